@@ -1,0 +1,71 @@
+//! The one trait of this crate, and the books that every element keeps.
+
+use crate::Packet;
+use std::collections::VecDeque;
+use units::Instant;
+
+/// One stage of a path.
+///
+/// # Calling order
+///
+/// 1. `process(Some(packet), packet.at, out)` for each packet that arrives, in order of arrival;
+/// 2. `process(None, now, out)` when the instant that the last call returned has come.
+///
+/// `now` never goes back. Each call first does everything that was due up to `now`, each thing at
+/// its own logical time, so calling late changes no departure stamp, and calling early is harmless.
+pub trait Element<B>: Send {
+    /// Takes `packet`, if there is one, at `now`; appends to `out` every packet that has left the
+    /// element by `now`, in order of departure and stamped with it; returns when the element wants
+    /// to be called next (`None`: not before the next packet).
+    fn process(
+        &mut self,
+        packet: Option<Packet<B>>,
+        now: Instant,
+        out: &mut VecDeque<Packet<B>>,
+    ) -> Option<Instant>;
+
+    /// What has happened to the packets so far.
+    fn counters(&self) -> Counters;
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Cause {
+    /// The queue was full.
+    Overflow,
+    /// Active queue management chose it.
+    Aqm,
+    /// A loss process chose it.
+    Loss,
+}
+
+/// A number of packets and the octets in them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Octets.
+    pub bytes: u64,
+}
+
+/// The books of an element. They balance at every moment:
+/// `entered + duplicated = left + queued + overflow + aqm + loss`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Counters {
+    /// Packets taken in.
+    pub entered: Count,
+    /// Packets given out.
+    pub left: Count,
+    /// Packets inside now: waiting, in transmission, or in flight.
+    pub queued: Count,
+    /// Copies made.
+    pub duplicated: Count,
+    /// Dropped because a queue was full.
+    pub overflow: Count,
+    /// Dropped by active queue management.
+    pub aqm: Count,
+    /// Dropped by a loss process.
+    pub loss: Count,
+    /// Marked CE instead of dropped (these are also among `left` or `queued`).
+    pub marked: Count,
+}

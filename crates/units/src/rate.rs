@@ -1,0 +1,191 @@
+//! Data rates, and the arithmetic that keeps them exact.
+//!
+//! At 1 Gbit/s a 1,500-byte packet lasts 12,000 ns, but at 7 Gbit/s it lasts 1,714.28... ns. Rounding each
+//! packet alone would let a link drift by a part in ten thousand, so [`Transmitter`] carries the part of a
+//! nanosecond that was rounded off into the next packet: after any number of packets the total
+//! error stays below one nanosecond.
+
+use crate::quantity::{Kind, QuantityError, format};
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+
+const NS_PER_S: u128 = 1_000_000_000;
+
+const KIND: Kind = Kind {
+    what: "a rate",
+    examples: "10Mbit, 1.5Gbit, 64kbit, 300bit",
+    units: &[
+        ("bit", 1),
+        ("kbit", 1_000),
+        ("mbit", 1_000_000),
+        ("gbit", 1_000_000_000),
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("mbit/s", 1_000_000),
+        ("gbit/s", 1_000_000_000),
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("mbps", 1_000_000),
+        ("gbps", 1_000_000_000),
+    ],
+};
+const NAMES: &[(&str, u64)] = &[
+    ("Gbit", 1_000_000_000),
+    ("Mbit", 1_000_000),
+    ("kbit", 1_000),
+    ("bit", 1),
+];
+
+/// A data rate in bits per second; never zero.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Rate(core::num::NonZeroU64);
+
+impl Rate {
+    /// A rate of `bits` per second; `None` when that is zero.
+    pub const fn from_bps(bits: u64) -> Option<Self> {
+        match core::num::NonZeroU64::new(bits) {
+            Some(bits) => Some(Self(bits)),
+            None => None,
+        }
+    }
+
+    /// The rate that carries `bytes` in `time`, to the nearest bit per second; `None` when the
+    /// result is zero or does not fit.
+    pub fn from_transfer(bytes: u64, time: Duration) -> Option<Self> {
+        let ns = time.as_nanos();
+        let bits = (u128::from(bytes) * 8 * NS_PER_S + ns / 2).checked_div(ns)?;
+        Self::from_bps(u64::try_from(bits).ok()?)
+    }
+
+    /// Bits per second.
+    pub const fn as_bps(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Megabits (10^6 bits) per second.
+    pub fn as_mbps(self) -> f64 {
+        self.as_bps() as f64 / 1e6
+    }
+
+    /// The time that `bytes` last at this rate, rounded down to a nanosecond.
+    pub fn time_for(self, bytes: u64) -> Duration {
+        let ns = u128::from(bytes) * 8 * NS_PER_S / u128::from(self.as_bps());
+        Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+
+    /// The whole bytes that pass in `time`.
+    pub fn bytes_in(self, time: Duration) -> u64 {
+        let bits = time.as_nanos().saturating_mul(u128::from(self.as_bps()));
+        u64::try_from(bits / (8 * NS_PER_S)).unwrap_or(u64::MAX)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = QuantityError;
+
+    /// Parses `10Mbit`, `10Mbit/s` or `10Mbps` (powers of 1,000); letter case does not matter.
+    fn from_str(input: &str) -> Result<Self, Self::Err> {
+        let bits = KIND.parse(input)?;
+        Self::from_bps(bits).ok_or_else(|| QuantityError {
+            input: input.to_owned(),
+            what: "a rate above zero",
+            examples: KIND.examples,
+        })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format(self.as_bps(), NAMES))
+    }
+}
+
+crate::span::text_serde!(Rate, "A rate with its unit: 10Mbit, 1.5Gbit, 64kbit.");
+
+/// Turns packet sizes into transmission times at a rate, without drift.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmitter {
+    rate: Rate,
+    /// What the last division left over, in units of 1/rate ns: always below `rate`.
+    remainder: u128,
+}
+
+impl Transmitter {
+    /// A transmitter at `rate`.
+    pub const fn new(rate: Rate) -> Self {
+        Self { rate, remainder: 0 }
+    }
+
+    /// The rate it transmits at.
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The time that the next `bytes` take; the sub-nanosecond rest is carried to the next call.
+    pub fn transmit(&mut self, bytes: u64) -> Duration {
+        let rate = u128::from(self.rate.as_bps());
+        let work = u128::from(bytes) * 8 * NS_PER_S + self.remainder;
+        self.remainder = work % rate;
+        Duration::from_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate(text: &str) -> Rate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn forms_of_the_same_rate_agree() {
+        assert_eq!(rate("10Mbit"), rate("10000 kbit/s"));
+        assert_eq!(rate("1.5Gbps").as_bps(), 1_500_000_000);
+        assert_eq!(rate("10Mbit").to_string(), "10Mbit");
+    }
+
+    #[test]
+    fn zero_and_bare_numbers_are_refused() {
+        assert!(
+            "0Mbit"
+                .parse::<Rate>()
+                .unwrap_err()
+                .to_string()
+                .contains("a rate above zero")
+        );
+        assert!("10".parse::<Rate>().is_err());
+        assert!("10MB".parse::<Rate>().is_err(), "bytes are not a rate");
+    }
+
+    #[test]
+    fn a_full_packet_at_ten_megabits_lasts_1200_microseconds() {
+        assert_eq!(rate("10Mbit").time_for(1_500), Duration::from_micros(1_200));
+        assert_eq!(rate("10Mbit").bytes_in(Duration::from_micros(1_200)), 1_500);
+        assert_eq!(
+            Rate::from_transfer(1_500, Duration::from_micros(1_200)),
+            Some(rate("10Mbit"))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn carried_remainders_keep_any_sequence_within_a_nanosecond(
+            bps in 1_u64..400_000_000_000,
+            sizes in proptest::collection::vec(1_u64..65_536, 1..200),
+        ) {
+            let rate = Rate::from_bps(bps).unwrap();
+            let mut transmitter = Transmitter::new(rate);
+            let total: Duration = sizes.iter().map(|&size| transmitter.transmit(size)).sum();
+            prop_assert_eq!(total, rate.time_for(sizes.iter().sum()));
+        }
+
+        #[test]
+        fn display_parses_back(bps in 1_u64..) {
+            let rate = Rate::from_bps(bps).unwrap();
+            prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
+    }
+}
