@@ -1,1 +1,11 @@
-//! TODO
+//! What a set of samples says, as pure functions over slices of `f64`.
+//!
+//! Quantiles are Hyndman and Fan's definition 7 (linear interpolation between order statistics), which is what
+//! R and numpy print by default, so a figure can be checked with either.
+#![forbid(unsafe_code)]
+
+mod distribution;
+mod fairness;
+
+pub use distribution::{Distribution, quantile};
+pub use fairness::jain;
