@@ -16,6 +16,24 @@ pub enum Error {
         /// The operating system's reason.
         source: io::Error,
     },
+    /// A network of its own needs capabilities that this process lacks and could not get.
+    #[error(
+        "make a network namespace: this user may not, and user namespaces are forbidden here ({source}) - \
+         run as root, or allow them (sysctl kernel.unprivileged_userns_clone=1, or \
+         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu)"
+    )]
+    NoUserNamespace {
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The TUN driver is missing or closed to this user.
+    #[error("open /dev/net/tun: {source} - {advice}")]
+    NoTun {
+        /// The operating system's reason.
+        source: io::Error,
+        /// What to do about it.
+        advice: &'static str,
+    },
 }
 
 impl Error {

@@ -13,9 +13,13 @@
 
 pub mod clock;
 mod error;
+pub mod iface;
+pub mod netns;
 pub mod pacer;
 pub mod proc;
+pub mod process;
 pub mod tcp;
+pub mod tun;
 pub mod udp;
 
 pub use error::Error;

@@ -1,0 +1,109 @@
+//! Network interfaces of the calling thread's namespace: up, addresses, routes (rtnetlink).
+
+use crate::Error;
+use netlink_bindings::traits::NetlinkRequest;
+use netlink_bindings::{rt_addr, rt_link, rt_route};
+use netlink_socket2::NetlinkSocket;
+use rustix::net::{AddressFamily, SocketType};
+use std::io;
+use std::net::IpAddr;
+
+/// `IFF_UP`.
+const UP: u32 = 1;
+/// `IFA_F_NODAD`: use an IPv6 address at once, without looking for a duplicate first.
+const NO_DAD: u8 = 2;
+// `RT_TABLE_MAIN`, `RTPROT_STATIC`, `RT_SCOPE_LINK` and `RTN_UNICAST`.
+const MAIN: u8 = 254;
+const STATIC: u8 = 4;
+const LINK: u8 = 253;
+const UNICAST: u8 = 1;
+
+/// Brings interface `name` up, with an MTU of `mtu` octets and a transmit queue of `queue` packets if given.
+///
+/// # Errors
+///
+/// When there is no such interface or it may not be changed.
+pub fn up(name: &str, mtu: Option<u32>, queue: Option<u32>) -> Result<(), Error> {
+    let ifi_index = index(name)?.cast_signed();
+    let header = rt_link::Ifinfomsg {
+        ifi_index,
+        ifi_flags: UP,
+        ifi_change: UP,
+        ..Default::default()
+    };
+    let mut request = rt_link::Request::new().op_newlink_do(&header);
+    if let Some(mtu) = mtu {
+        request.encode().push_mtu(mtu);
+    }
+    if let Some(queue) = queue {
+        request.encode().push_txqlen(queue);
+    }
+    acknowledged(&request).map_err(|e| Error::io("bring up interface", name, e))
+}
+
+/// Gives interface `name` the address `address` with nothing else in its subnet (a prefix of full length).
+///
+/// # Errors
+///
+/// When there is no such interface or it may not be changed.
+pub fn add_address(name: &str, address: IpAddr) -> Result<(), Error> {
+    let header = rt_addr::Ifaddrmsg {
+        ifa_family: family(address),
+        ifa_prefixlen: prefix(address),
+        ifa_flags: NO_DAD,
+        ifa_index: index(name)?,
+        ..Default::default()
+    };
+    let mut request = rt_addr::Request::new().set_create().op_newaddr_do(&header);
+    request.encode().push_local(address);
+    acknowledged(&request).map_err(|e| Error::io("add address to interface", name, e))
+}
+
+/// Routes `destination` (one host) out of interface `name`, from this host's address `source`.
+///
+/// # Errors
+///
+/// When there is no such interface or it may not be changed.
+pub fn add_route(name: &str, destination: IpAddr, source: IpAddr) -> Result<(), Error> {
+    let header = rt_route::Rtmsg {
+        rtm_family: family(destination),
+        rtm_dst_len: prefix(destination),
+        rtm_table: MAIN,
+        rtm_protocol: STATIC,
+        rtm_scope: if destination.is_ipv4() { LINK } else { 0 },
+        rtm_type: UNICAST,
+        ..Default::default()
+    };
+    let mut request = rt_route::Request::new()
+        .set_create()
+        .op_newroute_do(&header);
+    request
+        .encode()
+        .push_dst(destination)
+        .push_oif(index(name)?)
+        .push_prefsrc(source);
+    acknowledged(&request).map_err(|e| Error::io("add route through interface", name, e))
+}
+
+fn acknowledged(request: &impl NetlinkRequest) -> io::Result<()> {
+    NetlinkSocket::new()
+        .request(request)?
+        .recv_ack()
+        .map_err(io::Error::from)
+}
+
+fn index(name: &str) -> Result<u32, Error> {
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)
+        .map_err(|e| Error::io("open", "a socket to look interfaces up", e))?;
+    rustix::net::netdevice::name_to_index(&socket, name)
+        .map_err(|e| Error::io("find interface", name, e))
+}
+
+fn family(address: IpAddr) -> u8 {
+    // `AF_INET` and `AF_INET6`.
+    if address.is_ipv4() { 2 } else { 10 }
+}
+
+fn prefix(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}

@@ -1,0 +1,180 @@
+//! Child processes inside namespaces, signals, and what a dead process left behind.
+
+use crate::Error;
+use crate::netns::Netns;
+use rustix::mount::MountPropagationFlags;
+use rustix::process::{Pid, Signal};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags};
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::{fs, io};
+
+/// Starts `command` inside `ns`. It is killed when the thread that started it ends, so it never outlives its owner.
+///
+/// `hosts`, if given, is a file that it sees as `/etc/hosts`; nobody else does.
+///
+/// # Errors
+///
+/// When there is no such program or the namespace may not be entered.
+pub fn spawn_in(ns: &Netns, mut command: Command, hosts: Option<&str>) -> Result<Child, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let fd = ns.as_fd().as_raw_fd();
+    let hosts = hosts.map(CString::new).transpose();
+    let hosts = hosts.map_err(|e| Error::io("start", &program, io::Error::from(e)))?;
+    let setup = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // SAFETY: the parent holds `ns` until `spawn` has returned, and the child inherited its descriptors.
+        #[expect(
+            unsafe_code,
+            reason = "a raw descriptor is all that can cross the fork"
+        )]
+        let ns = unsafe { BorrowedFd::borrow_raw(fd) };
+        rustix::thread::move_into_link_name_space(ns, Some(LinkNameSpaceType::Network))?;
+        hosts.as_deref().map_or(Ok(()), cover_hosts_file)
+    };
+    // SAFETY: between fork and exec `setup` makes system calls and nothing else: it neither allocates nor locks.
+    #[expect(
+        unsafe_code,
+        reason = "a namespace is entered between fork and exec or not at all"
+    )]
+    unsafe {
+        command.pre_exec(setup);
+    }
+    command.spawn().map_err(|e| Error::io("start", program, e))
+}
+
+/// Lays `file` over `/etc/hosts` in a mount namespace of the calling process's own.
+fn cover_hosts_file(file: &std::ffi::CStr) -> io::Result<()> {
+    // SAFETY: no descriptor table is unshared (the one unsafe use of `unshare`).
+    #[expect(unsafe_code, reason = "the safe form is deprecated")]
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?;
+    let private = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    rustix::mount::mount_change(c"/", private)?;
+    Ok(rustix::mount::mount_bind(file, c"/etc/hosts")?)
+}
+
+/// A flag that the first interrupt (Ctrl-C) or termination signal raises; a second one ends the process at once.
+///
+/// # Errors
+///
+/// When the handlers cannot be installed.
+pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Order matters: the flag is looked at before it is raised, so only a second signal exits.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|e| Error::io("handle", "interrupts", e))?;
+    }
+    Ok(flag)
+}
+
+/// Names this process for its descendants: its id and start time, so that a recycled id is told apart.
+///
+/// # Errors
+///
+/// When `/proc` cannot be read.
+pub fn owner_mark() -> Result<String, Error> {
+    let pid = std::process::id();
+    let start = start_time(pid).ok_or_else(|| {
+        Error::io(
+            "read",
+            "/proc/self/stat",
+            io::Error::from(io::ErrorKind::NotFound),
+        )
+    })?;
+    Ok(format!("{pid}.{start}"))
+}
+
+/// Kills every process whose environment has `variable` set to the [`owner_mark`] of a process that is no more;
+/// returns how many.
+///
+/// Nothing else is touched: a process that no isobath started carries no such mark.
+pub fn sweep_orphans(variable: &str) -> usize {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return 0;
+    };
+    let prefix = format!("{variable}=");
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|&pid| mark_of(pid, &prefix).is_some_and(|mark| !owner_lives(&mark)))
+        .filter(|&pid| kill(pid))
+        .count()
+}
+
+fn mark_of(pid: u32, prefix: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let entry = environment
+        .split(|&b| b == 0)
+        .find(|e| e.starts_with(prefix.as_bytes()))?;
+    Some(std::str::from_utf8(&entry[prefix.len()..]).ok()?.to_owned())
+}
+
+/// Whether the process that `mark` names still runs; a mark that cannot be read counts as living, so that nothing is
+/// killed by mistake.
+fn owner_lives(mark: &str) -> bool {
+    let parse = || {
+        let (pid, start) = mark.split_once('.')?;
+        Some((pid.parse::<u32>().ok()?, start.parse::<u64>().ok()?))
+    };
+    parse().is_none_or(|(pid, start)| start_time(pid) == Some(start))
+}
+
+/// Start time of process `pid` in clock ticks since boot (field 22 of `/proc/PID/stat`).
+fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in brackets and may hold anything, brackets too.
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+fn kill(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives_and_its_mark_is_stable() {
+        let mark = owner_mark().unwrap();
+        assert_eq!(mark, owner_mark().unwrap());
+        assert!(owner_lives(&mark));
+        assert!(
+            owner_lives("not a mark"),
+            "what cannot be read is left alone"
+        );
+        assert!(
+            !owner_lives(&format!("{}.1", std::process::id())),
+            "a recycled id is told apart"
+        );
+    }
+
+    #[test]
+    fn an_orphan_is_swept_and_a_child_of_the_living_is_not() {
+        let variable = "ISOBATH_SWEEP_TEST";
+        let start = |mark: &str| {
+            Command::new("sleep")
+                .arg("600")
+                .env(variable, mark)
+                .spawn()
+                .unwrap()
+        };
+        let mut orphan = start(&format!("{}.1", std::process::id()));
+        let mut child = start(&owner_mark().unwrap());
+        assert_eq!(sweep_orphans(variable), 1);
+        assert!(!orphan.wait().unwrap().success());
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the living owner's child was killed"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
