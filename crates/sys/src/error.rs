@@ -1,13 +1,35 @@
 //! What can go wrong at the border to the operating system.
 
+use std::fmt;
 use std::io;
 
 /// An operating system call failed, or its answer could not be understood.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A call failed: what was being done, to what, and why it could not be.
-    #[error("{operation} {object}: {source}")]
+    /// The kernel's policy keeps this congestion control from processes without `CAP_NET_ADMIN`.
+    #[error(
+        "congestion control '{name}' is not allowed here - run as root, add it to \
+         net.ipv4.tcp_allowed_congestion_control, or choose one of: {allowed}"
+    )]
+    CongestionNotAllowed {
+        /// What was asked for.
+        name: String,
+        /// What this process may use, separated by spaces.
+        allowed: String,
+    },
+
+    /// The kernel's answer had a form that this program does not know.
+    #[error("read {object}: {problem} - please report it with the output of 'uname -a'")]
+    Format {
+        /// What was read: `/proc/stat`.
+        object: &'static str,
+        /// What was wrong with it.
+        problem: &'static str,
+    },
+
+    /// A call failed: what was being done, to what, why it could not be, and what may help.
+    #[error("{operation} {object}: {source}{advice}")]
     Io {
         /// What was being done, as an imperative: `set DSCP of`.
         operation: String,
@@ -15,7 +37,10 @@ pub enum Error {
         object: String,
         /// The operating system's reason.
         source: io::Error,
+        /// What to do about it; empty when nothing general can be said.
+        advice: Advice,
     },
+
     /// A network of its own needs capabilities that this process lacks and could not get.
     #[error(
         "make a network namespace: this user may not, and user namespaces are forbidden here ({source}) - \
@@ -26,6 +51,7 @@ pub enum Error {
         /// The operating system's reason.
         source: io::Error,
     },
+
     /// The TUN driver is missing or closed to this user.
     #[error("open /dev/net/tun: {source} - {advice}")]
     NoTun {
@@ -33,6 +59,15 @@ pub enum Error {
         source: io::Error,
         /// What to do about it.
         advice: &'static str,
+    },
+
+    /// The kernel has no such congestion control.
+    #[error("congestion control '{name}' is unknown to this kernel - it has: {available}")]
+    UnknownCongestion {
+        /// What was asked for.
+        name: String,
+        /// What the kernel has loaded, separated by spaces.
+        available: String,
     },
 }
 
@@ -47,6 +82,56 @@ impl Error {
             operation: operation.into(),
             object: object.into(),
             source: source.into(),
+            advice: Advice(""),
         }
+    }
+
+    /// The same error with a word on what to do; only [`Error::Io`] takes one.
+    #[must_use]
+    pub fn advise(mut self, words: &'static str) -> Self {
+        if let Self::Io { advice, .. } = &mut self {
+            *advice = Advice(words);
+        }
+        self
+    }
+
+    /// The operating system's error kind, where there is one.
+    pub fn kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Self::Io { source, .. } => Some(source.kind()),
+            _ => None,
+        }
+    }
+}
+
+/// What to do about an error; printed after a dash, or not at all.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Advice(pub &'static str);
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            words => write!(f, " - {words}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_was_done_to_what_and_what_to_do() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = Error::io("set DSCP of", "UDP socket 10.0.0.1:4890", denied);
+        assert_eq!(
+            error.to_string(),
+            "set DSCP of UDP socket 10.0.0.1:4890: permission denied"
+        );
+        assert_eq!(
+            error.advise("run as root").to_string(),
+            "set DSCP of UDP socket 10.0.0.1:4890: permission denied - run as root"
+        );
     }
 }
