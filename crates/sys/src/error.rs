@@ -1,6 +1,5 @@
 //! What can go wrong at the border to the operating system.
 
-use std::fmt;
 use std::io;
 
 /// An operating system call failed, or its answer could not be understood.
@@ -29,7 +28,7 @@ pub enum Error {
     },
 
     /// A call failed: what was being done, to what, why it could not be, and what may help.
-    #[error("{operation} {object}: {source}{advice}")]
+    #[error("{operation} {object}: {source}{}", dash(advice))]
     Io {
         /// What was being done, as an imperative: `set DSCP of`.
         operation: String,
@@ -38,7 +37,7 @@ pub enum Error {
         /// The operating system's reason.
         source: io::Error,
         /// What to do about it; empty when nothing general can be said.
-        advice: Advice,
+        advice: &'static str,
     },
 
     /// A network of its own needs capabilities that this process lacks and could not get.
@@ -82,7 +81,7 @@ impl Error {
             operation: operation.into(),
             object: object.into(),
             source: source.into(),
-            advice: Advice(""),
+            advice: "",
         }
     }
 
@@ -90,7 +89,7 @@ impl Error {
     #[must_use]
     pub fn advise(mut self, words: &'static str) -> Self {
         if let Self::Io { advice, .. } = &mut self {
-            *advice = Advice(words);
+            *advice = words;
         }
         self
     }
@@ -104,16 +103,11 @@ impl Error {
     }
 }
 
-/// What to do about an error; printed after a dash, or not at all.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Advice(pub &'static str);
-
-impl fmt::Display for Advice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            "" => Ok(()),
-            words => write!(f, " - {words}"),
-        }
+/// Advice as it follows an error, or nothing.
+fn dash(advice: &str) -> String {
+    match advice {
+        "" => String::new(),
+        words => format!(" - {words}"),
     }
 }
 

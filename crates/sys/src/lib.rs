@@ -12,12 +12,14 @@
 //! Linux only, 5.10 or newer.
 
 pub mod clock;
+mod control;
 mod error;
 pub mod iface;
 pub mod netns;
 pub mod pacer;
 pub mod proc;
 pub mod process;
+mod sockopt;
 pub mod tcp;
 pub mod tun;
 pub mod udp;

@@ -1,1 +1,257 @@
-//! TODO
+//! UDP sockets that say when, from where to where, and with which marks.
+//!
+//! The time at which a program gets a datagram is the time at which it was scheduled. The kernel
+//! stamps the datagram itself, on arrival and, when asked, on departure; so a delay measured between
+//! two kernel stamps has neither program in it. Stamps are wall-clock nanoseconds:
+//! [`crate::clock::stamp`] moves them onto the monotonic clock.
+//!
+//! Every datagram received tells its traffic class (DSCP and ECN) and the address it was sent to;
+//! every datagram sent names its own class and, on a wildcard socket, the address it leaves from.
+//! One socket bound to `[::]` serves both families; an IPv4 peer has an IPv4 address there, never a
+//! mapped one.
+//!
+//! # Calling order
+//!
+//! A socket never blocks. A thread
+//!
+//! 1. calls [`UdpSocket::wait`] with the time until its next deadline;
+//! 2. calls [`UdpSocket::recv`] until it returns 0;
+//! 3. calls [`UdpSocket::poll_event`] until it returns `None`, at least when `wait` said so: an
+//!    event left there makes every `wait` return at once and takes room from arriving datagrams;
+//! 4. calls [`UdpSocket::send`] when it is time to.
+//!
+//! An ICMP error (port unreachable, ...) is an event, and no call fails because of one.
+
+mod address;
+mod event;
+mod receive;
+mod send;
+#[cfg(test)]
+mod tests;
+
+pub use event::{Event, IcmpError};
+pub use receive::{Datagram, RecvBatch};
+pub use send::{Outgoing, Sent};
+
+use crate::{Error, sockopt};
+use rustix::event::{PollFd, PollFlags};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// The most datagrams that one call sends or receives.
+pub const BATCH: usize = 64;
+
+/// A UDP socket with the kernel's stamps. Two threads may share it, one that sends and one that
+/// receives.
+#[derive(Debug)]
+pub struct UdpSocket {
+    socket: Socket,
+    /// What errors call it: `UDP socket 10.0.0.1:4890`.
+    name: String,
+    /// An IPv6 socket, to which IPv4 peers have mapped addresses.
+    v6: bool,
+    peer: Option<SocketAddr>,
+    /// Datagrams sent since transmit stamps were enabled, modulo 2^32: the kernel counts them too.
+    sent: AtomicU32,
+}
+
+/// What [`UdpSocket::wait`] found.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ready {
+    /// [`UdpSocket::recv`] has something.
+    pub datagram: bool,
+    /// [`UdpSocket::poll_event`] has something.
+    pub event: bool,
+}
+
+/// The sizes of a socket's buffers as the kernel granted them, in octets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Buffers {
+    /// Received and not yet taken.
+    pub receive: usize,
+    /// Sent and not yet gone.
+    pub send: usize,
+}
+
+impl UdpSocket {
+    /// A socket on `local`, with receive stamps. The address `[::]` takes both families, port 0 a
+    /// free port.
+    ///
+    /// The kernel switches its stamping on some milliseconds after the first such socket of the
+    /// machine appears; until then a stamp tells when the datagram was taken from the socket.
+    ///
+    /// # Errors
+    /// When the address is taken or not of this host, or the family is missing.
+    pub fn bind(local: SocketAddr) -> Result<Self, Error> {
+        let mut name = format!("UDP socket {local}");
+        let v6 = local.is_ipv6();
+        let socket = open(local).map_err(|e| {
+            Error::io("open", &name, e).advise("choose a free port and an address of this host")
+        })?;
+        enable(&socket, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
+        if let Some(bound) = socket.local_addr().ok().and_then(|a| a.as_socket()) {
+            name = format!("UDP socket {bound}");
+        }
+        Ok(Self {
+            socket,
+            name,
+            v6,
+            peer: None,
+            sent: AtomicU32::new(0),
+        })
+    }
+
+    /// Takes datagrams from `peer` only, and sends there what names no destination.
+    ///
+    /// # Errors
+    /// When there is no route to `peer`.
+    pub fn connect(&mut self, peer: SocketAddr) -> Result<(), Error> {
+        let form = match peer {
+            SocketAddr::V4(v4) if self.v6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
+            other => other,
+        };
+        self.socket
+            .connect(&form.into())
+            .map_err(|e| Error::io("connect", format!("{} to {peer}", self.name), e))?;
+        self.peer = Some(peer);
+        Ok(())
+    }
+
+    /// Makes the kernel stamp what is sent from now on; the stamps come as [`Event::Sent`]. Call it
+    /// once, before sending.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn enable_tx_stamps(&self) -> Result<(), Error> {
+        let flags = RX_STAMPS
+            | libc::SOF_TIMESTAMPING_TX_SOFTWARE
+            | libc::SOF_TIMESTAMPING_OPT_ID
+            | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+        set_stamps(&self.socket, flags).map_err(|e| self.error("enable transmit stamps of", e))
+    }
+
+    /// Asks for buffers of these sizes, past the system's limits when privileged, and returns what
+    /// the kernel granted.
+    ///
+    /// # Errors
+    /// When the sizes cannot be set or read.
+    pub fn set_buffers(&self, receive: usize, send: usize) -> Result<Buffers, Error> {
+        self.grant(receive, send)
+            .map_err(|e| self.error("set buffers of", e))
+    }
+
+    /// The address that the socket is bound to.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn local_addr(&self) -> Result<SocketAddr, Error> {
+        self.socket
+            .local_addr()
+            .and_then(|addr| addr.as_socket().ok_or(io::ErrorKind::Unsupported.into()))
+            .map_err(|e| self.error("read address of", e))
+    }
+
+    /// Waits until there is a datagram or an event, at most for `timeout`. A signal ends it early.
+    ///
+    /// # Errors
+    /// When the kernel cannot wait.
+    pub fn wait(&self, timeout: Duration) -> Result<Ready, Error> {
+        let timeout = timeout.try_into().ok();
+        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => Ok(Ready {
+                datagram: fds[0].revents().contains(PollFlags::IN),
+                event: fds[0].revents().contains(PollFlags::ERR),
+            }),
+            Err(rustix::io::Errno::INTR) => Ok(Ready::default()),
+            Err(e) => Err(self.error("wait for", e)),
+        }
+    }
+
+    fn grant(&self, receive: usize, send: usize) -> io::Result<Buffers> {
+        let force = |name, size: usize| {
+            let size = i32::try_from(size).unwrap_or(i32::MAX);
+            sockopt::set_int(&self.socket, libc::SOL_SOCKET, name, size)
+        };
+        if force(libc::SO_RCVBUFFORCE, receive).is_err() {
+            self.socket.set_recv_buffer_size(receive)?;
+        }
+        if force(libc::SO_SNDBUFFORCE, send).is_err() {
+            self.socket.set_send_buffer_size(send)?;
+        }
+        // The kernel doubles what it is asked for, to cover its own headers, and tells the double.
+        Ok(Buffers {
+            receive: self.socket.recv_buffer_size()? / 2,
+            send: self.socket.send_buffer_size()? / 2,
+        })
+    }
+
+    fn error(&self, operation: &str, source: impl Into<io::Error>) -> Error {
+        Error::io(operation, &self.name, source)
+    }
+}
+
+impl AsFd for UdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Stamps of received datagrams, made by the kernel's own software.
+const RX_STAMPS: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+
+fn open(local: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    if local.is_ipv6() {
+        socket.set_only_v6(local.ip() != Ipv6Addr::UNSPECIFIED)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&local.into())?;
+    Ok(socket)
+}
+
+/// Asks for everything that [`Datagram`] tells, and for ICMP errors as events.
+///
+/// An IPv6 socket gets the IPv4 options as well: they apply to what its IPv4 peers send.
+fn enable(socket: &Socket, v6: bool) -> io::Result<()> {
+    set_stamps(socket, RX_STAMPS)?;
+    sockopt::set_int(socket, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
+    sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+    sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1)?;
+    if v6 {
+        sockopt::set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
+        sockopt::set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1)?;
+        sockopt::set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1)
+    } else {
+        sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, 1)
+    }
+}
+
+fn set_stamps(socket: &Socket, flags: u32) -> io::Result<()> {
+    let flags = flags.cast_signed();
+    sockopt::set_int(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
+}
+
+/// Whether a call failed only because an ICMP error came in for something sent earlier. The kernel
+/// reports such an error once, on whatever call comes next; the event has the details.
+fn is_icmp_report(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(
+            libc::ECONNREFUSED
+                | libc::EHOSTUNREACH
+                | libc::ENETUNREACH
+                | libc::EHOSTDOWN
+                | libc::ENONET
+                | libc::ENOPROTOOPT
+                | libc::EOPNOTSUPP
+                | libc::EPROTO
+                | libc::EACCES
+                | libc::EMSGSIZE
+        )
+    )
+}
