@@ -2,6 +2,7 @@
 
 use crate::Packet;
 use std::collections::VecDeque;
+use std::ops::Add;
 use units::Instant;
 
 /// One stage of a path.
@@ -26,6 +27,12 @@ pub trait Element<B>: Send {
 
     /// What has happened to the packets so far.
     fn counters(&self) -> Counters;
+
+    /// What waits in the element's queue, the packet in transmission apart; `None` where there is
+    /// no queue.
+    fn backlog(&self) -> Option<Count> {
+        None
+    }
 }
 
 /// Why a packet was dropped.
@@ -48,6 +55,31 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Count {
+    /// One packet of `size` octets more.
+    pub fn put(&mut self, size: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    /// One packet of `size` octets less; saturates at zero.
+    pub fn take(&mut self, size: u32) {
+        self.packets = self.packets.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(u64::from(size));
+    }
+}
+
+impl Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            packets: self.packets + other.packets,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
 /// The books of an element. They balance at every moment:
 /// `entered + duplicated = left + queued + overflow + aqm + loss`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -68,4 +100,44 @@ pub struct Counters {
     pub loss: Count,
     /// Marked CE instead of dropped (these are also among `left` or `queued`).
     pub marked: Count,
+}
+
+impl Counters {
+    /// Everything dropped, whatever the cause.
+    pub fn dropped(&self) -> Count {
+        self.overflow + self.aqm + self.loss
+    }
+
+    /// Whether the books balance.
+    pub fn is_balanced(&self) -> bool {
+        self.entered + self.duplicated == self.left + self.queued + self.dropped()
+    }
+
+    /// Books a packet in.
+    pub fn enter(&mut self, size: u32) {
+        self.entered.put(size);
+        self.queued.put(size);
+    }
+
+    /// Books a copy of a packet inside.
+    pub fn duplicate(&mut self, size: u32) {
+        self.duplicated.put(size);
+        self.queued.put(size);
+    }
+
+    /// Books a packet out.
+    pub fn leave(&mut self, size: u32) {
+        self.queued.take(size);
+        self.left.put(size);
+    }
+
+    /// Books the loss of a packet inside.
+    pub fn drop(&mut self, size: u32, cause: Cause) {
+        self.queued.take(size);
+        match cause {
+            Cause::Overflow => self.overflow.put(size),
+            Cause::Aqm => self.aqm.put(size),
+            Cause::Loss => self.loss.put(size),
+        }
+    }
 }

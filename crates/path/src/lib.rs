@@ -9,10 +9,42 @@
 //! the exact instant at which it leaves, and the next element reckons from that stamp. A runner
 //! that wakes 80 us late therefore delivers one packet late and shifts nothing behind it: lateness
 //! never accumulates, and the decisions of queues do not depend on it.
+//!
+//! | element | parts |
+//! |---|---|
+//! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
+//! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`HoldBack`] |
+//! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
+//! | [`Duplicate`] sends some packets twice | |
+//!
+//! [`Spec`] is the same as data: what a topology file says, checked and built into a pipeline.
+//! Everything random draws from a stream of its own that is derived from one seed, so a path does
+//! the same to the same packets every time.
 #![forbid(unsafe_code)]
 
+mod delay;
+mod duplicate;
 mod element;
+mod error;
+mod link;
+mod loss;
 mod packet;
+mod pipeline;
+mod probability;
+mod queue;
+mod random;
+mod spec;
 
+pub use delay::{Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law};
+pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element};
+pub use error::Error;
+pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
+pub use loss::{Bernoulli, GilbertElliott, Loss, LossProcess};
 pub use packet::Packet;
+pub use pipeline::{Pipeline, StageState};
+pub use probability::Probability;
+pub use queue::{
+    CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,
+};
+pub use spec::{QueueSpec, Resolver, Spec, StageSpec};

@@ -1,0 +1,57 @@
+//! Packets that never arrive, for reasons that have nothing to do with a queue.
+
+mod bernoulli;
+mod gilbert_elliott;
+
+pub use bernoulli::Bernoulli;
+pub use gilbert_elliott::GilbertElliott;
+
+use crate::{Cause, Counters, Element, Packet};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// Decides packet by packet, in order of arrival.
+pub trait LossProcess: Send {
+    /// Whether the next packet is lost.
+    fn loses(&mut self) -> bool;
+}
+
+/// Loses the packets that its process chooses; the others leave when they come.
+#[derive(Clone, Debug)]
+pub struct Loss<P> {
+    process: P,
+    books: Counters,
+}
+
+impl<P: LossProcess> Loss<P> {
+    /// An element that loses what `process` chooses.
+    pub fn new(process: P) -> Self {
+        Self {
+            process,
+            books: Counters::default(),
+        }
+    }
+}
+
+impl<B, P: LossProcess> Element<B> for Loss<P> {
+    fn process(
+        &mut self,
+        packet: Option<Packet<B>>,
+        _: Instant,
+        out: &mut VecDeque<Packet<B>>,
+    ) -> Option<Instant> {
+        let packet = packet?;
+        self.books.enter(packet.size);
+        if self.process.loses() {
+            self.books.drop(packet.size, Cause::Loss);
+        } else {
+            self.books.leave(packet.size);
+            out.push_back(packet);
+        }
+        None
+    }
+
+    fn counters(&self) -> Counters {
+        self.books
+    }
+}

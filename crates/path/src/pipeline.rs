@@ -1,0 +1,136 @@
+//! Elements in a row.
+
+use crate::{Count, Counters, Delay, Element, Fixed, Packet};
+use std::collections::VecDeque;
+use std::time::Duration;
+use units::Instant;
+
+/// A row of elements, itself an [`Element`]: what leaves one enters the next.
+///
+/// A packet enters each stage at the logical time at which it left the stage before, so a pipeline
+/// that is called late does what it would have done on time. A stage with nothing due costs one
+/// comparison a call, and nothing is allocated once the buffers have grown to the load.
+///
+/// A pipeline without stages is a wire.
+pub struct Pipeline<B> {
+    stages: Vec<Stage<B>>,
+    /// What leaves one stage and is about to enter the next.
+    between: VecDeque<Packet<B>>,
+    /// What the stage at work gives out.
+    leaving: VecDeque<Packet<B>>,
+}
+
+struct Stage<B> {
+    name: String,
+    element: Box<dyn Element<B>>,
+    /// When the element wants to be called next.
+    wake: Option<Instant>,
+}
+
+/// One stage of a pipeline at a moment, for logs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StageState<'a> {
+    /// The stage's name.
+    pub name: &'a str,
+    /// The stage's books.
+    pub counters: Counters,
+    /// What waits in the stage's queue, if it has one.
+    pub backlog: Option<Count>,
+}
+
+impl<B: Send + 'static> Pipeline<B> {
+    /// The pipeline of `stages`, each with the name that logs call it by.
+    pub fn new(stages: Vec<(String, Box<dyn Element<B>>)>) -> Self {
+        let mut stages: Vec<_> = stages
+            .into_iter()
+            .map(|(name, element)| Stage {
+                name,
+                element,
+                wake: None,
+            })
+            .collect();
+        if stages.is_empty() {
+            stages.push(Stage {
+                name: "wire".to_owned(),
+                element: Box::new(Delay::new(Fixed::new(Duration::ZERO))),
+                wake: None,
+            });
+        }
+        Self {
+            stages,
+            between: VecDeque::new(),
+            leaving: VecDeque::new(),
+        }
+    }
+}
+
+impl<B> Pipeline<B> {
+    /// Every stage's name, books and backlog, in the order that packets pass them.
+    pub fn stages(&self) -> impl Iterator<Item = StageState<'_>> {
+        self.stages.iter().map(|stage| StageState {
+            name: &stage.name,
+            counters: stage.element.counters(),
+            backlog: stage.element.backlog(),
+        })
+    }
+}
+
+impl<B> Stage<B> {
+    /// Takes all of `arrivals`, then does what is due by `now`.
+    fn run(
+        &mut self,
+        arrivals: &mut VecDeque<Packet<B>>,
+        now: Instant,
+        out: &mut VecDeque<Packet<B>>,
+    ) {
+        for packet in arrivals.drain(..) {
+            let at = packet.at;
+            self.wake = self.element.process(Some(packet), at, out);
+        }
+        if self.wake.is_some_and(|wake| wake <= now) {
+            self.wake = self.element.process(None, now, out);
+        }
+    }
+}
+
+impl<B: Send> Element<B> for Pipeline<B> {
+    fn process(
+        &mut self,
+        packet: Option<Packet<B>>,
+        now: Instant,
+        out: &mut VecDeque<Packet<B>>,
+    ) -> Option<Instant> {
+        self.between.extend(packet);
+        for stage in &mut self.stages {
+            stage.run(&mut self.between, now, &mut self.leaving);
+            std::mem::swap(&mut self.between, &mut self.leaving);
+        }
+        out.append(&mut self.between);
+        self.stages.iter().filter_map(|stage| stage.wake).min()
+    }
+
+    /// `entered` is the first stage's and `left` the last one's; the rest are sums.
+    fn counters(&self) -> Counters {
+        let mut total = Counters::default();
+        for (position, stage) in self.stages.iter().enumerate() {
+            let books = stage.element.counters();
+            if position == 0 {
+                total.entered = books.entered;
+            }
+            total.left = books.left;
+            total.queued = total.queued + books.queued;
+            total.duplicated = total.duplicated + books.duplicated;
+            total.overflow = total.overflow + books.overflow;
+            total.aqm = total.aqm + books.aqm;
+            total.loss = total.loss + books.loss;
+            total.marked = total.marked + books.marked;
+        }
+        total
+    }
+
+    /// What waits in all queues together; `None` when no stage has a queue.
+    fn backlog(&self) -> Option<Count> {
+        let backlogs = self.stages.iter().filter_map(|s| s.element.backlog());
+        backlogs.reduce(|a, b| a + b)
+    }
+}

@@ -1,0 +1,182 @@
+//! Controlled delay (RFC 8289).
+//!
+//! `CoDel` watches how long packets have waited when they leave. A delay above `target` for a whole
+//! `interval` is a standing queue: it drops a packet, and as long as the delay stays above, drops
+//! again ever sooner, after `interval` / sqrt(count) (section 5.3), until the delay is below target.
+
+use super::{Queue, mark, store::Store};
+use crate::{Cause, Count, Counters, Limit, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::{Instant, Span};
+
+/// A new standing queue within this many intervals of the last drop continues where that one's
+/// dropping rate left off (section 5.5).
+const MEMORY: u32 = 16;
+
+/// The parameters of [`CoDel`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoDelConfig {
+    /// The delay that may stand (section 4.4).
+    pub target: Span,
+    /// The time within which it must fall below target: about a worst round-trip time (section 4.3).
+    pub interval: Span,
+    /// The most packets.
+    pub packets: u32,
+    /// Mark packets of senders that speak ECN, instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for CoDelConfig {
+    /// 5 ms in 100 ms (section 4.4), 1,000 packets, without ECN.
+    fn default() -> Self {
+        Self {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            packets: 1_000,
+            ecn: false,
+        }
+    }
+}
+
+/// The control loop of one queue: section 5's state and its decisions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
+    /// When a delay that is now above target will have been so for an interval.
+    first_above: Option<Instant>,
+    dropping: bool,
+    drop_next: Instant,
+    /// Drops since the dropping state was entered.
+    count: u32,
+    /// `count` when it was entered.
+    last_count: u32,
+    /// The largest packet seen: no more than that in the queue is no standing queue.
+    largest: u32,
+}
+
+impl Control {
+    /// Takes the next packet that is not dropped off `store` (section 5.5). A packet that is marked
+    /// instead ends the search.
+    pub(super) fn dequeue<B>(
+        &mut self,
+        config: &CoDelConfig,
+        store: &mut Store<B>,
+        books: &mut Counters,
+        now: Instant,
+    ) -> Option<Packet<B>> {
+        let (mut packet, mut above) = self.take(config, store, now)?;
+        if self.dropping && !above {
+            self.dropping = false;
+        }
+        if above && !self.dropping {
+            self.enter(config, now);
+            if mark(&mut packet, config.ecn, books) {
+                return Some(packet);
+            }
+            books.drop(packet.size, Cause::Aqm);
+            return self.take(config, store, now).map(|(packet, _)| packet);
+        }
+        while self.dropping && now >= self.drop_next {
+            self.count = self.count.saturating_add(1);
+            if mark(&mut packet, config.ecn, books) {
+                self.drop_next += spacing(config.interval.0, self.count);
+                return Some(packet);
+            }
+            books.drop(packet.size, Cause::Aqm);
+            (packet, above) = self.take(config, store, now)?;
+            if above {
+                self.drop_next += spacing(config.interval.0, self.count);
+            } else {
+                self.dropping = false;
+            }
+        }
+        Some(packet)
+    }
+
+    /// The head of `store`, and whether the delay has been above target for an interval (section
+    /// 5.6). An empty store ends the dropping state.
+    fn take<B>(
+        &mut self,
+        config: &CoDelConfig,
+        store: &mut Store<B>,
+        now: Instant,
+    ) -> Option<(Packet<B>, bool)> {
+        let Some(packet) = store.pop() else {
+            self.first_above = None;
+            self.dropping = false;
+            return None;
+        };
+        self.largest = self.largest.max(packet.size);
+        let short = now.since(packet.at) < config.target.0;
+        if short || store.bytes() <= u64::from(self.largest) {
+            self.first_above = None;
+            return Some((packet, false));
+        }
+        let due = *self.first_above.get_or_insert(now + config.interval.0);
+        Some((packet, now >= due))
+    }
+
+    /// Enters the dropping state.
+    fn enter(&mut self, config: &CoDelConfig, now: Instant) {
+        let recent = now.since(self.drop_next) < config.interval.0 * MEMORY;
+        let gained = self.count.saturating_sub(self.last_count);
+        self.count = if gained > 1 && recent { gained } else { 1 };
+        self.last_count = self.count;
+        self.dropping = true;
+        self.drop_next = now + spacing(config.interval.0, self.count);
+    }
+}
+
+/// The control law of section 5.3: the time to the next drop.
+fn spacing(interval: Duration, count: u32) -> Duration {
+    interval.div_f64(f64::from(count.max(1)).sqrt())
+}
+
+/// A queue under `CoDel`.
+pub struct CoDel<B> {
+    config: CoDelConfig,
+    control: Control,
+    store: Store<B>,
+    books: Counters,
+}
+
+impl<B> CoDel<B> {
+    /// An empty queue.
+    pub fn new(config: CoDelConfig) -> Self {
+        Self {
+            config,
+            control: Control::default(),
+            store: Store::new(),
+            books: Counters::default(),
+        }
+    }
+}
+
+impl<B: Send> Queue<B> for CoDel<B> {
+    fn enqueue(&mut self, packet: Packet<B>, _: Instant) {
+        self.books.enter(packet.size);
+        if Limit::packets(self.config.packets).admits(self.store.count(), packet.size) {
+            self.store.push(packet);
+        } else {
+            self.books.drop(packet.size, Cause::Overflow);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<Packet<B>> {
+        let packet = self
+            .control
+            .dequeue(&self.config, &mut self.store, &mut self.books, now)?;
+        self.books.leave(packet.size);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Count {
+        self.store.count()
+    }
+
+    fn books(&self) -> Counters {
+        self.books
+    }
+}

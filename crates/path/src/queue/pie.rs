@@ -1,0 +1,242 @@
+//! Proportional integral controller enhanced (RFC 8033).
+//!
+//! PIE drops arrivals with a probability that it corrects every `update` by how far the queue's
+//! delay is from `target` and by whether it rises or falls (section 4.2).
+//!
+//! The delay is measured, not estimated from the departure rate: it is the age of the packet at the
+//! head (section 4.3 allows time stamps), zero when nothing waits. Corrections happen at their
+//! logical instants, between the arrivals and departures around them. PIE is always active: the
+//! option of section 5.3 to switch it off while the queue is short is not used.
+
+use super::{Queue, mark, store::Store};
+use crate::random::Dice;
+use crate::{Cause, Count, Counters, Limit, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::{Instant, Span};
+
+/// Weight of the distance to the target, per second (section 4.2).
+const ALPHA: f64 = 0.125;
+/// Weight of the change since the last correction, per second (section 4.2).
+const BETA: f64 = 1.25;
+/// Below each probability the correction is divided (section 4.2).
+const SCALES: [(f64, f64); 6] = [
+    (0.000_001, 2_048.0),
+    (0.000_01, 512.0),
+    (0.000_1, 128.0),
+    (0.001, 32.0),
+    (0.01, 8.0),
+    (0.1, 2.0),
+];
+/// The largest correction once the probability is 0.1 or more (section 5.5).
+const LARGEST_STEP: f64 = 0.02;
+/// What an idle queue leaves of the probability (section 4.2).
+const DECAY: f64 = 0.98;
+/// Above this probability packets are dropped, ECN or not (section 5.1).
+const ECN_UP_TO: f64 = 0.1;
+/// No drop before the probabilities since the last one add up to the first of these, and a certain
+/// one at the second (section 5.4).
+const SPREAD: (f64, f64) = (0.85, 8.5);
+/// The packet size that "two packets wait" is reckoned with (section 4.1).
+const MEAN_PACKET: u64 = 1_500;
+
+/// The parameters of [`Pie`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PieConfig {
+    /// The delay to hold (`QDELAY_REF`).
+    pub target: Span,
+    /// Time between corrections (`T_UPDATE`); above zero.
+    pub update: Span,
+    /// How long a burst after a quiet time is let through (`MAX_BURST`).
+    pub burst: Span,
+    /// The most packets.
+    pub packets: u32,
+    /// Mark packets of senders that speak ECN, instead of dropping them, while the probability is
+    /// at most 0.1 (section 5.1).
+    pub ecn: bool,
+}
+
+impl Default for PieConfig {
+    /// 15 ms, every 15 ms, 150 ms (section 4); 1,000 packets, without ECN.
+    fn default() -> Self {
+        Self {
+            target: Span::from_millis(15),
+            update: Span::from_millis(15),
+            burst: Span::from_millis(150),
+            packets: 1_000,
+            ecn: false,
+        }
+    }
+}
+
+/// The controller: section 4.2's state.
+#[derive(Clone, Debug)]
+struct Controller {
+    config: PieConfig,
+    probability: f64,
+    delay: Duration,
+    delay_before: Duration,
+    burst_left: Duration,
+}
+
+impl Controller {
+    const fn new(config: PieConfig) -> Self {
+        Self {
+            config,
+            probability: 0.0,
+            delay: Duration::ZERO,
+            delay_before: Duration::ZERO,
+            burst_left: config.burst.0,
+        }
+    }
+
+    /// One correction, at a queue delay of `delay`.
+    fn update(&mut self, delay: Duration) {
+        self.delay_before = self.delay;
+        self.delay = delay;
+        let now = delay.as_secs_f64();
+        let error = now - self.config.target.0.as_secs_f64();
+        let change = now - self.delay_before.as_secs_f64();
+        let step = self.scaled(ALPHA * error + BETA * change);
+        self.probability += step;
+        if self.is_empty_for_long() {
+            self.probability *= DECAY;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.burst_left = self.burst_left.saturating_sub(self.config.update.0);
+        let half = self.config.target.0 / 2;
+        if self.probability <= 0.0 && self.delay < half && self.delay_before < half {
+            self.burst_left = self.config.burst.0;
+        }
+    }
+
+    fn scaled(&self, step: f64) -> f64 {
+        let scale = SCALES.iter().find(|(below, _)| self.probability < *below);
+        match scale {
+            Some((_, divisor)) => step / divisor,
+            None => step.min(LARGEST_STEP),
+        }
+    }
+
+    fn is_empty_for_long(&self) -> bool {
+        self.delay.is_zero() && self.delay_before.is_zero()
+    }
+
+    /// Whether further corrections at a delay of zero change nothing.
+    fn is_at_rest(&self) -> bool {
+        self.probability <= 0.0
+            && self.is_empty_for_long()
+            && self.burst_left == self.config.burst.0
+    }
+
+    /// Whether arrivals are safe whatever the dice say (section 4.1).
+    fn spares(&self, waiting_bytes: u64) -> bool {
+        let calm = self.delay < self.config.target.0 / 2 && self.probability < 0.2;
+        !self.burst_left.is_zero() || calm || waiting_bytes <= 2 * MEAN_PACKET
+    }
+}
+
+/// A queue under PIE.
+pub struct Pie<B> {
+    controller: Controller,
+    next_update: Instant,
+    /// The probabilities since the last drop, added up (section 5.4).
+    accumulated: f64,
+    store: Store<B>,
+    books: Counters,
+    dice: Dice,
+}
+
+impl<B> Pie<B> {
+    /// An empty queue.
+    pub fn new(config: PieConfig, seed: u64) -> Self {
+        Self {
+            controller: Controller::new(config),
+            next_update: Instant::ZERO + config.update.0,
+            accumulated: 0.0,
+            store: Store::new(),
+            books: Counters::default(),
+            dice: Dice::new(seed),
+        }
+    }
+
+    /// Makes the corrections that were due before `now`. At rest they are skipped, however long the
+    /// queue was idle.
+    fn catch_up(&mut self, now: Instant) {
+        let update = self.controller.config.update.0.max(Duration::from_nanos(1));
+        while self.next_update < now {
+            let head = self.store.head();
+            if head.is_none() && self.controller.is_at_rest() {
+                let periods = now.since(self.next_update).as_nanos() / update.as_nanos();
+                let periods = u32::try_from(periods).unwrap_or(u32::MAX);
+                self.next_update += update * periods + update;
+                continue;
+            }
+            let delay = head.map_or(Duration::ZERO, |head| self.next_update.since(head.at));
+            self.controller.update(delay);
+            self.next_update += update;
+        }
+    }
+
+    /// Whether the packet that arrives now is chosen (sections 4.1 and 5.4).
+    fn chooses(&mut self) -> bool {
+        if self.controller.spares(self.store.bytes()) {
+            return false;
+        }
+        let probability = self.controller.probability;
+        if probability <= 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += probability;
+        let chosen = self.accumulated >= SPREAD.1
+            || self.accumulated >= SPREAD.0 && self.dice.chance(probability);
+        if chosen {
+            self.accumulated = 0.0;
+        }
+        chosen
+    }
+
+    fn admit(&mut self, packet: &mut Packet<B>) -> Result<(), Cause> {
+        let limit = Limit::packets(self.controller.config.packets);
+        if !limit.admits(self.store.count(), packet.size) {
+            self.accumulated = 0.0;
+            return Err(Cause::Overflow);
+        }
+        if self.chooses() {
+            let config = &self.controller.config;
+            let ecn = config.ecn && self.controller.probability <= ECN_UP_TO;
+            if !mark(packet, ecn, &mut self.books) {
+                return Err(Cause::Aqm);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<B: Send> Queue<B> for Pie<B> {
+    fn enqueue(&mut self, mut packet: Packet<B>, now: Instant) {
+        self.catch_up(now);
+        self.books.enter(packet.size);
+        match self.admit(&mut packet) {
+            Ok(()) => self.store.push(packet),
+            Err(cause) => self.books.drop(packet.size, cause),
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<Packet<B>> {
+        self.catch_up(now);
+        let packet = self.store.pop()?;
+        self.books.leave(packet.size);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Count {
+        self.store.count()
+    }
+
+    fn books(&self) -> Counters {
+        self.books
+    }
+}

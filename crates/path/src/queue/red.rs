@@ -1,0 +1,170 @@
+//! Random early detection (RFC 2309 section 3; S. Floyd and V. Jacobson, IEEE/ACM Transactions on
+//! Networking 1, 1993).
+//!
+//! RED smooths the queue's length *in packets* and drops arrivals at random, the more likely the
+//! further the average is between two thresholds. Spacing the drops evenly, a packet's chance grows
+//! with the number that entered since the last drop. This is the *gentle* variant (S. Floyd, 2000):
+//! between `max` and twice `max` the probability rises on to 1 instead of jumping there.
+
+use super::{Queue, mark, store::Store};
+use crate::random::Dice;
+use crate::{Cause, Count, Counters, Packet, Probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::Instant;
+
+/// The parameters of [`Red`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RedConfig {
+    /// Average length in packets below which nothing is dropped.
+    pub min: u32,
+    /// Average length in packets at which the drop probability is `probability`; above `min`.
+    pub max: u32,
+    /// The drop probability at `max`.
+    pub probability: Probability,
+    /// Weight of each new length in the average (w_q).
+    pub weight: Probability,
+    /// The most packets.
+    pub packets: u32,
+    /// Mark packets of senders that speak ECN, instead of dropping them, up to an average of twice
+    /// `max`; beyond that all are dropped (RFC 3168 section 7).
+    pub ecn: bool,
+}
+
+impl Default for RedConfig {
+    /// 5 and 15 packets, 0.1 and 0.002 (S. Floyd's notes on parameters, 1997); 1,000 packets,
+    /// without ECN.
+    fn default() -> Self {
+        Self {
+            min: 5,
+            max: 15,
+            probability: Probability::new_const(0.1),
+            weight: Probability::new_const(0.002),
+            packets: 1_000,
+            ecn: false,
+        }
+    }
+}
+
+/// A queue under RED.
+pub struct Red<B> {
+    config: RedConfig,
+    /// The link's time for a small packet, in seconds.
+    packet_time: f64,
+    average: f64,
+    /// Packets that entered since the last drop while the average was above `min`; -1 right after
+    /// the average was below.
+    since_drop: i64,
+    /// Since when the queue has been empty.
+    idle_since: Option<Instant>,
+    store: Store<B>,
+    books: Counters,
+    dice: Dice,
+}
+
+impl<B> Red<B> {
+    /// An empty queue. `packet_time` is the link's time for a small packet: while the queue is
+    /// empty the average falls as if it had met that many arrivals. At zero it falls at once.
+    pub fn new(config: RedConfig, packet_time: Duration, seed: u64) -> Self {
+        Self {
+            config,
+            packet_time: packet_time.as_secs_f64().max(1e-9),
+            average: 0.0,
+            since_drop: -1,
+            idle_since: Some(Instant::ZERO),
+            store: Store::new(),
+            books: Counters::default(),
+            dice: Dice::new(seed),
+        }
+    }
+
+    /// Takes the length that an arrival at `now` meets into the average.
+    fn observe(&mut self, now: Instant) {
+        let weight = self.config.weight.get();
+        if let Some(since) = self.idle_since.take() {
+            let passed = now.since(since).as_secs_f64() / self.packet_time;
+            self.average *= (1.0 - weight).powf(passed);
+        } else {
+            self.average += weight * (self.store.len() as f64 - self.average);
+        }
+    }
+
+    /// The drop probability at the present average, before spacing.
+    fn probability(&self) -> f64 {
+        let (min, max) = (f64::from(self.config.min), f64::from(self.config.max));
+        let probability = self.config.probability.get();
+        if self.average < min {
+            0.0
+        } else if self.average < max {
+            probability * (self.average - min) / (max - min)
+        } else {
+            (probability + (1.0 - probability) * (self.average - max) / max).min(1.0)
+        }
+    }
+
+    /// Whether the packet that arrives now is chosen.
+    fn chooses(&mut self) -> bool {
+        let base = self.probability();
+        if base <= 0.0 {
+            self.since_drop = -1;
+            return false;
+        }
+        self.since_drop += 1;
+        let left = 1.0 - self.since_drop as f64 * base;
+        let chosen = left <= 0.0 || self.dice.chance(base / left);
+        if chosen {
+            self.since_drop = 0;
+        }
+        chosen
+    }
+
+    fn admit(&mut self, packet: &mut Packet<B>) -> Result<(), Cause> {
+        if self.chooses() {
+            let ecn = self.config.ecn && self.average < 2.0 * f64::from(self.config.max);
+            if !mark(packet, ecn, &mut self.books) {
+                return Err(Cause::Aqm);
+            }
+        }
+        if self.store.len() as u64 >= u64::from(self.config.packets) {
+            self.since_drop = 0;
+            return Err(Cause::Overflow);
+        }
+        Ok(())
+    }
+}
+
+impl<B: Send> Queue<B> for Red<B> {
+    fn enqueue(&mut self, mut packet: Packet<B>, now: Instant) {
+        self.books.enter(packet.size);
+        self.observe(now);
+        match self.admit(&mut packet) {
+            Ok(()) => self.store.push(packet),
+            Err(cause) => {
+                self.books.drop(packet.size, cause);
+                // The next arrival must not take an empty queue for a busy one.
+                if self.store.len() == 0 {
+                    self.idle_since = Some(now);
+                }
+            }
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<Packet<B>> {
+        let packet = self.store.pop()?;
+        if self.store.len() == 0 {
+            self.idle_since = Some(now);
+        }
+        self.books.leave(packet.size);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Count {
+        self.store.count()
+    }
+
+    fn books(&self) -> Counters {
+        self.books
+    }
+}

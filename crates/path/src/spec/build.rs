@@ -1,0 +1,159 @@
+//! From description to pipeline.
+
+use super::{QueueSpec, Spec, StageSpec};
+use crate::random::seed_at;
+use crate::{
+    Bernoulli, ConstantRate, Delay, Distribution, Duplicate, Element, Error, Fixed, FlowDelay,
+    GilbertElliott, HoldBack, Jitter, Law, Link, Loss, LossProcess, Pipeline, Service, TokenBucket,
+    Trace, TraceRate,
+};
+use units::{Bytes, Rate, Span};
+
+/// Gives the text of the trace that a description names, or says why it cannot.
+pub type Resolver<'a> =
+    &'a dyn Fn(&str) -> Result<String, Box<dyn std::error::Error + Send + Sync>>;
+
+impl Spec {
+    /// The pipeline that this path describes. Each stage draws its chance from `seed` and its
+    /// position. `resolver` gives the text of traces.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] names the first stage that contradicts itself, or whose trace cannot be had.
+    pub fn build<B: Clone + Send + 'static>(
+        &self,
+        seed: u64,
+        resolver: Resolver<'_>,
+    ) -> Result<Pipeline<B>, Error> {
+        let stages = self.0.iter().enumerate().map(|(index, stage)| {
+            let site = Site {
+                stage: index + 1,
+                seed: seed_at(seed, index),
+                resolver,
+            };
+            Ok((stage.kind().to_owned(), site.element(stage)?))
+        });
+        Ok(Pipeline::new(stages.collect::<Result<_, Error>>()?))
+    }
+}
+
+/// Where a stage is built, and with what.
+pub(super) struct Site<'a> {
+    /// Position in the path, from 1.
+    stage: usize,
+    pub(super) seed: u64,
+    resolver: Resolver<'a>,
+}
+
+/// A built stage, or what is wrong with it.
+type Built<B> = Result<Box<dyn Element<B>>, Error>;
+
+impl Site<'_> {
+    fn element<B: Clone + Send + 'static>(&self, stage: &StageSpec) -> Built<B> {
+        let seed = self.seed;
+        match *stage {
+            StageSpec::Rate { rate, ref queue } => {
+                self.link(ConstantRate::new(rate), queue, Some(rate))
+            }
+            StageSpec::Trace {
+                ref trace,
+                ref queue,
+            } => {
+                let trace = self.trace(trace)?;
+                let rate = trace.mean_rate();
+                self.link(TraceRate::new(trace), queue, rate)
+            }
+            StageSpec::TokenBucket {
+                rate,
+                burst,
+                peak,
+                ref queue,
+            } => self.link(self.bucket(rate, burst, peak)?, queue, Some(rate)),
+            StageSpec::Delay { delay } => delayed(Fixed::new(delay.0)),
+            StageSpec::Jitter {
+                delay,
+                jitter,
+                distribution,
+                reorder,
+            } => {
+                self.check_jitter(delay, jitter, distribution)?;
+                delayed(Jitter::new(delay.0, jitter.0, distribution, reorder, seed))
+            }
+            StageSpec::FlowDelay { min, max } => {
+                self.check(min <= max, "min is above max - write the smaller as min")?;
+                delayed(FlowDelay::uniform(min.0, max.0, seed))
+            }
+            StageSpec::Loss { probability } => lossy(Bernoulli::new(probability.get(), seed)),
+            StageSpec::GilbertElliott {
+                p,
+                r,
+                loss_good,
+                loss_bad,
+            } => {
+                let [p, r, good, bad] = [p, r, loss_good, loss_bad].map(f64::from);
+                lossy(GilbertElliott::new(p, r, good, bad, seed))
+            }
+            StageSpec::Reorder { probability, delay } => {
+                delayed(HoldBack::new(probability.get(), delay.0, seed))
+            }
+            StageSpec::Duplicate { probability } => {
+                Ok(Box::new(Duplicate::new(probability.get(), seed)))
+            }
+        }
+    }
+
+    /// `rate` is what the service carries on average.
+    fn link<B: Send + 'static>(
+        &self,
+        service: impl Service + 'static,
+        queue: &QueueSpec,
+        rate: Option<Rate>,
+    ) -> Built<B> {
+        Ok(Box::new(Link::new(service, self.queue(queue, rate)?)))
+    }
+
+    fn trace(&self, name: &str) -> Result<Trace, Error> {
+        let text = (self.resolver)(name).map_err(|reason| Error::TraceUnknown {
+            stage: self.stage,
+            name: name.to_owned(),
+            reason: reason.to_string(),
+        })?;
+        text.parse().map_err(|source| Error::TraceBad {
+            stage: self.stage,
+            name: name.to_owned(),
+            source: Box::new(source),
+        })
+    }
+
+    fn bucket(&self, rate: Rate, burst: Bytes, peak: Option<Rate>) -> Result<TokenBucket, Error> {
+        self.check(
+            burst > Bytes::ZERO,
+            "burst is zero - write at least the size of one packet, such as 1500B",
+        )?;
+        self.check(
+            peak.is_none_or(|peak| peak >= rate),
+            "peak is below rate - write a peak above the rate, or leave it out",
+        )?;
+        Ok(TokenBucket::new(rate, burst, peak))
+    }
+
+    fn check_jitter(&self, delay: Span, jitter: Span, shape: Distribution) -> Result<(), Error> {
+        self.check(
+            shape != Distribution::Uniform || jitter <= delay,
+            "jitter is above delay - a uniform delay would be negative; write a larger delay",
+        )
+    }
+
+    pub(super) fn check(&self, holds: bool, what: &'static str) -> Result<(), Error> {
+        let stage = self.stage;
+        holds.then_some(()).ok_or(Error::Value { stage, what })
+    }
+}
+
+fn delayed<B: Send + 'static>(law: impl Law + 'static) -> Built<B> {
+    Ok(Box::new(Delay::new(law)))
+}
+
+fn lossy<B>(process: impl LossProcess + 'static) -> Built<B> {
+    Ok(Box::new(Loss::new(process)))
+}

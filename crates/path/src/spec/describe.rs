@@ -1,0 +1,161 @@
+//! What can be said of a path before the first packet.
+
+use super::{QueueSpec, Spec, StageSpec};
+use crate::Distribution;
+use std::time::Duration;
+use units::{Bytes, Rate};
+
+impl Spec {
+    /// The time a packet takes one way when nothing else is on the path, transmission times apart:
+    /// fixed delays and the means of the others.
+    pub fn base_delay(&self) -> Duration {
+        self.0.iter().map(StageSpec::mean_delay).sum()
+    }
+
+    /// The least rate of a link; `None` without a link that names a rate. A trace has its rate in
+    /// its text ([`Trace::mean_rate`](crate::Trace::mean_rate)).
+    pub fn rate(&self) -> Option<Rate> {
+        let rates = self.0.iter().filter_map(|stage| Some(stage.link()?.0));
+        rates.min()
+    }
+
+    /// How long the slowest link's full queue takes to drain: the most that it adds to the delay.
+    /// A limit in packets counts packets of 1,500 octets. `None` without a limit or a link.
+    pub fn drain_time(&self) -> Option<Duration> {
+        let links = self.0.iter().filter_map(StageSpec::link);
+        let (rate, queue) = links.min_by_key(|(rate, _)| *rate)?;
+        Some(rate.time_for(queue.capacity()?.get()))
+    }
+
+    /// The path in words, on one line.
+    pub fn describe(&self) -> String {
+        if self.0.is_empty() {
+            return "wire".to_owned();
+        }
+        let stages: Vec<String> = self.0.iter().map(StageSpec::describe).collect();
+        stages.join("; ")
+    }
+}
+
+impl StageSpec {
+    /// Rate and queue of a link that names its rate.
+    const fn link(&self) -> Option<(Rate, &QueueSpec)> {
+        match self {
+            Self::Rate { rate, queue } | Self::TokenBucket { rate, queue, .. } => {
+                Some((*rate, queue))
+            }
+            _ => None,
+        }
+    }
+
+    fn mean_delay(&self) -> Duration {
+        match *self {
+            Self::Delay { delay } => delay.0,
+            Self::Jitter {
+                delay,
+                jitter,
+                distribution: Distribution::Pareto,
+                ..
+            } => delay.0.saturating_add(jitter.0),
+            Self::Jitter { delay, .. } => delay.0,
+            Self::FlowDelay { min, max } => min.0 + max.0.saturating_sub(min.0) / 2,
+            Self::Reorder { probability, delay } => delay.0.mul_f64(probability.get()),
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Rate { rate, queue } => {
+                format!("{}, {}", bits(*rate), queue.describe(Some(*rate)))
+            }
+            Self::Trace { trace, queue } => format!("trace {trace}, {}", queue.describe(None)),
+            Self::TokenBucket {
+                rate, burst, queue, ..
+            } => {
+                let (words, burst) = (bits(*rate), octets(*burst));
+                format!(
+                    "{words} with bursts of {burst}, {}",
+                    queue.describe(Some(*rate))
+                )
+            }
+            Self::Delay { delay } => format!("delay {}", time(delay.0)),
+            Self::Jitter {
+                delay,
+                jitter,
+                distribution,
+                reorder,
+            } => {
+                let order = if *reorder { ", reordering" } else { "" };
+                let (delay, jitter) = (time(delay.0), time(jitter.0));
+                format!("delay {delay} with {distribution} jitter {jitter}{order}")
+            }
+            Self::FlowDelay { min, max } => {
+                format!("delay {} to {} by flow", time(min.0), time(max.0))
+            }
+            Self::Loss { probability } => format!("loss {probability}"),
+            Self::GilbertElliott {
+                p,
+                r,
+                loss_good,
+                loss_bad,
+            } => {
+                format!("loss {loss_good} (good) and {loss_bad} (bad), to bad {p}, to good {r}")
+            }
+            Self::Reorder { probability, delay } => {
+                format!("{probability} held back for {}", time(delay.0))
+            }
+            Self::Duplicate { probability } => format!("{probability} sent twice"),
+        }
+    }
+}
+
+impl QueueSpec {
+    /// "fifo 200 kB (100 ms)": kind, limit, and the time that a full queue takes at `rate`.
+    fn describe(&self, rate: Option<Rate>) -> String {
+        let limit = self.limit();
+        let packets = limit.packets.map(|count| format!(" {count} packets"));
+        let bytes = limit.bytes.map(|bytes| format!(" {}", octets(bytes)));
+        let drain = rate.and_then(|rate| Some(rate.time_for(self.capacity()?.get())));
+        let drain = drain.map(|drain| format!(" ({})", time(drain)));
+        let parts: String = [packets, bytes, drain].into_iter().flatten().collect();
+        let unlimited = if parts.is_empty() {
+            " without limit"
+        } else {
+            ""
+        };
+        format!("{}{parts}{unlimited}", self.kind())
+    }
+}
+
+/// A rate in the largest unit of which it is at least one.
+fn bits(rate: Rate) -> String {
+    let units = [
+        (1e9, "Gbit/s"),
+        (1e6, "Mbit/s"),
+        (1e3, "kbit/s"),
+        (1.0, "bit/s"),
+    ];
+    in_units(rate.as_bps() as f64, &units)
+}
+
+fn octets(bytes: Bytes) -> String {
+    in_units(
+        bytes.get() as f64,
+        &[(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
+    )
+}
+
+fn time(span: Duration) -> String {
+    in_units(
+        span.as_nanos() as f64,
+        &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
+    )
+}
+
+/// `value` to three decimals in the largest unit of which it is at least one.
+fn in_units(value: f64, units: &[(f64, &str)]) -> String {
+    let fit = units.iter().find(|(scale, _)| value >= *scale);
+    let (scale, name) = fit.or(units.last()).unwrap_or(&(1.0, ""));
+    format!("{} {name}", (value / scale * 1e3).round() / 1e3)
+}
