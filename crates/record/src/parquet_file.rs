@@ -1,0 +1,79 @@
+//! A table for good: Parquet, compressed with zstd.
+
+use crate::error::{Error, decode};
+use crate::journal::JournalReader;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 65_536;
+
+/// A Parquet file as a stream of batches.
+pub(crate) struct ParquetFile {
+    path: PathBuf,
+    schema: SchemaRef,
+    batches: ParquetRecordBatchReader,
+}
+
+impl ParquetFile {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::read(path))?;
+        decode(path, || {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            Ok::<_, ParquetError>(Self {
+                path: path.to_owned(),
+                schema: Arc::clone(builder.schema()),
+                batches: builder.with_batch_size(BATCH_ROWS).build()?,
+            })
+        })
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Iterator for ParquetFile {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        decode(&self.path, || self.batches.next().transpose()).transpose()
+    }
+}
+
+/// Turns the journal into the Parquet file, and removes it once that is safely on disk.
+///
+/// A journal without a whole schema has no rows to turn; it stays.
+pub(crate) fn settle(journal: &Path, parquet: &Path) -> Result<(), Error> {
+    if !parquet.exists() {
+        let Some(batches) = JournalReader::open(journal)? else {
+            return Ok(());
+        };
+        let unfinished = parquet.with_extension("parquet.tmp");
+        write(batches, &unfinished)?;
+        fs::rename(&unfinished, parquet).map_err(Error::write(parquet))?;
+    }
+    fs::remove_file(journal).map_err(Error::write(journal))
+}
+
+fn write(batches: JournalReader, path: &Path) -> Result<(), Error> {
+    let file = File::create(path).map_err(Error::write(path))?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build();
+    let mut writer = ArrowWriter::try_new(file, batches.schema(), Some(properties))
+        .map_err(Error::table(path))?;
+    for batch in batches {
+        writer.write(&batch?).map_err(Error::table(path))?;
+    }
+    let file = writer.into_inner().map_err(Error::table(path))?;
+    file.sync_all().map_err(Error::write(path))
+}

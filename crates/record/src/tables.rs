@@ -1,0 +1,209 @@
+//! The tables that several measurements share. What only one measurement knows it defines itself.
+//!
+//! Times `t_ns` are nanoseconds since the run's start on the client's monotonic clock. *Up* is from the client to the
+//! server, *down* is back. Counters called cumulative count from the stream's or the link's own start.
+
+use crate::cell::Label;
+use crate::table;
+
+table! {
+    /// One probe: a request and its answer, or one datagram of a one-way stream.
+    pub struct Sample in "samples" {
+        /// When the probe was sent.
+        t_ns: u64 => "ns",
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// Number of the probe in its stream, from 0.
+        seq: u64,
+        /// Round trip, without the time the far end held the probe; null when lost.
+        rtt_ns: Option<u64> => "ns",
+        /// One-way delay up; as right as the offset between the two clocks, so it may be negative.
+        owd_up_ns: Option<i64> => "ns",
+        /// One-way delay down; as right as the offset between the two clocks, so it may be negative.
+        owd_down_ns: Option<i64> => "ns",
+        /// Whether it was never answered, or never arrived.
+        lost: bool,
+        /// Whether it came after the deadline of its stream, too late to be of use.
+        late: bool,
+        /// Whose clock stamped the arrival: `kernel` or `user`.
+        clock: Label,
+        /// Traffic-class octet (DSCP and ECN) as sent.
+        tos_sent: u8,
+        /// Traffic-class octet as it arrived at the far end; null when unknown.
+        tos_seen_far: Option<u8>,
+        /// Traffic-class octet of the answer as it arrived here; null when unknown.
+        tos_seen_near: Option<u8>,
+    }
+}
+
+table! {
+    /// What one TCP stream did in one bin of time, with the sender's `TCP_INFO` at the end of it.
+    pub struct Series in "series" {
+        /// End of the bin.
+        t_ns: u64 => "ns",
+        /// Length of the bin.
+        bin_ns: u64 => "ns",
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// Where its data goes: `up` or `down`.
+        direction: Label,
+        /// Payload that the receiver read in this bin.
+        delivered_bytes: Option<u64> => "bytes",
+        /// Payload that was acknowledged to the sender in this bin.
+        acked_bytes: Option<u64> => "bytes",
+        /// Smoothed round-trip time.
+        rtt_us: Option<u32> => "us",
+        /// Smallest round-trip time in the kernel's window.
+        min_rtt_us: Option<u32> => "us",
+        /// Congestion window.
+        cwnd_segments: Option<u32> => "segments",
+        /// Slow-start threshold.
+        ssthresh_segments: Option<u32> => "segments",
+        /// Segments retransmitted, cumulative.
+        retransmits: Option<u64> => "segments",
+        /// The kernel's latest estimate of the delivery rate.
+        delivery_rate_bps: Option<u64> => "bps",
+        /// The rate at which the kernel paces; null when it does not.
+        pacing_rate_bps: Option<u64> => "bps",
+        /// Time with data to send, cumulative.
+        busy_us: Option<u64> => "us",
+        /// Time stalled by the receiver's window, cumulative.
+        rwnd_limited_us: Option<u64> => "us",
+        /// Time stalled by the send buffer, cumulative.
+        sndbuf_limited_us: Option<u64> => "us",
+        /// Segments received, cumulative.
+        segs_in: Option<u64> => "segments",
+        /// Segments sent, cumulative.
+        segs_out: Option<u64> => "segments",
+        /// Segments received that carried data, cumulative.
+        data_segs_in: Option<u64> => "segments",
+        /// Segments sent that carried data, cumulative.
+        data_segs_out: Option<u64> => "segments",
+    }
+}
+
+table! {
+    /// One stream of the run: what it was to do and how it began and ended.
+    pub struct Stream in "streams" {
+        /// By which other tables name it.
+        id: u16,
+        /// For people: `tcp up CS1 #2`.
+        name: String,
+        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `voip` or another measurement's own.
+        kind: Label,
+        /// Where its data goes: `up`, `down` or `both`.
+        direction: Label,
+        /// DSCP by name: `EF`, `CS0`, `CS1`.
+        class: Label,
+        /// IP version: 4 or 6.
+        family: u8,
+        /// Congestion control of the sender; null where there is none.
+        congestion_control: Option<Label>,
+        /// When it was to start.
+        planned_ns: u64 => "ns",
+        /// When it was connected; null when it never was.
+        connected_ns: Option<u64> => "ns",
+        /// When the first byte arrived; null when none did.
+        first_byte_ns: Option<u64> => "ns",
+        /// How much later than planned it was connected.
+        slew_ms: Option<f64> => "ms",
+        /// Payload delivered over the whole run.
+        total_bytes: Option<u64> => "bytes",
+        /// Segments retransmitted over the whole run.
+        retransmits: Option<u64> => "segments",
+    }
+}
+
+table! {
+    /// A queue of an emulated link at one moment. All but its length is cumulative.
+    pub struct Queue in "queue" {
+        /// When.
+        t_ns: u64 => "ns",
+        /// The link's name in the topology.
+        link: Label,
+        /// Which of its directions: `forward` or `reverse`.
+        direction: Label,
+        /// Which element of the direction's pipeline.
+        stage: Label,
+        /// Packets waiting.
+        packets: u64 => "packets",
+        /// Bytes waiting.
+        bytes: u64 => "bytes",
+        /// Packets dropped because the queue was full.
+        dropped_overflow: u64 => "packets",
+        /// Packets dropped by active queue management.
+        dropped_aqm: u64 => "packets",
+        /// Packets dropped by emulated loss.
+        dropped_loss: u64 => "packets",
+        /// Packets marked with congestion experienced instead of being dropped.
+        marked: u64 => "packets",
+    }
+}
+
+table! {
+    /// What entered and left one direction of an emulated link in 100 us; bins without traffic are left out.
+    pub struct Counters in "counters" {
+        /// Start of the bin.
+        t_ns: u64 => "ns",
+        /// The link's name in the topology.
+        link: Label,
+        /// Which of its directions: `forward` or `reverse`.
+        direction: Label,
+        /// Packets that entered.
+        in_packets: u64 => "packets",
+        /// Bytes that entered, IP headers included.
+        in_bytes: u64 => "bytes",
+        /// Packets that left.
+        out_packets: u64 => "packets",
+        /// Bytes that left, IP headers included.
+        out_bytes: u64 => "bytes",
+    }
+}
+
+table! {
+    /// How busy one host was since its previous row.
+    pub struct Cpu in "cpu" {
+        /// End of the interval.
+        t_ns: u64 => "ns",
+        /// The host's role, as `hosts[].role` in run.json.
+        host: Label,
+        /// Time that all processors together were not idle, of what they have.
+        busy_pct: f64 => "pct",
+        /// Time that the hypervisor gave to others, of what all processors have.
+        steal_pct: f64 => "pct",
+        /// Processor time of this process, of one processor; above 100 with several threads.
+        process_pct: f64 => "pct",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Row;
+
+    #[track_caller]
+    fn assert_documented<T: Row>() {
+        assert!(!T::ABOUT.is_empty(), "{}", T::TABLE);
+        for field in T::fields() {
+            let name = format!("{}.{}", T::TABLE, field.name());
+            let about = &field.metadata()["description"];
+            assert!(about.ends_with(['.']), "{name}: {about}");
+            let unit = field.metadata().get("unit").map_or("", String::as_str);
+            for physical in ["ns", "us", "ms", "s", "bytes", "pct", "bps"] {
+                let said =
+                    field.name() == physical || field.name().ends_with(&format!("_{physical}"));
+                assert_eq!(said, unit == physical, "{name} in '{unit}'");
+            }
+        }
+    }
+
+    #[test]
+    fn every_column_is_documented_and_named_after_its_unit() {
+        assert_documented::<Sample>();
+        assert_documented::<Series>();
+        assert_documented::<Stream>();
+        assert_documented::<Queue>();
+        assert_documented::<Counters>();
+        assert_documented::<Cpu>();
+    }
+}

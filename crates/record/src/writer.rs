@@ -1,0 +1,135 @@
+//! Writing a record while the run goes.
+
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::reader::settle_journals;
+use crate::run::Run;
+use crate::table::Row;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The writer of one record, for one thread.
+///
+/// Order: [`create`](Self::create) before the run, so that a folder that cannot be written is found out then;
+/// [`append`](Self::append) as rows come, many at a time; [`flush`](Self::flush) at least once a second;
+/// [`save`](Self::save) when something about the run itself becomes known; [`finish`](Self::finish) at the end.
+/// A writer that is dropped instead leaves a record that [`recover`](crate::recover) can finish.
+pub struct RecordWriter {
+    dir: PathBuf,
+    journals: BTreeMap<&'static str, Journal>,
+    /// Held as long as the writer lives; the system lets go of it however the process ends.
+    _lock: File,
+}
+
+impl RecordWriter {
+    /// Begins a record in `dir`, which must be empty or not exist, and writes its first `run.json`.
+    ///
+    /// # Errors
+    /// [`Error::NotEmpty`], [`Error::Busy`] or [`Error::Write`].
+    pub fn create(dir: &Path, run: &Run) -> Result<Self, Error> {
+        fs::create_dir_all(dir).map_err(Error::write(dir))?;
+        let lock = lock(dir)?;
+        let mut entries = fs::read_dir(dir).map_err(Error::read(dir))?;
+        if entries.next().is_some() {
+            return Err(Error::NotEmpty {
+                path: dir.to_owned(),
+            });
+        }
+        let writer = Self {
+            dir: dir.to_owned(),
+            journals: BTreeMap::new(),
+            _lock: lock,
+        };
+        writer.save(run)?;
+        Ok(writer)
+    }
+
+    /// The record's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Adds rows to their table. Each call makes a batch of its own, so call it with many rows, not with each.
+    ///
+    /// # Errors
+    /// [`Error::Write`] when the disk does not take them; they are kept, and the next flush tries again.
+    ///
+    /// # Panics
+    /// When two row types share a table's name.
+    pub fn append<T: Row>(&mut self, rows: &[T]) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let path = journal_path(&self.dir, T::TABLE);
+        let batch = T::batch(rows).map_err(Error::table(&path))?;
+        let journal = match self.journals.entry(T::TABLE) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Journal::create(&path, batch.schema())?),
+        };
+        journal.append(&batch)
+    }
+
+    /// Hands everything appended so far to the operating system: a killed process loses only what comes after.
+    ///
+    /// # Errors
+    /// The first [`Error::Write`] of any table; every table is tried.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let flushed = self.journals.values_mut().map(Journal::flush);
+        first_error(flushed)
+    }
+
+    /// Replaces `run.json` in one step: a reader sees the old one or the new one, whole.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn save(&self, run: &Run) -> Result<(), Error> {
+        let path = self.dir.join("run.json");
+        let unfinished = self.dir.join("run.json.tmp");
+        replace(&path, &unfinished, run).map_err(Error::write(&path))
+    }
+
+    /// Turns every journal into Parquet and writes the final `run.json`.
+    ///
+    /// # Errors
+    /// The first error of any table or of `run.json`. All is attempted whatever fails, and a table that could not be
+    /// turned into Parquet is still read from its journal.
+    pub fn finish(mut self, run: &Run) -> Result<(), Error> {
+        let flushed = self.flush();
+        self.journals.clear();
+        let settled = settle_journals(&self.dir);
+        first_error([flushed, settled, self.save(run)])
+    }
+}
+
+/// Where the journal of `table` lies.
+fn journal_path(dir: &Path, table: &str) -> PathBuf {
+    dir.join(format!("{table}.arrows"))
+}
+
+/// Locks the folder against other writers, on file systems that can.
+pub(crate) fn lock(dir: &Path) -> Result<File, Error> {
+    let lock = File::open(dir).map_err(Error::read(dir))?;
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Error::Busy {
+            path: dir.to_owned(),
+        }),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(lock),
+    }
+}
+
+/// Carries out every step, then reports the first that failed.
+pub(crate) fn first_error(steps: impl IntoIterator<Item = Result<(), Error>>) -> Result<(), Error> {
+    steps.into_iter().fold(Ok(()), Result::and)
+}
+
+fn replace(path: &Path, unfinished: &Path, run: &Run) -> std::io::Result<()> {
+    let mut json = serde_json::to_vec_pretty(run)?;
+    json.push(b'\n');
+    let mut file = File::create(unfinished)?;
+    file.write_all(&json)?;
+    file.sync_all()?;
+    fs::rename(unfinished, path)
+}
