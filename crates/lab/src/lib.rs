@@ -1,1 +1,26 @@
-//! TODO
+//! Emulated networks of real packets.
+//!
+//! A lab is hosts, routers and links described in TOML ([`Topology`]). Brought up ([`Network::up`]), each node is a network
+//! namespace with the kernel's own TCP/IP, and each link is a pair of TUN devices between which one thread carries
+//! packets through pipelines of [`path`] elements. Programs on the nodes are ordinary programs; the packets are the kernel's;
+//! only the wire is ours.
+//!
+//! The books of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
+//! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was.
+//!
+//! Nothing outlives the process: namespaces have no names, interfaces close with their descriptors, children are killed
+//! with their parent, and what escapes all that is swept by the next lab.
+
+mod error;
+mod frame;
+mod monitor;
+mod network;
+pub mod profiles;
+mod runner;
+mod topology;
+
+pub use error::Error;
+pub use frame::Frame;
+pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
+pub use network::{Link, Network, OWNER};
+pub use topology::{LinkSpec, Topology};

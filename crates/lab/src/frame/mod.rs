@@ -1,0 +1,56 @@
+//! Packets as bytes: what the runner moves between interfaces.
+//!
+//! A TUN device hands over TCP in bursts of up to 64 KiB with a virtio-net header that says where to
+//! cut ([`split`]). The path works on the cut packets, each of which would be one packet on a wire; those that leave it
+//! at the same moment and belong together go back to the kernel as one burst ([`join`]). Checksums are left
+//! to the header's "needs checksum" mark, as between two virtual machines on one host, so no byte of
+//! payload is ever summed or looked at here.
+
+mod header;
+mod join;
+mod split;
+
+pub(crate) use header::{flow_of, is_multicast};
+pub(crate) use join::next_burst;
+pub(crate) use split::{Pool, split};
+
+use units::{Ecn, TrafficClass};
+
+/// One IP packet, not longer than the MTU.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Frame {
+    /// The packet from its IP header on.
+    bytes: Vec<u8>,
+    /// Where the transport header begins and, within it, the checksum field that still holds the sum of the
+    /// pseudo-header only; `None` when the checksum is complete.
+    partial: Option<Partial>,
+}
+
+/// A checksum that the receiver completes or takes on trust.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Partial {
+    /// Offset of the transport header.
+    pub(crate) start: u16,
+    /// Offset of the checksum field within it.
+    pub(crate) offset: u16,
+}
+
+impl Frame {
+    /// The octets from the IP header on.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The ECN field of the IP header.
+    pub(crate) fn ecn(&self) -> Ecn {
+        header::traffic_class(&self.bytes).ecn
+    }
+
+    /// Writes the ECN field, if it changed on the way.
+    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
+        let class = header::traffic_class(&self.bytes);
+        if class.ecn != ecn {
+            header::set_traffic_class(&mut self.bytes, TrafficClass { ecn, ..class });
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! A lab at work: namespaces, interfaces, and the thread that serves the links.
+
+use crate::frame::Frame;
+use crate::monitor::{self, Log, Monitor, SharedLog};
+use crate::runner::{Direction, Runner};
+use crate::{Error, Topology, profiles};
+use path::Pipeline;
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Write as _};
+use std::net::IpAddr;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::netns::{self, Netns};
+use sys::tun::Tun;
+use sys::{clock, iface, process};
+
+/// Environment variable by which every process of a lab is known, with the owner's mark as its value.
+pub const OWNER: &str = "ISOBATH_LAB_OWNER";
+/// Packets that wait for the runner in an interface before the kernel drops some: a tenth of a second of full-sized
+/// packets at 1 Gbit/s.
+const INTERFACE_QUEUE: u32 = 10_000;
+/// Kernel parameters of every node. Link-local addresses would bring traffic that nobody asked for. The last may be refused:
+/// a kernel lets only some congestion controls be defaults of a namespace.
+const PARAMETERS: &[(&str, &str)] = &[
+    ("net.ipv6.conf.default.addr_gen_mode", "1"),
+    ("net.ipv6.conf.all.accept_ra", "0"),
+    ("net.ipv4.ping_group_range", "0 2147483647"),
+];
+const FORWARDING: &[(&str, &str)] = &[
+    ("net.ipv4.ip_forward", "1"),
+    ("net.ipv6.conf.all.forwarding", "1"),
+];
+const CONGESTION_CONTROL: (&str, &str) = ("net.ipv4.tcp_congestion_control", "cubic");
+
+/// A running network. Dropping it takes everything down.
+#[derive(Debug)]
+pub struct Network {
+    topology: Topology,
+    nodes: HashMap<String, Netns>,
+    links: Vec<Link>,
+    stop: Arc<AtomicBool>,
+    runner: Option<JoinHandle<()>>,
+    cpu_ns: Arc<AtomicU64>,
+}
+
+/// One direction of one link, as its user sees it.
+#[derive(Debug)]
+pub struct Link {
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    log: SharedLog,
+}
+
+impl Link {
+    /// Takes what has been logged since the last call.
+    pub fn take_log(&self) -> Log {
+        monitor::take(&self.log)
+    }
+}
+
+impl Network {
+    /// Brings `topology` up. Everything random on its links follows from `seed`.
+    ///
+    /// First it makes sure of the privilege to do so (which is possible only before this process has other threads), and sweeps
+    /// what labs of dead processes left running.
+    ///
+    /// # Errors
+    ///
+    /// When this user may not make networks, there is no TUN driver, or a link is ill described; nothing is left behind.
+    pub fn up(topology: Topology, seed: u64) -> Result<Self, Error> {
+        netns::gain_privilege()?;
+        process::sweep_orphans(OWNER);
+        let mut paths = pipelines(&topology, seed)?.into_iter();
+        let nodes: HashMap<_, _> = topology
+            .nodes()
+            .map(|name| Ok((name.to_owned(), node(&topology, name)?)))
+            .collect::<Result<_, Error>>()?;
+        let mut links = Vec::new();
+        let mut directions = Vec::new();
+        for link in &topology.links {
+            let [a, b] = &link.between;
+            let near = Arc::new(interface(&topology, &nodes[a], a, b, link.mtu)?);
+            let far = Arc::new(interface(&topology, &nodes[b], b, a, link.mtu)?);
+            for (from, to, input, output) in [(a, b, &near, &far), (b, a, &far, &near)] {
+                let log = SharedLog::default();
+                directions.push(Direction {
+                    input: Arc::clone(input),
+                    output: Arc::clone(output),
+                    path: paths.next().unwrap_or_else(|| Pipeline::new(Vec::new())),
+                    overhead: link.overhead,
+                    monitor: Monitor::new(Arc::clone(&log)),
+                    wake: None,
+                    leaving: VecDeque::new(),
+                });
+                links.push(Link {
+                    from: from.clone(),
+                    to: to.clone(),
+                    log,
+                });
+            }
+        }
+        let (stop, cpu_ns) = (Arc::default(), Arc::default());
+        let runner = start(
+            Runner::new(directions)?,
+            Arc::clone(&stop),
+            Arc::clone(&cpu_ns),
+        )?;
+        Ok(Self {
+            topology,
+            nodes,
+            links,
+            stop,
+            runner: Some(runner),
+            cpu_ns,
+        })
+    }
+
+    /// What this network looks like.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Every direction of every link, `up` before `down`, in the topology's order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The namespace of node `name`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such node; the message lists those that there are.
+    pub fn node(&self, name: &str) -> Result<&Netns, Error> {
+        self.nodes.get(name).ok_or_else(|| Error::Topology {
+            origin: "lab".to_owned(),
+            what: format!(
+                "no node is called '{name}' - use one of {}",
+                self.topology.nodes().collect::<Vec<_>>().join(", ")
+            ),
+        })
+    }
+
+    /// The address of node `name`: IPv6 if `v6`, else IPv4.
+    pub fn address(&self, name: &str, v6: bool) -> Option<IpAddr> {
+        self.topology
+            .addresses(name)
+            .map(|both| both[usize::from(v6)])
+    }
+
+    /// CPU time that serving the links has taken so far.
+    pub fn cpu(&self) -> Duration {
+        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
+    }
+
+    /// Starts `command` on node `name`. Every node can be reached by its name there. The process is killed when the calling
+    /// thread ends; should it escape, the next lab sweeps it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such node or program.
+    pub fn spawn(&self, name: &str, mut command: Command) -> Result<Child, Error> {
+        let hosts = self.hosts_file()?;
+        command.env(OWNER, process::owner_mark()?);
+        let path = hosts.path().to_str();
+        Ok(process::spawn_in(self.node(name)?, command, path)?)
+    }
+
+    /// A file in the form of `/etc/hosts` with the names of all nodes. The child holds it once it has started.
+    fn hosts_file(&self) -> Result<tempfile::NamedTempFile, Error> {
+        let make = || -> io::Result<_> {
+            let mut file = tempfile::Builder::new()
+                .prefix("isobath-hosts-")
+                .tempfile()?;
+            writeln!(file, "127.0.0.1 localhost\n::1 localhost")?;
+            for name in self.topology.nodes() {
+                for address in self.topology.addresses(name).into_iter().flatten() {
+                    writeln!(file, "{address} {name}")?;
+                }
+            }
+            Ok(file)
+        };
+        make().map_err(|e| sys::Error::io("write", "a temporary hosts file", e).into())
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(runner) = self.runner.take() {
+            // A runner that panicked has printed why.
+            let _ = runner.join();
+        }
+    }
+}
+
+/// The pipelines of all links, `up` before `down`, in the topology's order.
+pub(crate) fn pipelines(topology: &Topology, seed: u64) -> Result<Vec<Pipeline<Frame>>, Error> {
+    let specs = topology
+        .links
+        .iter()
+        .flat_map(|link| [(link, &link.up), (link, &link.down)]);
+    specs
+        .zip(0_u64..)
+        .map(|((link, spec), index)| {
+            let resolve = |name: &str| profiles::trace(name).map_err(Into::into);
+            spec.build(seed.wrapping_add(index), &resolve)
+                .map_err(|source| Error::Path {
+                    link: link.between.join(" - "),
+                    source,
+                })
+        })
+        .collect()
+}
+
+/// A namespace for node `name`, before it has interfaces.
+fn node(topology: &Topology, name: &str) -> Result<Netns, sys::Error> {
+    let ns = Netns::create()?;
+    let forwards = topology.routers.iter().any(|router| router == name);
+    ns.run(|| {
+        let forwarding = if forwards { FORWARDING } else { &[] };
+        for (parameter, value) in PARAMETERS.iter().chain(forwarding) {
+            netns::set_sysctl(parameter, value)?;
+        }
+        // Refused where the kernel does not let namespaces choose; `--cc` still works there.
+        let _ = netns::set_sysctl(CONGESTION_CONTROL.0, CONGESTION_CONTROL.1);
+        Ok(())
+    })?;
+    Ok(ns)
+}
+
+/// The interface of node `name` towards its neighbour `peer`, with routes to everything that lies that way.
+fn interface(
+    topology: &Topology,
+    ns: &Netns,
+    name: &str,
+    peer: &str,
+    mtu: u32,
+) -> Result<Tun, sys::Error> {
+    let own = topology.addresses(name).into_iter().flatten();
+    let own: Vec<IpAddr> = own.collect();
+    ns.run(|| {
+        let tun = Tun::open(&format!("to-{peer}"))?;
+        iface::up(tun.name(), Some(mtu), Some(INTERFACE_QUEUE))?;
+        for address in &own {
+            iface::add_address(tun.name(), *address)?;
+        }
+        for node in topology
+            .nodes()
+            .filter(|node| topology.next_hop(name, node) == Some(peer))
+        {
+            let there = topology.addresses(node).into_iter().flatten();
+            for (destination, source) in there.zip(&own) {
+                iface::add_route(tun.name(), destination, *source)?;
+            }
+        }
+        Ok(tun)
+    })
+}
+
+fn start(
+    runner: Runner,
+    stop: Arc<AtomicBool>,
+    cpu_ns: Arc<AtomicU64>,
+) -> Result<JoinHandle<()>, sys::Error> {
+    let work = move || {
+        // Without it the kernel may wake this thread 50 us late on purpose.
+        let _ = clock::timer_slack(1);
+        runner.run(&stop, &cpu_ns);
+    };
+    std::thread::Builder::new()
+        .name("lab".to_owned())
+        .spawn(work)
+        .map_err(|e| sys::Error::io("start", "the lab's thread", e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    const TEXT: &str = r#"
+        summary = "test"
+        client = "a"
+        server = "c"
+        hosts = ["a", "c"]
+        routers = ["b"]
+        link = [
+            { between = ["a", "b"], up = [{ kind = "delay", delay = "2ms" }], down = [] },
+            { between = ["b", "c"], up = [], down = [{ kind = "delay", delay = "3ms" }] },
+        ]
+    "#;
+
+    #[test]
+    fn datagrams_cross_a_router_in_both_families_and_are_counted() {
+        let network = Network::up(Topology::parse(TEXT, "test").unwrap(), 1).unwrap();
+        for v6 in [false, true] {
+            let bind = |name: &str| -> UdpSocket {
+                let address = network.address(name, v6).unwrap();
+                let bound = network.node(name).unwrap().run(|| {
+                    UdpSocket::bind((address, 4_890)).map_err(|e| sys::Error::io("bind", "udp", e))
+                });
+                bound.unwrap()
+            };
+            let (client, server) = (bind("a"), bind("c"));
+            client
+                .set_read_timeout(Some(Duration::from_secs(5)))
+                .unwrap();
+            server
+                .set_read_timeout(Some(Duration::from_secs(5)))
+                .unwrap();
+            let before = clock::now();
+            client
+                .send_to(b"down", server.local_addr().unwrap())
+                .unwrap();
+            let mut buffer = [0; 100];
+            let (length, from) = server.recv_from(&mut buffer).unwrap();
+            server.send_to(&buffer[..length], from).unwrap();
+            assert_eq!(
+                client.recv_from(&mut buffer).unwrap(),
+                (4, server.local_addr().unwrap())
+            );
+            let elapsed = clock::now().since(before);
+            assert!(
+                elapsed >= Duration::from_millis(5),
+                "the delays were not kept: {elapsed:?}"
+            );
+        }
+        let entered = |index: usize| network.links()[index].take_log().totals.entered.packets;
+        // The books are published every 10 ms.
+        let mut wait = 0;
+        while entered(1) < 2 && wait < 100 {
+            clock::sleep_until(clock::now() + Duration::from_millis(10));
+            wait += 1;
+        }
+        assert_eq!([entered(0), entered(1), entered(2), entered(3)], [2; 4]);
+    }
+
+    #[test]
+    fn a_command_runs_on_its_node_and_knows_the_others_by_name() {
+        let network = Network::up(Topology::parse(TEXT, "test").unwrap(), 1).unwrap();
+        let mut command = Command::new("getent");
+        command
+            .args(["ahostsv4", "c"])
+            .stdout(std::process::Stdio::piped());
+        let output = network
+            .spawn("a", command)
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.starts_with("10.77.0.2"), "{text}");
+        assert!(network.spawn("z", Command::new("true")).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! The labs that come with the program, and how any lab is found by name.
+
+use crate::{Error, Topology};
+
+macro_rules! labs {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../labs/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of each built-in lab, in the order that a reader should meet them.
+const LABS: &[(&str, &str)] = labs![
+    "lan",
+    "fiber",
+    "cable",
+    "dsl",
+    "dsl-fq_codel",
+    "lte",
+    "satellite",
+    "lossy",
+    "mbm-dumbbell",
+    "manager-dumbbell",
+    "wire",
+];
+
+/// Packet-delivery traces in mahimahi's format.
+const TRACES: &[(&str, &str)] = &[
+    (
+        "lte-down",
+        include_str!("../../../labs/traces/lte-down.trace"),
+    ),
+    ("lte-up", include_str!("../../../labs/traces/lte-up.trace")),
+];
+
+/// Names of the built-in labs.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    LABS.iter().map(|(name, _)| *name)
+}
+
+/// The TOML text of the built-in lab `name`, or of the file at that path.
+///
+/// # Errors
+///
+/// [`Error::Unknown`] with the names there are; [`Error::Read`] for a file that cannot be read.
+pub fn text(name: &str) -> Result<String, Error> {
+    if let Some((_, text)) = LABS.iter().find(|(known, _)| *known == name) {
+        return Ok((*text).to_owned());
+    }
+    let is_path = name.contains('/') || name.to_ascii_lowercase().ends_with(".toml");
+    if !is_path {
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(Error::Unknown {
+            name: name.to_owned(),
+            known,
+        });
+    }
+    read(name)
+}
+
+/// The lab called `name`, or described in the file at that path.
+///
+/// # Errors
+///
+/// Those of [`text`] and of [`Topology::parse`].
+pub fn find(name: &str) -> Result<Topology, Error> {
+    Topology::parse(&text(name)?, name)
+}
+
+/// The text of the trace called `name`, or of the file at that path.
+pub(crate) fn trace(name: &str) -> Result<String, Error> {
+    let known = TRACES.iter().find(|(known, _)| *known == name);
+    known.map_or_else(|| read(name), |(_, text)| Ok((*text).to_owned()))
+}
+
+fn read(file: &str) -> Result<String, Error> {
+    std::fs::read_to_string(file).map_err(|source| Error::Read {
+        file: file.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use path::Trace;
+
+    #[test]
+    fn every_built_in_lab_describes_a_network() {
+        for name in names() {
+            let topology = find(name).unwrap_or_else(|error| panic!("{error}"));
+            assert!(topology.way().len() >= 2, "{name}");
+            crate::network::pipelines(&topology, 1).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let message = find("dls").unwrap_err().to_string();
+        assert!(message.contains("no lab is called 'dls'") && message.contains("dsl-fq_codel"));
+    }
+
+    #[test]
+    fn every_trace_is_one() {
+        for (name, text) in TRACES {
+            assert!(text.parse::<Trace>().is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Moving packets through paths in real time.
+//!
+//! One thread serves every link of a lab. The journey of a packet:
+//!
+//! 1. the kernel routes it out of an interface; the thread wakes and reads it, perhaps as part of a burst;
+//! 2. it is cut to MTU size, stamped with the clock, and handed to the link's pipeline;
+//! 3. the thread sleeps until shortly before the pipeline's next deadline and spins for the rest;
+//! 4. the pipeline gives the packet out, stamped with its logical departure;
+//! 5. packets that leave together are joined and written to the interface at the other end.
+//!
+//! Packets to a group are not carried: on a link between two nodes they are the kernel's own (group reports,
+//! router solicitations), and would only disturb the counts.
+//!
+//! Steps 3 to 5 may be late by a scheduler's whim. The stamp is not, so the next packet is not late
+//! because this one was; how late each was is in the books ([`crate::Quality`]).
+
+use crate::frame::{Frame, Pool, flow_of, is_multicast, next_burst, split};
+use crate::monitor::Monitor;
+use path::{Element, Packet, Pipeline};
+use rustix::event::{Timespec, epoll};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use sys::tun::{MAX_READ, Tun};
+use sys::{Error, clock};
+use units::Instant;
+
+/// Reads from one interface before the others have their turn.
+const READS_PER_TURN: usize = 16;
+/// The thread stops sleeping this long before a deadline: a timer wakes a thread some 25 us late on a
+/// quiet machine (median; 50 us at the 99th percentile).
+const SPIN: Duration = Duration::from_micros(50);
+/// How often the queues are looked at, and the longest sleep.
+const TICK: Duration = Duration::from_millis(10);
+
+/// One direction of one link.
+pub(crate) struct Direction {
+    /// Where packets come from.
+    pub(crate) input: Arc<Tun>,
+    /// Where they go.
+    pub(crate) output: Arc<Tun>,
+    /// What they meet on the way.
+    pub(crate) path: Pipeline<Frame>,
+    /// Octets that the link adds to each.
+    pub(crate) overhead: u32,
+    /// The books.
+    pub(crate) monitor: Monitor,
+    /// When `path` wants to be called next.
+    pub(crate) wake: Option<Instant>,
+    /// What has left `path` and is not yet written.
+    pub(crate) leaving: VecDeque<Packet<Frame>>,
+}
+
+/// The links of a lab and what it takes to serve them.
+pub(crate) struct Runner {
+    directions: Vec<Direction>,
+    poll: rustix::fd::OwnedFd,
+    pool: Pool,
+    buffer: Vec<u8>,
+    next_tick: Instant,
+}
+
+impl Runner {
+    /// # Errors
+    ///
+    /// When the kernel gives no epoll descriptor.
+    pub(crate) fn new(directions: Vec<Direction>) -> Result<Self, Error> {
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
+        for (direction, index) in directions.iter().zip(0..) {
+            let data = epoll::EventData::new_u64(index);
+            epoll::add(&poll, &*direction.input, data, epoll::EventFlags::IN)
+                .map_err(|e| Error::io("watch interface", direction.input.name(), e))?;
+        }
+        Ok(Self {
+            directions,
+            poll,
+            pool: Pool::default(),
+            buffer: vec![0; MAX_READ],
+            next_tick: clock::now() + TICK,
+        })
+    }
+
+    /// Moves packets until `stop` is raised (looked at every tick); publishes the CPU time used.
+    pub(crate) fn run(mut self, stop: &AtomicBool, cpu_ns: &AtomicU64) {
+        let mut events = Vec::with_capacity(self.directions.len());
+        while !stop.load(Ordering::Relaxed) {
+            self.wait(&mut events);
+            for event in events.drain(..) {
+                self.read(event.data.u64());
+            }
+            if self.advance() {
+                let cpu = clock::thread_cpu().as_nanos();
+                cpu_ns.store(u64::try_from(cpu).unwrap_or(u64::MAX), Ordering::Relaxed);
+            }
+        }
+        let now = clock::now();
+        for direction in &mut self.directions {
+            direction.monitor.tick(now, &direction.path);
+        }
+    }
+
+    /// Waits for a packet or for the next deadline, whichever is first.
+    fn wait(&self, events: &mut Vec<epoll::Event>) {
+        let wakes = self
+            .directions
+            .iter()
+            .filter_map(|direction| direction.wake);
+        let wake = wakes.min().unwrap_or(Instant::FAR_FUTURE);
+        loop {
+            let now = clock::now();
+            let sleep = (wake - SPIN).min(self.next_tick).since(now);
+            let timeout = Timespec {
+                tv_sec: 0,
+                tv_nsec: sleep.min(TICK).subsec_nanos().into(),
+            };
+            let polled = epoll::wait(
+                &self.poll,
+                rustix::buffer::spare_capacity(events),
+                Some(&timeout),
+            );
+            // A signal is no reason to stop; the owner raises `stop`.
+            let readable = polled.is_ok() && !events.is_empty();
+            let now = clock::now();
+            if readable || now >= wake || now >= self.next_tick {
+                return;
+            }
+        }
+    }
+
+    /// Reads what waits on the input of direction `index` and hands it to the path.
+    fn read(&mut self, index: u64) {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(direction) = self.directions.get_mut(index) else {
+            return;
+        };
+        for _ in 0..READS_PER_TURN {
+            let Ok(length) = direction.input.read(&mut self.buffer) else {
+                return;
+            };
+            let at = clock::now();
+            let mut flow = None;
+            let read = &self.buffer[..length];
+            let cut = split(read, &mut self.pool, |body| {
+                if is_multicast(body.bytes()) {
+                    direction.monitor.multicast += 1;
+                    return;
+                }
+                let packet = Packet {
+                    size: u32::try_from(body.bytes().len()).unwrap_or(u32::MAX)
+                        + direction.overhead,
+                    flow: *flow.get_or_insert_with(|| flow_of(body.bytes())),
+                    ecn: body.ecn(),
+                    at,
+                    body,
+                };
+                direction.wake = direction
+                    .path
+                    .process(Some(packet), at, &mut direction.leaving);
+            });
+            if cut == 0 {
+                direction.monitor.malformed += 1;
+            }
+        }
+    }
+
+    /// Does what is due on every link, and the books at every tick; says whether this was one.
+    fn advance(&mut self) -> bool {
+        let now = clock::now();
+        let tick = now >= self.next_tick;
+        if tick {
+            self.next_tick = now + TICK;
+        }
+        for direction in &mut self.directions {
+            if direction.wake.is_some_and(|wake| wake <= now) {
+                direction.wake = direction.path.process(None, now, &mut direction.leaving);
+            }
+            direction.write(&mut self.pool);
+            if tick {
+                direction.monitor.tick(now, &direction.path);
+            }
+        }
+        tick
+    }
+}
+
+impl Direction {
+    /// Writes what has left the path to the interface at the other end.
+    fn write(&mut self, pool: &mut Pool) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        let now = clock::now();
+        for packet in &mut self.leaving {
+            packet.body.set_ecn(packet.ecn);
+            self.monitor.left(packet, now);
+        }
+        while let Some(burst) = next_burst(&self.leaving, self.leaving.len()) {
+            let mut pieces: Vec<IoSlice<'_>> = Vec::with_capacity(1 + burst.count);
+            burst.pieces(self.leaving.iter().map(|packet| &packet.body), &mut pieces);
+            let written = retry(|| self.output.write(&pieces));
+            drop(pieces);
+            if written.is_err() {
+                self.monitor.unwritten += burst.count as u64;
+            }
+            for packet in self.leaving.drain(..burst.count) {
+                pool.give(packet.body);
+            }
+        }
+    }
+}
+
+fn retry(mut write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match write() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! What a network looks like: hosts, routers, and the links between them, as TOML.
+//!
+//! ```toml
+//! summary = "a DSL line"
+//! client = "home"                 # who measures
+//! server = "server"               # against whom
+//! hosts = ["home", "server"]
+//! routers = ["dslam"]
+//!
+//! [[link]]
+//! between = ["home", "dslam"]
+//! up   = [{ kind = "rate", rate = "2Mbit", queue = { kind = "fifo", bytes = "50kB" } }]
+//! down = [{ kind = "rate", rate = "16Mbit", queue = { kind = "fifo", bytes = "200kB" } }]
+//! ```
+//!
+//! `up` is what happens to packets from the first node to the second, `down` from the second to the first. Addresses and
+//! routes follow from the graph: node number `n` is 10.77.0.n and fd77::n on every one of its interfaces, and packets take
+//! the way with the fewest links.
+
+use crate::Error;
+use path::Spec;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashSet, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A network: nodes and links. Read it with [`Topology::parse`], which checks it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// What it stands for, in one line.
+    pub summary: String,
+    /// The host that measures.
+    pub client: String,
+    /// The host that it measures against.
+    pub server: String,
+    /// Names of the nodes that originate traffic.
+    pub hosts: Vec<String>,
+    /// Names of the nodes that forward it.
+    #[serde(default)]
+    pub routers: Vec<String>,
+    /// The links.
+    #[serde(rename = "link")]
+    pub links: Vec<LinkSpec>,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// The two nodes.
+    pub between: [String; 2],
+    /// Longest IP packet, in octets.
+    #[serde(default = "default_mtu")]
+    pub mtu: u32,
+    /// Octets that the link adds to each IP packet (framing), counted by rates and queues.
+    #[serde(default)]
+    pub overhead: u32,
+    /// From the first node to the second.
+    pub up: Spec,
+    /// From the second node to the first.
+    pub down: Spec,
+}
+
+const fn default_mtu() -> u32 {
+    1_500
+}
+
+/// Interface names are at most 15 octets and ours begin with `to-`.
+const LONGEST_NAME: usize = 12;
+const MOST_NODES: usize = 250;
+
+impl Topology {
+    /// Reads and checks a topology; `origin` names the file in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Toml`] with the line and what was expected, [`Error::Topology`] for one that does not hang together.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
+        let topology: Self = toml::from_str(text).map_err(|e| Error::toml(origin, text, &e))?;
+        topology.check().map_err(|what| Error::Topology {
+            origin: origin.to_owned(),
+            what,
+        })?;
+        Ok(topology)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let nodes: Vec<_> = self.nodes().collect();
+        let mut seen = HashSet::new();
+        for name in &nodes {
+            if !is_name(name) {
+                return Err(format!(
+                    "'{name}' is not a node name - use 1 to {LONGEST_NAME} letters, digits or '-'"
+                ));
+            }
+            if !seen.insert(*name) {
+                return Err(format!("node '{name}' is listed twice"));
+            }
+        }
+        if nodes.len() > MOST_NODES {
+            return Err(format!(
+                "{} nodes - at most {MOST_NODES} are possible",
+                nodes.len()
+            ));
+        }
+        let named = self.links.iter().flat_map(|link| &link.between);
+        let named = named.map(String::as_str);
+        let unknown = named
+            .chain([&*self.client, &*self.server])
+            .find(|n| !seen.contains(n));
+        if let Some(name) = unknown {
+            return Err(format!("node '{name}' is in neither 'hosts' nor 'routers'"));
+        }
+        self.check_links()
+    }
+
+    fn check_links(&self) -> Result<(), String> {
+        let mut pairs = HashSet::new();
+        for link in &self.links {
+            let [a, b] = &link.between;
+            let pair = if a < b { (a, b) } else { (b, a) };
+            if a == b || !pairs.insert(pair) {
+                return Err(format!(
+                    "link {a} - {b}: two nodes have one link, and none to themselves"
+                ));
+            }
+            if !(576..=65_535).contains(&link.mtu) {
+                return Err(format!(
+                    "link {a} - {b}: mtu {} is not between 576 and 65535",
+                    link.mtu
+                ));
+            }
+        }
+        for name in self.nodes().filter(|name| *name != self.client) {
+            if self.next_hop(&self.client, name).is_none() {
+                return Err(format!("no links lead from '{}' to '{name}'", self.client));
+            }
+        }
+        Ok(())
+    }
+
+    /// All nodes: hosts, then routers.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().chain(&self.routers).map(String::as_str)
+    }
+
+    /// The addresses of node `name`, IPv4 and IPv6.
+    pub fn addresses(&self, name: &str) -> Option<[IpAddr; 2]> {
+        // At most MOST_NODES, so the number fits.
+        let number = u8::try_from(self.nodes().position(|node| node == name)? + 1).ok()?;
+        let v4 = Ipv4Addr::new(10, 77, 0, number);
+        let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number.into());
+        Some([v4.into(), v6.into()])
+    }
+
+    /// The neighbour to which `from` hands packets for `to`: the first step of the way with the fewest links.
+    pub fn next_hop(&self, from: &str, to: &str) -> Option<&str> {
+        // Breadth first from the far end, so that the parent of `from` is its next hop.
+        let mut seen = HashSet::from([to]);
+        let mut frontier = VecDeque::from([to]);
+        while let Some(node) = frontier.pop_front() {
+            for neighbour in self.neighbours(node) {
+                if neighbour == from {
+                    return self.nodes().find(|name| *name == node);
+                }
+                if seen.insert(neighbour) {
+                    frontier.push_back(neighbour);
+                }
+            }
+        }
+        None
+    }
+
+    fn neighbours<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a str> {
+        self.links
+            .iter()
+            .filter_map(move |link| match &link.between {
+                [a, b] if a == node => Some(b.as_str()),
+                [a, b] if b == node => Some(a.as_str()),
+                _ => None,
+            })
+    }
+
+    /// The nodes from the client to the server, both included.
+    pub fn way(&self) -> Vec<&str> {
+        let mut way = vec![self.client.as_str()];
+        while let Some(next) = way
+            .last()
+            .and_then(|last| self.next_hop(last, &self.server))
+        {
+            way.push(next);
+            if next == self.server {
+                break;
+            }
+        }
+        way
+    }
+
+    /// What packets meet from `from` to its neighbour `to`.
+    pub fn direction(&self, from: &str, to: &str) -> Option<(&LinkSpec, &Spec)> {
+        self.links.iter().find_map(|link| match &link.between {
+            [a, b] if a == from && b == to => Some((link, &link.up)),
+            [a, b] if a == to && b == from => Some((link, &link.down)),
+            _ => None,
+        })
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DUMBBELL: &str = r#"
+        summary = "test"
+        client = "a"
+        server = "d"
+        hosts = ["a", "d"]
+        routers = ["b", "c"]
+        link = [
+            { between = ["a", "b"], up = [], down = [] },
+            { between = ["b", "c"], up = [], down = [] },
+            { between = ["c", "d"], up = [], down = [] },
+        ]
+    "#;
+
+    fn refused(from: &str, to: &str) -> String {
+        let text = DUMBBELL.replacen(from, to, 1);
+        Topology::parse(&text, "test.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_way_is_the_shortest() {
+        let topology = Topology::parse(DUMBBELL, "test.toml").unwrap();
+        assert_eq!(topology.way(), ["a", "b", "c", "d"]);
+        assert_eq!(topology.next_hop("d", "a"), Some("c"));
+        assert_eq!(topology.next_hop("b", "a"), Some("a"));
+        let [v4, v6] = topology.addresses("d").unwrap();
+        assert_eq!(
+            (v4.to_string(), v6.to_string()),
+            ("10.77.0.2".into(), "fd77::2".into())
+        );
+    }
+
+    #[test]
+    fn what_does_not_hang_together_is_refused_in_one_line() {
+        let cases = [
+            (
+                r#"["a", "d"]"#,
+                r#"["a", "a", "d"]"#,
+                "node 'a' is listed twice",
+            ),
+            (
+                r#"client = "a""#,
+                r#"client = "z""#,
+                "node 'z' is in neither",
+            ),
+            (r#"["c", "d"]"#, r#"["c", "c"]"#, "none to themselves"),
+            (
+                r#"["c", "d"]"#,
+                r#"["a", "c"]"#,
+                "no links lead from 'a' to 'd'",
+            ),
+            (
+                r#""d"]"#,
+                r#""with space"]"#,
+                "'with space' is not a node name",
+            ),
+        ];
+        for (from, to, expected) in cases {
+            let message = refused(from, to);
+            assert!(
+                message.contains(expected) && !message.contains('\n'),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn malformed_toml_is_told_with_its_line() {
+        let message = refused(r#"summary = "test""#, "summary = 3");
+        assert!(message.starts_with("test.toml line 2: "), "{message}");
+        assert!(message.contains("expected a string"), "{message}");
+        let message = refused("between", "betwixt");
+        assert!(
+            message.starts_with("test.toml line 8: unknown field `betwixt`"),
+            "{message}"
+        );
+    }
+}
