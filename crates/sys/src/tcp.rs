@@ -1,1 +1,103 @@
-//! TODO
+//! What TCP connections of this host know and can be told.
+//!
+//! The connections themselves are the standard library's; every function here takes anything with a
+//! descriptor. What TCP measures by itself is in [`TcpInfo`]: a load generator that reads it ten
+//! times a second learns the round-trip time under load without sending a probe.
+
+mod class;
+mod congestion;
+mod info;
+#[cfg(test)]
+mod tests;
+
+pub use class::{accepted_class, set_traffic_class};
+pub use congestion::{available_congestion, congestion, set_congestion};
+pub use info::{TcpInfo, TcpState, info};
+
+use crate::{Error, sockopt};
+use socket2::SockRef;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use units::Rate;
+
+/// Lets the kernel send at most at `rate` on this connection; `None` lifts the limit.
+///
+/// TCP paces by itself where the interface has no pacing queue (Linux 4.13 and newer).
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_max_pacing(fd: &impl AsFd, rate: Option<Rate>) -> Result<(), Error> {
+    let octets = rate.map_or(u64::MAX, |rate| rate.as_bps().div_ceil(8));
+    let value = octets.to_ne_bytes();
+    sockopt::set_bytes(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value)
+        .map_err(|e| Error::io("set maximum pacing rate of", name(fd), e))
+}
+
+/// Whether small writes leave at once (`true`) or wait for the acknowledgement of what is on the
+/// way (Nagle's algorithm, RFC 9293 section 3.7.4).
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_nodelay(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
+    SockRef::from(fd)
+        .set_tcp_nodelay(at_once)
+        .map_err(|e| Error::io("set TCP_NODELAY of", name(fd), e))
+}
+
+/// Whether data is acknowledged at once. The kernel returns to delayed acknowledgements when it
+/// sees fit.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_quickack(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
+    SockRef::from(fd)
+        .set_tcp_quickack(at_once)
+        .map_err(|e| Error::io("set TCP_QUICKACK of", name(fd), e))
+}
+
+/// Receives at most `max` octets and throws them away inside the kernel, which copies nothing
+/// (`tcp(7)`, `MSG_TRUNC`). Returns their number; 0 when the peer has finished. Waits as a read
+/// would.
+///
+/// # Errors
+/// Those of a read.
+pub fn discard(fd: &impl AsFd, max: usize) -> io::Result<usize> {
+    discard_with(fd, max, 0)
+}
+
+/// [`discard`] without waiting, whatever the mode of the socket.
+///
+/// # Errors
+/// Those of a read; [`io::ErrorKind::WouldBlock`] when nothing has arrived.
+pub fn try_discard(fd: &impl AsFd, max: usize) -> io::Result<usize> {
+    discard_with(fd, max, libc::MSG_DONTWAIT)
+}
+
+fn discard_with(fd: &impl AsFd, max: usize, flags: i32) -> io::Result<usize> {
+    #[expect(
+        unsafe_code,
+        reason = "a slice of octets that nobody reads would have to exist"
+    )]
+    // SAFETY: there is no buffer. A kernel that wanted to copy would answer EFAULT.
+    let count = unsafe {
+        libc::recv(
+            fd.as_fd().as_raw_fd(),
+            std::ptr::null_mut(),
+            max,
+            libc::MSG_TRUNC | flags,
+        )
+    };
+    usize::try_from(count).map_err(|_| io::Error::last_os_error())
+}
+
+/// What errors call a connection: `TCP socket 10.0.0.1:4890 to 10.0.0.2:80`.
+fn name(fd: &impl AsFd) -> String {
+    let socket = SockRef::from(fd);
+    let local = socket.local_addr().ok().and_then(|addr| addr.as_socket());
+    let peer = socket.peer_addr().ok().and_then(|addr| addr.as_socket());
+    match (local, peer) {
+        (Some(local), Some(peer)) => format!("TCP socket {local} to {peer}"),
+        (Some(local), None) => format!("TCP socket {local}"),
+        _ => "TCP socket".to_owned(),
+    }
+}

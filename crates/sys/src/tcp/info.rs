@@ -1,0 +1,304 @@
+//! What TCP has measured: `TCP_INFO`.
+//!
+//! The kernel's structure has grown at its end for twenty years. It is read as bytes, of which an
+//! older kernel fills fewer: a field past the end is `None`, as is one whose value means "not
+//! measured".
+
+use super::name;
+use crate::{Error, sockopt};
+use std::mem::offset_of;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use units::Rate;
+
+/// Octets offered to the kernel: more than the structure has in Linux 6.18 (280).
+const CAPACITY: usize = 512;
+/// A slow start threshold that has not been set (`TCP_INFINITE_SSTHRESH`).
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The state of a connection (RFC 9293 section 3.3.2), with the kernel's numbers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are those of the RFC")]
+pub enum TcpState {
+    Established,
+    SynSent,
+    SynReceived,
+    FinWait1,
+    FinWait2,
+    TimeWait,
+    Closed,
+    CloseWait,
+    LastAck,
+    Listen,
+    Closing,
+}
+
+impl TcpState {
+    fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Established,
+            2 => Self::SynSent,
+            // 12 is the kernel's second way to be there (TCP_NEW_SYN_RECV).
+            3 | 12 => Self::SynReceived,
+            4 => Self::FinWait1,
+            5 => Self::FinWait2,
+            6 => Self::TimeWait,
+            7 => Self::Closed,
+            8 => Self::CloseWait,
+            9 => Self::LastAck,
+            10 => Self::Listen,
+            11 => Self::Closing,
+            _ => return None,
+        })
+    }
+}
+
+/// What TCP knows of a connection. Counters run from its start; sizes are octets or, where said,
+/// segments.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TcpInfo {
+    /// The connection's state.
+    pub state: Option<TcpState>,
+    /// Smoothed round-trip time (RFC 6298), once measured.
+    pub rtt: Option<Duration>,
+    /// Its mean deviation.
+    pub rttvar: Option<Duration>,
+    /// Shortest round-trip time of the last minutes (`net.ipv4.tcp_min_rtt_wlen`), once measured.
+    pub min_rtt: Option<Duration>,
+    /// Round-trip time as the receiver estimates it, once measured.
+    pub rcv_rtt: Option<Duration>,
+    /// Retransmission timeout.
+    pub rto: Option<Duration>,
+
+    /// Congestion window in segments.
+    pub snd_cwnd: Option<u32>,
+    /// Slow start threshold in segments; `None` also while none is set.
+    pub ssthresh: Option<u32>,
+    /// Segment size for sending.
+    pub snd_mss: Option<u32>,
+    /// Segment size that the peer seems to send.
+    pub rcv_mss: Option<u32>,
+    /// Path MTU.
+    pub pmtu: Option<u32>,
+    /// Window that the peer offers.
+    pub snd_wnd: Option<u32>,
+    /// Window offered to the peer.
+    pub rcv_wnd: Option<u32>,
+
+    /// Segments sent and not yet acknowledged.
+    pub unacked: Option<u32>,
+    /// Segments on the way for the second time.
+    pub retrans: Option<u32>,
+    /// Retransmitted segments.
+    pub total_retrans: Option<u32>,
+    /// Segments that are believed lost and not yet retransmitted or acknowledged.
+    pub lost: Option<u32>,
+    /// Segments by which reordering is tolerated.
+    pub reordering: Option<u32>,
+    /// Times that reordering was seen.
+    pub reord_seen: Option<u32>,
+    /// Duplicates that the peer reported (DSACK, RFC 2883).
+    pub dsack_dups: Option<u32>,
+    /// Segments that arrived out of order.
+    pub rcv_ooopack: Option<u32>,
+
+    /// Payload acknowledged by the peer, the SYN and the FIN counted as one octet each.
+    pub bytes_acked: Option<u64>,
+    /// Payload received in order, the FIN counted as one octet.
+    pub bytes_received: Option<u64>,
+    /// Payload sent, retransmissions included.
+    pub bytes_sent: Option<u64>,
+    /// Payload retransmitted.
+    pub bytes_retrans: Option<u64>,
+    /// Payload written by the program and not yet sent.
+    pub notsent_bytes: Option<u32>,
+    /// Segments received.
+    pub segs_in: Option<u32>,
+    /// Segments sent.
+    pub segs_out: Option<u32>,
+    /// Segments received that carried payload.
+    pub data_segs_in: Option<u32>,
+    /// Segments sent that carried payload.
+    pub data_segs_out: Option<u32>,
+    /// Segments that reached the peer.
+    pub delivered: Option<u32>,
+    /// Those of them that the peer reported as marked "congestion experienced" (RFC 3168).
+    pub delivered_ce: Option<u32>,
+
+    /// Rate at which data reached the peer lately, once measured.
+    pub delivery_rate: Option<Rate>,
+    /// Whether the program, not the path, limited `delivery_rate`.
+    pub app_limited: Option<bool>,
+    /// Rate at which TCP spaces its segments; `None` also while it does not.
+    pub pacing_rate: Option<Rate>,
+    /// Time during which something was on the way. This and the two that follow advance by ticks of
+    /// the kernel: 1 to 10 ms.
+    pub busy: Option<Duration>,
+    /// Time during which the peer's window held sending back.
+    pub rwnd_limited: Option<Duration>,
+    /// Time during which this host's send buffer held sending back.
+    pub sndbuf_limited: Option<Duration>,
+}
+
+/// Asks the kernel what it knows of a TCP connection.
+///
+/// # Errors
+/// When the socket is not a TCP socket.
+pub fn info(fd: &impl AsFd) -> Result<TcpInfo, Error> {
+    let mut buffer = [0; CAPACITY];
+    sockopt::get_bytes(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut buffer)
+        .map(|filled| TcpInfo::parse(filled))
+        .map_err(|e| Error::io("read TCP_INFO of", name(fd), e))
+}
+
+/// The field of the kernel's structure, if the kernel filled it.
+macro_rules! field {
+    ($bytes:ident, $type:ty, $name:ident) => {
+        number::<{ size_of::<$type>() }>($bytes, offset_of!(libc::tcp_info, $name))
+            .map(<$type>::from_ne_bytes)
+    };
+}
+
+impl TcpInfo {
+    /// Reads the first octets of a `struct tcp_info`, as many as there are.
+    fn parse(bytes: &[u8]) -> Self {
+        let mut info = Self {
+            state: field!(bytes, u8, tcpi_state).and_then(TcpState::from_number),
+            snd_cwnd: field!(bytes, u32, tcpi_snd_cwnd),
+            ssthresh: field!(bytes, u32, tcpi_snd_ssthresh).filter(|n| *n < INFINITE_SSTHRESH),
+            snd_mss: field!(bytes, u32, tcpi_snd_mss),
+            rcv_mss: field!(bytes, u32, tcpi_rcv_mss),
+            pmtu: field!(bytes, u32, tcpi_pmtu),
+            snd_wnd: field!(bytes, u32, tcpi_snd_wnd),
+            rcv_wnd: field!(bytes, u32, tcpi_rcv_wnd),
+            ..Self::default()
+        };
+        info.parse_times(bytes);
+        info.parse_losses(bytes);
+        info.parse_volumes(bytes);
+        info
+    }
+
+    fn parse_times(&mut self, bytes: &[u8]) {
+        let measured = |us: &u32| *us != 0 && *us != u32::MAX;
+        let micros = |us: u32| Duration::from_micros(us.into());
+        self.rtt = field!(bytes, u32, tcpi_rtt).filter(measured).map(micros);
+        self.rttvar = self.rtt.and(field!(bytes, u32, tcpi_rttvar)).map(micros);
+        // Zero is a measurement here: the shortest time of a loopback connection.
+        self.min_rtt = field!(bytes, u32, tcpi_min_rtt)
+            .filter(|us| *us != u32::MAX)
+            .map(micros);
+        self.rcv_rtt = field!(bytes, u32, tcpi_rcv_rtt)
+            .filter(measured)
+            .map(micros);
+        self.rto = field!(bytes, u32, tcpi_rto).filter(measured).map(micros);
+        self.busy = field!(bytes, u64, tcpi_busy_time).map(Duration::from_micros);
+        self.rwnd_limited = field!(bytes, u64, tcpi_rwnd_limited).map(Duration::from_micros);
+        self.sndbuf_limited = field!(bytes, u64, tcpi_sndbuf_limited).map(Duration::from_micros);
+    }
+
+    fn parse_losses(&mut self, bytes: &[u8]) {
+        self.unacked = field!(bytes, u32, tcpi_unacked);
+        self.retrans = field!(bytes, u32, tcpi_retrans);
+        self.total_retrans = field!(bytes, u32, tcpi_total_retrans);
+        self.lost = field!(bytes, u32, tcpi_lost);
+        self.reordering = field!(bytes, u32, tcpi_reordering);
+        self.reord_seen = field!(bytes, u32, tcpi_reord_seen);
+        self.dsack_dups = field!(bytes, u32, tcpi_dsack_dups);
+        self.rcv_ooopack = field!(bytes, u32, tcpi_rcv_ooopack);
+    }
+
+    fn parse_volumes(&mut self, bytes: &[u8]) {
+        self.bytes_acked = field!(bytes, u64, tcpi_bytes_acked);
+        self.bytes_received = field!(bytes, u64, tcpi_bytes_received);
+        self.bytes_sent = field!(bytes, u64, tcpi_bytes_sent);
+        self.bytes_retrans = field!(bytes, u64, tcpi_bytes_retrans);
+        self.notsent_bytes = field!(bytes, u32, tcpi_notsent_bytes);
+        self.segs_in = field!(bytes, u32, tcpi_segs_in);
+        self.segs_out = field!(bytes, u32, tcpi_segs_out);
+        self.data_segs_in = field!(bytes, u32, tcpi_data_segs_in);
+        self.data_segs_out = field!(bytes, u32, tcpi_data_segs_out);
+        self.delivered = field!(bytes, u32, tcpi_delivered);
+        self.delivered_ce = field!(bytes, u32, tcpi_delivered_ce);
+        self.delivery_rate = field!(bytes, u64, tcpi_delivery_rate).and_then(rate);
+        self.pacing_rate = field!(bytes, u64, tcpi_pacing_rate).and_then(rate);
+        // The lowest bit of the octet after the window scales, which C calls a bit field.
+        self.app_limited = self.delivery_rate.and_then(|_| {
+            let octet = offset_of!(libc::tcp_info, tcpi_snd_rcv_wscale) + 1;
+            Some(bytes.get(octet)? & 1 == 1)
+        });
+    }
+}
+
+fn number<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
+    bytes.get(offset..offset + N)?.try_into().ok()
+}
+
+/// Octets a second as a rate; the kernel writes all ones for "unlimited".
+fn rate(octets: u64) -> Option<Rate> {
+    if octets == u64::MAX {
+        return None;
+    }
+    Rate::from_bps(octets.saturating_mul(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A structure in which octet `n` is `n`, so that a field tells where it was read.
+    fn numbered() -> Vec<u8> {
+        (0..280).map(|n| (n % 256) as u8).collect()
+    }
+
+    #[test]
+    fn fields_are_read_where_the_kernel_writes_them() {
+        // Offsets of include/uapi/linux/tcp.h, counted by hand.
+        let info = TcpInfo::parse(&numbered());
+        let word = |at: u8| Some(u32::from_ne_bytes([at, at + 1, at + 2, at + 3]));
+        assert_eq!(info.snd_mss, word(16));
+        assert_eq!(
+            info.rtt.map(|rtt| rtt.as_micros()),
+            word(68).map(u128::from)
+        );
+        assert_eq!(info.snd_cwnd, word(80));
+        assert_eq!(info.total_retrans, word(100));
+        assert_eq!(info.bytes_acked.map(|n| n as u8), Some(120));
+        assert_eq!(info.bytes_received.map(|n| n as u8), Some(128));
+        assert_eq!(info.segs_out, word(136));
+        assert_eq!(
+            info.min_rtt.map(|rtt| rtt.as_micros()),
+            word(148).map(u128::from)
+        );
+        assert_eq!(info.bytes_sent.map(|n| n as u8), Some(200));
+        assert_eq!(info.snd_wnd, word(228));
+        assert_eq!(info.rcv_wnd, word(232));
+        assert_eq!(info.app_limited, Some(true));
+    }
+
+    #[test]
+    fn fields_past_the_end_of_a_short_answer_are_none() {
+        // Linux 3.7 wrote 104 octets: up to the total of retransmissions.
+        let info = TcpInfo::parse(&numbered()[..104]);
+        assert!(info.total_retrans.is_some() && info.rtt.is_some());
+        assert_eq!((info.bytes_acked, info.min_rtt), (None, None));
+        assert_eq!((info.delivery_rate, info.app_limited), (None, None));
+        assert_eq!((info.rcv_wnd, info.busy), (None, None));
+        assert_eq!(TcpInfo::parse(&numbered()[..103]).total_retrans, None);
+        assert_eq!(TcpInfo::parse(&[]), TcpInfo::default());
+    }
+
+    #[test]
+    fn what_the_kernel_has_not_measured_is_none() {
+        let mut bytes = [0; 280];
+        bytes[76..80].copy_from_slice(&INFINITE_SSTHRESH.to_ne_bytes());
+        bytes[104..112].copy_from_slice(&u64::MAX.to_ne_bytes());
+        bytes[148..152].copy_from_slice(&u32::MAX.to_ne_bytes());
+        let info = TcpInfo::parse(&bytes);
+        assert_eq!((info.rtt, info.rttvar, info.min_rtt), (None, None, None));
+        assert_eq!((info.ssthresh, info.pacing_rate), (None, None));
+        assert_eq!(info.delivery_rate, None);
+        assert_eq!(info.bytes_acked, Some(0));
+    }
+}
