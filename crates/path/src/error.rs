@@ -38,7 +38,7 @@ pub enum Error {
         /// The name in the description.
         name: String,
         /// What is wrong in it.
-        source: Box<Error>,
+        source: Box<Self>,
     },
     /// A value is outside its range, or two values contradict each other.
     #[error("stage {stage}: {what}")]

@@ -46,8 +46,8 @@ const SHAPE: f64 = 3.0;
 /// differ; with `reorder` each packet leaves after its own delay.
 #[derive(Clone, Debug)]
 pub struct Jitter {
-    delay: Duration,
-    jitter: Duration,
+    place: Duration,
+    width: Duration,
     distribution: Distribution,
     reorder: bool,
     /// The latest departure so far.
@@ -65,8 +65,8 @@ impl Jitter {
         seed: u64,
     ) -> Self {
         Self {
-            delay,
-            jitter,
+            place: delay,
+            width: jitter,
             distribution,
             reorder,
             last: Instant::ZERO,
@@ -75,7 +75,7 @@ impl Jitter {
     }
 
     fn draw(&mut self) -> Duration {
-        let (delay, jitter) = (self.delay.as_secs_f64(), self.jitter.as_secs_f64());
+        let (delay, jitter) = (self.place.as_secs_f64(), self.width.as_secs_f64());
         let seconds = match self.distribution {
             Distribution::Uniform => delay + jitter * (2.0 * self.dice.unit() - 1.0),
             Distribution::Normal => {

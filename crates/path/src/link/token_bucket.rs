@@ -100,9 +100,10 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_the_peak_rate_where_there_is_one() {
-        // At 80 Mbit/s a packet lasts 100 us. In the first 300 us 300 octets come in as well.
+        // At 80 Mbit/s a packet lasts 100 us. While the first one lasts the bucket is full; in the
+        // 200 us after it 200 octets come, and the fourth packet needs 800 more.
         let peaked = departures(bucket(Some("80Mbit")), 5);
-        assert_eq!(peaked, [100, 200, 300, 1_000, 2_000]);
+        assert_eq!(peaked, [100, 200, 300, 1_100, 2_100]);
     }
 
     #[test]

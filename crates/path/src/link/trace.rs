@@ -158,3 +158,145 @@ impl Service for TraceRate {
         self.now_at()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Element, Fifo, Limit, Link, Packet};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use units::{Ecn, FlowId};
+
+    fn trace(times: &[u64]) -> Trace {
+        let lines: Vec<String> = times.iter().map(u64::to_string).collect();
+        lines.join("\n").parse().unwrap()
+    }
+
+    /// Departures in microseconds of packets given as (arrival in microseconds, size).
+    fn departures(times: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
+        let mut link = Link::new(
+            TraceRate::new(trace(times)),
+            Box::new(Fifo::new(Limit::default())),
+        );
+        let mut out = VecDeque::new();
+        let mut wake = None;
+        for &(us, size) in packets {
+            let packet = Packet {
+                size,
+                flow: FlowId(0),
+                ecn: Ecn::NotEct,
+                at: Instant::from_nanos(us * 1_000),
+                body: (),
+            };
+            wake = link.process(Some(packet), Instant::from_nanos(us * 1_000), &mut out);
+        }
+        while let Some(at) = wake {
+            wake = link.process(None, at, &mut out);
+        }
+        out.iter()
+            .map(|packet| packet.at.as_nanos() / 1_000)
+            .collect()
+    }
+
+    /// The same by walking over every opportunity, in the words of the format.
+    fn walk(times: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
+        let mut waiting: VecDeque<(u64, u32)> = packets.iter().copied().collect();
+        let epoch = packets[0].0;
+        let period = times[times.len() - 1];
+        let mut left = Vec::new();
+        for round in 0.. {
+            for time in times {
+                let now = epoch + (round * period + time) * 1_000;
+                let mut bytes = OPPORTUNITY_BYTES;
+                while let Some((arrival, size)) = waiting.front_mut() {
+                    let used = bytes.min(*size);
+                    if *arrival > now || used == 0 {
+                        break;
+                    }
+                    bytes -= used;
+                    *size -= used;
+                    if *size == 0 {
+                        left.push(now);
+                        waiting.pop_front();
+                    }
+                }
+                if waiting.is_empty() {
+                    return left;
+                }
+            }
+        }
+        left
+    }
+
+    #[test]
+    fn each_opportunity_carries_one_full_packet() {
+        let full = [(0, 1_504); 5];
+        assert_eq!(
+            departures(&[1, 3, 3, 10], &full),
+            [1_000, 3_000, 3_000, 10_000, 11_000]
+        );
+    }
+
+    #[test]
+    fn small_packets_share_and_a_large_one_takes_several() {
+        let small = [(0, 500); 4];
+        assert_eq!(departures(&[2, 4, 8], &small), [2_000, 2_000, 2_000, 4_000]);
+        assert_eq!(
+            departures(&[2, 4, 8], &[(0, 3_100), (0, 1_000)]),
+            [8_000, 8_000]
+        );
+    }
+
+    #[test]
+    fn what_nobody_uses_is_lost_over_any_time() {
+        let packets = [(0, 1_500), (7_500, 100), (3_600_000_001, 1_500)];
+        assert_eq!(
+            departures(&[2, 4, 8], &packets),
+            [2_000, 8_000, 3_600_002_000]
+        );
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| text.parse::<Trace>().unwrap_err().to_string();
+        assert_eq!(
+            error("1\n2\n\nx3\n"),
+            "trace line 4: 'x3' is not a time in ms - write one whole number a line, never falling"
+        );
+        assert!(error("5\n4").starts_with("trace line 2: '4'"));
+        assert!(error("99999999999999999999999").starts_with("trace line 1"));
+        assert!(error("0\n0\n").starts_with("trace: it is empty"));
+        assert!(error("").starts_with("trace: it is empty"));
+        assert!(error(&"9".repeat(100)).len() < 140);
+    }
+
+    #[test]
+    fn the_mean_rate_counts_every_opportunity() {
+        // 4 x 1,504 octets in 10 ms.
+        assert_eq!(trace(&[1, 3, 3, 10]).mean_rate(), Rate::from_bps(4_812_800));
+        assert_eq!(trace(&[1, 3, 3, 10]).period(), Duration::from_millis(10));
+    }
+
+    proptest! {
+        #[test]
+        fn departures_are_those_of_a_walk_over_every_opportunity(
+            gaps in proptest::collection::vec(0_u64..30, 1..20),
+            packets in proptest::collection::vec((0_u64..60_000, 1_u32..5_000), 1..60),
+        ) {
+            let sums = |start: &mut u64, gap: &u64| { *start += gap; Some(*start) };
+            let mut times: Vec<u64> = gaps.iter().scan(0, sums).collect();
+            times.push(times[times.len() - 1] + 1);
+            let mut at = 0;
+            let packets: Vec<(u64, u32)> = packets
+                .iter()
+                .map(|&(gap, size)| { at += gap; (at, size) })
+                .collect();
+            prop_assert_eq!(departures(&times, &packets), walk(&times, &packets));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9 x\\n-]{0,60}") {
+            let _ = text.parse::<Trace>();
+        }
+    }
+}

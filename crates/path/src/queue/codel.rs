@@ -180,3 +180,102 @@ impl<B: Send> Queue<B> for CoDel<B> {
         self.books
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Ecn, FlowId};
+
+    /// A queue of 5,000 packets that all came at zero.
+    fn standing(ecn: bool) -> CoDel<()> {
+        let mut queue = CoDel::new(CoDelConfig {
+            packets: 5_000,
+            ecn,
+            ..CoDelConfig::default()
+        });
+        for _ in 0..5_000 {
+            let packet = Packet {
+                size: 1_500,
+                flow: FlowId(0),
+                ecn: Ecn::Ect0,
+                at: Instant::ZERO,
+                body: (),
+            };
+            queue.enqueue(packet, Instant::ZERO);
+        }
+        queue
+    }
+
+    /// The milliseconds at which a queue that is asked every millisecond drops or marks.
+    fn actions(mut queue: CoDel<()>, until_ms: u64) -> Vec<u64> {
+        let mut before = 0;
+        let mut acts = Vec::new();
+        for ms in 1..=until_ms {
+            queue.dequeue(Instant::from_millis(ms));
+            let acted = queue.books().aqm.packets + queue.books().marked.packets;
+            if acted > before {
+                acts.push(ms);
+            }
+            before = acted;
+        }
+        acts
+    }
+
+    /// Above target from 5 ms on, dropping from 105 ms on, and the k-th drop follows the one before
+    /// by 100 ms / sqrt(k): 105 + 100, + 70.71, + 57.74, + 50, + 44.72, + 40.82, + 37.80, ... each
+    /// at the next full millisecond.
+    const LAW: [u64; 9] = [105, 205, 276, 334, 384, 429, 469, 507, 543];
+
+    #[test]
+    fn drops_follow_the_inverse_square_root_law() {
+        assert_eq!(actions(standing(false), 560), LAW);
+    }
+
+    #[test]
+    fn marks_follow_the_same_law_and_nothing_is_dropped() {
+        let queue = standing(true);
+        assert_eq!(queue.books().aqm, Count::default());
+        assert_eq!(actions(queue, 560), LAW);
+    }
+
+    #[test]
+    fn a_delay_below_target_ends_the_dropping_and_a_new_one_resumes_its_rate() {
+        let mut control = Control {
+            count: 12,
+            last_count: 4,
+            drop_next: Instant::from_millis(1_000),
+            ..Control::default()
+        };
+        let config = CoDelConfig::default();
+        control.enter(&config, Instant::from_millis(2_599));
+        assert_eq!(
+            (control.count, control.last_count),
+            (8, 8),
+            "within 16 intervals"
+        );
+        control.count = 20;
+        control.enter(&config, Instant::from_millis(9_000));
+        assert_eq!((control.count, control.last_count), (1, 1), "long after");
+    }
+
+    #[test]
+    fn one_packet_is_no_standing_queue() {
+        let mut queue = CoDel::new(CoDelConfig::default());
+        for second in 0..100 {
+            let packet = Packet {
+                size: 1_500,
+                flow: FlowId(0),
+                ecn: Ecn::NotEct,
+                at: Instant::from_millis(second * 1_000),
+                body: (),
+            };
+            queue.enqueue(packet, Instant::from_millis(second * 1_000));
+            assert!(
+                queue
+                    .dequeue(Instant::from_millis(second * 1_000 + 900))
+                    .is_some()
+            );
+        }
+        assert_eq!(queue.books().aqm, Count::default());
+    }
+}

@@ -240,3 +240,90 @@ impl<B: Send> Queue<B> for Pie<B> {
         self.books
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Ecn, FlowId};
+
+    fn close(left: f64, right: f64) -> bool {
+        (left - right).abs() <= 1e-12
+    }
+
+    #[test]
+    fn the_probability_follows_a_sequence_worked_by_hand() {
+        let mut controller = Controller::new(PieConfig::default());
+        // Delay in ms; 0.125 (delay - 15 ms) + 1.25 (delay - delay before) in s; its divisor.
+        let steps = [
+            (20, 0.025_625, 2_048.0),
+            (40, 0.028_125, 128.0),
+            (100, 0.085_625, 32.0),
+            (200, 0.148_125, 8.0),
+            (200, 0.023_125, 2.0),
+            (220, 0.050_625, 2.0),
+            (180, -0.029_375, 2.0),
+        ];
+        let mut expected = 0.0;
+        for (ms, step, divisor) in steps {
+            controller.update(Duration::from_millis(ms));
+            expected += step / divisor;
+            assert!(close(controller.probability, expected), "{ms} ms");
+        }
+        assert!(close(expected, 0.043_611_145_019_531_25));
+    }
+
+    #[test]
+    fn above_a_tenth_a_step_is_whole_but_at_most_two_hundredths() {
+        let mut controller = Controller::new(PieConfig::default());
+        controller.probability = 0.3;
+        controller.update(Duration::from_millis(500));
+        assert!(close(controller.probability, 0.32));
+        controller.update(Duration::from_millis(500));
+        // 0.125 * 0.485 s is above 0.02 too; then 0.125 * -0.015 - 1.25 * 0.5 is taken whole.
+        assert!(close(controller.probability, 0.34));
+        controller.update(Duration::ZERO);
+        assert!(controller.probability <= 0.0);
+    }
+
+    #[test]
+    fn an_idle_queue_lets_the_probability_decay() {
+        let mut controller = Controller::new(PieConfig::default());
+        controller.probability = 0.5;
+        controller.update(Duration::ZERO);
+        assert!(close(controller.probability, (0.5 - 0.001_875) * 0.98));
+    }
+
+    #[test]
+    fn the_burst_allowance_runs_out_and_returns_after_quiet() {
+        let mut controller = Controller::new(PieConfig::default());
+        for _ in 0..10 {
+            assert!(controller.spares(1_000_000));
+            controller.update(Duration::from_millis(50));
+        }
+        assert!(!controller.spares(1_000_000), "150 ms have passed");
+        assert!(controller.spares(3_000), "two packets are always spared");
+        // A falling delay makes the probability zero; two quiet samples give the burst back.
+        controller.update(Duration::ZERO);
+        assert!(controller.burst_left.is_zero());
+        controller.update(Duration::ZERO);
+        assert_eq!(controller.burst_left, Duration::from_millis(150));
+    }
+
+    #[test]
+    fn a_long_idle_time_changes_no_later_correction() {
+        let packet = |ms| Packet {
+            size: 1_500,
+            flow: FlowId(0),
+            ecn: Ecn::NotEct,
+            at: Instant::from_millis(ms),
+            body: (),
+        };
+        let mut queue = Pie::new(PieConfig::default(), 1);
+        let day = 86_400_000;
+        queue.enqueue(packet(day), Instant::from_millis(day));
+        queue.dequeue(Instant::from_millis(day + 20));
+        // A day is a multiple of 15 ms, so one correction fell on 15 ms after it.
+        assert_eq!(queue.next_update, Instant::from_millis(day + 30));
+        assert_eq!(queue.controller.delay, Duration::from_millis(15));
+    }
+}

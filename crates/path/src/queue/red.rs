@@ -24,7 +24,7 @@ pub struct RedConfig {
     pub max: u32,
     /// The drop probability at `max`.
     pub probability: Probability,
-    /// Weight of each new length in the average (w_q).
+    /// Weight of each new length in the average (`w_q`).
     pub weight: Probability,
     /// The most packets.
     pub packets: u32,
@@ -166,5 +166,89 @@ impl<B: Send> Queue<B> for Red<B> {
 
     fn books(&self) -> Counters {
         self.books
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Ecn, FlowId};
+
+    fn red(ecn: bool) -> Red<()> {
+        let config = RedConfig {
+            ecn,
+            ..RedConfig::default()
+        };
+        Red::new(config, Duration::from_millis(1), 3)
+    }
+
+    fn packet(at: Instant) -> Packet<()> {
+        Packet {
+            size: 1_500,
+            flow: FlowId(0),
+            ecn: Ecn::Ect0,
+            at,
+            body: (),
+        }
+    }
+
+    #[test]
+    fn the_probability_rises_from_min_to_max_and_gently_on_to_twice_max() {
+        let mut red = red(false);
+        let profile = [
+            (4.9, 0.0),
+            (5.0, 0.0),
+            (10.0, 0.05),
+            (15.0, 0.1),
+            (22.5, 0.55),
+            (30.0, 1.0),
+            (99.0, 1.0),
+        ];
+        for (average, expected) in profile {
+            red.average = average;
+            assert!((red.probability() - expected).abs() < 1e-12, "{average}");
+        }
+    }
+
+    #[test]
+    fn drops_are_spaced_evenly_over_one_to_two_intervals_of_the_probability() {
+        let mut red = red(false);
+        red.average = 10.0;
+        // At 0.05 the gap between drops is uniform over 1..=20 (Floyd and Jacobson, section 7).
+        let mut gaps = [0_u32; 22];
+        let mut gap = 0;
+        for _ in 0..200_000 {
+            gap += 1;
+            if red.chooses() {
+                gaps[gap] += 1;
+                gap = 0;
+            }
+        }
+        assert_eq!(gaps[0] + gaps[21], 0);
+        let drops: u32 = gaps.iter().sum();
+        for (gap, &count) in gaps.iter().enumerate().take(20).skip(1) {
+            let share = f64::from(count) / f64::from(drops);
+            assert!((share - 1.0 / 19.0).abs() < 0.01, "gap {gap}: {share}");
+        }
+    }
+
+    #[test]
+    fn the_average_falls_while_the_queue_is_idle() {
+        let mut red = red(false);
+        red.average = 8.0;
+        red.idle_since = Some(Instant::from_millis(1_000));
+        red.observe(Instant::from_millis(1_250));
+        assert!((red.average - 8.0 * 0.998_f64.powi(250)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ecn_marks_up_to_twice_max_and_drops_beyond() {
+        let mut red = red(true);
+        red.average = 29.0;
+        let mut marked = packet(Instant::ZERO);
+        while red.admit(&mut marked).is_ok() && marked.ecn != Ecn::Ce {}
+        assert_eq!(marked.ecn, Ecn::Ce);
+        red.average = 31.0;
+        assert_eq!(red.admit(&mut packet(Instant::ZERO)), Err(Cause::Aqm));
     }
 }

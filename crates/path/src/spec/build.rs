@@ -51,9 +51,9 @@ type Built<B> = Result<Box<dyn Element<B>>, Error>;
 impl Site<'_> {
     fn element<B: Clone + Send + 'static>(&self, stage: &StageSpec) -> Built<B> {
         let seed = self.seed;
-        match *stage {
+        Ok(match *stage {
             StageSpec::Rate { rate, ref queue } => {
-                self.link(ConstantRate::new(rate), queue, Some(rate))
+                self.link(ConstantRate::new(rate), queue, Some(rate))?
             }
             StageSpec::Trace {
                 ref trace,
@@ -61,14 +61,14 @@ impl Site<'_> {
             } => {
                 let trace = self.trace(trace)?;
                 let rate = trace.mean_rate();
-                self.link(TraceRate::new(trace), queue, rate)
+                self.link(TraceRate::new(trace), queue, rate)?
             }
             StageSpec::TokenBucket {
                 rate,
                 burst,
                 peak,
                 ref queue,
-            } => self.link(self.bucket(rate, burst, peak)?, queue, Some(rate)),
+            } => self.link(self.bucket(rate, burst, peak)?, queue, Some(rate))?,
             StageSpec::Delay { delay } => delayed(Fixed::new(delay.0)),
             StageSpec::Jitter {
                 delay,
@@ -97,9 +97,9 @@ impl Site<'_> {
                 delayed(HoldBack::new(probability.get(), delay.0, seed))
             }
             StageSpec::Duplicate { probability } => {
-                Ok(Box::new(Duplicate::new(probability.get(), seed)))
+                Box::new(Duplicate::new(probability.get(), seed))
             }
-        }
+        })
     }
 
     /// `rate` is what the service carries on average.
@@ -150,10 +150,10 @@ impl Site<'_> {
     }
 }
 
-fn delayed<B: Send + 'static>(law: impl Law + 'static) -> Built<B> {
-    Ok(Box::new(Delay::new(law)))
+fn delayed<B: Send + 'static>(law: impl Law + 'static) -> Box<dyn Element<B>> {
+    Box::new(Delay::new(law))
 }
 
-fn lossy<B>(process: impl LossProcess + 'static) -> Built<B> {
-    Ok(Box::new(Loss::new(process)))
+fn lossy<B>(process: impl LossProcess + 'static) -> Box<dyn Element<B>> {
+    Box::new(Loss::new(process))
 }

@@ -50,14 +50,13 @@ impl StageSpec {
 
     fn mean_delay(&self) -> Duration {
         match *self {
-            Self::Delay { delay } => delay.0,
             Self::Jitter {
                 delay,
                 jitter,
                 distribution: Distribution::Pareto,
                 ..
             } => delay.0.saturating_add(jitter.0),
-            Self::Jitter { delay, .. } => delay.0,
+            Self::Delay { delay } | Self::Jitter { delay, .. } => delay.0,
             Self::FlowDelay { min, max } => min.0 + max.0.saturating_sub(min.0) / 2,
             Self::Reorder { probability, delay } => delay.0.mul_f64(probability.get()),
             _ => Duration::ZERO,
@@ -156,6 +155,6 @@ fn time(span: Duration) -> String {
 /// `value` to three decimals in the largest unit of which it is at least one.
 fn in_units(value: f64, units: &[(f64, &str)]) -> String {
     let fit = units.iter().find(|(scale, _)| value >= *scale);
-    let (scale, name) = fit.or(units.last()).unwrap_or(&(1.0, ""));
+    let (scale, name) = fit.or_else(|| units.last()).unwrap_or(&(1.0, ""));
     format!("{} {name}", (value / scale * 1e3).round() / 1e3)
 }
