@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn work_shows_in_the_processor_time_of_thread_and_process() {
         let (thread, process) = (thread_cpu(), process_cpu());
-        while thread_cpu() - thread < Duration::from_millis(1) {
+        while thread_cpu().saturating_sub(thread) < Duration::from_millis(1) {
             std::hint::spin_loop();
         }
-        assert!(process_cpu() - process >= Duration::from_millis(1));
+        assert!(process_cpu().saturating_sub(process) >= Duration::from_millis(1));
     }
 }

@@ -151,7 +151,10 @@ impl UdpSocket {
     pub fn local_addr(&self) -> Result<SocketAddr, Error> {
         self.socket
             .local_addr()
-            .and_then(|addr| addr.as_socket().ok_or(io::ErrorKind::Unsupported.into()))
+            .and_then(|addr| {
+                addr.as_socket()
+                    .ok_or_else(|| io::ErrorKind::Unsupported.into())
+            })
             .map_err(|e| self.error("read address of", e))
     }
 

@@ -36,6 +36,10 @@ struct Act {
 
 impl GapAudit {
     /// Books in which an act counts as late when it is done more than `tolerance` after its plan.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "constant arguments, covered by the tests"
+    )]
     pub fn new(tolerance: Duration) -> Self {
         let histogram = || {
             Histogram::new_with_bounds(1, MAX_ERROR_NS, DIGITS)
@@ -144,7 +148,7 @@ mod tests {
         let audit = audit(&[0, 0, 20_000, 0, 0]);
         assert_eq!((audit.late(), audit.missed()), (1, 0));
         let errors = audit.errors().unwrap();
-        assert_eq!(errors.p50, 0.0);
+        assert!(errors.p50.abs() < 1.0);
         assert!((errors.max - 20_000.0).abs() <= 200.0);
         assert!(audit.error_quantile(0.75) >= Duration::from_micros(19));
     }

@@ -148,7 +148,7 @@ pub struct TcpInfo {
 pub fn info(fd: &impl AsFd) -> Result<TcpInfo, Error> {
     let mut buffer = [0; CAPACITY];
     sockopt::get_bytes(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut buffer)
-        .map(|filled| TcpInfo::parse(filled))
+        .map(TcpInfo::parse)
         .map_err(|e| Error::io("read TCP_INFO of", name(fd), e))
 }
 
@@ -184,7 +184,9 @@ impl TcpInfo {
         let measured = |us: &u32| *us != 0 && *us != u32::MAX;
         let micros = |us: u32| Duration::from_micros(us.into());
         self.rtt = field!(bytes, u32, tcpi_rtt).filter(measured).map(micros);
-        self.rttvar = self.rtt.and(field!(bytes, u32, tcpi_rttvar)).map(micros);
+        self.rttvar = field!(bytes, u32, tcpi_rttvar)
+            .filter(|_| self.rtt.is_some())
+            .map(micros);
         // Zero is a measurement here: the shortest time of a loopback connection.
         self.min_rtt = field!(bytes, u32, tcpi_min_rtt)
             .filter(|us| *us != u32::MAX)
@@ -249,7 +251,7 @@ mod tests {
 
     /// A structure in which octet `n` is `n`, so that a field tells where it was read.
     fn numbered() -> Vec<u8> {
-        (0..280).map(|n| (n % 256) as u8).collect()
+        (0..=u8::MAX).chain(0..24).collect()
     }
 
     #[test]
@@ -257,6 +259,7 @@ mod tests {
         // Offsets of include/uapi/linux/tcp.h, counted by hand.
         let info = TcpInfo::parse(&numbered());
         let word = |at: u8| Some(u32::from_ne_bytes([at, at + 1, at + 2, at + 3]));
+        let long = |at: u8| Some(u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|n| at + n)));
         assert_eq!(info.snd_mss, word(16));
         assert_eq!(
             info.rtt.map(|rtt| rtt.as_micros()),
@@ -264,14 +267,14 @@ mod tests {
         );
         assert_eq!(info.snd_cwnd, word(80));
         assert_eq!(info.total_retrans, word(100));
-        assert_eq!(info.bytes_acked.map(|n| n as u8), Some(120));
-        assert_eq!(info.bytes_received.map(|n| n as u8), Some(128));
+        assert_eq!(info.bytes_acked, long(120));
+        assert_eq!(info.bytes_received, long(128));
         assert_eq!(info.segs_out, word(136));
         assert_eq!(
             info.min_rtt.map(|rtt| rtt.as_micros()),
             word(148).map(u128::from)
         );
-        assert_eq!(info.bytes_sent.map(|n| n as u8), Some(200));
+        assert_eq!(info.bytes_sent, long(200));
         assert_eq!(info.snd_wnd, word(228));
         assert_eq!(info.rcv_wnd, word(232));
         assert_eq!(info.app_limited, Some(true));

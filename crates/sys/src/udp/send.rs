@@ -53,8 +53,8 @@ impl UdpSocket {
         let failure = result.as_ref().err().and_then(io::Error::raw_os_error);
         match (result, failure) {
             (Ok(count), _) => Ok(Sent {
-                count,
-                first_id: number(u32::try_from(count).expect("a batch has at most 64 datagrams")),
+                count: count as usize,
+                first_id: number(count),
             }),
             (Err(_), Some(libc::EAGAIN | libc::EINTR)) => Ok(Sent {
                 count: 0,
@@ -71,7 +71,7 @@ impl UdpSocket {
 
     /// One try. A single datagram gets small arrays: clearing the large ones takes as long as a
     /// system call.
-    fn try_send(&self, batch: &[Outgoing<'_>]) -> io::Result<usize> {
+    fn try_send(&self, batch: &[Outgoing<'_>]) -> io::Result<u32> {
         match batch {
             [] => Ok(0),
             [_] => self.send_array::<1>(batch),
@@ -80,11 +80,12 @@ impl UdpSocket {
     }
 
     /// Sends at most the first `N` datagrams of `batch`.
-    fn send_array<const N: usize>(&self, batch: &[Outgoing<'_>]) -> io::Result<usize> {
+    fn send_array<const N: usize>(&self, batch: &[Outgoing<'_>]) -> io::Result<u32> {
         let mut addresses = [Address::EMPTY; N];
         let mut controls = [Control::EMPTY; N];
         let mut vectors = [EMPTY_VECTOR; N];
         let mut headers = empty_headers::<N>();
+        let mut count = 0;
         let names = addresses.iter_mut().zip(&mut controls);
         for (((header, vector), (address, control)), datagram) in
             headers.iter_mut().zip(&mut vectors).zip(names).zip(batch)
@@ -102,23 +103,24 @@ impl UdpSocket {
             header.msg_iovlen = 1;
             header.msg_control = control.as_bytes().as_ptr().cast_mut().cast();
             header.msg_controllen = control.as_bytes().len() as _;
+            count += 1;
         }
         #[expect(
             unsafe_code,
             reason = "rustix has no traffic class among its control messages"
         )]
-        // SAFETY: the first `N` or `batch.len()` headers, whichever is less, point to the payloads and to the
+        // SAFETY: the first `count` headers point to the payloads and to the
         // arrays above, with their true lengths; all outlive the call, which writes only to
         // `headers`.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),
                 headers.as_mut_ptr(),
-                batch.len().min(N) as _,
+                count,
                 libc::MSG_DONTWAIT,
             )
         };
-        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+        u32::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 
     /// Writes the class and the source address of `datagram` as control messages, in the form of

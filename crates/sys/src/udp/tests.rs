@@ -57,7 +57,7 @@ fn every_traffic_class_arrives_in_both_families() {
             };
             assert_eq!(sender.send(&[datagram]).unwrap().count, 1);
             receive(&receiver, 1, |got| {
-                assert_eq!(got.class, Some(class), "{local}")
+                assert_eq!(got.class, Some(class), "{local}");
             });
         }
     }
