@@ -1,0 +1,157 @@
+//! What a connection goes through from its first octet until it is served or closed.
+
+use crate::control::Control;
+use crate::deadline::Deadline;
+use crate::gate::{Gate, Pending};
+use crate::hello::{Answer, Code, Hello, Refusal, VERSION, Welcome};
+use crate::limits::Limits;
+use crate::registry::{Guest, Membership, Sessions};
+use crate::server::{ServerConfig, Service};
+use crate::tag::DataKey;
+use crate::tls::Proof;
+use crate::wire::{MAGIC, Preamble};
+use rustls::{Connection, ServerConnection};
+use socket2::{SockRef, TcpKeepalive};
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use units::Instant;
+
+/// First octet of a TLS handshake record (RFC 8446 section 5.1).
+const TLS_HANDSHAKE: u8 = 0x16;
+/// After this much silence on a control connection the other end is asked whether it is still
+/// there, and again as often as `KEEPALIVE_TRIES`: a host that vanished is noticed in 20 s.
+const KEEPALIVE: Duration = Duration::from_secs(5);
+const KEEPALIVE_TRIES: u32 = 3;
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: ServerConfig,
+    pub(crate) tls: Arc<rustls::ServerConfig>,
+    pub(crate) gate: Gate,
+    pub(crate) sessions: Sessions,
+}
+
+/// Finds out what a new connection is, and serves it or closes it.
+pub(crate) fn receive(
+    shared: &Shared,
+    socket: TcpStream,
+    peer: SocketAddr,
+    pending: Pending,
+    service: &impl Service,
+) {
+    let by = sys::clock::now() + shared.config.admission.handshake;
+    let socket = Arc::new(socket);
+    let deadline = Deadline::new(Arc::clone(&socket), by);
+    match deadline.first_octet() {
+        Ok(Some(TLS_HANDSHAKE)) => {
+            drop(deadline);
+            if let Some((control, membership)) = greet(shared, socket, peer, by, service) {
+                drop(pending);
+                service.serve(control, Arc::clone(&membership.session));
+            }
+        }
+        Ok(Some(first)) if first == MAGIC[0] => {
+            // Whatever is wrong with a data stream, it is closed without a word.
+            let _ = take_stream(shared, deadline, socket);
+        }
+        _ => {}
+    }
+}
+
+/// Handshake, hello, and welcome or refusal, all by `deadline`; `None` when it came to nothing. Why
+/// it did is known to the client, which alone can do something about it.
+fn greet(
+    shared: &Shared,
+    socket: Arc<TcpStream>,
+    peer: SocketAddr,
+    deadline: Instant,
+    service: &impl Service,
+) -> Option<(Control, Membership)> {
+    tune(&socket).ok()?;
+    let tls = ServerConnection::new(Arc::clone(&shared.tls)).ok()?;
+    let tls = Connection::Server(tls);
+    let mut control =
+        Control::handshake(peer.to_string(), tls, Arc::clone(&socket), deadline).ok()?;
+    let hello: Hello = control.recv_by(deadline).ok()?;
+    let right = Proof::new(control.connection(), &shared.config.identity.secret()).ok()?;
+    let guest = Guest::new(peer, socket).ok()?;
+    let (id, key) = (guest.id, guest.key);
+    match judge(&shared.config, &hello, &right).and_then(|protocol| {
+        let (limits, admission) = (shared.config.limits, &shared.config.admission);
+        Ok((protocol, shared.sessions.begin(guest, limits, admission)?))
+    }) {
+        Ok((protocol, membership)) => {
+            let welcome = welcome(protocol, id, key, membership.session.limits, service);
+            control.send(&Answer::Welcome(welcome)).ok()?;
+            Some((control, membership))
+        }
+        Err(refusal) => {
+            control.send(&Answer::Refused(refusal)).ok()?;
+            None
+        }
+    }
+}
+
+/// The protocol to speak with the client, or why not to. The version comes first: who speaks
+/// another one may prove the key in another way.
+fn judge(config: &ServerConfig, hello: &Hello, right: &Proof) -> Result<u16, Refusal> {
+    let protocol = hello
+        .common_protocol()
+        .ok_or_else(|| Refusal::new(Code::Version, "no protocol in common"))?;
+    match &hello.proof {
+        _ if config.open => Ok(protocol),
+        Some(proof) if proof.matches(right) => Ok(protocol),
+        Some(_) => Err(Refusal::new(Code::Key, "the key is not right")),
+        None => Err(Refusal::new(Code::Key, "a key is needed")),
+    }
+}
+
+fn welcome(
+    protocol: u16,
+    session: u64,
+    data_key: DataKey,
+    limits: Limits,
+    service: &impl Service,
+) -> Welcome {
+    let host = service.host_facts();
+    let stamp = sys::clock::stamp();
+    Welcome {
+        protocol,
+        version: VERSION.to_owned(),
+        session,
+        data_key,
+        limits,
+        host,
+        wall_ns: stamp.wall_ns,
+        mono_ns: stamp.mono.as_nanos(),
+    }
+}
+
+/// Short lines at once, and a client that vanished is noticed.
+pub(crate) fn tune(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE)
+        .with_interval(KEEPALIVE)
+        .with_retries(KEEPALIVE_TRIES);
+    let socket = SockRef::from(socket);
+    socket.set_tcp_keepalive(&keepalive)?;
+    socket.set_tcp_user_timeout(Some(KEEPALIVE * (KEEPALIVE_TRIES + 1)))
+}
+
+/// Reads the preamble and hands the stream to its session; `None` when it has none.
+fn take_stream(shared: &Shared, mut deadline: Deadline, socket: Arc<TcpStream>) -> Option<()> {
+    let mut octets = [0; Preamble::LEN];
+    deadline.read_exact(&mut octets).ok()?;
+    drop(deadline);
+    let preamble = Preamble::parse(&octets).ok()?;
+    let session = shared.sessions.find(preamble.session)?;
+    Preamble::verify(&octets, &session.keys.to_server).ok()?;
+    let socket = Arc::into_inner(socket)?;
+    socket.set_read_timeout(None).ok()?;
+    session.offer(preamble, socket, sys::clock::now());
+    Some(())
+}

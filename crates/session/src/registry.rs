@@ -1,0 +1,293 @@
+//! The sessions of a server, and what arrives for each.
+
+use crate::Error;
+use crate::address::source;
+use crate::hello::{Code, Refusal};
+use crate::limits::{Admission, Limits};
+use crate::random::random;
+use crate::tag::{DataKey, DataKeys};
+use crate::window::Window;
+use crate::wire::Preamble;
+use std::collections::{HashMap, VecDeque};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+use units::Instant;
+
+/// A client's session: from its welcome until its control connection ends, or its time is up.
+#[derive(Debug)]
+pub struct Session {
+    /// Its name on the data plane.
+    pub id: u64,
+    /// Where its control connection comes from.
+    pub peer: SocketAddr,
+    /// What it may do.
+    pub limits: Limits,
+    /// What its data plane is tagged with.
+    pub keys: DataKeys,
+    /// What whoever owns the UDP socket has seen of it.
+    pub counters: Counters,
+    /// When it will be closed.
+    pub ends: Instant,
+    control: Arc<TcpStream>,
+    closed: AtomicBool,
+    open_streams: Arc<AtomicUsize>,
+    inbox: Mutex<Inbox>,
+    arrived: Condvar,
+}
+
+/// The datagrams of a session, counted by the owner of the UDP socket.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Datagrams with a right tag.
+    pub received: AtomicU64,
+    /// Replies sent.
+    pub replied: AtomicU64,
+    /// Datagrams with a wrong tag, or above the limit.
+    pub refused: AtomicU64,
+}
+
+/// A TCP connection that showed a valid preamble. The socket blocks and has no time-outs.
+#[derive(Debug)]
+pub struct DataStream {
+    /// What it said of itself.
+    pub preamble: Preamble,
+    /// The connection, read up to the end of the preamble.
+    pub socket: TcpStream,
+    /// When its preamble had been checked.
+    pub accepted: Instant,
+    /// Its place among the streams that the session may have open; keep it as long as the socket.
+    pub slot: Slot,
+}
+
+/// One of the data streams that a session may have open; free again when dropped.
+#[derive(Debug)]
+pub struct Slot(Arc<AtomicUsize>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug)]
+struct Inbox {
+    nonces: Window,
+    streams: VecDeque<DataStream>,
+}
+
+/// A client that may have a session.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    pub(crate) id: u64,
+    pub(crate) peer: SocketAddr,
+    pub(crate) key: DataKey,
+    pub(crate) control: Arc<TcpStream>,
+}
+
+impl Guest {
+    /// A client with a new name and a new key.
+    pub(crate) fn new(peer: SocketAddr, control: Arc<TcpStream>) -> Result<Self, Error> {
+        Ok(Self {
+            id: u64::from_be_bytes(random()?),
+            peer,
+            key: DataKey::new(random()?),
+            control,
+        })
+    }
+}
+
+impl Session {
+    fn new(guest: Guest, limits: Limits) -> Self {
+        Self {
+            id: guest.id,
+            peer: guest.peer,
+            limits,
+            keys: guest.key.into(),
+            counters: Counters::default(),
+            ends: sys::clock::now() + Duration::from_secs(limits.duration_s),
+            control: guest.control,
+            closed: AtomicBool::new(false),
+            open_streams: Arc::default(),
+            inbox: Mutex::new(Inbox {
+                nonces: Window::new(),
+                streams: VecDeque::new(),
+            }),
+            arrived: Condvar::new(),
+        }
+    }
+
+    /// The next data stream, waiting for it at most `timeout`; `None` when none came, or the session
+    /// has ended.
+    pub fn next_stream(&self, timeout: Duration) -> Option<DataStream> {
+        let waiting = |inbox: &mut Inbox| inbox.streams.is_empty() && !self.is_closed();
+        let (mut inbox, _) = self
+            .arrived
+            .wait_timeout_while(self.inbox(), timeout, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        inbox.streams.pop_front()
+    }
+
+    /// Whether the session has ended: its client left, its time is up, or the server stops.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Ends the session: the control connection is cut and nothing more is accepted for it.
+    pub fn close(&self) {
+        let mut inbox = self.inbox();
+        self.closed.store(true, Ordering::Relaxed);
+        inbox.streams.clear();
+        self.arrived.notify_all();
+        // Cut already, perhaps.
+        let _ = self.control.shutdown(Shutdown::Both);
+    }
+
+    /// Takes a stream whose tag is right; drops it (and so closes it) when its nonce has been used
+    /// or there is no place.
+    pub(crate) fn offer(&self, preamble: Preamble, socket: TcpStream, now: Instant) {
+        let mut inbox = self.inbox();
+        if self.is_closed() || !inbox.nonces.admit(preamble.nonce) {
+            return;
+        }
+        let Some(slot) = self.slot() else { return };
+        inbox.streams.push_back(DataStream {
+            preamble,
+            socket,
+            accepted: now,
+            slot,
+        });
+        self.arrived.notify_one();
+    }
+
+    /// A place for one more stream. Places are only taken under the inbox's lock.
+    fn slot(&self) -> Option<Slot> {
+        let most = usize::try_from(self.limits.streams).unwrap_or(usize::MAX);
+        (self.open_streams.load(Ordering::Relaxed) < most).then(|| {
+            self.open_streams.fetch_add(1, Ordering::Relaxed);
+            Slot(Arc::clone(&self.open_streams))
+        })
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The register of a server's sessions. Clones share it.
+///
+/// Looking one up costs a shared lock and a hash; it is meant to be done for every datagram.
+#[derive(Clone, Debug, Default)]
+pub struct Sessions(Arc<RwLock<Register>>);
+
+#[derive(Debug, Default)]
+struct Register {
+    by_id: HashMap<u64, Arc<Session>>,
+    stopped: bool,
+}
+
+impl Sessions {
+    /// The session with this name, while it lasts.
+    pub fn find(&self, id: u64) -> Option<Arc<Session>> {
+        let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        register.by_id.get(&id).map(Arc::clone)
+    }
+
+    /// How many sessions there are now.
+    pub fn len(&self) -> usize {
+        let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        register.by_id.len()
+    }
+
+    /// Whether there is no session now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Begins a session for `guest`, if there is room.
+    ///
+    /// # Errors
+    /// The refusal to send.
+    pub(crate) fn begin(
+        &self,
+        guest: Guest,
+        limits: Limits,
+        admission: &Admission,
+    ) -> Result<Membership, Refusal> {
+        let mut register = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(refusal) = register.refusal(&guest.peer, admission) {
+            return Err(refusal);
+        }
+        let session = Arc::new(Session::new(guest, limits));
+        register.by_id.insert(session.id, Arc::clone(&session));
+        Ok(Membership {
+            session,
+            sessions: self.clone(),
+        })
+    }
+
+    /// Closes the sessions whose time was up at `now`.
+    pub(crate) fn expire(&self, now: Instant) {
+        let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        for session in register.by_id.values() {
+            if session.ends <= now && !session.is_closed() {
+                session.close();
+            }
+        }
+    }
+
+    /// Closes all sessions and begins no more.
+    pub(crate) fn stop(&self) {
+        let mut register = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        register.stopped = true;
+        for session in register.by_id.values() {
+            session.close();
+        }
+    }
+
+    /// The opposite of [`Sessions::stop`], for a server that runs again.
+    pub(crate) fn start(&self) {
+        let mut register = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        register.stopped = false;
+    }
+}
+
+impl Register {
+    /// Why one more session from `peer` cannot be had.
+    fn refusal(&self, peer: &SocketAddr, admission: &Admission) -> Option<Refusal> {
+        if self.stopped {
+            return Some(Refusal::new(Code::Busy, "it is being stopped"));
+        }
+        if self.by_id.len() >= admission.sessions {
+            let message = format!("{} sessions at once", admission.sessions);
+            return Some(Refusal::new(Code::Busy, message));
+        }
+        let from_there = source(peer);
+        let of_source = self.by_id.values();
+        let of_source = of_source.filter(|session| source(&session.peer) == from_there);
+        (of_source.count() >= admission.sessions_per_source).then(|| {
+            let most = admission.sessions_per_source;
+            Refusal::new(
+                Code::Limit,
+                format!("sessions at once from one address: {most}"),
+            )
+        })
+    }
+}
+
+/// Keeps a session in the register; closes it and takes it out when dropped, whatever happened.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    pub(crate) session: Arc<Session>,
+    sessions: Sessions,
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.session.close();
+        let register = &self.sessions.0;
+        let mut register = register.write().unwrap_or_else(PoisonError::into_inner);
+        register.by_id.remove(&self.session.id);
+    }
+}

@@ -1,0 +1,234 @@
+//! The far end: one port, and what a connection to it goes through.
+//!
+//! 1. The accept loop takes it, unless too many are pending already, all told or from its source.
+//! 2. A thread of its own looks at the first octet: TLS, a data stream, or nothing of ours.
+//! 3. A data stream shows its preamble and goes to its session; the thread ends.
+//! 4. A control connection does its handshake and says hello; both by the one deadline that began at
+//!    step 1, however slowly the octets come.
+//! 5. Whoever is welcome gets a session, stops being pending, and is served by the same thread.
+//!
+//! Whatever goes wrong on the way ends in closing the connection; strangers get no explanation.
+
+use crate::admit::{Shared, receive};
+use crate::control::Control;
+use crate::gate::Gate;
+use crate::limits::{Admission, Limits};
+use crate::registry::{Session, Sessions};
+use crate::{Error, Identity, tls};
+use serde_json::Value;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// How often the accept loop looks whether it is to stop and which sessions' time is up.
+const TICK: Duration = Duration::from_millis(100);
+/// How long `run` waits for its threads when it is told to stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// Connections that the kernel keeps until they are accepted.
+const BACKLOG: i32 = 512;
+/// How long the accept loop rests when the system has no more descriptors or memory.
+const REST: Duration = Duration::from_millis(50);
+
+/// How to be the far end.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// The address to listen on; `None` for all, IPv6 and IPv4.
+    pub address: Option<IpAddr>,
+    /// The port; 0 lets the system choose.
+    pub port: u16,
+    /// Who the server is.
+    pub identity: Identity,
+    /// What one session may do.
+    pub limits: Limits,
+    /// How many are let in.
+    pub admission: Admission,
+    /// Whether strangers without a key are let in.
+    pub open: bool,
+}
+
+impl ServerConfig {
+    /// On `port`, for whoever has the key of `identity`.
+    pub const fn keyed(identity: Identity, port: u16) -> Self {
+        Self {
+            address: None,
+            port,
+            identity,
+            limits: Limits::KEYED,
+            admission: Admission::KEYED,
+            open: false,
+        }
+    }
+
+    /// On `port`, for everybody, with tighter limits.
+    pub fn open(identity: Identity, port: u16) -> Self {
+        Self {
+            limits: Limits::OPEN,
+            admission: Admission::OPEN,
+            open: true,
+            ..Self::keyed(identity, port)
+        }
+    }
+}
+
+/// What a server does for its clients.
+pub trait Service: Send + Sync + 'static {
+    /// Serves one client; the session ends when this returns. Runs in a thread of its own.
+    fn serve(&self, control: Control, session: Arc<Session>);
+
+    /// What clients are told of this host when they are welcomed: a JSON object.
+    fn host_facts(&self) -> Value;
+}
+
+/// The far end, listening.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    local: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Listens as `config` says. Without an address that is all of this host's, by both protocols
+    /// where there is IPv6.
+    ///
+    /// # Errors
+    /// [`Error::Bind`] when the port is taken or may not be used; [`Error::Tls`] for an identity
+    /// that TLS does not take.
+    pub fn bind(config: ServerConfig) -> Result<Self, Error> {
+        let tls = tls::server_config(&config.identity)?;
+        let (listener, local) = match config.address {
+            Some(address) => listen(SocketAddr::new(address, config.port)),
+            None => listen_everywhere(config.port),
+        }?;
+        let shared = Arc::new(Shared {
+            tls,
+            gate: Gate::new(
+                config.admission.pending,
+                config.admission.pending_per_source,
+            ),
+            sessions: Sessions::default(),
+            config,
+        });
+        Ok(Self {
+            listener,
+            local,
+            shared,
+        })
+    }
+
+    /// What is listened on; the UDP socket belongs on the same address and port.
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// The register of sessions, for whoever has the UDP socket.
+    pub fn sessions(&self) -> Sessions {
+        self.shared.sessions.clone()
+    }
+
+    /// Connections that have not yet shown what they are.
+    pub fn pending(&self) -> usize {
+        self.shared.gate.pending()
+    }
+
+    /// Serves until `stop` is set; then ends all sessions, and returns when their threads are done,
+    /// or after 5 seconds.
+    pub fn run(&self, service: &Arc<impl Service>, stop: &AtomicBool) {
+        // Every thread holds a sender; the channel closes when the last of them ends.
+        let (alive, ended) = mpsc::channel();
+        self.shared.sessions.start();
+        while !stop.load(Ordering::Relaxed) {
+            match self.listener.accept() {
+                Ok((socket, peer)) => self.take(socket, peer, service, &alive),
+                Err(error) if is_quiet(&error) => {}
+                Err(_) => thread::park_timeout(REST),
+            }
+            self.shared.sessions.expire(sys::clock::now());
+        }
+        self.shared.sessions.stop();
+        drop(alive);
+        // Nothing is ever sent: this waits for the channel to close, or for the grace to pass.
+        let _ = ended.recv_timeout(GRACE);
+    }
+
+    /// Gives a new connection a thread, or closes it when too many are pending.
+    fn take(
+        &self,
+        socket: TcpStream,
+        peer: SocketAddr,
+        service: &Arc<impl Service>,
+        alive: &Sender<Infallible>,
+    ) {
+        let Some(pending) = self.shared.gate.enter(&peer) else {
+            return;
+        };
+        let (shared, service, alive) =
+            (Arc::clone(&self.shared), Arc::clone(service), alive.clone());
+        let work = move || {
+            receive(&shared, socket, peer, pending, &*service);
+            drop(alive);
+        };
+        // Without a thread the closure is dropped, and the connection with it.
+        let _ = thread::Builder::new()
+            .name("session".to_owned())
+            .spawn(work);
+    }
+}
+
+/// Nobody came within the tick, or whoever came has left again.
+fn is_quiet(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock
+            | io::ErrorKind::TimedOut
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::ConnectionAborted
+    )
+}
+
+/// All addresses by IPv6 and IPv4; IPv4 alone on a host without IPv6.
+fn listen_everywhere(port: u16) -> Result<(TcpListener, SocketAddr), Error> {
+    match listen(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port)) {
+        Err(Error::Bind { source, .. }) if is_without_v6(&source) => {
+            listen(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port))
+        }
+        done => done,
+    }
+}
+
+/// Anything but a port that is taken or not allowed, which IPv4 would only run into again.
+fn is_without_v6(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied
+    )
+}
+
+/// A listening socket whose `accept` returns at least once a tick (socket(7): `SO_RCVTIMEO` also
+/// holds for accept), and where it really listens.
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let open = || {
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        if address.is_ipv6() {
+            socket.set_only_v6(!address.ip().is_unspecified())?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.set_read_timeout(Some(TICK))?;
+        socket.listen(BACKLOG)?;
+        let listener = TcpListener::from(socket);
+        let local = listener.local_addr()?;
+        Ok((listener, local))
+    };
+    open().map_err(|source| Error::Bind { address, source })
+}
