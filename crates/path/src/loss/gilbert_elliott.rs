@@ -71,10 +71,10 @@ mod tests {
     fn mean_loss_and_mean_burst_length_match_the_formulas() {
         for (seed, p, r) in [(1, 0.01, 0.25), (2, 0.002, 0.1), (3, 0.05, 0.5)] {
             let (lost, bursts) = losses_and_bursts(GilbertElliott::new(p, r, 0.0, 1.0, seed));
-            let loss = lost / TRIALS as f64;
+            let share = lost / TRIALS as f64;
             assert!(
-                (loss / (p / (p + r)) - 1.0).abs() < 0.08,
-                "seed {seed}: loss {loss}"
+                (share / (p / (p + r)) - 1.0).abs() < 0.08,
+                "seed {seed}: loss {share}"
             );
             let length = lost / bursts;
             assert!(
@@ -89,8 +89,11 @@ mod tests {
         let (p, r, good, bad) = (0.02, 0.08, 0.01, 0.4);
         let (lost, _) = losses_and_bursts(GilbertElliott::new(p, r, good, bad, 7));
         let expected = (p * bad + r * good) / (p + r);
-        let loss = lost / TRIALS as f64;
-        assert!((loss / expected - 1.0).abs() < 0.05, "{loss} of {expected}");
+        let share = lost / TRIALS as f64;
+        assert!(
+            (share / expected - 1.0).abs() < 0.05,
+            "{share} of {expected}"
+        );
     }
 
     #[test]

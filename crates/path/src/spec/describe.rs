@@ -70,9 +70,14 @@ impl StageSpec {
             }
             Self::Trace { trace, queue } => format!("trace {trace}, {}", queue.describe(None)),
             Self::TokenBucket {
-                rate, burst, queue, ..
+                rate,
+                burst,
+                peak,
+                queue,
             } => {
-                let (words, burst) = (bits(*rate), octets(*burst));
+                let peak = peak.map(|peak| format!(" at {}", bits(peak)));
+                let burst = octets(*burst) + &peak.unwrap_or_default();
+                let words = bits(*rate);
                 format!(
                     "{words} with bursts of {burst}, {}",
                     queue.describe(Some(*rate))
@@ -123,7 +128,8 @@ impl QueueSpec {
         } else {
             ""
         };
-        format!("{}{parts}{unlimited}", self.kind())
+        let ecn = if self.ecn() { " with ECN" } else { "" };
+        format!("{}{parts}{unlimited}{ecn}", self.kind())
     }
 }
 

@@ -54,6 +54,17 @@ impl QueueSpec {
         }
     }
 
+    /// Whether the queue marks instead of dropping.
+    pub const fn ecn(&self) -> bool {
+        match *self {
+            Self::Fifo(_) => false,
+            Self::Red(RedConfig { ecn, .. })
+            | Self::CoDel(CoDelConfig { ecn, .. })
+            | Self::FqCoDel(FqCoDelConfig { ecn, .. })
+            | Self::Pie(PieConfig { ecn, .. }) => ecn,
+        }
+    }
+
     /// The most octets that the queue holds, with packets of 1,500 octets; `None` without a limit.
     pub fn capacity(&self) -> Option<Bytes> {
         let limit = self.limit();

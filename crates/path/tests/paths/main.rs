@@ -1,5 +1,11 @@
 //! What paths do to packets, in virtual time.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "test helpers are tests too, and their numbers are small"
+)]
 
+mod aimd;
 mod aqm;
 mod closed_forms;
 mod invariants;
