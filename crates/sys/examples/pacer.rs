@@ -33,9 +33,7 @@ fn main() -> Result<(), Failure> {
         ["send", gap, count] => send(span(gap)?, count.parse()?, 172),
         ["send", gap, count, size] => send(span(gap)?, count.parse()?, size.parse()?),
         ["receive", port, gap, time] => receive(port.parse()?, span(gap)?, span(time)?),
-        _ => {
-            Err("usage: pacer send GAP COUNT [SIZE] | pacer receive PORT GAP TIME (GAP, TIME: 100us, 5s)".into())
-        }
+        _ => Err("usage: pacer send GAP COUNT [SIZE] | pacer receive PORT GAP TIME".into()),
     }
 }
 
@@ -152,7 +150,7 @@ fn pace(to: SocketAddr, gap: Duration, count: u64, size: usize) -> Result<Paced,
         from: None,
         class: TrafficClass::default(),
     };
-    let pacer = Pacer::calibrate()?;
+    let mut pacer = Pacer::calibrate()?;
     let mut audit = GapAudit::new(Duration::from_micros(5));
     let (cpu, start) = (clock::thread_cpu(), clock::now() + Duration::from_millis(1));
     let mut deadline = start;
