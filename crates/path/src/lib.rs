@@ -18,6 +18,31 @@
 //! | [`Duplicate`] sends some packets twice | |
 //!
 //! [`Spec`] is the same as data: what a topology file says, checked and built into a pipeline.
+//!
+//! ```
+//! use isobath_path::{Element, Packet, Spec};
+//! use std::collections::VecDeque;
+//! use units::{Ecn, FlowId, Instant};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Topology {
+//!     path: Spec,
+//! }
+//! let text = r#"path = [{ kind = "rate", rate = "12Mbit" }, { kind = "delay", delay = "5ms" }]"#;
+//! let topology: Topology = toml::from_str(text)?;
+//! let mut pipeline = topology.path.build(1, &|name| Err(format!("no trace {name}").into()))?;
+//!
+//! let (at, mut out) = (Instant::ZERO, VecDeque::new());
+//! let (flow, ecn) = (FlowId(0), Ecn::NotEct);
+//! let mut wake = pipeline.process(Some(Packet { size: 1_500, flow, ecn, at, body: () }), at, &mut out);
+//! while let Some(due) = wake {
+//!     wake = pipeline.process(None, due, &mut out);
+//! }
+//! // 1 ms on the link, 5 ms on the wire.
+//! assert_eq!(out[0].at, Instant::from_millis(6));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Everything random draws from a stream of its own that is derived from one seed, so a path does
 //! the same to the same packets every time.
 #![forbid(unsafe_code)]

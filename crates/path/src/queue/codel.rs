@@ -2,7 +2,7 @@
 //!
 //! `CoDel` watches how long packets have waited when they leave. A delay above `target` for a whole
 //! `interval` is a standing queue: it drops a packet, and as long as the delay stays above, drops
-//! again ever sooner, after `interval` / sqrt(count) (section 5.3), until the delay is below target.
+//! again ever sooner, after `interval` / sqrt(count) (section 3.3), until the delay is below target.
 
 use super::{Queue, mark, store::Store};
 use crate::{Cause, Count, Counters, Limit, Packet};
@@ -19,9 +19,9 @@ const MEMORY: u32 = 16;
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CoDelConfig {
-    /// The delay that may stand (section 4.4).
+    /// The delay that may stand (section 5.3).
     pub target: Span,
-    /// The time within which it must fall below target: about a worst round-trip time (section 4.3).
+    /// The time within which it must fall below target: about a worst round-trip time (section 5.3).
     pub interval: Span,
     /// The most packets.
     pub packets: u32,
@@ -30,7 +30,7 @@ pub struct CoDelConfig {
 }
 
 impl Default for CoDelConfig {
-    /// 5 ms in 100 ms (section 4.4), 1,000 packets, without ECN.
+    /// 5 ms in 100 ms (section 5.3), 1,000 packets, without ECN.
     fn default() -> Self {
         Self {
             target: Span::from_millis(5),
@@ -129,7 +129,7 @@ impl Control {
     }
 }
 
-/// The control law of section 5.3: the time to the next drop.
+/// The control law of section 3.3: the time to the next drop.
 fn spacing(interval: Duration, count: u32) -> Duration {
     interval.div_f64(f64::from(count.max(1)).sqrt())
 }

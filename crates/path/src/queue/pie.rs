@@ -3,10 +3,12 @@
 //! PIE drops arrivals with a probability that it corrects every `update` by how far the queue's
 //! delay is from `target` and by whether it rises or falls (section 4.2).
 //!
-//! The delay is measured, not estimated from the departure rate: it is the age of the packet at the
-//! head (section 4.3 allows time stamps), zero when nothing waits. Corrections happen at their
-//! logical instants, between the arrivals and departures around them. PIE is always active: the
-//! option of section 5.3 to switch it off while the queue is short is not used.
+//! The delay is measured by time stamps, as section 4.3 allows: it is the age of the packet at the
+//! head, zero when nothing waits. Corrections happen at their logical instants, between the
+//! arrivals and departures around them.
+//!
+//! Of the optional elements, ECN (section 5.1), the spreading of drops (5.4) and the bounded step
+//! (5.5) are here; the departure-rate estimator (5.2) is not needed, and PIE is always active (5.3).
 
 use super::{Queue, mark, store::Store};
 use crate::random::Dice;

@@ -8,7 +8,7 @@
 
 use super::{Queue, mark, store::Store};
 use crate::random::Dice;
-use crate::{Cause, Count, Counters, Packet, Probability};
+use crate::{Cause, Count, Counters, Limit, Packet, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -66,7 +66,7 @@ pub struct Red<B> {
 
 impl<B> Red<B> {
     /// An empty queue. `packet_time` is the link's time for a small packet: while the queue is
-    /// empty the average falls as if it had met that many arrivals. At zero it falls at once.
+    /// empty the average falls as if it had met that many arrivals. At zero the average is forgotten at once.
     pub fn new(config: RedConfig, packet_time: Duration, seed: u64) -> Self {
         Self {
             config,
@@ -121,15 +121,16 @@ impl<B> Red<B> {
     }
 
     fn admit(&mut self, packet: &mut Packet<B>) -> Result<(), Cause> {
+        let limit = Limit::packets(self.config.packets);
+        if !limit.admits(self.store.count(), packet.size) {
+            self.since_drop = 0;
+            return Err(Cause::Overflow);
+        }
         if self.chooses() {
             let ecn = self.config.ecn && self.average < 2.0 * f64::from(self.config.max);
             if !mark(packet, ecn, &mut self.books) {
                 return Err(Cause::Aqm);
             }
-        }
-        if self.store.len() as u64 >= u64::from(self.config.packets) {
-            self.since_drop = 0;
-            return Err(Cause::Overflow);
         }
         Ok(())
     }

@@ -78,6 +78,8 @@ fn unresponsive_load_by_queue() {
         for (name, queue) in QUEUES {
             let mut link = bottleneck(queue);
             let left = run(&mut link, packets.clone());
+            let marked = left.iter().filter(|packet| packet.ecn == Ecn::Ce).count();
+            assert_eq!(link.counters().marked.packets, marked as u64, "{name}");
             let stay = |packet: &Packet<u64>| packet.at.since(came[packet.body as usize]);
             let stays = left.iter().map(stay).collect();
             writeln!(table, "{}", line(name, &link.counters(), stays)).unwrap();
