@@ -153,7 +153,8 @@ impl Service for TraceRate {
         } else {
             let more = beyond.div_ceil(OPPORTUNITY_BYTES);
             self.move_to(self.index.saturating_add(u64::from(more)));
-            self.left = more * OPPORTUNITY_BYTES - beyond;
+            let used = beyond % OPPORTUNITY_BYTES;
+            self.left = (OPPORTUNITY_BYTES - used) % OPPORTUNITY_BYTES;
         }
         self.now_at()
     }

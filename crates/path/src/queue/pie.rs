@@ -47,7 +47,7 @@ const MEAN_PACKET: u64 = 1_500;
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PieConfig {
-    /// The delay to hold (`QDELAY_REF`).
+    /// The delay to hold (`QDELAY_REF`); above zero.
     pub target: Span,
     /// Time between corrections (`T_UPDATE`); above zero.
     pub update: Span,
@@ -133,11 +133,25 @@ impl Controller {
             && self.burst_left == self.config.burst.0
     }
 
+    /// Whether further corrections at a rising delay change nothing.
+    fn is_saturated(&self) -> bool {
+        let above = self.delay > self.config.target.0;
+        self.probability >= 1.0 && self.burst_left.is_zero() && above
+    }
+
     /// Whether arrivals are safe whatever the dice say (section 4.1).
     fn spares(&self, waiting_bytes: u64) -> bool {
         let calm = self.delay < self.config.target.0 / 2 && self.probability < 0.2;
         !self.burst_left.is_zero() || calm || waiting_bytes <= 2 * MEAN_PACKET
     }
+}
+
+/// The time that all but the last two of the corrections take that are due within `span`, one at
+/// its start and one every `update`.
+fn all_but_two(span: Duration, update: Duration) -> Duration {
+    let after_first = span.as_nanos().saturating_sub(1) / update.as_nanos();
+    let skipped = after_first.saturating_sub(1) * update.as_nanos();
+    Duration::from_nanos(u64::try_from(skipped).unwrap_or(u64::MAX))
 }
 
 /// A queue under PIE.
@@ -164,21 +178,27 @@ impl<B> Pie<B> {
         }
     }
 
-    /// Makes the corrections that were due before `now`. At rest they are skipped, however long the
-    /// queue was idle.
+    /// Makes the corrections that were due before `now`.
     fn catch_up(&mut self, now: Instant) {
         let update = self.controller.config.update.0.max(Duration::from_nanos(1));
         while self.next_update < now {
-            let head = self.store.head();
-            if head.is_none() && self.controller.is_at_rest() {
-                let periods = now.since(self.next_update).as_nanos() / update.as_nanos();
-                let periods = u32::try_from(periods).unwrap_or(u32::MAX);
-                self.next_update += update * periods + update;
-                continue;
+            if self.is_settled() {
+                self.next_update += all_but_two(now.since(self.next_update), update);
             }
+            let head = self.store.head();
             let delay = head.map_or(Duration::ZERO, |head| self.next_update.since(head.at));
             self.controller.update(delay);
             self.next_update += update;
+        }
+    }
+
+    /// Whether corrections change nothing but the two delays until the next arrival or departure:
+    /// then all but the last two can be left out, and a long time costs no more than a short one.
+    fn is_settled(&self) -> bool {
+        if self.store.head().is_none() {
+            self.controller.is_at_rest()
+        } else {
+            self.controller.is_saturated()
         }
     }
 
@@ -248,6 +268,16 @@ mod tests {
     use super::*;
     use units::{Ecn, FlowId};
 
+    fn packet(ms: u64) -> Packet<()> {
+        Packet {
+            size: 1_500,
+            flow: FlowId(0),
+            ecn: Ecn::NotEct,
+            at: Instant::from_millis(ms),
+            body: (),
+        }
+    }
+
     fn close(left: f64, right: f64) -> bool {
         (left - right).abs() <= 1e-12
     }
@@ -312,14 +342,36 @@ mod tests {
     }
 
     #[test]
+    fn leaving_out_settled_corrections_leaves_the_last_two() {
+        let ms = Duration::from_millis;
+        let nothing = Duration::ZERO;
+        // Due at 0, 15, 30, 45 ms: two are left, from 30 ms on.
+        assert_eq!(all_but_two(ms(46), ms(15)), ms(30));
+        // What is due at the end of the span is not due before it.
+        assert_eq!(all_but_two(ms(45), ms(15)), ms(15));
+        assert_eq!(all_but_two(ms(16), ms(15)), nothing);
+        assert_eq!(all_but_two(ms(1), ms(15)), nothing);
+    }
+
+    #[test]
+    fn a_long_stall_ends_in_the_state_that_single_corrections_lead_to() {
+        let mut queue = Pie::new(PieConfig::default(), 1);
+        let at = Instant::from_millis(7);
+        queue.enqueue(packet(7), at);
+        queue.catch_up(Instant::from_millis(100_000));
+        let mut single = Controller::new(PieConfig::default());
+        single.update(Duration::from_millis(8));
+        for step in 1..100_000_u64.div_ceil(15) - 1 {
+            single.update(Duration::from_millis(8 + 15 * step));
+        }
+        assert!(close(queue.controller.probability, 1.0));
+        assert_eq!(queue.controller.delay, single.delay);
+        assert_eq!(queue.controller.delay_before, single.delay_before);
+        assert!(close(queue.controller.probability, single.probability));
+    }
+
+    #[test]
     fn a_long_idle_time_changes_no_later_correction() {
-        let packet = |ms| Packet {
-            size: 1_500,
-            flow: FlowId(0),
-            ecn: Ecn::NotEct,
-            at: Instant::from_millis(ms),
-            body: (),
-        };
         let mut queue = Pie::new(PieConfig::default(), 1);
         let day = 86_400_000;
         queue.enqueue(packet(day), Instant::from_millis(day));

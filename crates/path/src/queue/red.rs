@@ -66,7 +66,8 @@ pub struct Red<B> {
 
 impl<B> Red<B> {
     /// An empty queue. `packet_time` is the link's time for a small packet: while the queue is
-    /// empty the average falls as if it had met that many arrivals. At zero the average is forgotten at once.
+    /// empty the average falls as if it had met that many arrivals. At zero the average is
+    /// forgotten at once.
     pub fn new(config: RedConfig, packet_time: Duration, seed: u64) -> Self {
         Self {
             config,

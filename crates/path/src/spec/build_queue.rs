@@ -2,7 +2,7 @@
 
 use super::QueueSpec;
 use super::build::Site;
-use crate::{CoDel, Error, Fifo, FqCoDel, FqCoDelConfig, Pie, Queue, Red, RedConfig};
+use crate::{CoDel, Error, Fifo, FqCoDel, FqCoDelConfig, Pie, PieConfig, Queue, Red, RedConfig};
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
 
@@ -43,10 +43,7 @@ impl Site<'_> {
                 Box::new(FqCoDel::new(config, self.seed))
             }
             QueueSpec::Pie(config) => {
-                self.check(
-                    config.update >= LEAST_UPDATE,
-                    "update is below 100us - write a longer time, such as 15ms",
-                )?;
+                self.check_pie(config)?;
                 Box::new(Pie::new(config, self.seed))
             }
         })
@@ -67,6 +64,17 @@ impl Site<'_> {
         self.check(
             target < interval,
             "target is not below interval - write a target of 5 to 10 % of the interval",
+        )
+    }
+
+    fn check_pie(&self, config: PieConfig) -> Result<(), Error> {
+        self.check(
+            config.target > Span::default(),
+            "target is zero - write the delay to hold, such as 15ms",
+        )?;
+        self.check(
+            config.update >= LEAST_UPDATE,
+            "update is below 100us - write a longer time, such as 15ms",
         )
     }
 

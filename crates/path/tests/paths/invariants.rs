@@ -173,3 +173,51 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_largest_and_smallest_values_are_survived() {
+    let queues = [
+        "kind = 'fifo'",
+        "kind = 'fifo', packets = 4294967295, bytes = '18446744073709551615B'",
+        "kind = 'red', min = 0, max = 4294967295, weight = 1, ecn = true",
+        "kind = 'codel', target = '0ns', interval = '1ns'",
+        "kind = 'codel', target = '1h', interval = '5000000h', ecn = true",
+        "kind = 'fq_codel', quantum = '18446744073709551615B', flows = 1, packets = 1",
+        "kind = 'pie', target = '1ns', update = '100us', burst = '0ns'",
+        "kind = 'pie', target = '5000000h', update = '5000000h', burst = '5000000h'",
+    ];
+    let links = [
+        "kind = 'rate', rate = '1bit'",
+        "kind = 'rate', rate = '18446744073709551615bit'",
+        "kind = 'token_bucket', rate = '1bit', burst = '1B'",
+        "kind = 'token_bucket', rate = '18446744073709551615bit', burst = '18446744073709551615B'",
+        "kind = 'trace', trace = 't'",
+    ];
+    let delays = [
+        "kind = 'delay', delay = '5000000h'",
+        "kind = 'jitter', delay = '5000000h', jitter = '5000000h', distribution = 'pareto'",
+        "kind = 'flow_delay', min = '0ns', max = '5000000h'",
+        "kind = 'reorder', probability = 1, delay = '5000000h'",
+    ];
+    let linked = links.iter().flat_map(|link| {
+        queues
+            .iter()
+            .map(move |queue| format!("[{{ {link}, queue = {{ {queue} }} }}]"))
+    });
+    let delayed = delays.iter().map(|delay| format!("[{{ {delay} }}]"));
+    for text in linked.chain(delayed) {
+        let path = spec(&text);
+        let _ = (path.describe(), path.base_delay(), path.drain_time());
+        let times = [0, 0, 1, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX, u64::MAX];
+        let sizes = [u32::MAX, 0, 1, u32::MAX, 1_500, u32::MAX, 0, 1_500];
+        let packets = times.into_iter().zip(sizes).zip(0..);
+        let packets = packets.map(|((at, size), id)| packet(id, id, size, Instant::from_nanos(at)));
+        let mut pipeline = build(&path, 1).unwrap();
+        run(&mut pipeline, packets);
+        let books = isobath_path::Element::counters(&pipeline);
+        assert!(
+            books.is_balanced() && books.queued.packets == 0,
+            "{text}: {books:?}"
+        );
+    }
+}

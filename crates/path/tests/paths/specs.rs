@@ -97,6 +97,7 @@ fn what_is_wrong_is_refused_with_what_to_write_instead() {
         "kind = 'rate', rate = '1Mbit', queue = { kind = 'fq_codel', flows = 0 }",
         "kind = 'rate', rate = '1Mbit', queue = { kind = 'fq_codel', quantum = '1B' }",
         "kind = 'rate', rate = '1Mbit', queue = { kind = 'pie', update = '1ns' }",
+        "kind = 'rate', rate = '1Mbit', queue = { kind = 'pie', target = '0ms' }",
         "kind = 'token_bucket', rate = '1Mbit', burst = '0B'",
         "kind = 'token_bucket', rate = '2Mbit', burst = '3kB', peak = '1Mbit'",
         "kind = 'jitter', delay = '1ms', jitter = '2ms'",
