@@ -14,7 +14,7 @@ use rustls::Connection;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 use units::Instant;
@@ -242,16 +242,5 @@ impl Control {
             peer: self.peer.clone(),
             reason: reason.chars().take(120).collect(),
         }
-    }
-}
-
-impl Drop for Control {
-    /// Says good-bye, if that can be said at once, and closes: the socket may have other owners.
-    fn drop(&mut self) {
-        self.connection.send_close_notify();
-        self.socket.at = sys::clock::now() + LEAST_TIMEOUT;
-        // The other end may be gone; nobody is left to be told.
-        let _ = self.flush();
-        let _ = self.socket.socket().shutdown(Shutdown::Both);
     }
 }

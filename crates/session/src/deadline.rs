@@ -21,10 +21,6 @@ impl Deadline {
         Self { socket, at }
     }
 
-    pub(crate) fn socket(&self) -> &Arc<TcpStream> {
-        &self.socket
-    }
-
     /// The time left.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::*;
 use crate::hello::{Answer, Hello};
 use crate::{Code, Family, Fingerprint, Limits, Secret, tls};
+use socket2::{Domain, Socket, Type};
 use std::net::TcpListener;
 
 #[test]
@@ -291,6 +292,11 @@ fn nobody_there_and_somebody_else_there_are_told_apart() {
     let error = connect(&host, None, None, LONG).unwrap_err();
     assert!(matches!(error, Error::NotIsobath { .. }), "{error}");
     other.join().unwrap();
+    // Bound, so that nobody else gets the port, but not listening.
+    let deaf = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    deaf.bind(&any_port.into()).unwrap();
+    let host = deaf.local_addr().unwrap().as_socket().unwrap().to_string();
     let error = connect(&host, None, None, LONG).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
 }
