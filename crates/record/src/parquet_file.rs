@@ -7,8 +7,11 @@ use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterProperties;
+use parquet::file::serialized_reader::SerializedPageReader;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +30,8 @@ impl ParquetFile {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::read(path))?;
         decode(path, || {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file.try_clone()?)?;
+            check_dictionaries(&Arc::new(file), builder.metadata())?;
             Ok::<_, ParquetError>(Self {
                 path: path.to_owned(),
                 schema: Arc::clone(builder.schema()),
@@ -47,6 +51,28 @@ impl Iterator for ParquetFile {
     fn next(&mut self) -> Option<Self::Item> {
         decode(&self.path, || self.batches.next().transpose()).transpose()
     }
+}
+
+/// Refuses a column whose dictionary claims more values than its bytes can hold.
+///
+/// The decoder makes room for as many values as the page claims, so one wrong bit could ask for 32 GB, and a failed
+/// allocation ends the process.
+fn check_dictionaries(file: &Arc<File>, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+    for group in metadata.row_groups() {
+        for column in group.columns() {
+            let mut pages = SerializedPageReader::new(Arc::clone(file), column, 0, None)?;
+            if pages.peek_next_page()?.is_some_and(|page| page.is_dict)
+                && let Some(Page::DictionaryPage {
+                    buf, num_values, ..
+                }) = pages.get_next_page()?
+                && num_values as usize > buf.len()
+            {
+                let problem = format!("a dictionary of {num_values} values in {} bytes", buf.len());
+                return Err(ParquetError::General(problem));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Turns the journal into the Parquet file, and removes it once that is safely on disk.

@@ -135,6 +135,26 @@ fn a_batch_that_is_damaged_ends_the_table_with_an_error() {
 }
 
 #[test]
+fn a_dictionary_that_claims_more_values_than_it_has_bytes_is_refused() {
+    let dir = small_record(true);
+    let path = dir.path().join("samples.parquet");
+    let mut bytes = fs::read(&path).unwrap();
+    // The first column's dictionary holds 200 values: field 1, an i32, zigzag varint. It becomes 8,191.
+    let at = bytes
+        .windows(3)
+        .position(|w| w == [0x15, 0x90, 0x03])
+        .unwrap();
+    bytes[at + 1..at + 3].copy_from_slice(&[0xfe, 0x7f]);
+    fs::write(&path, bytes).unwrap();
+    let record = Record::open(dir.path()).unwrap();
+    let message = record.rows::<Sample>().unwrap_err().to_string();
+    assert!(
+        message.contains("a dictionary of 8191 values in 1600 bytes"),
+        "{message}"
+    );
+}
+
+#[test]
 fn what_is_no_record_is_refused_in_one_line() {
     let dir = tempdir().unwrap();
     let shown = dir.path().display();
