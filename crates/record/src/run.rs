@@ -151,10 +151,10 @@ pub struct LabInfo {
 pub struct LabLink {
     /// Its name, as in the tables `queue` and `counters`.
     pub name: String,
-    /// The pipeline of the forward direction, as the topology describes it.
-    pub forward: Value,
-    /// The pipeline of the reverse direction.
-    pub reverse: Value,
+    /// What packets meet from the first node in its name to the second, as the topology describes it.
+    pub up: Value,
+    /// What they meet on the way back.
+    pub down: Value,
 }
 
 /// A machine that took part.

@@ -37,7 +37,7 @@ table! {
 }
 
 table! {
-    /// What one TCP stream did in one bin of time, with the sender's `TCP_INFO` at the end of it.
+    /// What one TCP stream did in one bin of time, as one of its ends saw it, with that end's `TCP_INFO` at the end of the bin.
     pub struct Series in "series" {
         /// End of the bin.
         t_ns: u64 => "ns",
@@ -45,11 +45,13 @@ table! {
         bin_ns: u64 => "ns",
         /// Which stream, as `streams.id`.
         stream: u16,
-        /// Where its data goes: `up` or `down`.
+        /// Where its data goes: `up`, `down` or `both`.
         direction: Label,
-        /// Payload that the receiver read in this bin.
+        /// Which end looked: `client` or `server`.
+        end: Label,
+        /// Payload that arrived in order at this end in this bin.
         delivered_bytes: Option<u64> => "bytes",
-        /// Payload that was acknowledged to the sender in this bin.
+        /// Payload that was acknowledged to this end in this bin.
         acked_bytes: Option<u64> => "bytes",
         /// Smoothed round-trip time.
         rtt_us: Option<u32> => "us",
@@ -121,7 +123,7 @@ table! {
         t_ns: u64 => "ns",
         /// The link's name in the topology.
         link: Label,
-        /// Which of its directions: `forward` or `reverse`.
+        /// Which of its directions: `up` is from the first node in its name to the second.
         direction: Label,
         /// Which element of the direction's pipeline.
         stage: Label,
@@ -141,22 +143,18 @@ table! {
 }
 
 table! {
-    /// What entered and left one direction of an emulated link in 100 us; bins without traffic are left out.
+    /// What left one direction of an emulated link in 100 us, by logical departure; bins without traffic are left out.
     pub struct Counters in "counters" {
         /// Start of the bin.
         t_ns: u64 => "ns",
         /// The link's name in the topology.
         link: Label,
-        /// Which of its directions: `forward` or `reverse`.
+        /// Which of its directions: `up` is from the first node in its name to the second.
         direction: Label,
-        /// Packets that entered.
-        in_packets: u64 => "packets",
-        /// Bytes that entered, IP headers included.
-        in_bytes: u64 => "bytes",
         /// Packets that left.
-        out_packets: u64 => "packets",
-        /// Bytes that left, IP headers included.
-        out_bytes: u64 => "bytes",
+        packets: u64 => "packets",
+        /// Bytes that left, IP headers and the link's overhead included.
+        bytes: u64 => "bytes",
     }
 }
 
@@ -169,6 +167,8 @@ table! {
         host: Label,
         /// Time that all processors together were not idle, of what they have.
         busy_pct: f64 => "pct",
+        /// Time not available to one more thread on the processor that had least to spare: working or stolen.
+        max_pct: f64 => "pct",
         /// Time that the hypervisor gave to others, of what all processors have.
         steal_pct: f64 => "pct",
         /// Processor time of this process, of one processor; above 100 with several threads.

@@ -33,8 +33,8 @@ fn full_run() -> Run {
             name: "dsl".into(),
             links: vec![LabLink {
                 name: "dsl".into(),
-                forward: json!(["rate 10Mbit", "fifo 100"]),
-                reverse: json!(["rate 1Mbit", "fifo 100"]),
+                up: json!(["rate 10Mbit", "fifo 100"]),
+                down: json!(["rate 1Mbit", "fifo 100"]),
             }],
         }),
     };
@@ -128,6 +128,7 @@ fn series() -> Vec<Series> {
         bin_ns: 100_000_000,
         stream: u16::MAX,
         direction: "down".into(),
+        end: "client".into(),
         delivered_bytes: Some(125_000),
         acked_bytes: Some(124_000),
         rtt_us: Some(31_250),
@@ -171,7 +172,7 @@ fn queue() -> Vec<Queue> {
     vec![Queue {
         t_ns: 10_000_000,
         link: "dsl".into(),
-        direction: "forward".into(),
+        direction: "up".into(),
         stage: "fifo".into(),
         packets: 99,
         bytes: 148_500,
@@ -186,11 +187,9 @@ fn counters() -> Vec<Counters> {
     vec![Counters {
         t_ns: 100_000,
         link: "dsl".into(),
-        direction: "reverse".into(),
-        in_packets: 2,
-        in_bytes: 3_000,
-        out_packets: 1,
-        out_bytes: 1_500,
+        direction: "down".into(),
+        packets: 2,
+        bytes: 3_000,
     }]
 }
 
@@ -199,6 +198,7 @@ fn cpu() -> Vec<Cpu> {
         t_ns: 1_000_000_000,
         host: "client".into(),
         busy_pct: 100.0 / 3.0,
+        max_pct: 60.5,
         steal_pct: 0.0,
         process_pct: 130.25,
     }]

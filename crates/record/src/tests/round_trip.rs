@@ -76,6 +76,14 @@ mod other {
     }
 
     table! {
+        /// The table `cpu` with a column that the record lacks.
+        pub(crate) struct Missing in "cpu" {
+            /// Steal.
+            steal_pct: f64 => "pct",
+        }
+    }
+
+    table! {
         /// The table `cpu` as its reader could live with an old record.
         #[doc = "Columns that are missing are optional."]
         pub(crate) struct Tolerant in "cpu" {
@@ -196,7 +204,7 @@ fn a_record_of_an_older_version_is_read_as_far_as_it_goes() {
     };
     assert_eq!(record.rows::<other::Tolerant>().unwrap(), [tolerant]);
     assert_eq!(
-        record.rows::<Cpu>().unwrap_err().to_string(),
+        record.rows::<other::Missing>().unwrap_err().to_string(),
         "column cpu.steal_pct is missing - read this record with the version that wrote it"
     );
     assert_eq!(
