@@ -1,1 +1,13 @@
-fn main() {}
+//! Isobath: the workbench for network paths. See `isobath --help`, and ARCHITECTURE.md for the map.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod host;
+mod rrul;
+mod serve;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn work_shows_in_the_processor_time_of_thread_and_process() {
-        let (thread, process) = (thread_cpu(), process_cpu());
+        let (process, thread) = (process_cpu(), thread_cpu());
         while thread_cpu().saturating_sub(thread) < Duration::from_millis(1) {
             std::hint::spin_loop();
         }

@@ -57,6 +57,14 @@ fn cover_hosts_file(file: &std::ffi::CStr) -> io::Result<()> {
     Ok(rustix::mount::mount_bind(file, c"/etc/hosts")?)
 }
 
+/// Asks `child` to end (SIGTERM). One that has ended is left alone.
+pub fn terminate(child: &mut Child) {
+    // Until it has been waited for, the id is its own.
+    if let (Ok(None), Some(pid)) = (child.try_wait(), pid(child.id())) {
+        let _ = rustix::process::kill_process(pid, Signal::TERM);
+    }
+}
+
 /// A flag that the first interrupt (Ctrl-C) or termination signal raises; a second one ends the process at once.
 ///
 /// # Errors
@@ -132,9 +140,12 @@ fn start_time(pid: u32) -> Option<u64> {
     after_name.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-fn kill(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+fn kill(id: u32) -> bool {
+    pid(id).is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
 }
 
 #[cfg(test)]

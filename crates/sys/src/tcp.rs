@@ -55,6 +55,17 @@ pub fn set_quickack(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_QUICKACK of", name(fd), e))
 }
 
+/// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups
+/// where nobody waits for the data itself.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_receive_threshold(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
+    let value = i32::try_from(octets).unwrap_or(i32::MAX);
+    sockopt::set_int(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, value)
+        .map_err(|e| Error::io("set SO_RCVLOWAT of", name(fd), e))
+}
+
 /// Receives at most `max` octets and throws them away inside the kernel, which copies nothing
 /// (`tcp(7)`, `MSG_TRUNC`). Returns their number; 0 when the peer has finished. Waits as a read
 /// would.

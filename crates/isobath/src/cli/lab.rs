@@ -1,0 +1,258 @@
+//! `isobath lab`, and the far end that `--lab` brings up.
+
+use super::{Usage, print};
+use anyhow::Context;
+use lab::{Network, Topology, profiles};
+use serde::Deserialize;
+use session::AccessKey;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::{clock, process};
+
+/// How long a process may take to end when asked to.
+const ENDING: Duration = Duration::from_secs(2);
+/// How often a child is looked after.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    /// The labs that come with the program.
+    List,
+    /// What a lab looks like.
+    Show {
+        /// A name from 'isobath lab list', or a TOML file.
+        name: String,
+        /// Print the TOML itself: a start for a lab of your own.
+        #[arg(long)]
+        toml: bool,
+    },
+    /// A shell on the client host of a lab; every node can be reached by its name.
+    Shell(Place),
+    /// Run a command on the client host of a lab; every node can be reached by its name.
+    #[command(
+        after_help = "Example: isobath lab run lossy -- ping -c 20 server\n         isobath lab run dsl --also 'server=iperf3 -s -1' -- iperf3 -c server"
+    )]
+    Run {
+        #[command(flatten)]
+        place: Place,
+        /// The command.
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+}
+
+/// Where a command runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Place {
+    /// A name from 'isobath lab list', or a TOML file.
+    name: String,
+    /// The node to run on [default: the lab's client].
+    #[arg(long, value_name = "NODE")]
+    on: Option<String>,
+    /// Run another command (by the shell) on another node meanwhile; may be repeated.
+    #[arg(long, value_name = "NODE=COMMAND")]
+    also: Vec<String>,
+    /// Seed of what is random on the links.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) fn run(verb: Verb) -> anyhow::Result<u8> {
+    match verb {
+        Verb::List => list(),
+        Verb::Show { name, toml: true } => {
+            print(&profiles::text(&name).map_err(Usage::of)?)?;
+            Ok(0)
+        }
+        Verb::Show { name, toml: false } => {
+            print(&describe(&name, &profiles::find(&name).map_err(Usage::of)?))?;
+            Ok(0)
+        }
+        Verb::Shell(place) => {
+            let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+            inside(&place, Command::new(shell))
+        }
+        Verb::Run { place, command } => {
+            let (program, arguments) = command.split_first().context("no command was given")?;
+            let mut command = Command::new(program);
+            command.args(arguments);
+            inside(&place, command)
+        }
+    }
+}
+
+fn list() -> anyhow::Result<u8> {
+    let lines = profiles::names().map(|name| {
+        let topology = profiles::find(name)?;
+        Ok(format!("{name:18}{}", topology.summary))
+    });
+    print(&lines.collect::<Result<Vec<_>, lab::Error>>()?.join("\n"))?;
+    Ok(0)
+}
+
+/// A lab in words.
+fn describe(name: &str, topology: &Topology) -> String {
+    let mut lines = vec![format!("{name}: {}", topology.summary), String::new()];
+    for link in &topology.links {
+        let [a, b] = &link.between;
+        lines.push(format!("{a} -> {b}: {}", link.up.describe()));
+        lines.push(format!("{b} -> {a}: {}", link.down.describe()));
+    }
+    lines.push(String::new());
+    for node in topology.nodes() {
+        let role = match node {
+            node if node == topology.client => " (client)",
+            node if node == topology.server => " (server)",
+            _ => "",
+        };
+        let addresses = topology.addresses(node).into_iter().flatten();
+        let addresses: Vec<_> = addresses.map(|address| address.to_string()).collect();
+        lines.push(format!("{node}{role}: {}", addresses.join(", ")));
+    }
+    lines.push(format!(
+        "round trip {:?} without queues and transmission",
+        round_trip(topology)
+    ));
+    lines.join("\n")
+}
+
+/// The delays from the client to the server and back.
+fn round_trip(topology: &Topology) -> Duration {
+    let way = topology.way();
+    let hops = way
+        .windows(2)
+        .flat_map(|hop| [(hop[0], hop[1]), (hop[1], hop[0])]);
+    hops.filter_map(|(from, to)| Some(topology.direction(from, to)?.1.base_delay()))
+        .sum()
+}
+
+/// Runs `command` in a lab, with what the user wants beside it; returns its exit status.
+fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
+    let topology = profiles::find(&place.name).map_err(Usage::of)?;
+    let also: Vec<(&str, &str)> = place
+        .also
+        .iter()
+        .map(|also| {
+            let form = || Usage::of(anyhow::anyhow!("'{also}' is not NODE=COMMAND"));
+            also.split_once('=').ok_or_else(form)
+        })
+        .collect::<Result<_, _>>()?;
+    let network = Network::up(topology, place.seed)?;
+    // Ctrl-C goes to the command as well; when it ends, so do we, in order.
+    let interrupt = process::interrupt_flag()?;
+    let mut others = Vec::new();
+    for (node, text) in also {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", text]).stdin(Stdio::null());
+        others.push(network.spawn(node, shell).map_err(Usage::of)?);
+    }
+    if !others.is_empty() {
+        // A server among them needs a moment until it listens.
+        clock::sleep_until(clock::now() + Duration::from_millis(300));
+    }
+    let node = place.on.as_ref().unwrap_or(&network.topology().client);
+    let mut child = network.spawn(node, command).map_err(Usage::of)?;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if interrupt.load(Ordering::Relaxed) {
+            end(&mut child);
+        }
+        clock::sleep_until(clock::now() + LOOK);
+    };
+    others.iter_mut().for_each(end);
+    Ok(exit_status(status))
+}
+
+/// The exit status of a child as a shell reports it.
+fn exit_status(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
+}
+
+/// Asks a child to end, and makes it.
+fn end(child: &mut Child) {
+    process::terminate(child);
+    let deadline = clock::now() + ENDING;
+    while clock::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+        clock::sleep_until(clock::now() + LOOK);
+    }
+    // Nothing is left to do for one that is gone.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The far end of a measurement in a lab: `isobath serve` on the lab's server host. Ends when dropped.
+pub(crate) struct Far {
+    child: Child,
+    address: SocketAddr,
+    key: AccessKey,
+}
+
+/// What `isobath serve --json` prints first.
+#[derive(Deserialize)]
+struct Announcement {
+    address: SocketAddr,
+    key: String,
+}
+
+impl Far {
+    /// Starts the far end, and moves the calling thread (and those it will start) to the client host.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come up.
+    pub(crate) fn start(network: &Network, v6: bool) -> anyhow::Result<Self> {
+        let mut command = Command::new("/proc/self/exe");
+        command
+            .args(["serve", "--ephemeral", "--json"])
+            .stdout(Stdio::piped());
+        // It is ended by us, in order; the terminal's Ctrl-C is not for it.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let server = &network.topology().server;
+        let mut child = network.spawn(server, command)?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().context("the far end has no output")?;
+        BufReader::new(stdout).read_line(&mut line)?;
+        let said: Announcement = serde_json::from_str(&line)
+            .with_context(|| format!("the far end in the lab did not start (it said '{line}')"))?;
+        network.node(&network.topology().client)?.enter()?;
+        let ip = network
+            .address(server, v6)
+            .context("the server has no address")?;
+        Ok(Self {
+            child,
+            address: SocketAddr::new(ip, said.address.port()),
+            key: said.key.parse()?,
+        })
+    }
+
+    /// Its address and port.
+    pub(crate) fn host(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Its access key.
+    pub(crate) const fn key(&self) -> &AccessKey {
+        &self.key
+    }
+
+    /// Ends it.
+    pub(crate) fn stop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

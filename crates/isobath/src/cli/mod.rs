@@ -1,0 +1,116 @@
+//! The command line: a contract with whoever types it and with whoever scripts it.
+
+mod export;
+mod generate;
+mod lab;
+mod rrul;
+mod serve;
+mod show;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Exit status when the command line asks for what cannot be.
+const USAGE: u8 = 2;
+/// Exit status when nothing could be measured.
+const FAILED: u8 = 3;
+/// Exit status after an interrupt.
+const INTERRUPTED: u8 = 130;
+
+/// The workbench for network paths: how fast, how deep its buffers, what load does to it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "isobath",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Be the far end; prints the access key.
+    Serve(serve::Args),
+    /// Measure responsiveness under load, against a host that runs 'isobath serve' or in an emulated network.
+    Rrul(rrul::Args),
+    /// Networks emulated on this machine: any command inside one.
+    #[command(subcommand)]
+    Lab(lab::Verb),
+    /// Look at a record again.
+    Show(show::Args),
+    /// Write the tables of a record as CSV.
+    Export(export::Args),
+    /// Print shell completions or the manual page.
+    #[command(subcommand, hide = true)]
+    Generate(generate::Verb),
+}
+
+/// A mistake of whoever typed the command: exit status 2 instead of 3.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Usage(#[from] pub(crate) anyhow::Error);
+
+impl Usage {
+    /// Makes a usage error of any other.
+    pub(crate) fn of(error: impl Into<anyhow::Error>) -> anyhow::Error {
+        Self(error.into()).into()
+    }
+}
+
+/// Runs the program.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let name = cli.verb.name();
+    match cli.verb.run() {
+        Ok(status) => ExitCode::from(status),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{name}: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
+        }
+    }
+}
+
+impl Verb {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Serve(_) => "serve",
+            Self::Rrul(_) => "rrul",
+            Self::Lab(_) => "lab",
+            Self::Show(_) => "show",
+            Self::Export(_) => "export",
+            Self::Generate(_) => "generate",
+        }
+    }
+
+    fn run(self) -> anyhow::Result<u8> {
+        match self {
+            Self::Serve(args) => serve::run(args),
+            Self::Rrul(args) => rrul::run(args),
+            Self::Lab(verb) => lab::run(verb),
+            Self::Show(args) => show::run(&args),
+            Self::Export(args) => export::run(&args),
+            Self::Generate(verb) => generate::run(&verb),
+        }
+    }
+}
+
+/// Whoever read our output has seen enough (`isobath show RUN | head`).
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = error
+        .downcast_ref::<std::io::Error>()
+        .map(std::io::Error::kind);
+    kind == Some(std::io::ErrorKind::BrokenPipe)
+}
+
+/// Prints a page or an object to stdout.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(out.flush()?)
+}

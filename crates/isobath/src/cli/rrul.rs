@@ -1,0 +1,292 @@
+//! `isobath rrul`: finds the far end or makes one in a lab, runs the plan, and tells what came of it.
+
+use super::{INTERRUPTED, Usage, print};
+use crate::cli::lab::Far;
+use crate::host;
+use crate::rrul::Live;
+use crate::rrul::plan::Plan;
+use crate::rrul::quality;
+use crate::rrul::run::{self, Context, Ending, Outcome};
+use crate::rrul::scorecard::scorecard;
+use crate::rrul::streams::StreamPlan;
+use crate::rrul::summary::summarise;
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::Timestamp;
+use lab::{Network, profiles};
+use record::{Endpoint, LabInfo, LabLink, PathInfo, RecordWriter, Run};
+use serde_json::json;
+use session::{AccessKey, Client, Family};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use sys::{process, tcp};
+use units::{Dscp, Span};
+
+/// How long the far end may take to welcome us.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The congestion control in a lab, so that a lab shows the same on every machine.
+const LAB_CC: &str = "cubic";
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
+pub(crate) struct Args {
+    /// The far end: HOST, HOST:PORT or [IPv6]:PORT, where 'isobath serve' runs.
+    host: Option<String>,
+    /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME")]
+    lab: Option<String>,
+    /// The access key that 'isobath serve' printed.
+    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
+    key: Option<AccessKey>,
+    /// What to do: rrul, rrul_be, tcp_upload, tcp_download, tcp_bidirectional, simple, ping, or a TOML file.
+    #[arg(long, default_value = "rrul")]
+    plan: String,
+    /// How long the load lasts, such as 60s; a bare number is seconds [default: the plan's, 60s].
+    #[arg(long, value_parser = seconds)]
+    duration: Option<Span>,
+    /// Congestion control of the load [default: the sender's own; cubic in a lab].
+    #[arg(long, value_name = "NAME")]
+    cc: Option<String>,
+    /// One class for all streams instead of the plan's, such as EF or CS1.
+    #[arg(long)]
+    dscp: Option<Dscp>,
+    /// Over IPv4 only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Over IPv6 only.
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    /// Seed of what is random on emulated links.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder for the record [default: isobath-runs/TIME-rrul-NAME].
+    #[arg(short, long)]
+    out: Option<PathBuf>,
+    /// Print the record's run.json instead of the scorecard.
+    #[arg(long)]
+    json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    quiet: bool,
+    /// A remark to keep with the record.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+/// A duration; alone among quantities it may be a bare number, of seconds, as every peer of ours takes it.
+fn seconds(text: &str) -> Result<Span, units::QuantityError> {
+    let number: Result<u32, _> = text.parse();
+    number.map_or_else(
+        |_| text.parse(),
+        |s| Ok(Span(Duration::from_secs(s.into()))),
+    )
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<u8> {
+    let plan = plan(&args)?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = args
+        .lab
+        .as_deref()
+        .map(|name| network(name, args.seed))
+        .transpose()?;
+    let interrupt = process::interrupt_flag()?;
+    let mut far = network
+        .as_ref()
+        .map(|network| Far::start(network, args.ipv6))
+        .transpose()?;
+    let mut client = connect(&args, far.as_ref())?;
+    let cc = args
+        .cc
+        .clone()
+        .or_else(|| network.is_some().then(|| LAB_CC.to_owned()));
+    check_cc(cc.as_deref())?;
+    let family = if client.peer.is_ipv4() { 4 } else { 6 };
+    let streams = StreamPlan::all(&plan, family, cc.as_deref());
+    let mut run = new_run(&args, &plan, cc.as_deref(), &client, network.as_ref())?;
+    let mut record = RecordWriter::create(&folder(&args, run.started)?, &run)?;
+    let bar = progress(&args, &plan);
+    let context = Context {
+        plan: &plan,
+        streams: &streams,
+        peer: client.peer,
+        lab: network.as_ref(),
+        interrupt: &interrupt,
+        display: &|live| show(&bar, live),
+    };
+    let outcome = run::run(&context, &mut client, &mut record);
+    bar.finish_and_clear();
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            // Nothing was measured: there is nothing to keep.
+            let empty = record.dir().to_owned();
+            drop(record);
+            let _ = std::fs::remove_dir_all(empty);
+            return Err(error);
+        }
+    };
+    let emulator = network.as_ref().map(Network::cpu).unwrap_or_default();
+    conclude(&mut run, &plan, &outcome, emulator)?;
+    let dir = record.dir().to_owned();
+    record.finish(&run)?;
+    if let Some(far) = &mut far {
+        far.stop();
+    }
+    report(&args, &run, &outcome, &dir)
+}
+
+fn plan(args: &Args) -> anyhow::Result<Plan> {
+    let mut plan = Plan::find(&args.plan).map_err(Usage::of)?;
+    if let Some(duration) = args.duration {
+        plan.duration = duration;
+    }
+    if let Some(class) = args.dscp {
+        plan.load.iter_mut().for_each(|load| load.class = class);
+        plan.probe.iter_mut().for_each(|probe| probe.class = class);
+    }
+    plan.check()
+        .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+    Ok(plan)
+}
+
+fn network(name: &str, seed: u64) -> anyhow::Result<Network> {
+    let topology = profiles::find(name).map_err(Usage::of)?;
+    Ok(Network::up(topology, seed)?)
+}
+
+fn connect(args: &Args, far: Option<&Far>) -> anyhow::Result<Client> {
+    let family = match (args.ipv4, args.ipv6) {
+        (true, _) => Some(Family::V4),
+        (_, true) => Some(Family::V6),
+        _ => None,
+    };
+    let (host, key) = match (far, &args.host) {
+        (Some(far), _) => (far.host(), Some(far.key())),
+        (None, Some(host)) => (host.clone(), args.key.as_ref()),
+        (None, None) => anyhow::bail!("neither a host nor a lab was given"),
+    };
+    Ok(session::connect(&host, family, key, CONNECT)?)
+}
+
+/// Whether this kernel has congestion control `cc`; the far end checks its own.
+fn check_cc(cc: Option<&str>) -> anyhow::Result<()> {
+    let available = tcp::available_congestion()?;
+    match cc.filter(|cc| !available.iter().any(|known| known == cc)) {
+        Some(cc) => Err(Usage::of(anyhow::anyhow!(
+            "this kernel has no congestion control '{cc}' - use one of {}",
+            available.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn new_run(
+    args: &Args,
+    plan: &Plan,
+    cc: Option<&str>,
+    client: &Client,
+    network: Option<&Network>,
+) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["cc"] = json!(cc);
+    described["seed"] = json!(args.seed);
+    described["note"] = json!(args.note);
+    let mut run = Run::new("rrul", Timestamp::now(), described);
+    run.path = PathInfo {
+        client: Endpoint::default(),
+        server: Endpoint {
+            addresses: vec![client.peer.ip()],
+            seen_as: Vec::new(),
+        },
+        families: vec![if client.peer.is_ipv4() { 4 } else { 6 }],
+        lab: network.map(|network| lab_info(args, network)),
+    };
+    run.hosts = vec![host::facts("client")];
+    // A server of another version may say less of itself.
+    run.hosts
+        .extend(serde_json::from_value(client.welcome.host.clone()));
+    Ok(run)
+}
+
+fn lab_info(args: &Args, network: &Network) -> LabInfo {
+    let links = network.topology().links.iter().map(|link| LabLink {
+        name: link.between.join("-"),
+        up: json!(link.up),
+        down: json!(link.down),
+    });
+    LabInfo {
+        name: args.lab.clone().unwrap_or_default(),
+        links: links.collect(),
+    }
+}
+
+fn folder(args: &Args, started: Timestamp) -> anyhow::Result<PathBuf> {
+    if let Some(out) = &args.out {
+        return Ok(out.clone());
+    }
+    let towards = args
+        .lab
+        .as_ref()
+        .or(args.host.as_ref())
+        .map_or("", String::as_str);
+    let name = record::folder_name(started, "rrul", towards);
+    Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
+}
+
+/// A bar on stderr, if somebody looks at it.
+fn progress(args: &Args, plan: &Plan) -> ProgressBar {
+    let target = if args.quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
+    let total = u64::try_from(plan.total().as_millis()).unwrap_or(u64::MAX);
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let style = ProgressStyle::with_template("{prefix:10} {wide_bar} {eta_precise} left  {msg}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn show(bar: &ProgressBar, live: &Live) {
+    bar.set_prefix(live.phase);
+    bar.set_position(u64::try_from(live.elapsed.as_millis()).unwrap_or(u64::MAX));
+    let rtt = live
+        .rtt_ms
+        .map_or("-".to_owned(), |ms| format!("{ms:.1} ms"));
+    bar.set_message(format!(
+        "down {:.1} up {:.1} Mbit/s, rtt {rtt}",
+        live.down_mbps, live.up_mbps
+    ));
+}
+
+/// Turns what was found into the run's conclusion.
+fn conclude(
+    run: &mut Run,
+    plan: &Plan,
+    outcome: &Outcome,
+    emulator: Duration,
+) -> anyhow::Result<()> {
+    let summary = summarise(plan, &outcome.tables);
+    run.instrument = quality::instrument(plan, outcome, emulator);
+    run.warnings = quality::warnings(outcome, &run.instrument, &summary);
+    run.status = quality::status(&outcome.ending, &run.warnings);
+    run.summary = serde_json::to_value(summary)?;
+    Ok(())
+}
+
+fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
+    if args.json {
+        print(&serde_json::to_string_pretty(run)?)?;
+    } else {
+        let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
+        print(&format!(
+            "{}record        {}",
+            scorecard(run, &summary),
+            dir.display()
+        ))?;
+    }
+    Ok(match outcome.ending {
+        Ending::Interrupted => INTERRUPTED,
+        _ => run.exit_status(),
+    })
+}

@@ -1,0 +1,84 @@
+//! `isobath serve`.
+
+use super::{Usage, print};
+use crate::serve::Serving;
+use session::{DEFAULT_PORT, Identity, ServerConfig};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use sys::process;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// TCP and UDP port.
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    port: u16,
+    /// Address to listen on [default: all, IPv6 and IPv4].
+    #[arg(long)]
+    address: Option<IpAddr>,
+    /// Let anybody measure, without a key, within tighter limits.
+    #[arg(long)]
+    open: bool,
+    /// Print the access key and stop.
+    #[arg(long)]
+    show_key: bool,
+    /// Where the certificate and the secret are kept [default: ~/.local/state/isobath/identity.json].
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+    /// Make an identity for this once and keep it nowhere.
+    #[arg(long, conflicts_with = "identity")]
+    ephemeral: bool,
+    /// Print the address and the key as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<u8> {
+    let identity = identity(&args)?;
+    let key = identity.key();
+    if args.show_key {
+        print(&key.to_string())?;
+        return Ok(0);
+    }
+    let config = if args.open {
+        ServerConfig::open(identity, args.port)
+    } else {
+        ServerConfig::keyed(identity, args.port)
+    };
+    let stop = process::interrupt_flag()?;
+    let serving = Serving::bind(ServerConfig {
+        address: args.address,
+        ..config
+    })?;
+    let address = serving.local_addr();
+    if args.json {
+        let line = serde_json::json!({ "address": address, "key": key.to_string() });
+        print(&line.to_string())?;
+    } else {
+        print(&format!(
+            "listening on {address}, TCP and UDP\nkey {key}\non the other host: isobath rrul THIS-HOST{} --key {key}",
+            if address.port() == DEFAULT_PORT {
+                String::new()
+            } else {
+                format!(":{}", address.port())
+            },
+        ))?;
+    }
+    serving.run(&stop)?;
+    Ok(0)
+}
+
+fn identity(args: &Args) -> anyhow::Result<Identity> {
+    if args.ephemeral {
+        return Ok(Identity::generate()?);
+    }
+    let path = args
+        .identity
+        .clone()
+        .or_else(session::default_path)
+        .ok_or_else(|| {
+            Usage::of(anyhow::anyhow!(
+                "there is no home folder to keep the key in - use --identity FILE"
+            ))
+        })?;
+    Ok(Identity::load_or_create(&path)?)
+}

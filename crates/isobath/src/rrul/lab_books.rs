@@ -1,0 +1,175 @@
+//! The emulated network's own books: what the links carried and how long their queues were, which no measurement from
+//! the ends can know. The summary sets them beside what was measured.
+
+use lab::{Network, Quality};
+use record::tables::{Counters, Queue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stats::Distribution;
+use std::time::Duration;
+use units::{Instant, Rate};
+
+/// The books of all links.
+pub(crate) struct LabBooks {
+    origin: Instant,
+    /// The interval in which all load runs, after the origin.
+    loaded: (Duration, Duration),
+    directions: Vec<Books>,
+}
+
+/// One direction of one link.
+struct Books {
+    link: String,
+    direction: &'static str,
+    rate: Option<Rate>,
+    loaded_bytes: u64,
+    queue_bytes: Vec<u64>,
+    totals: path::Counters,
+    quality: Quality,
+}
+
+/// What the books of one direction of a link say of the time under load.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct LinkTruth {
+    /// The link: its two nodes.
+    pub(crate) link: String,
+    /// `up` is from the first node to the second.
+    pub(crate) direction: String,
+    /// The configured rate, or a trace's mean; null for a link without one.
+    pub(crate) rate_mbps: Option<f64>,
+    /// What it carried, IP headers included.
+    pub(crate) carried_mbps: f64,
+    /// The queue's length as the time it takes to drain; null for a link without a rate.
+    pub(crate) queue_ms: Option<Distribution>,
+    /// Packets dropped in the whole run because the queue was full.
+    pub(crate) dropped_overflow: u64,
+    /// Packets dropped in the whole run by queue management.
+    pub(crate) dropped_aqm: u64,
+    /// Packets dropped in the whole run by emulated loss.
+    pub(crate) dropped_loss: u64,
+    /// Packets marked in the whole run.
+    pub(crate) marked: u64,
+    /// Median lateness of the emulator behind the logical departure.
+    pub(crate) emulator_late_p50_us: f64,
+    /// Its 99th percentile.
+    pub(crate) emulator_late_p99_us: f64,
+    /// Packets that the emulator could not hand back to the kernel.
+    pub(crate) unwritten: u64,
+}
+
+impl LabBooks {
+    /// Empty books for the links of `network`, for a run that starts at `origin` and has all its load in `loaded`.
+    pub(crate) fn new(network: &Network, origin: Instant, loaded: (Duration, Duration)) -> Self {
+        let topology = network.topology();
+        let directions = topology.links.iter().flat_map(|link| {
+            [("up", &link.up), ("down", &link.down)].map(|(direction, spec)| Books {
+                link: link.between.join("-"),
+                direction,
+                rate: spec.rate(),
+                loaded_bytes: 0,
+                queue_bytes: Vec::new(),
+                totals: path::Counters::default(),
+                quality: Quality::default(),
+            })
+        });
+        // What was logged before the run is not part of it.
+        network
+            .links()
+            .iter()
+            .for_each(|link| drop(link.take_log()));
+        Self {
+            origin,
+            loaded,
+            directions: directions.collect(),
+        }
+    }
+
+    /// Takes what the links have logged since the last call, as rows too.
+    pub(crate) fn take(
+        &mut self,
+        network: &Network,
+        queue: &mut Vec<Queue>,
+        counters: &mut Vec<Counters>,
+    ) {
+        let (origin, (start, end)) = (self.origin, self.loaded);
+        let is_loaded = |at: Instant| (start..end).contains(&at.since(origin));
+        for (link, books) in network.links().iter().zip(&mut self.directions) {
+            let log = link.take_log();
+            books.totals = log.totals;
+            books.quality = log.quality;
+            for sample in log.queue.iter().filter(|sample| sample.at >= origin) {
+                if is_loaded(sample.at) {
+                    books.queue_bytes.push(sample.bytes);
+                }
+                queue.push(books.queue_row(sample, origin));
+            }
+            for bin in log.bins.iter().filter(|bin| bin.at >= origin) {
+                if is_loaded(bin.at) {
+                    books.loaded_bytes += u64::from(bin.bytes);
+                }
+                counters.push(Counters {
+                    t_ns: nanos(bin.at.since(origin)),
+                    link: books.link.clone().into(),
+                    direction: books.direction.into(),
+                    packets: bin.packets.into(),
+                    bytes: bin.bytes.into(),
+                });
+            }
+        }
+    }
+
+    /// What the books say, one entry for each direction of each link.
+    pub(crate) fn truth(&self) -> Vec<LinkTruth> {
+        let seconds = (self.loaded.1.saturating_sub(self.loaded.0)).as_secs_f64();
+        self.directions
+            .iter()
+            .map(|books| books.truth(seconds))
+            .collect()
+    }
+}
+
+impl Books {
+    fn queue_row(&self, sample: &lab::QueueSample, origin: Instant) -> Queue {
+        Queue {
+            t_ns: nanos(sample.at.since(origin)),
+            link: self.link.clone().into(),
+            direction: self.direction.into(),
+            stage: "all".into(),
+            packets: sample.packets,
+            bytes: sample.bytes,
+            dropped_overflow: sample.totals.overflow.packets,
+            dropped_aqm: sample.totals.aqm.packets,
+            dropped_loss: sample.totals.loss.packets,
+            marked: sample.totals.marked.packets,
+        }
+    }
+
+    fn truth(&self, seconds: f64) -> LinkTruth {
+        let queue_ms = self.rate.and_then(|rate| {
+            let drain = |bytes: &u64| rate.time_for(*bytes).as_secs_f64() * 1e3;
+            Distribution::of(self.queue_bytes.iter().map(drain))
+        });
+        LinkTruth {
+            link: self.link.clone(),
+            direction: self.direction.to_owned(),
+            rate_mbps: self.rate.map(Rate::as_mbps),
+            carried_mbps: if seconds > 0.0 {
+                self.loaded_bytes as f64 * 8e-6 / seconds
+            } else {
+                0.0
+            },
+            queue_ms,
+            dropped_overflow: self.totals.overflow.packets,
+            dropped_aqm: self.totals.aqm.packets,
+            dropped_loss: self.totals.loss.packets,
+            marked: self.totals.marked.packets,
+            emulator_late_p50_us: self.quality.late_p50.as_secs_f64() * 1e6,
+            emulator_late_p99_us: self.quality.late_p99.as_secs_f64() * 1e6,
+            unwritten: self.quality.unwritten,
+        }
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,127 @@
+//! What the two ends of an RRUL run say to each other, one JSON line each.
+//!
+//! ```text
+//! near: setup       the streams, and when on the far end's clock the run begins
+//! far:  ready       or refused, with the reason
+//!       ... the run: nothing is said, so that nothing but the plan loads the path ...
+//! near: finish
+//! far:  rows ...    what it sampled, in lines of at most ROWS_PER_LINE
+//! far:  done        what it has to say of itself
+//! ```
+
+use serde::{Deserialize, Serialize};
+use units::{Dscp, Span};
+
+/// Rows in one line: far below the longest line.
+pub(crate) const ROWS_PER_LINE: usize = 100;
+/// Kind octet of an RRUL stream in the preamble.
+pub(crate) const STREAM_KIND: u8 = 1;
+
+/// What the near end says.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Near {
+    /// What is going to happen.
+    Setup(Setup),
+    /// Send what was sampled.
+    Finish,
+}
+
+/// A run, as the far end needs to know it.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Setup {
+    /// The run's start, on the far end's monotonic clock.
+    pub(crate) origin_ns: u64,
+    /// From the run's start to its end.
+    pub(crate) total: Span,
+    /// Width of the sampling bins.
+    pub(crate) bin: Span,
+    /// The TCP streams that will be opened.
+    pub(crate) streams: Vec<StreamSetup>,
+}
+
+/// A TCP stream that will be opened.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct StreamSetup {
+    /// Its number, as in the preamble and in all tables.
+    pub(crate) id: u16,
+    /// What the far end does with it.
+    pub(crate) role: Role,
+    /// DSCP of what the far end sends.
+    pub(crate) class: Dscp,
+    /// Congestion control of the sender; without one, its host's default.
+    pub(crate) cc: Option<String>,
+    /// When the sender stops, after the run's start.
+    pub(crate) stop: Span,
+}
+
+/// What the far end does with a stream.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    /// Sends back each message that arrives.
+    Echo {
+        /// Octets of a message.
+        size: u16,
+    },
+    /// Receives as much as comes.
+    Sink,
+    /// Sends as much as it can.
+    Source,
+}
+
+/// What the far end says.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Far {
+    /// It is ready.
+    Ready,
+    /// It will not.
+    Refused(String),
+    /// What it sampled.
+    Rows(Vec<Row>),
+    /// There is no more.
+    Done(Box<Done>),
+}
+
+/// One sample of the far end.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Row {
+    /// A busy-ness of its processors.
+    Cpu(super::sampler::CpuRow),
+    /// One stream in one bin.
+    Series(super::sampler::SeriesRow),
+    /// The end of a stream.
+    Stream(StreamEnd),
+}
+
+/// How a stream went, at one end.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct StreamEnd {
+    /// Which.
+    pub(crate) id: u16,
+    /// When the first octet came, after the run's start.
+    pub(crate) first_byte_ns: Option<u64>,
+    /// Payload that arrived in order here.
+    pub(crate) received_bytes: Option<u64>,
+    /// Segments retransmitted from here.
+    pub(crate) retransmits: Option<u64>,
+    /// Congestion control of this end.
+    pub(crate) cc: Option<String>,
+    /// Traffic-class octet of the other end's handshake as it arrived here.
+    pub(crate) class_seen: Option<u8>,
+}
+
+/// What the far end has to say of itself.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Done {
+    /// Processor time that its process took for the run.
+    pub(crate) process_cpu_s: f64,
+    /// Rows that it did not keep because there were too many.
+    pub(crate) rows_lost: u64,
+    /// Datagrams of this session that it answered, and those that it refused.
+    pub(crate) replied: u64,
+    /// Datagrams with a wrong tag, or above the session's limit.
+    pub(crate) refused: u64,
+}

@@ -1,0 +1,243 @@
+//! Looks at every TCP stream at the end of every bin of 100 ms, and at the processors every second.
+//!
+//! Both ends run one. What was *delivered* in a bin is the growth of the receiver's `tcpi_bytes_received`: what
+//! arrived in order, whenever the program came round to reading it. What was written by a sender is nowhere counted.
+
+use super::messages::StreamEnd;
+use serde::{Deserialize, Serialize};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sys::proc::{CpuSample, OwnCpu};
+use sys::tcp::TcpInfo;
+use sys::{clock, tcp};
+use units::Instant;
+
+/// Width of a bin.
+pub(crate) const BIN: Duration = Duration::from_millis(100);
+/// Bins between two looks at the processors.
+const CPU_EVERY: u64 = 10;
+
+/// One stream in one bin, at one end. Counters are of the stream's whole life.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct SeriesRow {
+    pub(crate) t_ns: u64,
+    pub(crate) bin_ns: u64,
+    pub(crate) stream: u16,
+    pub(crate) received_bytes: Option<u64>,
+    pub(crate) acked_bytes: Option<u64>,
+    pub(crate) rtt_us: Option<u32>,
+    pub(crate) min_rtt_us: Option<u32>,
+    pub(crate) cwnd: Option<u32>,
+    pub(crate) ssthresh: Option<u32>,
+    pub(crate) retransmits: Option<u64>,
+    pub(crate) delivery_rate_bps: Option<u64>,
+    pub(crate) pacing_rate_bps: Option<u64>,
+    pub(crate) busy_us: Option<u64>,
+    pub(crate) rwnd_limited_us: Option<u64>,
+    pub(crate) sndbuf_limited_us: Option<u64>,
+    pub(crate) segs_in: Option<u64>,
+    pub(crate) segs_out: Option<u64>,
+    pub(crate) data_segs_in: Option<u64>,
+    pub(crate) data_segs_out: Option<u64>,
+}
+
+/// How busy a host was since the row before.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct CpuRow {
+    pub(crate) t_ns: u64,
+    pub(crate) busy_pct: f64,
+    pub(crate) max_pct: f64,
+    pub(crate) steal_pct: f64,
+    pub(crate) process_pct: f64,
+}
+
+/// What a sampler finds.
+pub(crate) trait Sink: Send + Sync {
+    /// One stream in one bin.
+    fn series(&self, row: SeriesRow);
+    /// The processors in one second.
+    fn cpu(&self, row: CpuRow);
+    /// A stream has ended.
+    fn ended(&self, end: StreamEnd);
+}
+
+/// The streams of one end, shared by the threads that serve them.
+pub(crate) struct Sampler<S> {
+    origin: Instant,
+    live: Mutex<Vec<Live>>,
+    sink: S,
+}
+
+/// A stream under observation.
+struct Live {
+    id: u16,
+    socket: Arc<TcpStream>,
+    /// Bytes received and acknowledged at the last sample.
+    received: u64,
+    acked: u64,
+    last: Instant,
+}
+
+impl<S: Sink> Sampler<S> {
+    /// A sampler for a run that starts at `origin`.
+    pub(crate) const fn new(origin: Instant, sink: S) -> Self {
+        Self {
+            origin,
+            live: Mutex::new(Vec::new()),
+            sink,
+        }
+    }
+
+    /// When the run started.
+    pub(crate) const fn origin(&self) -> Instant {
+        self.origin
+    }
+
+    /// Time since the run's start, in nanoseconds.
+    pub(crate) fn since_origin(&self, at: Instant) -> u64 {
+        u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Where the findings go.
+    pub(crate) const fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// The findings, when the run is over.
+    pub(crate) fn into_sink(self) -> S {
+        self.sink
+    }
+
+    /// Begins to observe stream `id`.
+    pub(crate) fn begin(&self, id: u16, socket: &Arc<TcpStream>) {
+        let live = Live {
+            id,
+            socket: Arc::clone(socket),
+            received: 0,
+            acked: 0,
+            last: clock::now(),
+        };
+        self.lock().push(live);
+    }
+
+    /// Ends the observation of stream `end.id` with a last sample, and reports how it went.
+    pub(crate) fn end(&self, mut end: StreamEnd) {
+        let mut streams = self.lock();
+        let Some(index) = streams.iter().position(|live| live.id == end.id) else {
+            return;
+        };
+        let mut live = streams.swap_remove(index);
+        drop(streams);
+        if let Ok(info) = tcp::info(&*live.socket) {
+            self.sink.series(live.row(self.origin, clock::now(), &info));
+            end.received_bytes = info.bytes_received;
+            end.retransmits = info.total_retrans.map(u64::from);
+        }
+        end.cc = tcp::congestion(&*live.socket).ok();
+        self.sink.ended(end);
+    }
+
+    /// Samples at the end of every bin until `stop` is raised. For a thread of its own.
+    pub(crate) fn run(&self, stop: &AtomicBool) {
+        // Late samples would shift bytes between bins; the slack only fails where /proc is closed.
+        let _ = clock::timer_slack(1);
+        let mut cpu = Cpu::new();
+        let mut bin = clock::now().since(self.origin).as_nanos() / BIN.as_nanos();
+        while !stop.load(Ordering::Relaxed) {
+            bin += 1;
+            let due = Duration::from_nanos(u64::try_from(bin * BIN.as_nanos()).unwrap_or(u64::MAX));
+            clock::sleep_until(self.origin + due);
+            self.sample();
+            if bin.is_multiple_of(CPU_EVERY.into()) {
+                self.sink.cpu(cpu.row(self.since_origin(clock::now())));
+            }
+        }
+    }
+
+    fn sample(&self) {
+        let mut streams = self.lock();
+        for live in streams.iter_mut() {
+            if let Ok(info) = tcp::info(&*live.socket) {
+                self.sink.series(live.row(self.origin, clock::now(), &info));
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Live>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    fn row(&mut self, origin: Instant, now: Instant, info: &TcpInfo) -> SeriesRow {
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        let narrow = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        let grown = |total: Option<u64>, last: &mut u64| {
+            total.map(|total| total.saturating_sub(std::mem::replace(last, total)))
+        };
+        let row = SeriesRow {
+            t_ns: nanos(now.since(origin)),
+            bin_ns: nanos(now.since(self.last)),
+            stream: self.id,
+            received_bytes: grown(info.bytes_received, &mut self.received),
+            acked_bytes: grown(info.bytes_acked, &mut self.acked),
+            rtt_us: info.rtt.map(narrow),
+            min_rtt_us: info.min_rtt.map(narrow),
+            cwnd: info.snd_cwnd,
+            ssthresh: info.ssthresh,
+            retransmits: info.total_retrans.map(u64::from),
+            delivery_rate_bps: info.delivery_rate.map(units::Rate::as_bps),
+            pacing_rate_bps: info.pacing_rate.map(units::Rate::as_bps),
+            busy_us: info.busy.map(micros),
+            rwnd_limited_us: info.rwnd_limited.map(micros),
+            sndbuf_limited_us: info.sndbuf_limited.map(micros),
+            segs_in: info.segs_in.map(u64::from),
+            segs_out: info.segs_out.map(u64::from),
+            data_segs_in: info.data_segs_in.map(u64::from),
+            data_segs_out: info.data_segs_out.map(u64::from),
+        };
+        self.last = now;
+        row
+    }
+}
+
+/// The processors at the last look.
+struct Cpu {
+    machine: Option<CpuSample>,
+    own: Option<OwnCpu>,
+    at: Instant,
+}
+
+impl Cpu {
+    fn new() -> Self {
+        Self {
+            machine: CpuSample::now().ok(),
+            own: OwnCpu::now().ok(),
+            at: clock::now(),
+        }
+    }
+
+    fn row(&mut self, t_ns: u64) -> CpuRow {
+        let next = Self::new();
+        let machine = next.machine.as_ref().zip(self.machine.as_ref());
+        let used = machine
+            .map(|(now, then)| now.since(then))
+            .unwrap_or_default();
+        let own = next.own.as_ref().zip(self.own.as_ref());
+        let own = own
+            .map(|(now, then)| now.since(then).total())
+            .unwrap_or_default();
+        let elapsed = next.at.since(self.at).max(Duration::from_millis(1));
+        *self = next;
+        CpuRow {
+            t_ns,
+            busy_pct: used.busy_pct,
+            max_pct: used.max_pct,
+            steal_pct: used.steal_pct,
+            process_pct: own.as_secs_f64() / elapsed.as_secs_f64() * 100.0,
+        }
+    }
+}

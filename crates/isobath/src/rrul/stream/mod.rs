@@ -1,0 +1,48 @@
+//! What the streams of a run do, at both ends. Each runs in a thread of its own with blocking sockets: a stream is
+//! then a page to be read from top to bottom, and the kernel does the multiplexing.
+
+pub(crate) mod load;
+pub(crate) mod tcp_rr;
+pub(crate) mod udp_rr;
+
+use std::io;
+use std::time::Duration;
+use sys::{clock, tcp};
+use units::{Dscp, Ecn, Instant, TrafficClass};
+
+/// A blocked call looks up this often to see whether the run has been called off.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Marks a TCP socket with its class and gives it its congestion control; before it connects, so that the SYN is
+/// marked too.
+pub(crate) fn prepare(socket: &socket2::Socket, class: Dscp, cc: Option<&str>) -> io::Result<()> {
+    let class = TrafficClass {
+        dscp: class,
+        ecn: Ecn::NotEct,
+    };
+    tcp::set_traffic_class(socket, class).map_err(io::Error::other)?;
+    if let Some(cc) = cc {
+        tcp::set_congestion(socket, cc).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// Sleeps until `deadline`; false when `abort` said so before.
+pub(crate) fn wait_until(deadline: Instant, abort: &dyn Fn() -> bool) -> bool {
+    loop {
+        if abort() {
+            return false;
+        }
+        let now = clock::now();
+        if now >= deadline {
+            return true;
+        }
+        clock::sleep_until(deadline.min(now + PATIENCE));
+    }
+}
+
+/// Whether a call on a blocking socket merely ran out of patience.
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}

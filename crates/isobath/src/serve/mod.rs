@@ -1,0 +1,76 @@
+//! The far end: `isobath serve`.
+
+mod responder;
+
+use crate::rrul;
+use crate::rrul::messages::Near;
+use responder::Responder;
+use serde_json::Value;
+use session::{Control, Server, ServerConfig, Service, Session};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A client that has been welcomed must say within this time what it wants.
+const SETUP: Duration = Duration::from_secs(30);
+
+/// A server that listens and is ready to run.
+pub(crate) struct Serving {
+    server: Server,
+    responder: Responder,
+}
+
+impl Serving {
+    /// Listens as `config` says, by TCP and UDP on the same port.
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken or may not be used.
+    pub(crate) fn bind(config: ServerConfig) -> anyhow::Result<Self> {
+        let server = Server::bind(config)?;
+        let responder = Responder::bind(server.local_addr(), server.sessions())?;
+        Ok(Self { server, responder })
+    }
+
+    /// The address and port.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+
+    /// Serves until `stop` is raised.
+    ///
+    /// # Errors
+    ///
+    /// When the UDP socket fails.
+    pub(crate) fn run(self, stop: &AtomicBool) -> anyhow::Result<()> {
+        let Self { server, responder } = self;
+        std::thread::scope(|scope| {
+            let answering = scope.spawn(|| {
+                let result = responder.run(stop);
+                // Without it every client would measure nothing.
+                stop.store(true, Ordering::Relaxed);
+                result
+            });
+            server.run(&Arc::new(Measurements), stop);
+            answering.join().unwrap_or(Ok(()))
+        })?;
+        Ok(())
+    }
+}
+
+/// What this server does for its clients.
+struct Measurements;
+
+impl Service for Measurements {
+    fn serve(&self, mut control: Control, session: Arc<Session>) {
+        // Whatever goes wrong with one client is that client's to report.
+        if let Ok(Near::Setup(setup)) = control.recv(SETUP) {
+            let _ = rrul::far::serve(&mut control, &session, &setup);
+        }
+    }
+
+    fn host_facts(&self) -> Value {
+        serde_json::to_value(crate::host::facts("server")).unwrap_or_default()
+    }
+}

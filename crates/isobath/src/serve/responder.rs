@@ -1,0 +1,172 @@
+//! Answers the datagrams of all sessions: one thread, one socket, no allocation per datagram.
+//!
+//! A datagram is answered when its tag proves that it belongs to a session, with a reply of the same length. Everything
+//! else is dropped without a word, so the port tells strangers nothing and amplifies nothing.
+
+use session::wire::{Kind, Probe, Receipt};
+use session::{Session, Sessions};
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::udp::{BATCH, Datagram, Outgoing, RecvBatch, UdpSocket};
+use sys::{Error, clock};
+use units::{Instant, Stamp, TrafficClass};
+
+/// Longest datagram that is answered.
+const LONGEST: usize = 2_048;
+/// How often `stop` is looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// What is received before it is looked at.
+const BUFFER: usize = 4 << 20;
+
+/// Sessions' shares of datagrams are counted over this long.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// The UDP side of a server.
+pub(crate) struct Responder {
+    socket: UdpSocket,
+    sessions: Sessions,
+    /// Datagrams of each session in this window.
+    seen: HashMap<u64, u32>,
+    window_ends: Instant,
+}
+
+/// A reply that waits to be sent.
+struct Reply {
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    class: TrafficClass,
+    /// Where it stands in the buffer.
+    at: usize,
+    length: usize,
+    session: Arc<Session>,
+}
+
+impl Responder {
+    /// A responder on `address`, for the sessions in the register.
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken or may not be used.
+    pub(crate) fn bind(address: SocketAddr, sessions: Sessions) -> Result<Self, Error> {
+        let socket = UdpSocket::bind(address)?;
+        // With the system's default a burst may be lost here instead of on the path.
+        let _ = socket.set_buffers(BUFFER, BUFFER);
+        Ok(Self {
+            socket,
+            sessions,
+            seen: HashMap::new(),
+            window_ends: Instant::ZERO,
+        })
+    }
+
+    /// Answers until `stop` is raised.
+    ///
+    /// # Errors
+    ///
+    /// When the socket cannot be used any more.
+    pub(crate) fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let mut batch = RecvBatch::new(BATCH, LONGEST);
+        let mut buffer = vec![0; BATCH * LONGEST];
+        while !stop.load(Ordering::Relaxed) {
+            let ready = self.socket.wait(TICK)?;
+            if ready.event {
+                // An unreachable client is no concern of the others.
+                while self.socket.poll_event()?.is_some() {}
+            }
+            while self.socket.recv(&mut batch)? > 0 {
+                self.answer(&batch, &mut buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, batch: &RecvBatch, buffer: &mut [u8]) -> Result<(), Error> {
+        let stamp = clock::stamp();
+        if stamp.mono >= self.window_ends {
+            self.window_ends = stamp.mono + WINDOW;
+            self.seen.clear();
+        }
+        let mut replies = Vec::with_capacity(BATCH);
+        for (datagram, (slot, at)) in batch
+            .iter()
+            .zip(buffer.chunks_exact_mut(LONGEST).zip((0..).step_by(LONGEST)))
+        {
+            replies.extend(self.reply(&datagram, slot, at, stamp));
+        }
+        let out: Vec<_> = replies
+            .iter()
+            .map(|reply| Outgoing {
+                payload: &buffer[reply.at..reply.at + reply.length],
+                to: Some(reply.to),
+                from: reply.from,
+                class: reply.class,
+            })
+            .collect();
+        let sent = if out.is_empty() {
+            0
+        } else {
+            self.socket.send(&out)?.count
+        };
+        for reply in replies.iter().take(sent) {
+            reply
+                .session
+                .counters
+                .replied
+                .fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Writes the reply to `datagram` into `slot`; `None` for what gets none.
+    fn reply(
+        &mut self,
+        datagram: &Datagram<'_>,
+        slot: &mut [u8],
+        at: usize,
+        stamp: Stamp,
+    ) -> Option<Reply> {
+        if datagram.is_truncated() {
+            return None;
+        }
+        let probe = Probe::parse(datagram.payload).ok()?;
+        let session = self.sessions.find(probe.session)?;
+        let seen = self.seen.entry(session.id).or_default();
+        *seen += 1;
+        let allowed = *seen <= session.limits.datagrams_per_s;
+        if !allowed || Probe::verify(datagram.payload, &session.keys.to_server).is_err() {
+            session.counters.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        session.counters.received.fetch_add(1, Ordering::Relaxed);
+        if probe.kind != Kind::Request {
+            return None;
+        }
+        let length = datagram.payload.len();
+        let slot = slot.get_mut(..length)?;
+        slot.copy_from_slice(datagram.payload);
+        let receipt = Receipt {
+            received: datagram
+                .wall_ns
+                .map_or(stamp.mono, |wall_ns| stamp.mono_at(wall_ns)),
+            kernel_stamp: datagram.wall_ns.is_some(),
+            arrived: datagram.class,
+            replied: clock::now(),
+        };
+        probe
+            .reply(&receipt)
+            .emit(slot, &session.keys.to_client)
+            .ok()?;
+        let (to, from, class) = (datagram.source, datagram.local, probe.class);
+        Some(Reply {
+            to,
+            from,
+            class,
+            at,
+            length,
+            session,
+        })
+    }
+}
