@@ -82,7 +82,7 @@ impl UdpSocket {
     /// free port.
     ///
     /// The kernel switches its stamping on some milliseconds after the first such socket of the
-    /// machine appears; until then a stamp tells when the datagram was taken from the socket.
+    /// machine appears; what arrives before has no stamp.
     ///
     /// # Errors
     /// When the address is taken or not of this host, or the family is missing.

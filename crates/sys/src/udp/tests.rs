@@ -137,16 +137,32 @@ fn a_connected_dual_stack_socket_marks_what_it_sends_to_an_ipv4_peer() {
     receive(&server, 1, |got| assert_eq!(got.class, Some(class)));
 }
 
+/// Waits until the kernel stamps what arrives: it begins some time after it was asked to.
+#[track_caller]
+fn await_stamps(sender: &UdpSocket, receiver: &UdpSocket) {
+    let mut stamped = false;
+    for _ in 0..2_000 {
+        sender.send(&[to(receiver, b"?")]).unwrap();
+        receive(receiver, 1, |got| stamped = got.wall_ns.is_some());
+        if stamped {
+            return;
+        }
+        clock::sleep_until(clock::now() + Duration::from_millis(1));
+    }
+    panic!("the kernel never stamps what it takes in");
+}
+
 #[test]
 fn kernel_stamps_lie_between_the_clock_readings_around_the_calls() {
     for local in LOOPBACKS {
         let (sender, receiver) = (bound(local), bound(local));
+        await_stamps(&sender, &receiver);
         let mut last = 0;
         for _ in 0..50 {
             let before = clock::stamp().wall_ns;
             sender.send(&[to(&receiver, b"x")]).unwrap();
             receive(&receiver, 1, |got| {
-                let at = got.wall_ns.expect("the kernel stamps what it takes in");
+                let at = got.wall_ns.unwrap();
                 let after = clock::stamp().wall_ns;
                 assert!(before <= at && at <= after, "{before} {at} {after}");
                 assert!(at >= last);
