@@ -28,7 +28,6 @@ use std::time::Duration;
 /// How a run goes, for whoever watches.
 pub(crate) struct Live {
     pub(crate) elapsed: Duration,
-    pub(crate) total: Duration,
     pub(crate) phase: &'static str,
     pub(crate) down_mbps: f64,
     pub(crate) up_mbps: f64,

@@ -43,6 +43,10 @@ pub(crate) struct Plan {
     /// How long the load lasts.
     #[serde(default = "duration")]
     pub(crate) duration: Span,
+    /// The summary leaves out this much after the last load stream's start, while TCP still looks for the path's rate. The
+    /// record keeps it.
+    #[serde(default = "settle")]
+    pub(crate) settle: Span,
     /// Probes run on for this long after the load has ended.
     #[serde(default = "shoulder")]
     pub(crate) idle_after: Span,
@@ -116,6 +120,10 @@ pub(crate) enum ProbeKind {
 
 const fn shoulder() -> Span {
     Span::from_millis(5_000)
+}
+
+const fn settle() -> Span {
+    Span::from_millis(2_000)
 }
 
 const fn duration() -> Span {
@@ -225,14 +233,12 @@ impl Plan {
         if self.load.is_empty() && self.probe.is_empty() {
             return Err("a plan needs at least one [[load]] or [[probe]]".to_owned());
         }
-        let late = self
-            .load
-            .iter()
-            .find(|load| load.start.0 >= self.duration.0);
-        if let Some(load) = late {
+        let settled = self.last_start() + self.settle.0;
+        if !self.load.is_empty() && settled >= self.duration.0 {
             return Err(format!(
-                "a load group starts {} after a load that lasts only {} - use a longer --duration",
-                load.start, self.duration
+                "a load of {} is over before its last group has settled after {} - use a longer --duration",
+                self.duration,
+                Span(settled)
             ));
         }
         if self.total() > LONGEST {
@@ -246,16 +252,22 @@ impl Plan {
         self.idle_before.0 + self.duration.0 + self.idle_after.0
     }
 
-    /// Start and end of the interval in which every load stream runs, after the run's start.
+    /// Start and end of the interval that counts as loaded, after the run's start: every load stream runs and has settled.
     pub(crate) fn loaded(&self) -> (Duration, Duration) {
-        let last = self
-            .load
+        let start = self.idle_before.0;
+        (
+            start + self.last_start() + self.settle.0,
+            start + self.duration.0,
+        )
+    }
+
+    /// When the last group starts, after the load's start.
+    fn last_start(&self) -> Duration {
+        self.load
             .iter()
             .map(|load| load.start.0)
             .max()
-            .unwrap_or_default();
-        let start = self.idle_before.0;
-        (start + last, start + self.duration.0)
+            .unwrap_or_default()
     }
 }
 

@@ -70,8 +70,6 @@ pub(crate) struct Outcome {
     /// What went wrong with single streams.
     pub(crate) failures: Vec<String>,
     pub(crate) far: Option<Box<Done>>,
-    /// When the run started, on this host's clock.
-    pub(crate) origin: Instant,
 }
 
 /// A finding of a stream or of the sampler.
@@ -157,7 +155,6 @@ pub(crate) fn run(
         clock,
         failures,
         far,
-        origin,
     })
 }
 
@@ -415,10 +412,8 @@ impl<'a> Collector<'a> {
             _ => "idle again",
         };
         let (down_mbps, up_mbps, rtt_ms) = self.tables.latest();
-        let total = plan.total();
         (self.context.display)(&Live {
             elapsed,
-            total,
             phase,
             down_mbps,
             up_mbps,

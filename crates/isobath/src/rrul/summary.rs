@@ -2,7 +2,7 @@
 //!
 //! The same function makes the summary at the end of a run and, from the tables on disk, that of a run that was
 //! killed. *Idle* is the time before the load starts (after it, the queues still drain); *loaded* is the time in which
-//! every load stream runs. The first seconds of slow start are part of it: users feel them.
+//! every load stream runs and has settled ([`Plan::loaded`]).
 
 use super::Plan;
 use super::lab_books::LinkTruth;

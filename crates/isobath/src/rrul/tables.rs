@@ -3,7 +3,7 @@
 use super::lab_books::LabBooks;
 use super::messages::StreamEnd;
 use super::sampler::{CpuRow, SeriesRow};
-use super::streams::{Kind, StreamPlan};
+use super::streams::StreamPlan;
 use lab::Network;
 use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
 use record::{Record, RecordWriter};
@@ -231,12 +231,5 @@ fn planned(plan: &StreamPlan) -> Stream {
         family: plan.family,
         planned_ns: u64::try_from(plan.start.as_nanos()).unwrap_or(u64::MAX),
         ..Stream::default()
-    }
-}
-
-impl Kind {
-    /// Whether the stream is TCP load.
-    pub(crate) const fn is_load(self) -> bool {
-        matches!(self, Self::Down | Self::Up)
     }
 }
