@@ -70,7 +70,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // With stderr closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{name}: {error:#}");
+            let _ = writeln!(std::io::stderr(), "{name}: {}", told(&error));
             ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
         }
     }
@@ -98,6 +98,18 @@ impl Verb {
             Self::Generate(verb) => generate::run(&verb),
         }
     }
+}
+
+/// The error and what led to it, each once: most errors here name their cause themselves.
+fn told(error: &anyhow::Error) -> String {
+    let causes = error.chain().skip(1).map(ToString::to_string);
+    causes.fold(error.to_string(), |told, cause| {
+        if told.contains(&cause) {
+            told
+        } else {
+            format!("{told}: {cause}")
+        }
+    })
 }
 
 /// Whoever read our output has seen enough (`isobath show RUN | head`).
