@@ -22,18 +22,21 @@ pub const OWNER: &str = "ISOBATH_LAB_OWNER";
 /// Packets that wait for the runner in an interface before the kernel drops some: a tenth of a second of full-sized
 /// packets at 1 Gbit/s.
 const INTERFACE_QUEUE: u32 = 10_000;
-/// Kernel parameters of every node. Link-local addresses would bring traffic that nobody asked for. The last may be refused:
-/// a kernel lets only some congestion controls be defaults of a namespace.
+/// Kernel parameters of every node. Link-local addresses would bring traffic that nobody asked for.
 const PARAMETERS: &[(&str, &str)] = &[
     ("net.ipv6.conf.default.addr_gen_mode", "1"),
     ("net.ipv6.conf.all.accept_ra", "0"),
+];
+/// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
+/// there), and takes no groups that a user namespace does not have (where all are root, who may ping).
+const WISHES: &[(&str, &str)] = &[
+    ("net.ipv4.tcp_congestion_control", "cubic"),
     ("net.ipv4.ping_group_range", "0 2147483647"),
 ];
 const FORWARDING: &[(&str, &str)] = &[
     ("net.ipv4.ip_forward", "1"),
     ("net.ipv6.conf.all.forwarding", "1"),
 ];
-const CONGESTION_CONTROL: (&str, &str) = ("net.ipv4.tcp_congestion_control", "cubic");
 
 /// A running network. Dropping it takes everything down.
 #[derive(Debug)]
@@ -226,8 +229,9 @@ fn node(topology: &Topology, name: &str) -> Result<Netns, sys::Error> {
         for (parameter, value) in PARAMETERS.iter().chain(forwarding) {
             netns::set_sysctl(parameter, value)?;
         }
-        // Refused where the kernel does not let namespaces choose; `--cc` still works there.
-        let _ = netns::set_sysctl(CONGESTION_CONTROL.0, CONGESTION_CONTROL.1);
+        for (parameter, value) in WISHES {
+            let _ = netns::set_sysctl(parameter, value);
+        }
         Ok(())
     })?;
     Ok(ns)
