@@ -12,7 +12,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// The port could not be listened on.
-    #[error("cannot listen on {address}: {source} - choose another with --port or --bind")]
+    #[error("cannot listen on {address}: {source} - choose another with --port or --address")]
     Bind {
         /// What was asked for.
         address: SocketAddr,
