@@ -104,7 +104,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
     let family = if client.peer.is_ipv4() { 4 } else { 6 };
     let streams = StreamPlan::all(&plan, family, cc.as_deref());
     let mut run = new_run(&args, &plan, cc.as_deref(), &client, network.as_ref())?;
-    let mut record = RecordWriter::create(&folder(&args, run.started)?, &run)?;
+    let mut record = create(&folder(&args, run.started)?, &run)?;
     let bar = progress(&args, &plan);
     let context = Context {
         plan: &plan,
@@ -232,6 +232,14 @@ fn folder(args: &Args, started: Timestamp) -> anyhow::Result<PathBuf> {
         .map_or("", String::as_str);
     let name = record::folder_name(started, "rrul", towards);
     Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
+}
+
+/// Begins the record; naming a folder that holds something else is a mistake of the command line.
+fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
+    RecordWriter::create(folder, run).map_err(|error| match error {
+        record::Error::NotEmpty { .. } => Usage::of(error),
+        _ => error.into(),
+    })
 }
 
 /// A bar on stderr, if somebody looks at it.
