@@ -5,6 +5,7 @@ use crate::netns::Netns;
 use rustix::mount::MountPropagationFlags;
 use rustix::process::{Pid, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -72,12 +73,27 @@ pub fn terminate(child: &mut Child) {
 /// When the handlers cannot be installed.
 pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [SIGINT, SIGTERM] {
         // Order matters: the flag is looked at before it is raised, so only a second signal exits.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
             .map_err(|e| Error::io("handle", "interrupts", e))?;
     }
+    Ok(flag)
+}
+
+/// A flag that a termination signal raises. Interrupts from the terminal are left to the children, who get them too: a shell
+/// goes on after Ctrl-C, and so must whoever waits for it.
+///
+/// # Errors
+///
+/// When the handlers cannot be installed.
+pub fn termination_flag() -> Result<Arc<AtomicBool>, Error> {
+    let flag = Arc::new(AtomicBool::new(false));
+    // Caught, not ignored: what is ignored stays ignored in the children.
+    signal_hook::flag::register(SIGINT, Arc::default())
+        .and_then(|_| signal_hook::flag::register(SIGTERM, Arc::clone(&flag)))
+        .map_err(|e| Error::io("handle", "termination", e))?;
     Ok(flag)
 }
 
@@ -179,6 +195,11 @@ mod tests {
         };
         let mut orphan = start(&format!("{}.1", std::process::id()));
         let mut child = start(&owner_mark().unwrap());
+        // A process shows its environment a moment after it has been started.
+        let prefix = format!("{variable}=");
+        while mark_of(orphan.id(), &prefix).is_none() || mark_of(child.id(), &prefix).is_none() {
+            std::thread::yield_now();
+        }
         assert_eq!(sweep_orphans(variable), 1);
         assert!(!orphan.wait().unwrap().success());
         assert!(

@@ -347,3 +347,151 @@ impl<'a> View<'a> {
         marks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::streams::StreamPlan;
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan() -> Plan {
+        Plan::parse(
+            "summary = 'test'
+             idle_before = '1s'
+             duration = '3s'
+             settle = '1s'
+             idle_after = '1s'
+             load = [{ direction = 'both', streams = 2 }]
+             probe = [{ kind = 'udp_rr', class = 'EF' }, { kind = 'tcp_rr' }]",
+            "test",
+        )
+        .unwrap()
+    }
+
+    fn tables(plan: &Plan) -> Tables {
+        Tables::new(&StreamPlan::all(plan, 4, None), None)
+    }
+
+    /// Bins of one second: `bytes` delivered in each, at the receiver's end; one ACK for every 10,000 octets.
+    fn deliver(tables: &mut Tables, stream: u16, end: &'static str, bytes: u64) {
+        for second in 1..=5 {
+            tables.series.push(Series {
+                t_ns: second * SECOND - 1,
+                bin_ns: SECOND,
+                stream,
+                direction: if end == "client" { "down" } else { "up" }.into(),
+                end: end.into(),
+                delivered_bytes: Some(bytes),
+                segs_out: Some(second * bytes / 10_000 + 3),
+                data_segs_out: Some(3),
+                ..Series::default()
+            });
+        }
+    }
+
+    fn probe(tables: &mut Tables, stream: u16, second: u64, rtt_ms: Option<u64>) {
+        tables.samples.push(Sample {
+            t_ns: second * SECOND,
+            stream,
+            rtt_ns: rtt_ms.map(|ms| ms * 1_000_000),
+            lost: rtt_ms.is_none(),
+            tos_sent: 0xb8,
+            tos_seen_far: rtt_ms.map(|_| 0x20),
+            ..Sample::default()
+        });
+    }
+
+    #[test]
+    fn throughput_is_what_was_delivered_in_the_loaded_seconds() {
+        let plan = plan();
+        let mut tables = tables(&plan);
+        // Streams 0 and 1 go down, 2 and 3 up.
+        deliver(&mut tables, 0, "client", 1_000_000);
+        deliver(&mut tables, 1, "client", 3_000_000);
+        deliver(&mut tables, 2, "server", 500_000);
+        let summary = summarise(&plan, &tables);
+        let rates = &summary.throughput_mbps;
+        // The loaded time is from 2 s to 4 s.
+        assert!((rates.down.unwrap() - 32.0).abs() < 1e-9, "{rates:?}");
+        assert!((rates.up.unwrap() - 4.0).abs() < 1e-9);
+        assert!((rates.sum.unwrap() - 36.0).abs() < 1e-9);
+        // 400 ACKs of 52 octets between the first and the last bin, a second apart, over two seconds.
+        assert!(
+            (rates.ack_up.unwrap() - 400.0 * 52.0 * 8e-6 / 2.0).abs() < 1e-9,
+            "{rates:?}"
+        );
+        assert!((summary.fairness.down.unwrap() - 0.8).abs() < 1e-9);
+        assert_eq!(
+            summary.fairness.up,
+            Some(0.5),
+            "a stream that carried nothing counts"
+        );
+    }
+
+    #[test]
+    fn round_trips_are_sorted_by_phase_and_class_and_the_settling_time_is_left_out() {
+        let plan = plan();
+        let mut tables = tables(&plan);
+        for (second, rtt_ms) in [
+            (0, Some(20)),
+            (1, Some(500)),
+            (2, Some(100)),
+            (3, None),
+            (4, Some(900)),
+        ] {
+            probe(&mut tables, 4, second, rtt_ms);
+        }
+        probe(&mut tables, 5, 2, Some(70));
+        deliver(&mut tables, 0, "client", 1);
+        let summary = summarise(&plan, &tables);
+        let p50 = |d: Option<Distribution>| d.map(|d| d.p50);
+        assert_eq!(p50(summary.latency_ms.idle), Some(20.0));
+        assert_eq!(p50(summary.latency_ms.loaded), Some(100.0));
+        assert_eq!(p50(summary.latency_ms.by_class["EF"].loaded), Some(100.0));
+        assert_eq!(p50(summary.tcp_rr_ms.loaded), Some(70.0));
+        assert_eq!(
+            (summary.loss_pct.idle, summary.loss_pct.loaded),
+            (Some(0.0), Some(50.0))
+        );
+        assert_eq!(summary.dscp["EF"].up["CS1"], 4, "EF arrived as CS1");
+    }
+
+    #[test]
+    fn without_the_servers_side_what_was_acknowledged_counts() {
+        let plan = plan();
+        let mut tables = tables(&plan);
+        deliver(&mut tables, 2, "server", 0);
+        for row in &mut tables.series {
+            row.end = "client".into();
+            row.acked_bytes = Some(250_000);
+        }
+        let up = summarise(&plan, &tables).throughput_mbps.up;
+        assert!((up.unwrap() - 2.0).abs() < 1e-9, "{up:?}");
+    }
+
+    #[test]
+    fn nothing_measured_gives_an_empty_summary() {
+        let plan = plan();
+        let summary = summarise(&plan, &tables(&plan));
+        assert!(summary.latency_ms.loaded.is_none() && summary.throughput_mbps.sum.is_none());
+    }
+
+    /// Set `UPDATE_SCHEMA=1` to write the schema anew.
+    #[test]
+    fn the_published_schema_of_the_summary_is_fresh() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/schema/rrul.summary.schema.json"
+        );
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Summary)).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            schema,
+            "run with UPDATE_SCHEMA=1"
+        );
+    }
+}

@@ -1,0 +1,34 @@
+# make demo    from a fresh machine to a scorecard: installs what is missing, builds, measures a DSL line
+# make test    installs what the tests need and runs all of them
+# make lint    formatting, clippy, documentation, licences (if cargo-deny is there)
+# make bench   figures against peers, side by side; installs the peers
+# make fuzz    a minute of every fuzz target; needs nightly Rust and cargo-fuzz
+
+CARGO ?= cargo
+PLAN ?= rrul
+LAB ?= dsl
+
+.PHONY: demo test lint bench fuzz build
+
+build:
+	scripts/setup.sh build
+	$(CARGO) build --release --locked -p isobath
+
+demo: build
+	target/release/isobath rrul --lab $(LAB) --plan $(PLAN)
+
+test:
+	scripts/setup.sh build test
+	$(CARGO) test --workspace --locked
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
+	if command -v cargo-deny >/dev/null; then cargo deny check; fi
+
+bench: build
+	bench/run.sh
+
+fuzz:
+	scripts/fuzz.sh

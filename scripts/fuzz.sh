@@ -1,0 +1,8 @@
+#!/bin/sh
+# A minute of every fuzz target (or of those named). Needs nightly Rust and cargo-fuzz (`cargo install cargo-fuzz`).
+set -eu
+cd "$(dirname "$0")/../fuzz"
+[ $# -gt 0 ] || set -- $(cargo +nightly fuzz list)
+for target in "$@"; do
+    cargo +nightly fuzz run "$target" -- -max_total_time="${SECONDS_EACH:-60}"
+done

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need.
+# Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
+set -eu
+cd "$(dirname "$0")"
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+        echo "setup: not root and no sudo - run as root: $*" >&2
+        exit 1
+    fi
+}
+
+install_packages() {
+    missing=
+    for package in "$@"; do
+        status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+        case $status in *" installed") ;; *) missing="$missing $package" ;; esac
+    done
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        echo "setup: this is no Debian or Ubuntu - install by hand:$missing" >&2
+        exit 1
+    fi
+    echo "setup: installing$missing"
+    as_root apt-get update -q
+    # The list has no spaces inside its names.
+    # shellcheck disable=SC2086
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
+
+for what in "$@"; do
+    case $what in
+    build)
+        # ring, zstd and blake3 bring some C.
+        command -v cc >/dev/null || install_packages gcc libc6-dev
+        if ! command -v "${CARGO:-cargo}" >/dev/null; then
+            echo "setup: no cargo - install Rust 1.95 or newer (https://rustup.rs), then run this again" >&2
+            exit 1
+        fi
+        ;;
+    test)
+        # Word by word on purpose.
+        # shellcheck disable=SC2046
+        install_packages $(grep -v '^#' test-packages.txt)
+        ;;
+    *)
+        echo "setup: '$what' is neither 'build' nor 'test'" >&2
+        exit 2
+        ;;
+    esac
+done
