@@ -1,6 +1,6 @@
 //! `isobath lab`, and the far end that `--lab` brings up.
 
-use super::{Usage, print};
+use super::{Usage, calibrate, print};
 use anyhow::Context;
 use lab::{Network, Topology, profiles};
 use serde::Deserialize;
@@ -43,6 +43,8 @@ pub(crate) enum Verb {
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
+    /// What this machine can emulate and time: speed, packets, connections, punctuality. Takes 20 seconds.
+    Calibrate(calibrate::Args),
 }
 
 /// Where a command runs.
@@ -82,6 +84,7 @@ pub(super) fn run(verb: Verb) -> anyhow::Result<u8> {
             command.args(arguments);
             inside(&place, command)
         }
+        Verb::Calibrate(args) => calibrate::run(&args),
     }
 }
 
@@ -142,8 +145,8 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         })
         .collect::<Result<_, _>>()?;
     let network = Network::up(topology, place.seed)?;
-    // Ctrl-C goes to the command as well; when it ends, so do we, in order.
-    let interrupt = process::interrupt_flag()?;
+    // Ctrl-C is the command's to act on; when it ends, so do we, in order.
+    let terminated = process::termination_flag()?;
     let mut others = Vec::new();
     for (node, text) in also {
         let mut shell = Command::new("/bin/sh");
@@ -160,7 +163,7 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if interrupt.load(Ordering::Relaxed) {
+        if terminated.load(Ordering::Relaxed) {
             end(&mut child);
         }
         clock::sleep_until(clock::now() + LOOK);
