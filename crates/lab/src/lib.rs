@@ -21,6 +21,8 @@ mod topology;
 
 pub use error::Error;
 pub use frame::Frame;
+#[cfg(fuzzing)]
+pub use frame::fuzz_tun_read;
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};
 pub use topology::{LinkSpec, Topology};

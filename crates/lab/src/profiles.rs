@@ -1,6 +1,8 @@
 //! The labs that come with the program, and how any lab is found by name.
 
 use crate::{Error, Topology};
+use path::{Spec, StageSpec, Trace};
+use units::Rate;
 
 macro_rules! labs {
     ($($name:literal),* $(,)?) => {
@@ -66,6 +68,17 @@ pub fn find(name: &str) -> Result<Topology, Error> {
     Topology::parse(&text(name)?, name)
 }
 
+/// The least rate of a link on the path `spec`; a trace counts with its mean. `None` without a link.
+pub fn rate(spec: &Spec) -> Option<Rate> {
+    let traces = spec.0.iter().filter_map(|stage| match stage {
+        StageSpec::Trace { trace: name, .. } => {
+            trace(name).ok()?.parse::<Trace>().ok()?.mean_rate()
+        }
+        _ => None,
+    });
+    traces.chain(spec.rate()).min()
+}
+
 /// The text of the trace called `name`, or of the file at that path.
 pub(crate) fn trace(name: &str) -> Result<String, Error> {
     let known = TRACES.iter().find(|(known, _)| *known == name);
@@ -82,7 +95,6 @@ fn read(file: &str) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::Trace;
 
     #[test]
     fn every_built_in_lab_describes_a_network() {
@@ -97,6 +109,14 @@ mod tests {
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let message = find("dls").unwrap_err().to_string();
         assert!(message.contains("no lab is called 'dls'") && message.contains("dsl-fq_codel"));
+    }
+
+    #[test]
+    fn a_trace_driven_link_has_its_mean_rate() {
+        let lte = find("lte").unwrap();
+        let mbps = rate(&lte.links[0].down).unwrap().as_mbps();
+        assert!((8.0..14.0).contains(&mbps), "{mbps}");
+        assert_eq!(rate(&lte.links[1].down), None);
     }
 
     #[test]

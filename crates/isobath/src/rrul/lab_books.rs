@@ -65,7 +65,7 @@ impl LabBooks {
             [("up", &link.up), ("down", &link.down)].map(|(direction, spec)| Books {
                 link: link.between.join("-"),
                 direction,
-                rate: spec.rate(),
+                rate: lab::profiles::rate(spec),
                 loaded_bytes: 0,
                 queue_bytes: Vec::new(),
                 totals: path::Counters::default(),

@@ -454,7 +454,7 @@ mod tests {
             (summary.loss_pct.idle, summary.loss_pct.loaded),
             (Some(0.0), Some(50.0))
         );
-        assert_eq!(summary.dscp["EF"].up["CS1"], 4, "EF arrived as CS1");
+        assert_eq!(summary.dscp["EF"].up["CS1"], 5, "EF arrived as CS1");
     }
 
     #[test]

@@ -54,3 +54,26 @@ impl Frame {
         }
     }
 }
+
+/// For the fuzz target of the same name: does to `read` all that the runner would.
+#[cfg(fuzzing)]
+pub fn fuzz_tun_read(read: &[u8]) {
+    let mut queue = std::collections::VecDeque::new();
+    split(read, &mut Pool::default(), |mut body| {
+        body.set_ecn(Ecn::Ce);
+        let _ = is_multicast(body.bytes());
+        let (flow, ecn, at) = (flow_of(body.bytes()), body.ecn(), units::Instant::ZERO);
+        queue.push_back(path::Packet {
+            size: 0,
+            flow,
+            ecn,
+            at,
+            body,
+        });
+    });
+    while let Some(burst) = next_burst(&queue, queue.len()) {
+        let mut pieces = Vec::new();
+        burst.pieces(queue.iter().map(|packet| &packet.body), &mut pieces);
+        queue.drain(..burst.count);
+    }
+}
