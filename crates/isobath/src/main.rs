@@ -1,6 +1,7 @@
 //! Isobath: the workbench for network paths. See `isobath --help`, and ARCHITECTURE.md for the map.
 #![forbid(unsafe_code)]
 
+mod calibrate;
 mod cli;
 mod host;
 mod rrul;

@@ -1,5 +1,6 @@
 //! The command line: a contract with whoever types it and with whoever scripts it.
 
+mod calibrate;
 mod export;
 mod generate;
 mod lab;
