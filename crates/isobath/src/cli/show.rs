@@ -52,8 +52,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 /// The summary of a record whose run was killed before it could write one: from its tables.
 fn summary_of(record: &Record, run: &Run) -> anyhow::Result<Summary> {
     debug_assert_eq!(run.status, Status::Incomplete);
-    let plan: Plan =
-        serde_json::from_value(run.plan.clone()).context("run.json has another plan")?;
+    let mut plan = run.plan.clone();
+    if let Some(plan) = plan.as_object_mut() {
+        // Options of the command line, kept beside the plan's own fields.
+        plan.retain(|field, _| !["cc", "note", "seed"].contains(&field.as_str()));
+    }
+    let plan: Plan = serde_json::from_value(plan).context("run.json has another plan")?;
     let family = run.path.families.first().copied().unwrap_or(4);
     let streams = StreamPlan::all(&plan, family, None);
     Ok(summarise(&plan, &Tables::read(record, &streams)?))
