@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::netns::Netns;
-use rustix::mount::MountPropagationFlags;
+use rustix::mount::{MountPropagationFlags, UnmountFlags};
 use rustix::process::{Pid, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -55,7 +55,13 @@ fn cover_hosts_file(file: &std::ffi::CStr) -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?;
     let private = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
     rustix::mount::mount_change(c"/", private)?;
-    Ok(rustix::mount::mount_bind(file, c"/etc/hosts")?)
+    let bind = || rustix::mount::mount_bind(file, c"/etc/hosts");
+    // Inside another lab that is a deleted file, over which nothing can be laid.
+    if bind() == Err(rustix::io::Errno::NOENT) {
+        rustix::mount::unmount(c"/etc/hosts", UnmountFlags::DETACH)?;
+        bind()?;
+    }
+    Ok(())
 }
 
 /// Asks `child` to end (SIGTERM). One that has ended is left alone.
