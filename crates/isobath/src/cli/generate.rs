@@ -28,7 +28,9 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Man { verb: None } => clap_mangen::Man::new(command).render(&mut out)?,
         Verb::Man { verb: Some(name) } => {
             let unknown = || {
-                Usage::of(anyhow::anyhow!("there is no verb '{name}' - see 'isobath --help'"))
+                Usage::of(anyhow::anyhow!(
+                    "there is no verb '{name}' - see 'isobath --help'"
+                ))
             };
             let verb = command.find_subcommand(name).ok_or_else(unknown)?;
             clap_mangen::Man::new(verb.clone()).render(&mut out)?;
