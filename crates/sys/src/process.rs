@@ -56,12 +56,14 @@ fn cover_hosts_file(file: &std::ffi::CStr) -> io::Result<()> {
     let private = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
     rustix::mount::mount_change(c"/", private)?;
     let bind = || rustix::mount::mount_bind(file, c"/etc/hosts");
-    // Inside another lab that is a deleted file, over which nothing can be laid.
-    if bind() == Err(rustix::io::Errno::NOENT) {
-        rustix::mount::unmount(c"/etc/hosts", UnmountFlags::DETACH)?;
-        bind()?;
+    match bind() {
+        // Inside another lab that is a deleted file, over which nothing can be laid.
+        Err(rustix::io::Errno::NOENT) => {
+            rustix::mount::unmount(c"/etc/hosts", UnmountFlags::DETACH)?;
+            Ok(bind()?)
+        }
+        done => Ok(done?),
     }
-    Ok(())
 }
 
 /// Asks `child` to end (SIGTERM). One that has ended is left alone.
