@@ -85,7 +85,8 @@ pub fn column<C: Cell>(batch: &RecordBatch, table: &str, name: &str) -> Result<V
 /// Defines a row type and its table: every column with its documentation and, after `=>`, its unit.
 ///
 /// A column is a `u8`, `u16`, `u32`, `u64`, `i64`, `f64`, `bool`, `String` or [`Label`](crate::Label), or an
-/// `Option` of one. Columns added later must be `Option`s, so that older records can still be read.
+/// `Option` of one. Columns added later must be `Option`s, so that older records can still be read. Rows can be sent as JSON
+/// too, for which the crate that defines them needs `serde`.
 ///
 /// ```
 /// # use isobath_record as record;
@@ -110,7 +111,8 @@ macro_rules! table {
         $($(#[doc = $doc:literal])+ $column:ident: $cell:ty $(=> $unit:literal)?,)+
     }) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, serde::Serialize)]
+        #[serde(default)]
         $vis struct $name {
             $($(#[doc = $doc])+ $vis $column: $cell,)+
         }

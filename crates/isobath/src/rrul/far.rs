@@ -1,8 +1,9 @@
 //! The far end of a run: what `isobath serve` does for one client.
 
 use super::messages::{Done, Far, Near, ROWS_PER_LINE, Role, Row, Setup, StreamEnd, StreamSetup};
-use super::sampler::{CpuRow, Sampler, SeriesRow, Sink};
+use super::sampler::{Sampler, Sink};
 use super::stream::{load, tcp_rr};
+use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,11 +36,11 @@ impl Rows {
 }
 
 impl Sink for Rows {
-    fn series(&self, row: SeriesRow) {
+    fn series(&self, row: Series) {
         self.push(Row::Series(row));
     }
 
-    fn cpu(&self, row: CpuRow) {
+    fn cpu(&self, row: Cpu) {
         self.push(Row::Cpu(row));
     }
 
@@ -62,7 +63,11 @@ pub(crate) fn serve(
         return control.send(&Far::Refused(reason));
     }
     let cpu_before = OwnCpu::now().ok();
-    let sampler = Sampler::new(Instant::from_nanos(setup.origin_ns), Rows::default());
+    let sampler = Sampler::new(
+        Instant::from_nanos(setup.origin_ns),
+        "server",
+        Rows::default(),
+    );
     let stop = AtomicBool::new(false);
     control.send(&Far::Ready)?;
     let finished = std::thread::scope(|scope| {
@@ -153,7 +158,7 @@ fn serve_stream(
     if let Some(cc) = &setup.cc {
         let _ = tcp::set_congestion(&*socket, cc);
     }
-    sampler.begin(setup.id, &socket);
+    sampler.begin(setup.id, setup.role.direction(), &socket);
     let mut end = StreamEnd {
         id: setup.id,
         class_seen: seen.map(TrafficClass::octet),

@@ -9,11 +9,12 @@
 //! far:  done        what it has to say of itself
 //! ```
 
+use record::tables::{Cpu, Series};
 use serde::{Deserialize, Serialize};
 use units::{Dscp, Span};
 
 /// Rows in one line: far below the longest line.
-pub(crate) const ROWS_PER_LINE: usize = 100;
+pub(crate) const ROWS_PER_LINE: usize = 50;
 /// Kind octet of an RRUL stream in the preamble.
 pub(crate) const STREAM_KIND: u8 = 1;
 
@@ -70,6 +71,17 @@ pub(crate) enum Role {
     Source,
 }
 
+impl Role {
+    /// Where the stream's data goes, as the tables say it.
+    pub(crate) const fn direction(self) -> &'static str {
+        match self {
+            Self::Echo { .. } => "both",
+            Self::Sink => "up",
+            Self::Source => "down",
+        }
+    }
+}
+
 /// What the far end says.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -89,9 +101,9 @@ pub(crate) enum Far {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Row {
     /// A busy-ness of its processors.
-    Cpu(super::sampler::CpuRow),
+    Cpu(Cpu),
     /// One stream in one bin.
-    Series(super::sampler::SeriesRow),
+    Series(Series),
     /// The end of a stream.
     Stream(StreamEnd),
 }

@@ -5,14 +5,14 @@
 
 use super::lab_books::LabBooks;
 use super::messages::{Done, Far, Near, Row, STREAM_KIND, Setup, StreamEnd};
-use super::sampler::{BIN, CpuRow, Sampler, SeriesRow, Sink};
+use super::sampler::{BIN, Sampler, Sink};
 use super::stream::{self, load, tcp_rr, udp_rr};
 use super::streams::{Kind, StreamPlan};
 use super::tables::Tables;
 use super::{Live, Plan};
 use lab::Network;
 use record::RecordWriter;
-use record::tables::Sample;
+use record::tables::{Cpu, Sample, Series};
 use session::{Client, ClockOffset, Dialer};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -74,21 +74,21 @@ pub(crate) struct Outcome {
 
 /// A finding of a stream or of the sampler.
 enum Finding {
-    Cpu(CpuRow),
+    Cpu(Cpu),
     Ended(StreamEnd),
     Failed { stream: u16, reason: String },
     Opened { stream: u16, connected_ns: u64 },
     Sample(Sample),
-    Series(SeriesRow),
+    Series(Series),
 }
 
 impl Sink for SyncSender<Finding> {
     // A collector that is gone needs no findings.
-    fn series(&self, row: SeriesRow) {
+    fn series(&self, row: Series) {
         let _ = self.send(Finding::Series(row));
     }
 
-    fn cpu(&self, row: CpuRow) {
+    fn cpu(&self, row: Cpu) {
         let _ = self.send(Finding::Cpu(row));
     }
 
@@ -112,7 +112,7 @@ pub(crate) fn run(
     let origin = clock::now() + LEAD;
     set_up(context, client, clock.to_theirs(origin))?;
     let (findings, collected) = mpsc::sync_channel(QUEUE);
-    let sampler = Sampler::new(origin, findings);
+    let sampler = Sampler::new(origin, "client", findings);
     let stop = AtomicBool::new(false);
     let mut collector = Collector::new(context, origin, collected);
     let ending = std::thread::scope(|scope| {
@@ -233,7 +233,7 @@ impl NearStream<'_> {
             connected_ns,
         });
         let socket = Arc::new(opened.socket);
-        self.sampler.begin(plan.id, &socket);
+        self.sampler.begin(plan.id, plan.kind.direction(), &socket);
         let mut end = StreamEnd {
             id: plan.id,
             ..StreamEnd::default()
@@ -371,7 +371,7 @@ impl<'a> Collector<'a> {
 
     fn take(&mut self, finding: Finding) {
         match finding {
-            Finding::Cpu(row) => self.tables.cpu("client", row),
+            Finding::Cpu(row) => self.tables.cpu.push(row),
             Finding::Ended(end) => self.tables.ended("client", &end),
             Finding::Failed { stream, reason } => {
                 let name = self.context.streams.iter().find(|plan| plan.id == stream);
@@ -383,7 +383,7 @@ impl<'a> Collector<'a> {
                 connected_ns,
             } => self.tables.opened(stream, connected_ns),
             Finding::Sample(sample) => self.tables.sample(sample),
-            Finding::Series(row) => self.tables.series("client", row),
+            Finding::Series(row) => self.tables.series(row),
         }
     }
 
@@ -428,8 +428,8 @@ impl<'a> Collector<'a> {
             loop {
                 match control.recv::<Far>(ANSWER)? {
                     Far::Rows(rows) => rows.into_iter().for_each(|row| match row {
-                        Row::Cpu(row) => self.tables.cpu("server", row),
-                        Row::Series(row) => self.tables.series("server", row),
+                        Row::Cpu(row) => self.tables.cpu.push(row),
+                        Row::Series(row) => self.tables.series(row),
                         Row::Stream(end) => self.tables.ended("server", &end),
                     }),
                     Far::Done(done) => return Ok(done),

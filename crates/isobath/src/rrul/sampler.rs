@@ -4,7 +4,7 @@
 //! arrived in order, whenever the program came round to reading it. What was written by a sender is nowhere counted.
 
 use super::messages::StreamEnd;
-use serde::{Deserialize, Serialize};
+use record::tables::{Cpu, Series};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,46 +19,12 @@ pub(crate) const BIN: Duration = Duration::from_millis(100);
 /// Bins between two looks at the processors.
 const CPU_EVERY: u64 = 10;
 
-/// One stream in one bin, at one end. Counters are of the stream's whole life.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct SeriesRow {
-    pub(crate) t_ns: u64,
-    pub(crate) bin_ns: u64,
-    pub(crate) stream: u16,
-    pub(crate) received_bytes: Option<u64>,
-    pub(crate) acked_bytes: Option<u64>,
-    pub(crate) rtt_us: Option<u32>,
-    pub(crate) min_rtt_us: Option<u32>,
-    pub(crate) cwnd: Option<u32>,
-    pub(crate) ssthresh: Option<u32>,
-    pub(crate) retransmits: Option<u64>,
-    pub(crate) delivery_rate_bps: Option<u64>,
-    pub(crate) pacing_rate_bps: Option<u64>,
-    pub(crate) busy_us: Option<u64>,
-    pub(crate) rwnd_limited_us: Option<u64>,
-    pub(crate) sndbuf_limited_us: Option<u64>,
-    pub(crate) segs_in: Option<u64>,
-    pub(crate) segs_out: Option<u64>,
-    pub(crate) data_segs_in: Option<u64>,
-    pub(crate) data_segs_out: Option<u64>,
-}
-
-/// How busy a host was since the row before.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(crate) struct CpuRow {
-    pub(crate) t_ns: u64,
-    pub(crate) busy_pct: f64,
-    pub(crate) max_pct: f64,
-    pub(crate) steal_pct: f64,
-    pub(crate) process_pct: f64,
-}
-
 /// What a sampler finds.
 pub(crate) trait Sink: Send + Sync {
     /// One stream in one bin.
-    fn series(&self, row: SeriesRow);
+    fn series(&self, row: Series);
     /// The processors in one second.
-    fn cpu(&self, row: CpuRow);
+    fn cpu(&self, row: Cpu);
     /// A stream has ended.
     fn ended(&self, end: StreamEnd);
 }
@@ -66,6 +32,7 @@ pub(crate) trait Sink: Send + Sync {
 /// The streams of one end, shared by the threads that serve them.
 pub(crate) struct Sampler<S> {
     origin: Instant,
+    end: &'static str,
     live: Mutex<Vec<Live>>,
     sink: S,
 }
@@ -73,6 +40,7 @@ pub(crate) struct Sampler<S> {
 /// A stream under observation.
 struct Live {
     id: u16,
+    direction: &'static str,
     socket: Arc<TcpStream>,
     /// Bytes received and acknowledged at the last sample.
     received: u64,
@@ -81,10 +49,11 @@ struct Live {
 }
 
 impl<S: Sink> Sampler<S> {
-    /// A sampler for a run that starts at `origin`.
-    pub(crate) const fn new(origin: Instant, sink: S) -> Self {
+    /// A sampler at `end` (`client` or `server`) for a run that starts at `origin`.
+    pub(crate) const fn new(origin: Instant, end: &'static str, sink: S) -> Self {
         Self {
             origin,
+            end,
             live: Mutex::new(Vec::new()),
             sink,
         }
@@ -110,16 +79,16 @@ impl<S: Sink> Sampler<S> {
         self.sink
     }
 
-    /// Begins to observe stream `id`.
-    pub(crate) fn begin(&self, id: u16, socket: &Arc<TcpStream>) {
-        let live = Live {
+    /// Begins to observe stream `id`, whose data goes `up`, `down` or `both` ways.
+    pub(crate) fn begin(&self, id: u16, direction: &'static str, socket: &Arc<TcpStream>) {
+        self.lock().push(Live {
             id,
+            direction,
             socket: Arc::clone(socket),
             received: 0,
             acked: 0,
             last: clock::now(),
-        };
-        self.lock().push(live);
+        });
     }
 
     /// Ends the observation of stream `end.id` with a last sample, and reports how it went.
@@ -131,7 +100,7 @@ impl<S: Sink> Sampler<S> {
         let mut live = streams.swap_remove(index);
         drop(streams);
         if let Ok(info) = tcp::info(&*live.socket) {
-            self.sink.series(live.row(self.origin, clock::now(), &info));
+            self.sink.series(live.row(self.origin, self.end, &info));
             end.received_bytes = info.bytes_received;
             end.retransmits = info.total_retrans.map(u64::from);
         }
@@ -143,7 +112,7 @@ impl<S: Sink> Sampler<S> {
     pub(crate) fn run(&self, stop: &AtomicBool) {
         // Late samples would shift bytes between bins; the slack only fails where /proc is closed.
         let _ = clock::timer_slack(1);
-        let mut cpu = Cpu::new();
+        let mut cpu = Processors::new();
         let mut bin = clock::now().since(self.origin).as_nanos() / BIN.as_nanos();
         while !stop.load(Ordering::Relaxed) {
             bin += 1;
@@ -151,7 +120,8 @@ impl<S: Sink> Sampler<S> {
             clock::sleep_until(self.origin + due);
             self.sample();
             if bin.is_multiple_of(CPU_EVERY.into()) {
-                self.sink.cpu(cpu.row(self.since_origin(clock::now())));
+                self.sink
+                    .cpu(cpu.row(self.end, self.since_origin(clock::now())));
             }
         }
     }
@@ -160,7 +130,7 @@ impl<S: Sink> Sampler<S> {
         let mut streams = self.lock();
         for live in streams.iter_mut() {
             if let Ok(info) = tcp::info(&*live.socket) {
-                self.sink.series(live.row(self.origin, clock::now(), &info));
+                self.sink.series(live.row(self.origin, self.end, &info));
             }
         }
     }
@@ -171,23 +141,26 @@ impl<S: Sink> Sampler<S> {
 }
 
 impl Live {
-    fn row(&mut self, origin: Instant, now: Instant, info: &TcpInfo) -> SeriesRow {
+    fn row(&mut self, origin: Instant, end: &'static str, info: &TcpInfo) -> Series {
+        let now = clock::now();
         let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
         let narrow = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         let grown = |total: Option<u64>, last: &mut u64| {
             total.map(|total| total.saturating_sub(std::mem::replace(last, total)))
         };
-        let row = SeriesRow {
+        let row = Series {
             t_ns: nanos(now.since(origin)),
             bin_ns: nanos(now.since(self.last)),
             stream: self.id,
-            received_bytes: grown(info.bytes_received, &mut self.received),
+            direction: self.direction.into(),
+            end: end.into(),
+            delivered_bytes: grown(info.bytes_received, &mut self.received),
             acked_bytes: grown(info.bytes_acked, &mut self.acked),
             rtt_us: info.rtt.map(narrow),
             min_rtt_us: info.min_rtt.map(narrow),
-            cwnd: info.snd_cwnd,
-            ssthresh: info.ssthresh,
+            cwnd_segments: info.snd_cwnd,
+            ssthresh_segments: info.ssthresh,
             retransmits: info.total_retrans.map(u64::from),
             delivery_rate_bps: info.delivery_rate.map(units::Rate::as_bps),
             pacing_rate_bps: info.pacing_rate.map(units::Rate::as_bps),
@@ -205,13 +178,13 @@ impl Live {
 }
 
 /// The processors at the last look.
-struct Cpu {
+struct Processors {
     machine: Option<CpuSample>,
     own: Option<OwnCpu>,
     at: Instant,
 }
 
-impl Cpu {
+impl Processors {
     fn new() -> Self {
         Self {
             machine: CpuSample::now().ok(),
@@ -220,7 +193,7 @@ impl Cpu {
         }
     }
 
-    fn row(&mut self, t_ns: u64) -> CpuRow {
+    fn row(&mut self, end: &'static str, t_ns: u64) -> Cpu {
         let next = Self::new();
         let machine = next.machine.as_ref().zip(self.machine.as_ref());
         let used = machine
@@ -232,8 +205,9 @@ impl Cpu {
             .unwrap_or_default();
         let elapsed = next.at.since(self.at).max(Duration::from_millis(1));
         *self = next;
-        CpuRow {
+        Cpu {
             t_ns,
+            host: end.into(),
             busy_pct: used.busy_pct,
             max_pct: used.max_pct,
             steal_pct: used.steal_pct,

@@ -2,7 +2,6 @@
 
 use super::lab_books::LabBooks;
 use super::messages::StreamEnd;
-use super::sampler::{CpuRow, SeriesRow};
 use super::streams::StreamPlan;
 use lab::Network;
 use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
@@ -69,18 +68,14 @@ impl Tables {
         self.samples.push(sample);
     }
 
-    /// Takes one bin of a stream, as `end` saw it.
-    pub(crate) fn series(&mut self, end: &'static str, row: SeriesRow) {
-        let direction = self
-            .stream(row.stream)
-            .map_or("both".into(), |s| s.direction.clone());
-        let bytes = if direction == "up" {
-            row.acked_bytes
-        } else {
-            row.received_bytes
+    /// Takes one bin of a stream, as one of its ends saw it.
+    pub(crate) fn series(&mut self, row: Series) {
+        let bytes = match &*row.direction {
+            "down" => row.delivered_bytes,
+            "up" => row.acked_bytes,
+            _ => None,
         };
-        let is_load = direction != "both";
-        if let Some(bytes) = bytes.filter(|_| end == "client" && is_load && row.bin_ns > 0) {
+        if let Some(bytes) = bytes.filter(|_| row.end == "client" && row.bin_ns > 0) {
             let mbps = bytes as f64 * 8e3 / row.bin_ns as f64;
             self.latest.insert(
                 row.stream,
@@ -90,41 +85,7 @@ impl Tables {
                 },
             );
         }
-        self.series.push(Series {
-            t_ns: row.t_ns,
-            bin_ns: row.bin_ns,
-            stream: row.stream,
-            direction,
-            end: end.into(),
-            delivered_bytes: row.received_bytes,
-            acked_bytes: row.acked_bytes,
-            rtt_us: row.rtt_us,
-            min_rtt_us: row.min_rtt_us,
-            cwnd_segments: row.cwnd,
-            ssthresh_segments: row.ssthresh,
-            retransmits: row.retransmits,
-            delivery_rate_bps: row.delivery_rate_bps,
-            pacing_rate_bps: row.pacing_rate_bps,
-            busy_us: row.busy_us,
-            rwnd_limited_us: row.rwnd_limited_us,
-            sndbuf_limited_us: row.sndbuf_limited_us,
-            segs_in: row.segs_in,
-            segs_out: row.segs_out,
-            data_segs_in: row.data_segs_in,
-            data_segs_out: row.data_segs_out,
-        });
-    }
-
-    /// Takes how busy a host was.
-    pub(crate) fn cpu(&mut self, host: &'static str, row: CpuRow) {
-        self.cpu.push(Cpu {
-            t_ns: row.t_ns,
-            host: host.into(),
-            busy_pct: row.busy_pct,
-            max_pct: row.max_pct,
-            steal_pct: row.steal_pct,
-            process_pct: row.process_pct,
-        });
+        self.series.push(row);
     }
 
     /// A stream has been opened.
