@@ -1,5 +1,7 @@
 //! The documents tell the truth: what the program writes, lists and links to is in them.
 
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
+
 use record::Row;
 use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
 use serde_json::Value;
