@@ -1,0 +1,92 @@
+//! The words of the command line, as snapshots: no option changes unnoticed.
+
+use crate::support::{Ran, Running, folder, isobath, run};
+use std::process::Command;
+
+/// What `--help` prints in a terminal of 100 columns.
+fn help(verb: &[&str]) -> String {
+    let mut command = isobath(".".as_ref(), &[verb, &["--help"]].concat());
+    command.env("COLUMNS", "100");
+    Running::start(command).finish().ended(0).stdout.clone()
+}
+
+#[test]
+fn the_help_of_every_verb_is_what_it_was() {
+    let verbs: [&[&str]; 12] = [
+        &[],
+        &["serve"],
+        &["rrul"],
+        &["lab"],
+        &["lab", "list"],
+        &["lab", "show"],
+        &["lab", "shell"],
+        &["lab", "run"],
+        &["lab", "calibrate"],
+        &["show"],
+        &["export"],
+        &["generate"],
+    ];
+    for verb in verbs {
+        let name = [&["isobath"], verb].concat().join("_");
+        insta::assert_snapshot!(name, help(verb));
+    }
+}
+
+#[test]
+fn the_program_says_what_it_is() {
+    let place = folder(&[]);
+    let version = run(place.path(), &["--version"]).ended(0).stdout.clone();
+    assert_eq!(
+        version.trim(),
+        concat!("isobath ", env!("CARGO_PKG_VERSION"))
+    );
+    let bare = run(place.path(), &[]);
+    assert!(
+        bare.ended(2).stderr.contains("Usage: isobath <COMMAND>"),
+        "{bare:#?}"
+    );
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let place = folder(&[]);
+    let completions =
+        |shell: &str| -> Ran { run(place.path(), &["generate", "completions", shell]) };
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let text = completions(shell).ended(0).stdout.clone();
+        assert!(
+            text.contains("isobath") && text.contains("rrul"),
+            "{shell}: {text}"
+        );
+    }
+    let script = place.path().join("isobath.bash");
+    std::fs::write(&script, completions("bash").stdout).unwrap();
+    let checked = Command::new("bash")
+        .arg("-n")
+        .arg(&script)
+        .status()
+        .unwrap();
+    assert!(
+        checked.success(),
+        "bash does not understand its completions"
+    );
+}
+
+#[test]
+fn the_manual_has_a_page_for_every_verb() {
+    let place = folder(&[]);
+    let page = |verb: &[&str]| -> Ran { run(place.path(), &[&["generate", "man"], verb].concat()) };
+    for verb in ["serve", "rrul", "lab", "show", "export"] {
+        let text = page(&[verb]).ended(0).stdout.clone();
+        assert!(
+            text.contains(".TH ") && text.contains(".SH SYNOPSIS"),
+            "{verb}: {text}"
+        );
+    }
+    assert!(page(&[]).ended(0).stdout.contains(".SH SUBCOMMANDS"));
+    assert!(
+        page(&["sound"])
+            .refused(2)
+            .contains("there is no verb 'sound'")
+    );
+}

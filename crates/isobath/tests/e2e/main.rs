@@ -1,0 +1,17 @@
+//! The program from outside: the real binary, real namespaces, the kernel's own TCP, and records read back from disk.
+//!
+//! Most tests need to make networks: root, or user namespaces, and an open `/dev/net/tun`. On a machine that has neither
+//! they say so and pass; with `ISOBATH_TEST_NO_SKIP` set they fail instead. Those that measure take the whole machine
+//! ([`support::Machine::whole`]), so that they do not measure each other. Nothing is asserted of wall-clock time but
+//! medians, with generous bounds, and a run whose instrument was the bottleneck must say so itself ([`support::Ran::measured`]).
+
+mod help;
+mod hostile;
+mod interrupted;
+mod labs;
+mod measure;
+mod mistakes;
+mod records;
+mod support;
+mod two_hosts;
+mod unprivileged;

@@ -1,0 +1,390 @@
+//! What the tests share: the program, patience, machines that can make networks, and records read back.
+
+use record::Record;
+use serde_json::Value;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+use sys::clock;
+
+pub(crate) use rustix::process::Signal;
+pub(crate) use tempfile::TempDir;
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_isobath");
+/// Whatever should happen has happened by then, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// Time between two looks at something awaited.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A link of 8 Mbit/s and 10 ms that costs a machine little to emulate: for tests in which the path does not matter.
+pub(crate) const SMALL_LAB: &str = r#"
+summary = "a small link"
+client = "near"
+server = "far"
+hosts = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+up = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", bytes = "30kB" } }, { kind = "delay", delay = "5ms" }]
+down = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", bytes = "30kB" } }, { kind = "delay", delay = "5ms" }]
+"#;
+
+/// One stream each way and two probes, for `load` seconds.
+pub(crate) fn short_plan(load: u32) -> String {
+    format!(
+        r#"
+summary = "a short run"
+idle_before = "1s"
+duration = "{load}s"
+settle = "500ms"
+idle_after = "500ms"
+[[load]]
+direction = "both"
+[[probe]]
+kind = "udp_rr"
+class = "EF"
+[[probe]]
+kind = "tcp_rr"
+"#
+    )
+}
+
+/// The program with `arguments`, to run in `folder`, in an environment without our variables.
+pub(crate) fn isobath(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("ISOBATH_KEY")
+        .env_remove(lab::OWNER);
+    command
+}
+
+/// Runs the program with `arguments` in `folder` to its end.
+#[track_caller]
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
+    Running::start(isobath(folder, arguments)).finish()
+}
+
+/// A folder for a test, with these files in it.
+pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+/// Names of what is in `folder`, in order.
+pub(crate) fn entries(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// A program at work, its output in files, so that nobody has to read along.
+pub(crate) struct Running {
+    child: Child,
+    stdout: File,
+    stderr: File,
+}
+
+impl Running {
+    #[track_caller]
+    pub(crate) fn start(mut command: Command) -> Self {
+        let (stdout, stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        command
+            .stdin(Stdio::null())
+            .stdout(stdout.try_clone().unwrap())
+            .stderr(stderr.try_clone().unwrap());
+        Self {
+            child: command
+                .spawn()
+                .unwrap_or_else(|e| panic!("{command:?}: {e}")),
+            stdout,
+            stderr,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        text(&self.stdout)
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    #[track_caller]
+    pub(crate) fn signal(&self, signal: Signal) {
+        signal_process(self.id(), signal);
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    pub(crate) fn finish(mut self) -> Ran {
+        let deadline = clock::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if clock::now() > deadline {
+                self.child.kill().unwrap();
+                panic!(
+                    "still running after {PATIENCE:?}\n{}\n{}",
+                    text(&self.stdout),
+                    text(&self.stderr)
+                );
+            }
+            rest();
+        };
+        Ran {
+            status,
+            stdout: text(&self.stdout),
+            stderr: text(&self.stderr),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended is left alone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// All that has been written to `file`, wherever its writer stands.
+fn text(file: &File) -> String {
+    let mut bytes = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[track_caller]
+pub(crate) fn signal_process(id: u32, signal: Signal) {
+    let pid = rustix::process::Pid::from_raw(id.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// Waits until `happened`.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
+    let deadline = clock::now() + PATIENCE;
+    while !happened() {
+        assert!(clock::now() < deadline, "never: {what}");
+        rest();
+    }
+}
+
+/// A short rest between two looks.
+fn rest() {
+    clock::sleep_until(clock::now() + LOOK);
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// The exit status; none after death by a signal.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// It ended with `code`.
+    #[track_caller]
+    pub(crate) fn ended(&self, code: i32) -> &Self {
+        assert_eq!(self.code(), Some(code), "{self:#?}");
+        self
+    }
+
+    /// It failed with `code` as promised: nothing on stdout, one line on stderr, which is returned.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32) -> &str {
+        self.ended(code);
+        assert_eq!(self.stdout, "", "{self:#?}");
+        let mut lines = self.stderr.lines();
+        let line = lines.next().unwrap_or_default();
+        assert!(
+            !line.is_empty() && lines.next().is_none(),
+            "not one line: {self:#?}"
+        );
+        // Every cause is told once.
+        let cause = line.split_once("(os error").map_or("", |(_, rest)| rest);
+        assert!(!cause.contains("(os error"), "a cause twice: {line}");
+        line
+    }
+
+    /// stdout as the one JSON object that `--json` promises.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in {self:#?}"));
+        assert!(value.is_object(), "{self:#?}");
+        value
+    }
+
+    /// It measured to the end, with `--json`: status 0, or 4 if the machine was too busy, with the reason in the record.
+    #[track_caller]
+    pub(crate) fn measured(&self) -> Value {
+        let run = self.json();
+        let codes: Vec<_> = values(&run["warnings"])
+            .map(|w| w["code"].as_str().unwrap())
+            .collect();
+        let excuses = ["cpu_saturated", "cpu_stolen", "emulator_late"];
+        match (self.code(), run["status"].as_str()) {
+            (Some(0), Some("complete")) => {}
+            (Some(4), Some("invalid")) if codes.iter().any(|code| excuses.contains(code)) => {
+                say(&format!(
+                    "note: this machine is busy, a run was invalid: {codes:?}"
+                ));
+            }
+            _ => panic!("{self:#?}"),
+        }
+        run
+    }
+}
+
+/// The elements of a JSON array.
+#[track_caller]
+pub(crate) fn values(array: &Value) -> impl Iterator<Item = &Value> {
+    array.as_array().unwrap().iter()
+}
+
+/// A number in a JSON object, by its pointer.
+#[track_caller]
+pub(crate) fn number(object: &Value, pointer: &str) -> f64 {
+    let found = object.pointer(pointer).and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic!("no number {pointer} in {object:#}"))
+}
+
+/// The rows of a table of the record in `folder`.
+#[track_caller]
+pub(crate) fn rows<T: record::Row>(folder: &Path) -> Vec<T> {
+    Record::open(folder).unwrap().rows().unwrap()
+}
+
+/// The right to use the machine for a test that makes networks.
+///
+/// The lock is on a file, so it holds among threads and among processes.
+pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] File);
+
+impl Machine {
+    /// Alone: for tests that compare what they measure with something.
+    pub(crate) fn whole() -> Option<Self> {
+        Self::can_make_networks("a test that measures")?;
+        let file = Self::file();
+        file.lock().unwrap();
+        Some(Self(file))
+    }
+
+    /// With others of the same kind: for tests that only look at what a program does.
+    pub(crate) fn shared() -> Option<Self> {
+        Self::can_make_networks("a test that needs a lab")?;
+        Some(Self::without_networks())
+    }
+
+    /// With others, for a test that makes no networks.
+    pub(crate) fn without_networks() -> Self {
+        let file = Self::file();
+        file.lock_shared().unwrap();
+        Self(file)
+    }
+
+    fn file() -> File {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e.lock");
+        let mut options = OpenOptions::new();
+        options
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)
+            .unwrap()
+    }
+
+    /// Found out without the program under test, whose failure must not look like the machine's.
+    fn can_make_networks(what: &str) -> Option<()> {
+        let tun = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/net/tun");
+        if let Err(error) = tun {
+            return skip(what, &format!("/dev/net/tun: {error}"));
+        }
+        let unshare = |flags: &str| succeeds("unshare", &[flags, "true"]);
+        if unshare("-n") || unshare("-Urn") {
+            Some(())
+        } else {
+            skip(what, "neither root nor user namespaces")
+        }
+    }
+}
+
+/// Whether `program` is there and ends well.
+pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Says that `what` is skipped and why; `None`, for `let-else`.
+#[track_caller]
+pub(crate) fn skip<T>(what: &str, reason: &str) -> Option<T> {
+    assert!(
+        std::env::var_os("ISOBATH_TEST_NO_SKIP").is_none(),
+        "{what} was to be skipped: {reason}"
+    );
+    let place = std::panic::Location::caller();
+    say(&format!("skipped: {what} ({place}): {reason}"));
+    None
+}
+
+/// Whether `program` is installed; says that the test is skipped if not.
+#[track_caller]
+pub(crate) fn has(program: &str) -> bool {
+    succeeds("sh", &["-c", &format!("command -v {program}")])
+        || skip(&format!("a test with {program}"), "it is not installed").unwrap_or(false)
+}
+
+/// Says something to whoever runs the tests, also of a test that passes.
+pub(crate) fn say(line: &str) {
+    // The test harness keeps what the macros print.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Ids of the processes that `id` has started and that have not ended.
+pub(crate) fn children(id: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter(|child| stat(*child).is_some_and(|(_, parent)| parent == id))
+        .collect()
+}
+
+/// Whether process `id` runs; one that only waits to be buried does not.
+pub(crate) fn is_alive(id: u32) -> bool {
+    stat(id).is_some_and(|(state, _)| !"ZX".contains(state))
+}
+
+/// State and parent of a process.
+fn stat(id: u32) -> Option<(char, u32)> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}

@@ -1,0 +1,166 @@
+//! A user without capabilities: a lab in a user namespace, or one line that says what is missing.
+//!
+//! These tests start as root and give everything up, in a mount namespace of their own where `/dev/net/tun` is a device
+//! file with the mode that the test wants. The machine's own file is not touched.
+
+use crate::support::{
+    Machine, PROGRAM, Ran, Running, SMALL_LAB, TempDir, folder, run, short_plan, skip, succeeds,
+};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// What the preparation ends with where the machine does not allow it.
+const CANNOT: i32 = 99;
+/// Arguments: mode of the TUN device, then the program and its arguments.
+const AS_NOBODY: &str = r#"
+mode=$1; program=$2; shift 2
+mknod -m "$mode" tun c 10 200 && mount --bind tun /dev/net/tun || exit 99
+: > isobath && mount --bind "$program" isobath || exit 99
+exec setpriv --reuid 65534 --regid 65534 --clear-groups ./isobath "$@"
+"#;
+/// As root of a user namespace that may have no others, without the capabilities of root.
+const WITHOUT_NAMESPACES: &str = r#"
+program=$1; shift
+echo 0 > /proc/sys/user/max_user_namespaces || exit 99
+exec setpriv --bounding-set=-all --inh-caps=-all "$program" "$@"
+"#;
+
+/// A folder that anybody may use.
+fn place() -> TempDir {
+    let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(2))]);
+    fs::set_permissions(place.path(), Permissions::from_mode(0o777)).unwrap();
+    place
+}
+
+/// Runs the program as nobody, with a TUN device of this mode; `None` where that cannot be arranged.
+fn as_nobody(place: &Path, mode: &str, arguments: &[&str]) -> Option<Ran> {
+    if !rustix::process::geteuid().is_root() {
+        return skip("a test without privileges", "it has to start as root");
+    }
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", AS_NOBODY, "sh", mode, PROGRAM])
+        .args(arguments)
+        .current_dir(place);
+    let ran = Running::start(command).finish();
+    if ran.code() == Some(CANNOT) {
+        return skip("a test without privileges", ran.stderr.trim());
+    }
+    Some(ran)
+}
+
+#[test]
+fn nobody_measures_in_a_lab_of_their_own() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !succeeds(
+        "setpriv",
+        &[
+            "--reuid",
+            "65534",
+            "--clear-groups",
+            "unshare",
+            "-Urn",
+            "true",
+        ],
+    ) {
+        let _: Option<()> = skip(
+            "a test without privileges",
+            "user namespaces are forbidden here",
+        );
+        return;
+    }
+    let place = place();
+    let arguments = [
+        "rrul",
+        "--lab",
+        "small.toml",
+        "--plan",
+        "plan.toml",
+        "--json",
+        "-o",
+        "run",
+    ];
+    let Some(ran) = as_nobody(place.path(), "0666", &arguments) else {
+        return;
+    };
+    let told = ran.measured();
+    assert_eq!(
+        run(place.path(), &["show", "run", "--json"])
+            .ended(0)
+            .json(),
+        told
+    );
+    let owner =
+        std::os::unix::fs::MetadataExt::uid(&fs::metadata(place.path().join("run")).unwrap());
+    assert_eq!(owner, 65_534);
+}
+
+#[test]
+fn a_tun_device_that_is_closed_is_told() {
+    let _machine = Machine::without_networks();
+    if !succeeds(
+        "setpriv",
+        &[
+            "--reuid",
+            "65534",
+            "--clear-groups",
+            "unshare",
+            "-Urn",
+            "true",
+        ],
+    ) {
+        let _: Option<()> = skip(
+            "a test without privileges",
+            "user namespaces are forbidden here",
+        );
+        return;
+    }
+    let place = place();
+    let arguments = [
+        "rrul",
+        "--lab",
+        "small.toml",
+        "--plan",
+        "plan.toml",
+        "-o",
+        "run",
+    ];
+    let Some(ran) = as_nobody(place.path(), "0600", &arguments) else {
+        return;
+    };
+    let line = ran.refused(3);
+    assert!(
+        line.starts_with("rrul: open /dev/net/tun: Permission denied"),
+        "{line}"
+    );
+    assert!(line.contains("sudo chmod 666 /dev/net/tun"), "{line}");
+    assert!(!place.path().join("run").exists());
+}
+
+#[test]
+fn a_system_without_user_namespaces_is_told() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let mut command = Command::new("unshare");
+    command
+        .args(["-Ur", "sh", "-c", WITHOUT_NAMESPACES, "sh", PROGRAM])
+        .args(["lab", "run", "small.toml", "--", "true"])
+        .current_dir(place.path());
+    let ran = Running::start(command).finish();
+    if ran.code() == Some(CANNOT) || ran.stderr.starts_with("unshare") {
+        let _: Option<()> = skip("a test without privileges", ran.stderr.trim());
+        return;
+    }
+    let line = ran.refused(3);
+    assert!(
+        line.starts_with(
+            "lab: make a network namespace: this user may not, and user namespaces are forbidden"
+        ),
+        "{line}"
+    );
+    assert!(line.contains("run as root, or allow them"), "{line}");
+}
