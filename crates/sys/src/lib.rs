@@ -9,7 +9,7 @@
 //! ([`Error`]), because "permission denied" alone sends nobody to the right place. And a figure
 //! that the kernel did not give is `None`, never a zero.
 //!
-//! Linux only, 5.10 or newer.
+//! Linux only, 5.11 or newer.
 
 pub mod clock;
 mod control;
