@@ -119,10 +119,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
-            // Nothing was measured: there is nothing to keep.
-            let empty = record.dir().to_owned();
+            let dir = record.dir().to_owned();
             drop(record);
-            let _ = std::fs::remove_dir_all(empty);
+            // Only a disk that is full ends a run on the way; before it there is nothing to keep.
+            if !error.is::<record::Error>() {
+                let _ = std::fs::remove_dir_all(dir);
+            }
             return Err(error);
         }
     };
