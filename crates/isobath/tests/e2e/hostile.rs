@@ -1,6 +1,6 @@
 //! What strangers send to `isobath serve`: it neither answers, nor grows, nor ends.
 
-use crate::support::{Machine, eventually, folder, run};
+use crate::support::{Machine, eventually, folder, number, run};
 use crate::two_hosts::Server;
 use session::wire::{Flags, Kind, Probe};
 use session::{AccessKey, DataKey, DataKeys};
@@ -23,7 +23,7 @@ idle_after = "100ms"
 probe = [{ kind = "udp_rr" }, { kind = "tcp_rr" }]
 "#;
 
-/// SplitMix64: the same octets in every run.
+/// `SplitMix64`: the same octets in every run.
 struct Random(u64);
 
 impl Random {
@@ -107,7 +107,7 @@ fn strangers_get_no_answer_and_leave_nothing_behind() {
     let random = &mut Random(SEED);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();
-    let mut babble = |random: &mut Random, times: usize| {
+    let babble = |random: &mut Random, times: usize| {
         for _ in 0..times {
             let mut datagram = match random.below(3) {
                 0 => random.octets(&[b"", b"ISOB", b"ISOB\x01\x01"], 3_000),
@@ -137,7 +137,7 @@ fn strangers_get_no_answer_and_leave_nothing_behind() {
         &server.key,
     ];
     let waited = run(place.path(), &client).measured();
-    assert!(crate::support::number(&waited, "/summary/latency_ms/idle/n") > 10.0);
+    assert!(number(&waited, "/summary/latency_ms/idle/n") > 10.0);
     let after = resident_kb(server.running.id());
     assert!(
         after < before + SLACK_KB,

@@ -1,11 +1,12 @@
 //! Runs that do not come to their end: what was measured is kept, and nothing keeps running.
 
 use crate::support::{
-    Machine, Running, SMALL_LAB, Signal, TempDir, children, entries, eventually, folder, is_alive,
-    isobath, number, rows, run, short_plan, values,
+    Machine, PROGRAM, Running, SMALL_LAB, Signal, TempDir, children, entries, eventually, folder,
+    is_alive, isobath, number, rows, run, short_plan, skip, values,
 };
 use record::tables::{Counters, Sample};
 use std::fs;
+use std::process::Command;
 
 fn place() -> TempDir {
     folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(30))])
@@ -153,4 +154,36 @@ fn what_escaped_from_a_lab_is_swept_by_the_next() {
     let pid = pid.trim().parse().unwrap();
     run(place.path(), &["lab", "run", "small.toml", "--", "true"]).ended(0);
     eventually("it is swept", || !is_alive(pid));
+}
+
+/// A disk that fills up on the way: 100 kB of memory, mounted where only this run sees it.
+#[test]
+fn a_disk_that_is_full_ends_the_run_and_what_it_took_is_kept() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    // The copy goes out of the mount namespace, which ends with its last process.
+    let script = r#"
+mkdir disk kept && mount -t tmpfs -o size=100k none disk || exit 99
+"$0" rrul --lab small.toml --plan plan.toml -o disk/run
+status=$?
+cp -r disk/run kept
+exit $status
+"#;
+    let mut command = Command::new("unshare");
+    command
+        .args(["-Urm", "sh", "-c", script, PROGRAM])
+        .current_dir(place.path());
+    let ran = Running::start(command).finish();
+    if ran.code() == Some(99) || ran.stderr.starts_with("unshare") {
+        let _: Option<()> = skip("a test with a full disk", ran.stderr.trim());
+        return;
+    }
+    let line = ran.refused(3);
+    assert!(line.starts_with("rrul: cannot write disk/run/"), "{line}");
+    assert!(line.contains("No space left on device"), "{line}");
+    assert!(!rows::<Sample>(&place.path().join("kept/run")).is_empty());
+    let card = run(place.path(), &["show", "kept/run"]);
+    assert!(card.ended(0).stdout.contains("INCOMPLETE"), "{card:#?}");
 }

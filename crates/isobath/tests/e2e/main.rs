@@ -4,6 +4,10 @@
 //! they say so and pass; with `ISOBATH_TEST_NO_SKIP` set they fail instead. Those that measure take the whole machine
 //! ([`support::Machine::whole`]), so that they do not measure each other. Nothing is asserted of wall-clock time but
 //! medians, with generous bounds, and a run whose instrument was the bottleneck must say so itself ([`support::Ran::measured`]).
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, helpers of tests included"
+)]
 
 mod help;
 mod hostile;

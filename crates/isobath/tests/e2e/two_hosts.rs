@@ -1,8 +1,8 @@
 //! Two ends that agree, or do not: `isobath serve` and a client, over loopback or across a lab.
 
 use crate::support::{
-    Machine, Running, Signal, TempDir, entries, eventually, folder, is_alive, isobath, rows, run,
-    short_plan, signal_process, values,
+    Machine, PROGRAM, Running, SMALL_LAB, Signal, TempDir, entries, eventually, folder, has,
+    is_alive, isobath, number, rows, run, short_plan, signal_process, values,
 };
 use record::tables::Sample;
 use serde_json::Value;
@@ -247,10 +247,7 @@ fn a_server_that_is_killed_mid_run_leaves_an_incomplete_record_with_the_reason()
     let Some(_machine) = Machine::shared() else {
         return;
     };
-    let place = folder(&[
-        ("small.toml", crate::support::SMALL_LAB),
-        ("plan.toml", &short_plan(30)),
-    ]);
+    let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(30))]);
     let key = run(
         place.path(),
         &["serve", "--identity", "id/i.json", "--show-key"],
@@ -258,7 +255,7 @@ fn a_server_that_is_killed_mid_run_leaves_an_incomplete_record_with_the_reason()
     .ended(0)
     .stdout
     .clone();
-    let program = crate::support::PROGRAM;
+    let program = PROGRAM;
     let server =
         format!("far=echo $$ > server.pid; exec {program} serve --identity id/i.json >server.txt");
     let client = [
@@ -299,7 +296,7 @@ fn a_server_that_is_killed_mid_run_leaves_an_incomplete_record_with_the_reason()
         message.contains("far:4890 closed the connection") && !message.contains('\n'),
         "{message}"
     );
-    assert!(crate::support::number(&run_json, "/summary/latency_ms/idle/p50") >= 10.0);
+    assert!(number(&run_json, "/summary/latency_ms/idle/p50") >= 10.0);
     assert!(
         rows::<Sample>(&record).len() > 20,
         "what was measured is kept"
@@ -309,4 +306,100 @@ fn a_server_that_is_killed_mid_run_leaves_an_incomplete_record_with_the_reason()
         shown.contains("INCOMPLETE") && shown.contains("the server was lost"),
         "{shown}"
     );
+}
+
+/// What is lost in between is told as lost; what comes after is measured.
+#[test]
+fn a_path_that_is_cut_for_a_while_is_lived_through() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("ip") {
+        return;
+    }
+    let routed = SMALL_LAB
+        .replace("hosts =", "routers = [\"mid\"]\nhosts =")
+        .replace(
+            "between = [\"near\", \"far\"]",
+            "between = [\"near\", \"mid\"]",
+        )
+        + "[[link]]\nbetween = [\"mid\", \"far\"]\nup = []\ndown = []\n";
+    let place = folder(&[("routed.toml", &routed), ("plan.toml", &short_plan(8))]);
+    let show = ["serve", "--identity", "id/i.json", "--show-key"];
+    let key = run(place.path(), &show).ended(0).stdout.clone();
+    let server = format!("far=exec {PROGRAM} serve --identity id/i.json >server.txt");
+    let cut = "mid=while [ ! -e run/series.arrows ]; do sleep 0.1; done; sleep 1; \
+               ip route replace blackhole 10.77.0.2/32; sleep 3; \
+               ip route replace 10.77.0.2/32 dev to-far; exec sleep 600";
+    let lab = [
+        "lab",
+        "run",
+        "routed.toml",
+        "--also",
+        &server,
+        "--also",
+        cut,
+        "--",
+    ];
+    let common = [
+        "--plan",
+        "plan.toml",
+        "--json",
+        "-o",
+        "run",
+        "--key",
+        key.trim(),
+    ];
+    let client = [&[PROGRAM, "rrul", "10.77.0.2"], &common[..]].concat();
+    run(place.path(), &[&lab[..], &client].concat()).measured();
+    let mut samples = rows::<Sample>(&place.path().join("run"));
+    samples.sort_by_key(|sample| sample.t_ns);
+    let lost = samples
+        .iter()
+        .rposition(|sample| sample.lost)
+        .expect("nothing was lost");
+    let after = samples[lost..]
+        .iter()
+        .filter(|sample| sample.rtt_ns.is_some())
+        .count();
+    assert!(after > 10, "{after} round trips after the cut");
+}
+
+#[test]
+fn whoever_says_nothing_is_given_up() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    // The system takes the connection; nobody ever reads from it.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = silent.local_addr().unwrap().to_string();
+    let before = entries(place.path());
+    let ran = run(place.path(), &["rrul", &host, "--plan", "probes.toml"]);
+    let line = ran.refused(3);
+    assert!(
+        line.starts_with(&format!("rrul: {host} did not answer in time")),
+        "{line}"
+    );
+    assert_eq!(entries(place.path()), before);
+}
+
+#[test]
+fn a_server_serves_several_at_once_and_outlives_one_that_dies() {
+    let _machine = Machine::without_networks();
+    let long = PROBES.replace("600ms", "60s");
+    let place = folder(&[("probes.toml", PROBES), ("long.toml", &long)]);
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let client = |plan: &str, out: &str| {
+        let common = ["rrul", &server.host, "--key", &server.key, "--json"];
+        let own = ["--plan", plan, "-o", out];
+        Running::start(isobath(place.path(), &[&common[..], &own].concat()))
+    };
+    let dying = client("long.toml", "dying");
+    let record = place.path().join("dying");
+    eventually("it measures", || record.join("samples.arrows").exists());
+    let others = ["a", "b", "c"].map(|out| client("probes.toml", out));
+    dying.signal(Signal::KILL);
+    for other in others {
+        other.finish().measured();
+    }
+    client("probes.toml", "later").finish().measured();
 }
