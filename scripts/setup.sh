@@ -34,6 +34,11 @@ for what in "$@"; do
     build)
         # ring, zstd and blake3 bring some C.
         command -v cc >/dev/null || install_packages gcc libc6-dev
+        # Newer Debian and Ubuntu have rustup itself as a package.
+        if ! command -v "${CARGO:-cargo}" >/dev/null && apt-cache show rustup >/dev/null 2>&1; then
+            install_packages rustup
+            rustup default stable
+        fi
         if ! command -v "${CARGO:-cargo}" >/dev/null; then
             echo "setup: no cargo - install Rust 1.95 or newer (https://rustup.rs), then run this again" >&2
             exit 1

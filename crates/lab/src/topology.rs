@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `up` is what happens to packets from the first node to the second, `down` from the second to the first. Addresses and
-//! routes follow from the graph: node number `n` is 10.77.0.n and fd77::n on every one of its interfaces, and packets take
+//! routes follow from the graph: node number `n` is `10.77.0.n` and `fd77::n` on every one of its interfaces, and packets take
 //! the way with the fewest links.
 
 use crate::Error;

@@ -29,6 +29,8 @@ use stats::Distribution;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// What a record calls this.
+pub(crate) const TEST: &str = "lab calibrate";
 /// The lab in which speed is measured.
 pub(crate) const WIRE: &str = "wire";
 /// The lab in which punctuality is measured: a link that only delays, by [`delay::DELAY`].

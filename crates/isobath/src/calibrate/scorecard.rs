@@ -116,7 +116,7 @@ mod tests {
 
     fn run() -> Run {
         let started = "2026-11-21T07:29:11Z".parse().unwrap();
-        let mut run = Run::new("lab calibrate", started, Value::Null);
+        let mut run = Run::new(super::super::TEST, started, Value::Null);
         run.status = Status::Complete;
         for (key, value) in [(BEFORE, 3.0), (OTHERS, 4.0)] {
             run.instrument.more.insert(key.to_owned(), value.into());

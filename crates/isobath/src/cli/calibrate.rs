@@ -3,7 +3,7 @@
 use super::{INTERRUPTED, print};
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
-use crate::calibrate::{Bench, STEPS, Summary, WIRE};
+use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
 use crate::host;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -67,7 +67,7 @@ fn new_run() -> Run {
         .map(|(step, time)| json!({ "step": step.name(), "seconds": time.as_secs_f64() }))
         .collect();
     let plan = json!({ "lab": WIRE, "steps": steps });
-    let mut run = Run::new("lab calibrate", Timestamp::now(), plan);
+    let mut run = Run::new(TEST, Timestamp::now(), plan);
     run.hosts = vec![host::facts("client")];
     run
 }

@@ -157,7 +157,10 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         // A server among them needs a moment until it listens.
         clock::sleep_until(clock::now() + Duration::from_millis(300));
     }
-    let node = place.on.as_ref().unwrap_or(&network.topology().client);
+    let node = place
+        .on
+        .as_ref()
+        .unwrap_or_else(|| &network.topology().client);
     let mut child = network.spawn(node, command).map_err(Usage::of)?;
     let status = loop {
         if let Some(status) = child.try_wait()? {

@@ -91,8 +91,8 @@ impl Verb {
 
     fn run(self) -> anyhow::Result<u8> {
         match self {
-            Self::Serve(args) => serve::run(args),
-            Self::Rrul(args) => rrul::run(args),
+            Self::Serve(args) => serve::run(&args),
+            Self::Rrul(args) => rrul::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Show(args) => show::run(&args),
             Self::Export(args) => export::run(&args),

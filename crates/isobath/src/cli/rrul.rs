@@ -28,6 +28,11 @@ const CONNECT: Duration = Duration::from_secs(10);
 const LAB_CC: &str = "cubic";
 
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    clippy::doc_markdown,
+    reason = "switches of a command line, and their help as people read it"
+)]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
 pub(crate) struct Args {
     /// The far end: HOST, HOST:PORT or [IPv6]:PORT, where 'isobath serve' runs.
@@ -82,8 +87,8 @@ fn seconds(text: &str) -> Result<Span, units::QuantityError> {
     )
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<u8> {
-    let plan = plan(&args)?;
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let plan = plan(args)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let network = args
         .lab
@@ -95,7 +100,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
         .as_ref()
         .map(|network| Far::start(network, args.ipv6))
         .transpose()?;
-    let mut client = connect(&args, far.as_ref())?;
+    let mut client = connect(args, far.as_ref())?;
     let cc = args
         .cc
         .clone()
@@ -103,9 +108,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
     check_cc(cc.as_deref())?;
     let family = if client.peer.is_ipv4() { 4 } else { 6 };
     let streams = StreamPlan::all(&plan, family, cc.as_deref());
-    let mut run = new_run(&args, &plan, cc.as_deref(), &client, network.as_ref())?;
-    let mut record = create(&folder(&args, run.started)?, &run)?;
-    let bar = progress(&args, &plan);
+    let mut run = new_run(args, &plan, cc.as_deref(), &client, network.as_ref())?;
+    let mut record = create(&folder(args, run.started)?, &run)?;
+    let bar = progress(args, &plan);
     let context = Context {
         plan: &plan,
         streams: &streams,
@@ -135,7 +140,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<u8> {
     if let Some(far) = &mut far {
         far.stop();
     }
-    report(&args, &run, &outcome, &dir)
+    report(args, &run, &outcome, &dir)
 }
 
 fn plan(args: &Args) -> anyhow::Result<Plan> {
@@ -262,7 +267,7 @@ fn show(bar: &ProgressBar, live: &Live) {
     bar.set_position(u64::try_from(live.elapsed.as_millis()).unwrap_or(u64::MAX));
     let rtt = live
         .rtt_ms
-        .map_or("-".to_owned(), |ms| format!("{ms:.1} ms"));
+        .map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1} ms"));
     bar.set_message(format!(
         "down {:.1} up {:.1} Mbit/s, rtt {rtt}",
         live.down_mbps, live.up_mbps

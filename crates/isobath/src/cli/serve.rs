@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use sys::process;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Args {
     /// TCP and UDP port.
     #[arg(long, default_value_t = DEFAULT_PORT)]
@@ -32,8 +33,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<u8> {
-    let identity = identity(&args)?;
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let identity = identity(args)?;
     let key = identity.key();
     if args.show_key {
         print(&key.to_string())?;

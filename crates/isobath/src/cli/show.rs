@@ -1,13 +1,13 @@
 //! `isobath show`.
 
 use super::print;
-use crate::rrul::plan::Plan;
-use crate::rrul::scorecard::scorecard;
+use crate::calibrate;
 use crate::rrul::streams::StreamPlan;
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
+use crate::rrul::{self, Plan};
 use anyhow::Context;
-use record::{Record, Run, Status};
+use record::{Record, Run};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -22,36 +22,43 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let record = Record::open(&args.run)?;
     let mut run = record.run().clone();
-    anyhow::ensure!(
-        run.test == "rrul",
-        "cannot show a record of test '{}'",
-        run.test
-    );
-    if run
+    let is_empty = run
         .summary
         .as_object()
-        .is_none_or(serde_json::Map::is_empty)
-    {
+        .is_none_or(serde_json::Map::is_empty);
+    if run.test == "rrul" && is_empty {
         run.summary = serde_json::to_value(summary_of(&record, &run)?)?;
     }
     if args.json {
         print(&serde_json::to_string_pretty(&run)?)?;
     } else {
-        let summary: Summary = serde_json::from_value(run.summary.clone())
-            .with_context(|| format!("{}: run.json has another summary", args.run.display()))?;
-        print(&format!(
-            "{}record        {}",
-            scorecard(&run, &summary),
-            args.run.display()
-        ))?;
+        let page = page(&run).with_context(|| args.run.display().to_string())?;
+        print(&format!("{page}record        {}", args.run.display()))?;
     }
     // Looking at a record has succeeded, whatever is in it.
     Ok(0)
 }
 
+/// The scorecard of the run's test.
+fn page(run: &Run) -> anyhow::Result<String> {
+    let summary = run.summary.clone();
+    match run.test.as_str() {
+        "rrul" => Ok(rrul::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        calibrate::TEST => Ok(calibrate::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        other => anyhow::bail!(
+            "a record of test '{other}' has no scorecard here - look at it with --json"
+        ),
+    }
+}
+
 /// The summary of a record whose run was killed before it could write one: from its tables.
 fn summary_of(record: &Record, run: &Run) -> anyhow::Result<Summary> {
-    debug_assert_eq!(run.status, Status::Incomplete);
     let mut plan = run.plan.clone();
     if let Some(plan) = plan.as_object_mut() {
         // Options of the command line, kept beside the plan's own fields.

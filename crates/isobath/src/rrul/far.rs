@@ -102,8 +102,8 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
         ));
     }
     let available = tcp::available_congestion().map_err(|error| error.to_string())?;
-    let asked = setup.streams.iter().filter_map(|stream| stream.cc.as_ref());
-    let unknown = asked.filter(|cc| !available.contains(cc)).next();
+    let mut asked = setup.streams.iter().filter_map(|stream| stream.cc.as_ref());
+    let unknown = asked.find(|cc| !available.contains(cc));
     unknown.map_or(Ok(()), |cc| {
         Err(format!(
             "congestion control '{cc}' - the kernel there has {}",

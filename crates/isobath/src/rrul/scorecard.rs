@@ -22,8 +22,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         row(&mut page, &format!("UDP {class}"), phases);
     }
     row(&mut page, "TCP, all", &summary.tcp_rr_ms);
-    let percent =
-        |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2} %"));
+    let percent = |share: Option<f64>| share.map_or_else(dash, |share| format!("{share:.2} %"));
     let loss = &summary.loss_pct;
     let _ = writeln!(
         page,
@@ -47,7 +46,7 @@ fn title(run: &Run) -> String {
                 .server
                 .addresses
                 .first()
-                .map_or("?".to_owned(), ToString::to_string)
+                .map_or_else(dash, ToString::to_string)
         },
         |lab| format!("lab {}", lab.name),
     );
@@ -85,8 +84,13 @@ fn row(page: &mut String, name: &str, phases: &Phases) {
         return;
     }
     let three = |d: Option<Distribution>| {
-        d.map_or("-".to_owned(), |d| {
-            format!("{:.1} / {:.1} / {:.1} ms", d.p50, d.p95, d.p99)
+        d.map_or_else(dash, |d| {
+            // On a path within one room a tenth of a millisecond says nothing.
+            let digits = if d.p50 < 1.0 { 3 } else { 1 };
+            format!(
+                "{:.digits$} / {:.digits$} / {:.digits$} ms",
+                d.p50, d.p95, d.p99
+            )
         })
     };
     let _ = writeln!(
@@ -100,7 +104,7 @@ fn row(page: &mut String, name: &str, phases: &Phases) {
 fn throughput(page: &mut String, summary: &Summary) {
     let rates = &summary.throughput_mbps;
     let Some(sum) = rates.sum else { return };
-    let mbps = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.2}"));
+    let mbps = |rate: Option<f64>| rate.map_or_else(dash, |rate| format!("{rate:.2}"));
     let _ = writeln!(
         page,
         "throughput    down {}, up {}, sum {sum:.2} Mbit/s of TCP payload; ACKs {} down, {} up",
@@ -109,8 +113,8 @@ fn throughput(page: &mut String, summary: &Summary) {
         mbps(rates.ack_down),
         mbps(rates.ack_up)
     );
-    let index = |index: Option<f64>| index.map_or("-".to_owned(), |index| format!("{index:.2}"));
-    let slew = summary.slew_ms.map_or("-".to_owned(), |d| {
+    let index = |index: Option<f64>| index.map_or_else(dash, |index| format!("{index:.2}"));
+    let slew = summary.slew_ms.map_or_else(dash, |d| {
         format!("{} median, {} worst", ms(d.p50), ms(d.max))
     });
     let _ = writeln!(
@@ -129,7 +133,7 @@ fn links(page: &mut String, summary: &Summary) {
         .filter(|link| link.rate_mbps.is_some())
         .take(4)
     {
-        let queue = link.queue_ms.map_or("-".to_owned(), |d| {
+        let queue = link.queue_ms.map_or_else(dash, |d| {
             format!("{} median, {} most", ms(d.p50), ms(d.max))
         });
         let dropped = link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
@@ -154,7 +158,7 @@ fn instrument(page: &mut String, run: &Run) {
     let stamps = run
         .instrument
         .kernel_stamps_pct
-        .map_or("-".to_owned(), |pct| format!("{pct:.0} %"));
+        .map_or_else(dash, |pct| format!("{pct:.0} %"));
     if !cpu.is_empty() {
         let _ = writeln!(
             page,
@@ -182,12 +186,20 @@ fn warnings(page: &mut String, run: &Run) {
     }
 }
 
-/// Milliseconds with as many digits as a reader needs.
+/// Milliseconds with as many digits as a reader needs; microseconds for very short times.
 fn ms(value: f64) -> String {
+    if value > 0.0 && value < 0.1 {
+        return format!("{:.0} us", value * 1e3);
+    }
     let digits = if value < 10.0 {
         2
     } else {
         usize::from(value < 100.0)
     };
     format!("{value:.digits$} ms")
+}
+
+/// What stands for a figure that was not measured.
+fn dash() -> String {
+    "-".to_owned()
 }

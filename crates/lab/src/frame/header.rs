@@ -134,7 +134,7 @@ fn flow_key(packet: &[u8]) -> Option<[&[u8]; 3]> {
     Some([packet.get(addresses)?, protocol, ports])
 }
 
-/// Whether the packet is addressed to a group (224.0.0.0/4, ff00::/8).
+/// Whether the packet is addressed to a group (`224.0.0.0/4`, `ff00::/8`).
 pub(crate) fn is_multicast(packet: &[u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) => packet.get(16).is_some_and(|octet| octet >> 4 == 0xe),
