@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One row of a table. Implemented by [`table!`](crate::table).
+/// One row of a table. Implemented by [`table!`](crate::table!).
 pub trait Row: Sized {
     /// The table's name, and so its file's: lower-case letters, digits and `_`.
     const TABLE: &'static str;

@@ -35,7 +35,7 @@ const LAB_CC: &str = "cubic";
 )]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
 pub(crate) struct Args {
-    /// The far end: HOST, HOST:PORT or [IPv6]:PORT, where 'isobath serve' runs.
+    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
     host: Option<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]

@@ -1,7 +1,7 @@
 //! Packets as bytes: what the runner moves between interfaces.
 //!
 //! A TUN device hands over TCP in bursts of up to 64 KiB with a virtio-net header that says where to
-//! cut ([`split`]). The path works on the cut packets, each of which would be one packet on a wire; those that leave it
+//! cut ([`split()`]). The path works on the cut packets, each of which would be one packet on a wire; those that leave it
 //! at the same moment and belong together go back to the kernel as one burst ([`join`]). Checksums are left
 //! to the header's "needs checksum" mark, as between two virtual machines on one host, so no byte of
 //! payload is ever summed or looked at here.
