@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! pacer send GAP COUNT [SIZE]         send to ourselves over loopback and measure
+//! pacer pace PORT GAP COUNT           only send, to this port on loopback, for somebody who watches
 //! pacer watch PORT GAP TIME           measure whoever sends to this port (irtt, iperf3; as root)
 //! ```
 //!
@@ -13,7 +14,7 @@ use isobath_sys as sys;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::error::Error;
 use std::io::{self, Read};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -38,8 +39,14 @@ fn main() -> Result<(), Failure> {
     match words.as_slice() {
         ["send", gap, count] => send(span(gap)?, count.parse()?, 172),
         ["send", gap, count, size] => send(span(gap)?, count.parse()?, size.parse()?),
+        ["pace", port, gap, count] => {
+            let to = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port.parse()?);
+            pace(to, span(gap)?, count.parse()?, 172).map(drop)
+        }
         ["watch", port, gap, time] => watch(port.parse()?, span(gap)?, span(time)?),
-        _ => Err("usage: pacer send GAP COUNT [SIZE] | pacer watch PORT GAP TIME".into()),
+        _ => Err(
+            "usage: pacer send GAP COUNT [SIZE] | pacer pace PORT GAP COUNT | pacer watch PORT GAP TIME".into(),
+        ),
     }
 }
 

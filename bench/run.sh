@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs the benches named (all by default), one after the other: never two at once, they would measure each other.
+#
+#   bench/run.sh [emulator] [pacer] [rrul-cpu]
+#
+# Each prints our figures beside the peer's, taken in turns in the same run. As root: network namespaces and packet
+# sockets. Takes some minutes. Set REPEATS for more or fewer turns.
+set -uo pipefail
+cd "$(dirname "$0")"
+./install-peers.sh || echo "some peers are missing; what there is will be measured" >&2
+cargo build --release --locked -p isobath -p isobath-sys --examples --bins || exit 3
+status=0
+[ $# -gt 0 ] || set -- emulator pacer rrul-cpu
+for name in "$@"; do
+    case $name in
+        emulator | pacer | rrul-cpu) "./$name" || status=1 ;;
+        *) echo "no bench is called '$name' - use emulator, pacer or rrul-cpu" >&2; exit 2 ;;
+    esac
+done
+exit $status
