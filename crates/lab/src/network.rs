@@ -69,15 +69,16 @@ impl Link {
 impl Network {
     /// Brings `topology` up. Everything random on its links follows from `seed`.
     ///
-    /// First it makes sure of the privilege to do so (which is possible only before this process has other threads), and sweeps
-    /// what labs of dead processes left running.
+    /// First it sweeps what labs of dead processes left running, and makes sure of the privilege to make networks (which is
+    /// possible only before this process has other threads).
     ///
     /// # Errors
     ///
     /// When this user may not make networks, there is no TUN driver, or a link is ill described; nothing is left behind.
     pub fn up(topology: Topology, seed: u64) -> Result<Self, Error> {
-        netns::gain_privilege()?;
+        // Before this process moves into a user namespace: from there it could not look into those of earlier labs.
         process::sweep_orphans(OWNER);
+        netns::gain_privilege()?;
         let mut paths = pipelines(&topology, seed)?.into_iter();
         let nodes: HashMap<_, _> = topology
             .nodes()
