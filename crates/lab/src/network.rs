@@ -6,8 +6,10 @@ use crate::runner::{Direction, Runner};
 use crate::{Error, Topology, profiles};
 use path::Pipeline;
 use std::collections::{HashMap, VecDeque};
+use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,6 +40,9 @@ const FORWARDING: &[(&str, &str)] = &[
     ("net.ipv6.conf.all.forwarding", "1"),
 ];
 
+/// Networks that this process has brought up.
+static NETWORKS: AtomicU64 = AtomicU64::new(0);
+
 /// A running network. Dropping it takes everything down.
 #[derive(Debug)]
 pub struct Network {
@@ -47,6 +52,8 @@ pub struct Network {
     stop: Arc<AtomicBool>,
     runner: Option<JoinHandle<()>>,
     cpu_ns: Arc<AtomicU64>,
+    /// By which the processes of this lab are known.
+    mark: String,
 }
 
 /// One direction of one link, as its user sees it.
@@ -79,6 +86,8 @@ impl Network {
         // Before this process moves into a user namespace: from there it could not look into those of earlier labs.
         process::sweep_orphans(OWNER);
         netns::gain_privilege()?;
+        let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}.{number}", process::owner_mark()?);
         let mut paths = pipelines(&topology, seed)?.into_iter();
         let nodes: HashMap<_, _> = topology
             .nodes()
@@ -121,6 +130,7 @@ impl Network {
             stop,
             runner: Some(runner),
             cpu_ns,
+            mark,
         })
     }
 
@@ -169,7 +179,7 @@ impl Network {
     /// When there is no such node or program.
     pub fn spawn(&self, name: &str, mut command: Command) -> Result<Child, Error> {
         let hosts = self.hosts_file()?;
-        command.env(OWNER, process::owner_mark()?);
+        command.env(OWNER, &self.mark);
         let path = hosts.path().to_str();
         Ok(process::spawn_in(self.node(name)?, command, path)?)
     }
@@ -179,6 +189,8 @@ impl Network {
         let make = || -> io::Result<_> {
             let mut file = tempfile::Builder::new()
                 .prefix("isobath-hosts-")
+                // Programs that drop privileges want to find names too.
+                .permissions(Permissions::from_mode(0o644))
                 .tempfile()?;
             writeln!(file, "127.0.0.1 localhost\n::1 localhost")?;
             for name in self.topology.nodes() {
@@ -199,6 +211,8 @@ impl Drop for Network {
             // A runner that panicked has printed why.
             let _ = runner.join();
         }
+        // What the commands have left running: with it the namespaces would stay.
+        process::sweep_own(OWNER, &self.mark);
     }
 }
 

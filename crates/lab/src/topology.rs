@@ -124,9 +124,9 @@ impl Topology {
                     "link {a} - {b}: two nodes have one link, and none to themselves"
                 ));
             }
-            if !(576..=65_535).contains(&link.mtu) {
+            if !(1_280..=65_535).contains(&link.mtu) {
                 return Err(format!(
-                    "link {a} - {b}: mtu {} is not between 576 and 65535",
+                    "link {a} - {b}: mtu {} is not between 1280 and 65535",
                     link.mtu
                 ));
             }

@@ -8,6 +8,7 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -105,21 +106,23 @@ pub fn termination_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
-/// Names this process for its descendants: its id and start time, so that a recycled id is told apart.
+/// Names this process for its descendants: its id and start time, so that a recycled id is told apart, and its PID
+/// namespace, where alone the id means anything.
 ///
 /// # Errors
 ///
 /// When `/proc` cannot be read.
 pub fn owner_mark() -> Result<String, Error> {
     let pid = std::process::id();
-    let start = start_time(pid).ok_or_else(|| {
+    let mark = || Some(format!("{pid}.{}.{}", start_time(pid)?, pid_namespace()?));
+    let missing = || {
         Error::io(
             "read",
-            "/proc/self/stat",
+            "/proc/self",
             io::Error::from(io::ErrorKind::NotFound),
         )
-    })?;
-    Ok(format!("{pid}.{start}"))
+    };
+    mark().ok_or_else(missing)
 }
 
 /// Kills every process whose environment has `variable` set to the [`owner_mark`] of a process that is no more;
@@ -127,13 +130,23 @@ pub fn owner_mark() -> Result<String, Error> {
 ///
 /// Nothing else is touched: a process that no isobath started carries no such mark.
 pub fn sweep_orphans(variable: &str) -> usize {
+    sweep(variable, |mark| !owner_lives(mark))
+}
+
+/// Kills every process whose environment has `variable` set to `own`: an [`owner_mark`] of this process, perhaps with more
+/// behind another dot. Returns how many.
+pub fn sweep_own(variable: &str, own: &str) -> usize {
+    sweep(variable, |mark| mark == own)
+}
+
+fn sweep(variable: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
     let Ok(processes) = fs::read_dir("/proc") else {
         return 0;
     };
     let prefix = format!("{variable}=");
     processes
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|&pid| mark_of(pid, &prefix).is_some_and(|mark| !owner_lives(&mark)))
+        .filter(|&pid| mark_of(pid, &prefix).is_some_and(|mark| is_wanted(&mark)))
         .filter(|&pid| kill(pid))
         .count()
 }
@@ -146,14 +159,21 @@ fn mark_of(pid: u32, prefix: &str) -> Option<String> {
     Some(std::str::from_utf8(&entry[prefix.len()..]).ok()?.to_owned())
 }
 
-/// Whether the process that `mark` names still runs; a mark that cannot be read counts as living, so that nothing is
-/// killed by mistake.
+/// Whether the process that `mark` names still runs; a mark that cannot be read, or that speaks of another PID namespace,
+/// counts as living, so that nothing is killed by mistake.
 fn owner_lives(mark: &str) -> bool {
     let parse = || {
-        let (pid, start) = mark.split_once('.')?;
-        Some((pid.parse::<u32>().ok()?, start.parse::<u64>().ok()?))
+        let mut parts = mark.split('.');
+        let (pid, start, namespace) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_ours = pid_namespace()?.to_string() == namespace;
+        Some((pid.parse::<u32>().ok()?, start.parse::<u64>().ok()?)).filter(|_| is_ours)
     };
     parse().is_none_or(|(pid, start)| start_time(pid) == Some(start))
+}
+
+/// The number of this process's PID namespace.
+fn pid_namespace() -> Option<u64> {
+    Some(fs::metadata("/proc/self/ns/pid").ok()?.ino())
 }
 
 /// Start time of process `pid` in clock ticks since boot (field 22 of `/proc/PID/stat`).
@@ -176,6 +196,11 @@ fn kill(id: u32) -> bool {
 mod tests {
     use super::*;
 
+    /// The mark of a process that had this one's id before it.
+    fn recycled() -> String {
+        format!("{}.1.{}", std::process::id(), pid_namespace().unwrap())
+    }
+
     #[test]
     fn this_process_lives_and_its_mark_is_stable() {
         let mark = owner_mark().unwrap();
@@ -185,9 +210,11 @@ mod tests {
             owner_lives("not a mark"),
             "what cannot be read is left alone"
         );
+        assert!(!owner_lives(&recycled()), "a recycled id is told apart");
+        let elsewhere = format!("{}.1.2", std::process::id());
         assert!(
-            !owner_lives(&format!("{}.1", std::process::id())),
-            "a recycled id is told apart"
+            owner_lives(&elsewhere),
+            "another PID namespace is none of our business"
         );
     }
 
@@ -201,7 +228,7 @@ mod tests {
                 .spawn()
                 .unwrap()
         };
-        let mut orphan = start(&format!("{}.1", std::process::id()));
+        let mut orphan = start(&recycled());
         let mut child = start(&owner_mark().unwrap());
         // A process shows its environment a moment after it has been started.
         let prefix = format!("{variable}=");

@@ -8,8 +8,10 @@ use crate::rrul::plan::Plan;
 use crate::rrul::quality;
 use crate::rrul::run::{self, Context, Ending, Outcome};
 use crate::rrul::scorecard::scorecard;
+use crate::rrul::stream::try_congestion;
 use crate::rrul::streams::StreamPlan;
 use crate::rrul::summary::summarise;
+use crate::rrul::warnings::warnings;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
@@ -19,7 +21,7 @@ use serde_json::json;
 use session::{AccessKey, Client, Family};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use sys::{process, tcp};
+use sys::process;
 use units::{Dscp, Span};
 
 /// How long the far end may take to welcome us.
@@ -105,11 +107,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .cc
         .clone()
         .or_else(|| network.is_some().then(|| LAB_CC.to_owned()));
-    check_cc(cc.as_deref())?;
     let family = if client.peer.is_ipv4() { 4 } else { 6 };
     let streams = StreamPlan::all(&plan, family, cc.as_deref());
+    check(&plan, &streams, &client)?;
     let mut run = new_run(args, &plan, cc.as_deref(), &client, network.as_ref())?;
-    let mut record = create(&folder(args, run.started)?, &run)?;
+    let folder = folder(args, run.started)?;
+    let mut record = create(&folder, &run)?;
     let bar = progress(args, &plan);
     let context = Context {
         plan: &plan,
@@ -119,20 +122,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         interrupt: &interrupt,
         display: &|live| show(&bar, live),
     };
-    let outcome = run::run(&context, &mut client, &mut record);
+    let agreement = run::agree(&context, &mut client).inspect_err(|_| {
+        // Nothing has been measured; only what was just made is removed.
+        let _ = std::fs::remove_file(folder.join("run.json"));
+        let _ = std::fs::remove_dir(&folder);
+    })?;
+    let outcome = run::run(&context, &agreement, &mut client, &mut record)?;
     bar.finish_and_clear();
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            let dir = record.dir().to_owned();
-            drop(record);
-            // Only a disk that is full ends a run on the way; before it there is nothing to keep.
-            if !error.is::<record::Error>() {
-                let _ = std::fs::remove_dir_all(dir);
-            }
-            return Err(error);
-        }
-    };
     let emulator = network.as_ref().map(Network::cpu).unwrap_or_default();
     conclude(&mut run, &plan, &outcome, emulator)?;
     let dir = record.dir().to_owned();
@@ -176,16 +172,20 @@ fn connect(args: &Args, far: Option<&Far>) -> anyhow::Result<Client> {
     Ok(session::connect(&host, family, key, CONNECT)?)
 }
 
-/// Whether this kernel has congestion control `cc`; the far end checks its own.
-fn check_cc(cc: Option<&str>) -> anyhow::Result<()> {
-    let available = tcp::available_congestion()?;
-    match cc.filter(|cc| !available.iter().any(|known| known == cc)) {
-        Some(cc) => Err(Usage::of(anyhow::anyhow!(
-            "this kernel has no congestion control '{cc}' - use one of {}",
-            available.join(", ")
-        ))),
-        None => Ok(()),
+/// What can be found wrong before the run. The far end checks its own congestion controls.
+fn check(plan: &Plan, streams: &[StreamPlan], client: &Client) -> anyhow::Result<()> {
+    let limits = client.welcome.limits;
+    if plan.total() > Duration::from_secs(limits.duration_s) {
+        anyhow::bail!(
+            "the run takes {:.0} s and the server allows {} s - use a shorter --duration",
+            plan.total().as_secs_f64(),
+            limits.duration_s
+        );
     }
+    for cc in streams.iter().filter_map(StreamPlan::cc) {
+        try_congestion(cc).map_err(Usage::of)?;
+    }
+    Ok(())
 }
 
 fn new_run(
@@ -283,7 +283,7 @@ fn conclude(
 ) -> anyhow::Result<()> {
     let summary = summarise(plan, &outcome.tables);
     run.instrument = quality::instrument(plan, outcome, emulator);
-    run.warnings = quality::warnings(outcome, &run.instrument, &summary);
+    run.warnings = warnings(outcome, &run.instrument, &summary);
     run.status = quality::status(&outcome.ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;
     Ok(())

@@ -65,6 +65,9 @@ fn summary_of(record: &Record, run: &Run) -> anyhow::Result<Summary> {
         plan.retain(|field, _| !["cc", "note", "seed"].contains(&field.as_str()));
     }
     let plan: Plan = serde_json::from_value(plan).context("run.json has another plan")?;
+    plan.check()
+        .map_err(anyhow::Error::msg)
+        .context("run.json has another plan")?;
     let family = run.path.families.first().copied().unwrap_or(4);
     let streams = StreamPlan::all(&plan, family, None);
     Ok(summarise(&plan, &Tables::read(record, &streams)?))

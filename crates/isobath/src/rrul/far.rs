@@ -1,6 +1,8 @@
 //! The far end of a run: what `isobath serve` does for one client.
 
-use super::messages::{Done, Far, Near, ROWS_PER_LINE, Role, Row, Setup, StreamEnd, StreamSetup};
+use super::messages::{
+    Done, Far, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamEnd, StreamSetup,
+};
 use super::sampler::{Sampler, Sink};
 use super::stream::{load, tcp_rr};
 use record::tables::{Cpu, Series};
@@ -14,6 +16,8 @@ use units::{Ecn, Instant, TrafficClass};
 
 /// Rows kept for a client: an hour of its largest plan would be more, and is told in `rows_lost`.
 const MOST_ROWS: usize = 500_000;
+/// What a session must have left at the end of a run, to send the rows.
+const REPORT: Duration = Duration::from_secs(5);
 /// After the planned end of a run the client has this long to ask for the rows.
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -27,7 +31,8 @@ struct Rows {
 impl Rows {
     fn push(&self, row: Row) {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if rows.len() < MOST_ROWS {
+        // How streams ended is always kept: there are no more of those than streams.
+        if rows.len() < MOST_ROWS || matches!(row, Row::Stream(_)) {
             rows.push(row);
         } else {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -84,32 +89,33 @@ pub(crate) fn serve(
     }
 }
 
-/// What can be found wrong before the run.
+/// What can be found wrong before the run. The client has the key, which is no reason to believe its numbers.
 fn check(setup: &Setup, session: &Session) -> Result<(), String> {
-    let limits = session.limits;
-    if setup.streams.len() > limits.streams as usize {
+    let allowed = session.limits.streams as usize;
+    if setup.streams.len() > allowed {
         return Err(format!(
-            "{} streams - this server allows {} to a session",
-            setup.streams.len(),
-            limits.streams
+            "{} streams - this server allows {allowed} to a session",
+            setup.streams.len()
         ));
     }
-    if setup.total.0 > Duration::from_secs(limits.duration_s) {
+    let end = Instant::from_nanos(setup.origin_ns) + setup.total.0 + REPORT;
+    if end > session.ends {
         return Err(format!(
-            "a run of {:.0} s - this server allows {} s",
+            "a run of {:.0} s - this server ends every session after {} s",
             setup.total.0.as_secs_f64(),
-            limits.duration_s
+            session.limits.duration_s
         ));
     }
-    let available = tcp::available_congestion().map_err(|error| error.to_string())?;
-    let mut asked = setup.streams.iter().filter_map(|stream| stream.cc.as_ref());
-    let unknown = asked.find(|cc| !available.contains(cc));
-    unknown.map_or(Ok(()), |cc| {
-        Err(format!(
-            "congestion control '{cc}' - the kernel there has {}",
-            available.join(", ")
-        ))
-    })
+    let sizes = 1..=super::plan::LARGEST_PROBE;
+    for stream in &setup.streams {
+        if matches!(stream.role, Role::Echo { size } if !sizes.contains(&size.into())) {
+            return Err(format!("stream {}: no message is of that size", stream.id));
+        }
+        if let Some(cc) = stream.cc.as_deref().filter(|_| stream.role == Role::Source) {
+            super::stream::try_congestion(cc).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// Takes the session's streams and serves each in a thread of its own.
@@ -129,6 +135,9 @@ fn accept<'scope, 'env>(
         };
         // Each stream of the plan is opened once; anything else is closed here.
         let id = stream.preamble.stream;
+        if stream.preamble.kind != STREAM_KIND {
+            continue;
+        }
         let Some(index) = waiting.iter().position(|setup| setup.id == id) else {
             continue;
         };

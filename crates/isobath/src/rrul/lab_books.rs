@@ -14,6 +14,8 @@ pub(crate) struct LabBooks {
     origin: Instant,
     /// The interval in which all load runs, after the origin.
     loaded: (Duration, Duration),
+    /// How far the books have been taken.
+    taken: Duration,
     directions: Vec<Books>,
 }
 
@@ -80,6 +82,7 @@ impl LabBooks {
         Self {
             origin,
             loaded,
+            taken: Duration::ZERO,
             directions: directions.collect(),
         }
     }
@@ -91,6 +94,7 @@ impl LabBooks {
         queue: &mut Vec<Queue>,
         counters: &mut Vec<Counters>,
     ) {
+        self.taken = sys::clock::now().since(self.origin);
         let (origin, (start, end)) = (self.origin, self.loaded);
         let is_loaded = |at: Instant| (start..end).contains(&at.since(origin));
         for (link, books) in network.links().iter().zip(&mut self.directions) {
@@ -120,7 +124,8 @@ impl LabBooks {
 
     /// What the books say, one entry for each direction of each link.
     pub(crate) fn truth(&self) -> Vec<LinkTruth> {
-        let seconds = (self.loaded.1.saturating_sub(self.loaded.0)).as_secs_f64();
+        let (start, end) = self.loaded;
+        let seconds = end.min(self.taken).saturating_sub(start).as_secs_f64();
         self.directions
             .iter()
             .map(|books| books.truth(seconds))

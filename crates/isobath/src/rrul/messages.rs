@@ -35,8 +35,6 @@ pub(crate) struct Setup {
     pub(crate) origin_ns: u64,
     /// From the run's start to its end.
     pub(crate) total: Span,
-    /// Width of the sampling bins.
-    pub(crate) bin: Span,
     /// The TCP streams that will be opened.
     pub(crate) streams: Vec<StreamSetup>,
 }

@@ -8,9 +8,11 @@
 //! plan -> agreement with the far end ([`messages`]) -> streams ([`stream`], at both ends; [`far`] is the server's) ->
 //! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]).
 
+mod collector;
 pub(crate) mod far;
 mod lab_books;
 pub(crate) mod messages;
+mod near;
 pub(crate) mod plan;
 pub(crate) mod quality;
 pub(crate) mod run;
@@ -20,6 +22,7 @@ pub(crate) mod stream;
 pub(crate) mod streams;
 pub(crate) mod summary;
 pub(crate) mod tables;
+pub(crate) mod warnings;
 
 pub(crate) use plan::Plan;
 

@@ -25,6 +25,10 @@ const PLANS: &[(&str, &str)] = plans![
     "ping",
 ];
 
+/// Longest message of a probe, in octets: with all headers it fits one packet.
+pub(crate) const LARGEST_PROBE: u64 = 1_400;
+/// Most streams of a plan.
+const MOST_STREAMS: usize = 256;
 /// No plan runs longer.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
@@ -217,7 +221,7 @@ impl Plan {
 
     /// Checks what parsing cannot: call it again after changing a field.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let sizes = session::wire::Probe::LEN as u64..=1_400;
+        let sizes = session::wire::Probe::LEN as u64..=LARGEST_PROBE;
         let wrong_size = self
             .probe
             .iter()
@@ -229,6 +233,17 @@ impl Plan {
                 sizes.start(),
                 sizes.end()
             ));
+        }
+        let load = self
+            .load
+            .iter()
+            .map(|load| usize::from(load.streams))
+            .sum::<usize>();
+        if load * 2 + self.probe.len() > MOST_STREAMS {
+            return Err(format!("a plan has at most {MOST_STREAMS} streams"));
+        }
+        if self.load.iter().any(|load| load.streams == 0) {
+            return Err("a load group has no streams - write at least streams = 1".to_owned());
         }
         if self.load.is_empty() && self.probe.is_empty() {
             return Err("a plan needs at least one [[load]] or [[probe]]".to_owned());

@@ -4,6 +4,7 @@
 //! arrived in order, whenever the program came round to reading it. What was written by a sender is nowhere counted.
 
 use super::messages::StreamEnd;
+use super::stream::wait_until;
 use record::tables::{Cpu, Series};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,13 +114,17 @@ impl<S: Sink> Sampler<S> {
         // Late samples would shift bytes between bins; the slack only fails where /proc is closed.
         let _ = clock::timer_slack(1);
         let mut cpu = Processors::new();
-        let mut bin = clock::now().since(self.origin).as_nanos() / BIN.as_nanos();
-        while !stop.load(Ordering::Relaxed) {
-            bin += 1;
+        let mut looks = 0_u64;
+        loop {
+            // From the clock each time: bins that were slept through are not made up for.
+            let bin = clock::now().since(self.origin).as_nanos() / BIN.as_nanos() + 1;
             let due = Duration::from_nanos(u64::try_from(bin * BIN.as_nanos()).unwrap_or(u64::MAX));
-            clock::sleep_until(self.origin + due);
+            if !wait_until(self.origin + due, &|| stop.load(Ordering::Relaxed)) {
+                return;
+            }
             self.sample();
-            if bin.is_multiple_of(CPU_EVERY.into()) {
+            looks += 1;
+            if looks.is_multiple_of(CPU_EVERY) {
                 self.sink
                     .cpu(cpu.row(self.end, self.since_origin(clock::now())));
             }

@@ -75,7 +75,13 @@ fn sentence(summary: &Summary) -> String {
             "A round trip takes {} without load (median, UDP).",
             ms(idle.p50)
         ),
-        _ => "No round trips were measured.".to_owned(),
+        (None, Some(loaded)) => {
+            format!(
+                "A round trip takes {} under load (median, UDP).",
+                ms(loaded.p50)
+            )
+        }
+        (None, None) => "No UDP round trips were measured.".to_owned(),
     }
 }
 

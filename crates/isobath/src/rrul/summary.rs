@@ -109,9 +109,9 @@ pub(crate) struct Marks {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub(crate) struct Transferred {
     /// To the client.
-    pub(crate) down: u64,
+    pub(crate) down: Option<u64>,
     /// To the server.
-    pub(crate) up: u64,
+    pub(crate) up: Option<u64>,
 }
 
 /// The summary of what is in `tables`, for a run of `plan`.
@@ -255,7 +255,9 @@ impl<'a> View<'a> {
         let wanted = self.tables.series.iter();
         let loaded = self.loaded.clone();
         wanted.filter(move |row| {
-            row.direction == direction && row.end == end && loaded.contains(&row.t_ns)
+            // A bin belongs where most of it lies.
+            let middle = row.t_ns.saturating_sub(row.bin_ns / 2);
+            row.direction == direction && row.end == end && loaded.contains(&middle)
         })
     }
 
@@ -264,11 +266,13 @@ impl<'a> View<'a> {
     fn delivered(&self, direction: &str) -> BTreeMap<u16, u64> {
         let mut bytes = BTreeMap::new();
         for row in self.bins(direction, true) {
-            *bytes.entry(row.stream).or_default() += row.delivered_bytes.unwrap_or_default();
+            let total: &mut u64 = bytes.entry(row.stream).or_default();
+            *total = total.saturating_add(row.delivered_bytes.unwrap_or_default());
         }
         if bytes.is_empty() {
             for row in self.bins(direction, false) {
-                *bytes.entry(row.stream).or_default() += row.acked_bytes.unwrap_or_default();
+                let total: &mut u64 = bytes.entry(row.stream).or_default();
+                *total = total.saturating_add(row.acked_bytes.unwrap_or_default());
             }
         }
         bytes
@@ -290,23 +294,23 @@ impl<'a> View<'a> {
         (shares.len() > 1).then(|| stats::jain(&shares)).flatten()
     }
 
-    /// The rate of acknowledgements for the load of `direction`: segments that its receivers sent without data.
+    /// The rate of acknowledgements for the load of `direction`: segments that its receivers sent without data, from the
+    /// first to the last look at each.
     fn acknowledgements(&self, direction: &str) -> Option<f64> {
-        let mut sent: HashMap<u16, (u64, u64)> = HashMap::new();
+        let mut looks: HashMap<u16, [(u64, u64); 2]> = HashMap::new();
         for row in self.bins(direction, true) {
-            let total = row.segs_out?.saturating_sub(row.data_segs_out?);
-            let (least, most) = sent.entry(row.stream).or_insert((total, total));
-            (*least, *most) = (total.min(*least), total.max(*most));
+            let look = (row.t_ns, row.segs_out?.saturating_sub(row.data_segs_out?));
+            looks.entry(row.stream).or_insert([look; 2])[1] = look;
         }
-        let bytes = sent.iter().map(|(id, (least, most))| {
+        let rates = looks.iter().map(|(id, [first, last])| {
             let is_v6 = self
                 .streams
                 .get(id)
                 .is_some_and(|stream| stream.family == 6);
-            (most - least) * if is_v6 { ACK_V6 } else { ACK_V4 }
+            let bytes = last.1.saturating_sub(first.1) * if is_v6 { ACK_V6 } else { ACK_V4 };
+            bytes as f64 * 8e3 / last.0.saturating_sub(first.0).max(1) as f64
         });
-        let rate = bytes.sum::<u64>() as f64 * 8e-6 / self.seconds();
-        (!sent.is_empty() && rate.is_finite()).then_some(rate)
+        (!looks.is_empty()).then(|| rates.sum())
     }
 
     fn slew(&self) -> Option<Distribution> {
@@ -318,10 +322,11 @@ impl<'a> View<'a> {
         Distribution::of(tcp.filter_map(|stream| stream.slew_ms))
     }
 
-    fn transferred(&self, direction: &str) -> u64 {
+    fn transferred(&self, direction: &str) -> Option<u64> {
         let load = self.tables.streams.iter();
         let load = load.filter(|s| s.direction == direction && s.kind == "tcp_load");
-        load.filter_map(|stream| stream.total_bytes).sum()
+        let known = load.filter_map(|stream| stream.total_bytes);
+        known.reduce(u64::saturating_add)
     }
 
     fn marks(&self) -> BTreeMap<String, Marks> {
@@ -416,9 +421,9 @@ mod tests {
         assert!((rates.down.unwrap() - 32.0).abs() < 1e-9, "{rates:?}");
         assert!((rates.up.unwrap() - 4.0).abs() < 1e-9);
         assert!((rates.sum.unwrap() - 36.0).abs() < 1e-9);
-        // 400 ACKs of 52 octets between the first and the last bin, a second apart, over two seconds.
+        // 400 ACKs of 52 octets in the second between the first look and the last.
         assert!(
-            (rates.ack_up.unwrap() - 400.0 * 52.0 * 8e-6 / 2.0).abs() < 1e-9,
+            (rates.ack_up.unwrap() - 400.0 * 52.0 * 8e-6).abs() < 1e-9,
             "{rates:?}"
         );
         assert!((summary.fairness.down.unwrap() - 0.8).abs() < 1e-9);

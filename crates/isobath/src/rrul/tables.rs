@@ -1,7 +1,7 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
 use super::lab_books::LabBooks;
-use super::messages::StreamEnd;
+use super::messages::{Row, StreamEnd};
 use super::streams::StreamPlan;
 use lab::Network;
 use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
@@ -86,6 +86,22 @@ impl Tables {
             );
         }
         self.series.push(row);
+    }
+
+    /// Takes a row of the far end, which says nothing about this one.
+    pub(crate) fn far_row(&mut self, row: Row) {
+        let end = "server";
+        match row {
+            Row::Cpu(row) => self.cpu.push(Cpu {
+                host: end.into(),
+                ..row
+            }),
+            Row::Series(row) => self.series(Series {
+                end: end.into(),
+                ..row
+            }),
+            Row::Stream(how) => self.ended(end, &how),
+        }
     }
 
     /// A stream has been opened.

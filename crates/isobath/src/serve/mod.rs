@@ -47,15 +47,26 @@ impl Serving {
         let Self { server, responder } = self;
         std::thread::scope(|scope| {
             let answering = scope.spawn(|| {
-                let result = responder.run(stop);
-                // Without it every client would measure nothing.
-                stop.store(true, Ordering::Relaxed);
-                result
+                // Without it every client would measure nothing; raised however this thread ends.
+                let _stop = StopOnDrop(stop);
+                responder.run(stop)
             });
             server.run(&Arc::new(Measurements), stop);
-            answering.join().unwrap_or(Ok(()))
+            match answering.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
         })?;
         Ok(())
+    }
+}
+
+/// Raises a flag when it goes out of scope.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

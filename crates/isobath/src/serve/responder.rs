@@ -77,13 +77,16 @@ impl Responder {
                 while self.socket.poll_event()?.is_some() {}
             }
             while self.socket.recv(&mut batch)? > 0 {
-                self.answer(&batch, &mut buffer)?;
+                self.answer(&batch, &mut buffer);
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
             }
         }
         Ok(())
     }
 
-    fn answer(&mut self, batch: &RecvBatch, buffer: &mut [u8]) -> Result<(), Error> {
+    fn answer(&mut self, batch: &RecvBatch, buffer: &mut [u8]) {
         let stamp = clock::stamp();
         if stamp.mono >= self.window_ends {
             self.window_ends = stamp.mono + WINDOW;
@@ -105,19 +108,19 @@ impl Responder {
                 class: reply.class,
             })
             .collect();
-        let sent = if out.is_empty() {
-            0
-        } else {
-            self.socket.send(&out)?.count
-        };
-        for reply in replies.iter().take(sent) {
-            reply
-                .session
-                .counters
-                .replied
-                .fetch_add(1, Ordering::Relaxed);
+        let mut at = 0;
+        while at < out.len() {
+            // A reply that cannot be sent (no route to that client, or a forged port) is no concern of the others.
+            let sent = self.socket.send(&out[at..]).map_or(0, |sent| sent.count);
+            for reply in &replies[at..at + sent] {
+                reply
+                    .session
+                    .counters
+                    .replied
+                    .fetch_add(1, Ordering::Relaxed);
+            }
+            at += sent.max(1);
         }
-        Ok(())
     }
 
     /// Writes the reply to `datagram` into `slot`; `None` for what gets none.

@@ -27,6 +27,13 @@ pub(crate) fn prepare(socket: &socket2::Socket, class: Dscp, cc: Option<&str>) -
     Ok(())
 }
 
+/// Whether this host lets a TCP socket have congestion control `cc`: the error lists those that it has.
+pub(crate) fn try_congestion(cc: &str) -> Result<(), sys::Error> {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
+        .map_err(|e| sys::Error::io("open", "a TCP socket", e))?;
+    tcp::set_congestion(&socket, cc)
+}
+
 /// Sleeps until `deadline`; false when `abort` said so before.
 pub(crate) fn wait_until(deadline: Instant, abort: &dyn Fn() -> bool) -> bool {
     loop {

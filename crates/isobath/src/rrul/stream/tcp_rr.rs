@@ -1,6 +1,6 @@
 //! `TCP_RR`: a message, its echo, and the next message when the echo is complete.
 
-use super::{PATIENCE, is_timeout};
+use super::{PATIENCE, is_timeout, wait_until};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(crate) fn ask(
             rtt: arrived.since(sent),
         });
         sequence += 1;
-        clock::sleep_until(sent + gap);
+        wait_until((sent + gap).min(until), abort);
     }
     Ok(())
 }
@@ -56,7 +56,9 @@ pub(crate) fn ask(
 pub(crate) fn echo(socket: &TcpStream, size: usize, abort: &dyn Fn() -> bool) -> io::Result<()> {
     prepare(socket)?;
     let mut message = vec![0; size];
-    while read_all(socket, &mut message, abort)? && write_all(socket, &message, abort)? {}
+    while !abort() && read_all(socket, &mut message, abort)? && write_all(socket, &message, abort)?
+    {
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A reply that comes after its request was given up counts with its true round trip, as *late*; lost is only what never came.
 
+use super::{PATIENCE, wait_until};
 use session::DataKeys;
 use session::wire::{Flags, Kind, Probe};
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use units::{Dscp, Ecn, Instant, TrafficClass};
 /// A reply is overdue after four times the longest round trip so far, but not sooner than `LEAST` and not later than `MOST`.
 const LEAST: Duration = Duration::from_millis(250);
 const MOST: Duration = Duration::from_secs(3);
+/// Before the end of a stream it sends no more requests for this long.
+const DRAIN: Duration = Duration::from_millis(500);
 /// Requests that may be unanswered: what bounds memory on a path that loses everything.
 const MOST_OUTSTANDING: usize = 1_024;
 
@@ -89,16 +92,26 @@ impl Exchange {
             outstanding: BTreeMap::new(),
             longest: Duration::ZERO,
         };
-        let mut sequence = 0;
-        while clock::now() < self.until && !abort() {
-            let sent = state.send(sequence)?;
-            let patience = (state.longest * 4).clamp(LEAST, MOST);
-            state.receive(sequence, sent + patience, abort, &mut each)?;
-            state.forget_oldest(&mut each);
-            sequence = sequence.wrapping_add(1);
-            clock::sleep_until(sent + self.gap);
+        let (mut sequence, mut failure) = (0, None);
+        // The last part of the stream's time is for replies that are still on their way.
+        let last_request = self.until - DRAIN;
+        while clock::now() < last_request && !abort() {
+            match state.send(sequence) {
+                Ok(Some(sent)) => {
+                    let patience = (state.longest * 4).clamp(LEAST, MOST);
+                    state.receive(sequence, sent + patience, abort, &mut each)?;
+                    state.forget_oldest(&mut each);
+                    sequence = sequence.wrapping_add(1);
+                    wait_until((sent + self.gap).min(self.until), abort);
+                }
+                // No route for the moment, or no room: nothing was sent, so nothing is lost.
+                Ok(None) => drop(wait_until(clock::now() + PATIENCE, abort)),
+                Err(error) => {
+                    failure = Some(error);
+                    wait_until(clock::now() + PATIENCE, abort);
+                }
+            }
         }
-        // Replies to the last request, and to any that were given up.
         state.receive(u32::MAX, self.until, abort, &mut each)?;
         for (sequence, request) in std::mem::take(&mut state.outstanding) {
             // One that was still on its way when the run ended is neither answered nor lost.
@@ -110,7 +123,7 @@ impl Exchange {
                 });
             }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -123,7 +136,8 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn send(&mut self, sequence: u32) -> Result<Instant, Error> {
+    /// Sends a request; `None` when the system had no room for it.
+    fn send(&mut self, sequence: u32) -> Result<Option<Instant>, Error> {
         let Exchange {
             session,
             stream,
@@ -158,15 +172,18 @@ impl State<'_> {
             from: None,
             class,
         };
-        let id = self.socket.send(&[out])?.first_id;
+        let done = self.socket.send(&[out])?;
+        if done.count == 0 {
+            return Ok(None);
+        }
         let request = Request {
             sent,
             kernel: false,
-            id,
+            id: done.first_id,
             overdue: false,
         };
         self.outstanding.insert(sequence, request);
-        Ok(sent)
+        Ok(Some(sent))
     }
 
     /// Takes replies until that to `sequence` has come, or `deadline`.
@@ -177,13 +194,15 @@ impl State<'_> {
         abort: &dyn Fn() -> bool,
         each: &mut impl FnMut(Outcome),
     ) -> Result<(), Error> {
-        let deadline = deadline.min(self.exchange.until);
         loop {
             let now = clock::now();
-            if now >= deadline || abort() {
+            if now >= deadline {
                 break;
             }
-            self.socket.wait(deadline.since(now).min(super::PATIENCE))?;
+            if abort() || now >= self.exchange.until || self.outstanding.is_empty() {
+                return Ok(());
+            }
+            self.socket.wait(deadline.since(now).min(PATIENCE))?;
             self.take_events()?;
             let mut done = false;
             while self.socket.recv(&mut self.batch)? > 0 {
@@ -193,10 +212,7 @@ impl State<'_> {
                 return Ok(());
             }
         }
-        // Cut short by the end of the run it is not overdue, only unanswered.
-        if deadline < self.exchange.until
-            && let Some(request) = self.outstanding.get_mut(&sequence)
-        {
+        if let Some(request) = self.outstanding.get_mut(&sequence) {
             request.overdue = true;
         }
         Ok(())

@@ -1,0 +1,213 @@
+//! What the reader of a record should be warned of, each with what to do about it.
+
+use super::run::{Ending, Outcome};
+use super::summary::Summary;
+use super::tables::Tables;
+use record::{Instrument, Warning};
+use std::collections::BTreeSet;
+use units::TrafficClass;
+
+/// A host whose processors were busier than this under load, on average, could not have driven the test any faster.
+const SATURATED_PCT: f64 = 95.0;
+/// A host that lost more than this to its hypervisor was not there when it should have been.
+const STOLEN_PCT: f64 = 10.0;
+/// An emulator later than this (99th percentile) has measured itself.
+const EMULATOR_LATE_MS: f64 = 10.0;
+/// The specification's limit on the distance of the server.
+const FAR_MS: f64 = 80.0;
+
+/// All warnings of a run.
+pub(crate) fn warnings(
+    outcome: &Outcome,
+    instrument: &Instrument,
+    summary: &Summary,
+) -> Vec<Warning> {
+    let mut list = List::default();
+    list.ending(outcome);
+    list.missing(outcome, summary);
+    list.server(outcome);
+    list.processors(instrument);
+    list.emulator(summary);
+    list.path(outcome, summary);
+    list.0
+}
+
+#[derive(Default)]
+struct List(Vec<Warning>);
+
+impl List {
+    fn add(&mut self, code: &str, message: String, advice: &str) {
+        self.0.push(Warning {
+            code: code.to_owned(),
+            message,
+            advice: advice.to_owned(),
+        });
+    }
+
+    /// How the run and its streams ended.
+    fn ending(&mut self, outcome: &Outcome) {
+        match &outcome.ending {
+            Ending::Complete => {}
+            Ending::Interrupted => self.add(
+                "interrupted",
+                "the run was interrupted: the figures are of the time before".to_owned(),
+                "run it again to the end",
+            ),
+            Ending::Lost(reason) => self.add(
+                "server_lost",
+                format!("the server was lost ({reason}): the figures are of the time before"),
+                "see whether 'isobath serve' still runs there, and run again",
+            ),
+        }
+        for failure in &outcome.failures {
+            self.add(
+                "stream_failed",
+                failure.clone(),
+                "the other streams were measured; run again",
+            );
+        }
+    }
+
+    /// What was planned and did not take place.
+    fn missing(&mut self, outcome: &Outcome, summary: &Summary) {
+        let (streams, samples) = (&outcome.tables.streams, &outcome.tables.samples);
+        let rates = &summary.throughput_mbps;
+        for (direction, rate) in [("down", rates.down), ("up", rates.up)] {
+            let load =
+                |s: &record::tables::Stream| s.kind == "tcp_load" && s.direction == direction;
+            if streams.iter().any(load) && rate.is_none_or(|rate| rate <= 0.0) {
+                self.add(
+                    "no_load",
+                    format!("no TCP load went {direction}: the path was not full"),
+                    "see whether a firewall lets TCP through to the server's port, and run again",
+                );
+            }
+        }
+        let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
+        if has_udp && !samples.iter().any(|sample| sample.owd_up_ns.is_some()) {
+            self.add(
+                "udp_unanswered",
+                "no UDP probe was answered: UDP does not pass to the server's port".to_owned(),
+                "let UDP through to the same port as TCP, and run again",
+            );
+        }
+    }
+
+    /// What the far end could not keep up with.
+    fn server(&mut self, outcome: &Outcome) {
+        let Some(far) = &outcome.far else { return };
+        if far.refused > 0 {
+            self.add(
+                "server_refused",
+                format!(
+                    "the server did not answer {} datagrams above its limit: they count as lost",
+                    far.refused
+                ),
+                "use a plan with fewer probes or longer gaps, or a server with a key",
+            );
+        }
+        if far.rows_lost > 0 {
+            self.add(
+                "server_rows_lost",
+                format!(
+                    "the server kept no more rows after a while: {} are missing",
+                    far.rows_lost
+                ),
+                "use a shorter run or fewer streams",
+            );
+        }
+    }
+
+    fn processors(&mut self, instrument: &Instrument) {
+        for cpu in &instrument.cpu {
+            if cpu.mean_pct >= SATURATED_PCT {
+                self.add(
+                    "cpu_saturated",
+                    format!(
+                        "the {}'s processors were {:.0} % busy under load",
+                        cpu.host, cpu.mean_pct
+                    ),
+                    "use a faster host or fewer streams: this run measured the host, not the path",
+                );
+            }
+            if cpu.steal_pct >= STOLEN_PCT {
+                self.add(
+                    "cpu_stolen",
+                    format!(
+                        "the {}'s hypervisor took {:.0} % of its time",
+                        cpu.host, cpu.steal_pct
+                    ),
+                    "use a host that is not shared: this run measured the host, not the path",
+                );
+            }
+        }
+    }
+
+    fn emulator(&mut self, summary: &Summary) {
+        let late = summary
+            .lab
+            .iter()
+            .map(|link| link.emulator_late_p99_us / 1e3);
+        let late = late.fold(0.0, f64::max);
+        if late >= EMULATOR_LATE_MS {
+            self.add(
+                "emulator_late",
+                format!("the emulated links were {late:.0} ms late (99th percentile)"),
+                "'isobath lab calibrate' tells what this machine can emulate; use a slower lab",
+            );
+        }
+        let unwritten: u64 = summary.lab.iter().map(|link| link.unwritten).sum();
+        if unwritten > 0 {
+            self.add(
+                "emulator_lost",
+                format!("the emulator could not hand {unwritten} packets back to the kernel"),
+                "they are missing from what was delivered; run again on a quieter machine",
+            );
+        }
+    }
+
+    fn path(&mut self, outcome: &Outcome, summary: &Summary) {
+        if let Some(idle) = summary.latency_ms.idle.filter(|idle| idle.p50 > FAR_MS) {
+            self.add(
+                "distance",
+                format!(
+                    "the server is {:.0} ms away: RRUL is specified for at most {FAR_MS:.0} ms",
+                    idle.p50
+                ),
+                "read the figures as they are, or use a nearer server",
+            );
+        }
+        if let Some(message) = changed_marks(&outcome.tables) {
+            self.add(
+                "dscp_changed",
+                message,
+                "classification does not survive this path",
+            );
+        }
+    }
+}
+
+/// Which classes did not arrive as they were sent.
+fn changed_marks(tables: &Tables) -> Option<String> {
+    let dscp = |octet: u8| TrafficClass::from_octet(octet).dscp;
+    let mut changed = BTreeSet::new();
+    for sample in &tables.samples {
+        for (way, seen) in [("up", sample.tos_seen_far), ("down", sample.tos_seen_near)] {
+            let seen = seen.filter(|seen| dscp(*seen) != dscp(sample.tos_sent));
+            changed.extend(seen.map(|seen| {
+                format!(
+                    "{} arrives as {} ({way})",
+                    dscp(sample.tos_sent),
+                    dscp(seen)
+                )
+            }));
+        }
+    }
+    let handshakes = tables.streams.iter().filter_map(|stream| {
+        let seen = dscp(*tables.class_seen.get(&stream.id)?).to_string();
+        (seen != stream.class).then(|| format!("{} arrives as {seen} (up)", stream.class))
+    });
+    changed.extend(handshakes);
+    let list: Vec<_> = changed.into_iter().collect();
+    (!list.is_empty()).then(|| list.join(", "))
+}
