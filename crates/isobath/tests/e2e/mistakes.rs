@@ -132,7 +132,7 @@ fn a_congestion_control_that_the_kernel_lacks_is_answered_with_those_it_has() {
         return;
     };
     let kernel = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    let mut said = vec!["no congestion control 'nosuch'"];
+    let mut said = vec!["congestion control 'nosuch'"];
     said.extend(kernel.split_whitespace());
     let arguments = [
         "rrul",
@@ -183,7 +183,7 @@ fn a_lab_command_that_cannot_start_is_told() {
     };
     let small = |more: &[&'static str]| [&["lab", "run", "small.toml"], more].concat();
     refused(
-        &small(&["--", "no-such-program"]),
+        &small(&["--", "/no-such-program"]),
         2,
         &["no-such-program: No such file"],
     );

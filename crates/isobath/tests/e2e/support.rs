@@ -128,6 +128,12 @@ impl Running {
         signal_process(self.id(), signal);
     }
 
+    /// Waits for the end, whatever it is.
+    #[track_caller]
+    pub(crate) fn wait(self) {
+        self.finish();
+    }
+
     /// Waits for the end.
     #[track_caller]
     pub(crate) fn finish(mut self) -> Ran {
@@ -285,16 +291,16 @@ pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] File);
 impl Machine {
     /// Alone: for tests that compare what they measure with something.
     pub(crate) fn whole() -> Option<Self> {
-        Self::can_make_networks("a test that measures")?;
-        let file = Self::file();
-        file.lock().unwrap();
-        Some(Self(file))
+        can_make_networks().then(|| {
+            let file = Self::file();
+            file.lock().unwrap();
+            Self(file)
+        })
     }
 
     /// With others of the same kind: for tests that only look at what a program does.
     pub(crate) fn shared() -> Option<Self> {
-        Self::can_make_networks("a test that needs a lab")?;
-        Some(Self::without_networks())
+        can_make_networks().then(Self::without_networks)
     }
 
     /// With others, for a test that makes no networks.
@@ -306,31 +312,25 @@ impl Machine {
 
     fn file() -> File {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e.lock");
-        let mut options = OpenOptions::new();
-        options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .unwrap()
+        // It may be another user's; a lock needs no more than to read.
+        File::open(&path).or_else(|_| File::create(&path)).unwrap()
     }
+}
 
-    /// Found out without the program under test, whose failure must not look like the machine's.
-    fn can_make_networks(what: &str) -> Option<()> {
-        let tun = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open("/dev/net/tun");
-        if let Err(error) = tun {
-            return skip(what, &format!("/dev/net/tun: {error}"));
-        }
-        let unshare = |flags: &str| succeeds("unshare", &[flags, "true"]);
-        if unshare("-n") || unshare("-Urn") {
-            Some(())
-        } else {
-            skip(what, "neither root nor user namespaces")
-        }
+/// Found out without the program under test, whose failure must not look like the machine's.
+fn can_make_networks() -> bool {
+    let mut tun = OpenOptions::new();
+    if let Err(error) = tun.read(true).write(true).open("/dev/net/tun") {
+        skip(&format!("/dev/net/tun: {error}"));
+        return false;
     }
+    let allowed = ["-n", "-Urn"]
+        .iter()
+        .any(|flags| succeeds("unshare", &[flags, "true"]));
+    if !allowed {
+        skip("neither root nor user namespaces");
+    }
+    allowed
 }
 
 /// Whether `program` is there and ends well.
@@ -344,23 +344,24 @@ pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Says that `what` is skipped and why; `None`, for `let-else`.
-#[track_caller]
-pub(crate) fn skip<T>(what: &str, reason: &str) -> Option<T> {
+/// Says that this test is skipped, and why.
+pub(crate) fn skip(reason: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
     assert!(
         std::env::var_os("ISOBATH_TEST_NO_SKIP").is_none(),
-        "{what} was to be skipped: {reason}"
+        "{test} was to be skipped: {reason}"
     );
-    let place = std::panic::Location::caller();
-    say(&format!("skipped: {what} ({place}): {reason}"));
-    None
+    say(&format!("skipped: {test}: {reason}"));
 }
 
 /// Whether `program` is installed; says that the test is skipped if not.
-#[track_caller]
 pub(crate) fn has(program: &str) -> bool {
-    succeeds("sh", &["-c", &format!("command -v {program}")])
-        || skip(&format!("a test with {program}"), "it is not installed").unwrap_or(false)
+    let installed = succeeds("sh", &["-c", &format!("command -v {program}")]);
+    if !installed {
+        skip(&format!("{program} is not installed"));
+    }
+    installed
 }
 
 /// Says something to whoever runs the tests, also of a test that passes.

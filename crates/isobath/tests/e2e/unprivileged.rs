@@ -4,10 +4,11 @@
 //! file with the mode that the test wants. The machine's own file is not touched.
 
 use crate::support::{
-    Machine, PROGRAM, Ran, Running, SMALL_LAB, TempDir, folder, run, short_plan, skip, succeeds,
+    Machine, PROGRAM, Ran, Running, SMALL_LAB, TempDir, eventually, folder, is_alive, run,
+    short_plan, skip, succeeds,
 };
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -36,8 +37,17 @@ fn place() -> TempDir {
 
 /// Runs the program as nobody, with a TUN device of this mode; `None` where that cannot be arranged.
 fn as_nobody(place: &Path, mode: &str, arguments: &[&str]) -> Option<Ran> {
-    if !rustix::process::geteuid().is_root() {
-        return skip("a test without privileges", "it has to start as root");
+    let drop = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    if !succeeds("setpriv", &[&drop[..], &["true"]].concat()) {
+        skip("it has to start as root");
+        return None;
+    }
+    if !succeeds(
+        "setpriv",
+        &[&drop[..], &["unshare", "-Urn", "true"]].concat(),
+    ) {
+        skip("user namespaces are forbidden here");
+        return None;
     }
     let mut command = Command::new("unshare");
     command
@@ -46,7 +56,8 @@ fn as_nobody(place: &Path, mode: &str, arguments: &[&str]) -> Option<Ran> {
         .current_dir(place);
     let ran = Running::start(command).finish();
     if ran.code() == Some(CANNOT) {
-        return skip("a test without privileges", ran.stderr.trim());
+        skip(ran.stderr.trim());
+        return None;
     }
     Some(ran)
 }
@@ -56,23 +67,6 @@ fn nobody_measures_in_a_lab_of_their_own() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
-    if !succeeds(
-        "setpriv",
-        &[
-            "--reuid",
-            "65534",
-            "--clear-groups",
-            "unshare",
-            "-Urn",
-            "true",
-        ],
-    ) {
-        let _: Option<()> = skip(
-            "a test without privileges",
-            "user namespaces are forbidden here",
-        );
-        return;
-    }
     let place = place();
     let arguments = [
         "rrul",
@@ -88,37 +82,40 @@ fn nobody_measures_in_a_lab_of_their_own() {
         return;
     };
     let told = ran.measured();
-    assert_eq!(
-        run(place.path(), &["show", "run", "--json"])
-            .ended(0)
-            .json(),
-        told
-    );
-    let owner =
-        std::os::unix::fs::MetadataExt::uid(&fs::metadata(place.path().join("run")).unwrap());
-    assert_eq!(owner, 65_534);
+    let shown = run(place.path(), &["show", "run", "--json"]);
+    assert_eq!(shown.ended(0).json(), told);
+    let record = fs::metadata(place.path().join("run")).unwrap();
+    assert_eq!(record.uid(), 65_534);
+}
+
+/// Each of their labs has a user namespace of its own, into which the next cannot look. Alone: any other lab of root's
+/// would do the same.
+#[test]
+fn what_nobodys_lab_left_running_is_swept_by_nobodys_next() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = place();
+    let escape = "setsid sleep 600 >/dev/null 2>&1 & echo $! >escaped.pid; kill -KILL $PPID";
+    let lab = ["lab", "run", "small.toml", "--", "sh", "-c"];
+    let Some(killed) = as_nobody(place.path(), "0666", &[&lab[..], &[escape]].concat()) else {
+        return;
+    };
+    assert_eq!(killed.code(), None, "{killed:#?}");
+    let pid = fs::read_to_string(place.path().join("escaped.pid")).unwrap();
+    let pid = pid.trim().parse().unwrap();
+    assert!(is_alive(pid), "it was meant to outlive its lab");
+    for left in ["tun", "isobath"] {
+        fs::remove_file(place.path().join(left)).unwrap();
+    }
+    let next = as_nobody(place.path(), "0666", &[&lab[..], &["true"]].concat());
+    next.unwrap().ended(0);
+    eventually("it is swept", || !is_alive(pid));
 }
 
 #[test]
 fn a_tun_device_that_is_closed_is_told() {
     let _machine = Machine::without_networks();
-    if !succeeds(
-        "setpriv",
-        &[
-            "--reuid",
-            "65534",
-            "--clear-groups",
-            "unshare",
-            "-Urn",
-            "true",
-        ],
-    ) {
-        let _: Option<()> = skip(
-            "a test without privileges",
-            "user namespaces are forbidden here",
-        );
-        return;
-    }
     let place = place();
     let arguments = [
         "rrul",
@@ -152,7 +149,7 @@ fn a_system_without_user_namespaces_is_told() {
         .current_dir(place.path());
     let ran = Running::start(command).finish();
     if ran.code() == Some(CANNOT) || ran.stderr.starts_with("unshare") {
-        let _: Option<()> = skip("a test without privileges", ran.stderr.trim());
+        skip(ran.stderr.trim());
         return;
     }
     let line = ran.refused(3);
