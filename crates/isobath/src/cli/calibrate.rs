@@ -1,13 +1,13 @@
 //! `isobath lab calibrate`.
 
-use super::{INTERRUPTED, print};
+use super::{INTERRUPTED, print, rrul};
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
 use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
 use crate::host;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
-use record::{RecordWriter, Run, Status};
+use record::{Run, Status};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let bench = Bench::up()?;
     let interrupt = process::interrupt_flag()?;
     let mut run = new_run();
-    let record = RecordWriter::create(&folder(args, run.started)?, &run)?;
+    let record = rrul::create(&folder(args, run.started)?, &run)?;
     let bar = spinner(args.quiet);
     let measured = measure(&bench, &bar, &interrupt, &mut run);
     bar.finish_and_clear();

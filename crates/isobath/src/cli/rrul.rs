@@ -112,6 +112,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     check(&plan, &streams, &client)?;
     let mut run = new_run(args, &plan, cc.as_deref(), &client, network.as_ref())?;
     let folder = folder(args, run.started)?;
+    let is_ours = args.out.as_ref().is_none_or(|out| !out.exists());
     let mut record = create(&folder, &run)?;
     let bar = progress(args, &plan);
     let context = Context {
@@ -125,7 +126,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let agreement = run::agree(&context, &mut client).inspect_err(|_| {
         // Nothing has been measured; only what was just made is removed.
         let _ = std::fs::remove_file(folder.join("run.json"));
-        let _ = std::fs::remove_dir(&folder);
+        if is_ours {
+            let _ = std::fs::remove_dir(&folder);
+        }
     })?;
     let outcome = run::run(&context, &agreement, &mut client, &mut record)?;
     bar.finish_and_clear();
@@ -242,7 +245,7 @@ fn folder(args: &Args, started: Timestamp) -> anyhow::Result<PathBuf> {
 }
 
 /// Begins the record; naming a folder that holds something else is a mistake of the command line.
-fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
+pub(super) fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
     RecordWriter::create(folder, run).map_err(|error| match error {
         record::Error::NotEmpty { .. } => Usage::of(error),
         _ => error.into(),
