@@ -13,6 +13,14 @@ pub enum Error {
         /// The built-in labs.
         known: String,
     },
+    /// The lab has no such node.
+    #[error("no node is called '{name}' - use one of {known}")]
+    Node {
+        /// What was asked for.
+        name: String,
+        /// The lab's nodes.
+        known: String,
+    },
     /// A file could not be read.
     #[error("cannot read {file}: {source} - give the path of a TOML file that describes a lab")]
     Read {

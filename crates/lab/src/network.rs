@@ -150,12 +150,9 @@ impl Network {
     ///
     /// When there is no such node; the message lists those that there are.
     pub fn node(&self, name: &str) -> Result<&Netns, Error> {
-        self.nodes.get(name).ok_or_else(|| Error::Topology {
-            origin: "lab".to_owned(),
-            what: format!(
-                "no node is called '{name}' - use one of {}",
-                self.topology.nodes().collect::<Vec<_>>().join(", ")
-            ),
+        self.nodes.get(name).ok_or_else(|| Error::Node {
+            name: name.to_owned(),
+            known: self.topology.nodes().collect::<Vec<_>>().join(", "),
         })
     }
 

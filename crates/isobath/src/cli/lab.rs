@@ -7,6 +7,7 @@ use serde::Deserialize;
 use session::AccessKey;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
@@ -55,7 +56,7 @@ pub(crate) struct Place {
     /// The node to run on [default: the lab's client].
     #[arg(long, value_name = "NODE")]
     on: Option<String>,
-    /// Run another command (by the shell) on another node meanwhile; may be repeated.
+    /// Run another command (by the shell) on another node meanwhile, its output on stderr; may be repeated.
     #[arg(long, value_name = "NODE=COMMAND")]
     also: Vec<String>,
     /// Seed of what is random on the links.
@@ -150,7 +151,12 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
     let mut others = Vec::new();
     for (node, text) in also {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", text]).stdin(Stdio::null());
+        // Stdout is the command's alone: somebody may parse it.
+        let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
+        shell
+            .args(["-c", text])
+            .stdin(Stdio::null())
+            .stdout(Stdio::from(stderr));
         others.push(network.spawn(node, shell).map_err(Usage::of)?);
     }
     if !others.is_empty() {

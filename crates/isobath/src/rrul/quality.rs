@@ -104,7 +104,7 @@ pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
         "emulator_late",
         "server_rows_lost",
     ];
-    let missing = ["no_load", "udp_unanswered"];
+    let missing = ["no_load", "path_stood_still", "udp_unanswered"];
     let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
     match ending {
         Ending::Interrupted | Ending::Lost(_) => Status::Incomplete,

@@ -5,6 +5,7 @@ use super::summary::Summary;
 use super::tables::Tables;
 use record::{Instrument, Warning};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use units::TrafficClass;
 
 /// A host whose processors were busier than this under load, on average, could not have driven the test any faster.
@@ -13,6 +14,9 @@ const SATURATED_PCT: f64 = 95.0;
 const STOLEN_PCT: f64 = 10.0;
 /// An emulator later than this (99th percentile) has measured itself.
 const EMULATOR_LATE_MS: f64 = 10.0;
+/// A path without a single reply for this long, and for this many of the longest round trips, was cut.
+const STILL: Duration = Duration::from_secs(2);
+const STILL_ROUND_TRIPS: u32 = 2;
 /// The specification's limit on the distance of the server.
 const FAR_MS: f64 = 80.0;
 
@@ -28,6 +32,7 @@ pub(crate) fn warnings(
     list.server(outcome);
     list.processors(instrument);
     list.emulator(summary);
+    list.standstill(outcome);
     list.path(outcome, summary);
     list.0
 }
@@ -162,6 +167,37 @@ impl List {
                 "emulator_lost",
                 format!("the emulator could not hand {unwritten} packets back to the kernel"),
                 "they are missing from what was delivered; run again on a quieter machine",
+            );
+        }
+    }
+
+    /// The longest time in which no UDP probe was answered, if that is no queue.
+    fn standstill(&mut self, outcome: &Outcome) {
+        let answered = outcome
+            .tables
+            .samples
+            .iter()
+            .filter(|s| s.owd_up_ns.is_some());
+        let times = answered.filter_map(|s| Some((s.t_ns + s.rtt_ns?, s.rtt_ns?)));
+        let (mut arrivals, rtts): (Vec<u64>, Vec<u64>) = times.unzip();
+        arrivals.sort_unstable();
+        // One request is in flight at a time, so a long queue alone makes gaps of one round trip.
+        let longest = Duration::from_nanos(rtts.into_iter().max().unwrap_or_default());
+        let least = STILL.max(longest * STILL_ROUND_TRIPS);
+        let gaps = arrivals.windows(2).map(|pair| (pair[1] - pair[0], pair[0]));
+        if let Some((gap, from)) = gaps
+            .max()
+            .filter(|(gap, _)| Duration::from_nanos(*gap) > least)
+        {
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            self.add(
+                "path_stood_still",
+                format!(
+                    "no probe was answered for {:.1} s, from {:.1} s of the run on: the path was cut",
+                    seconds(gap),
+                    seconds(from)
+                ),
+                "the record has all of it; run again when the path is whole",
             );
         }
     }

@@ -351,7 +351,9 @@ fn a_path_that_is_cut_for_a_while_is_lived_through() {
         key.trim(),
     ];
     let client = [&[PROGRAM, "rrul", "10.77.0.2"], &common[..]].concat();
-    run(place.path(), &[&lab[..], &client].concat()).measured();
+    let ran = run(place.path(), &[&lab[..], &client].concat());
+    ran.ended(3);
+    assert!(ran.stdout.contains("path_stood_still"), "{}", ran.stdout);
     let mut samples = rows::<Sample>(&place.path().join("run"));
     samples.sort_by_key(|sample| sample.t_ns);
     let lost = samples
