@@ -19,6 +19,7 @@ use lab::{Network, profiles};
 use record::{Endpoint, LabInfo, LabLink, PathInfo, RecordWriter, Run};
 use serde_json::json;
 use session::{AccessKey, Client, Family};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::process;
@@ -204,7 +205,10 @@ fn new_run(
     described["note"] = json!(args.note);
     let mut run = Run::new("rrul", Timestamp::now(), described);
     run.path = PathInfo {
-        client: Endpoint::default(),
+        client: Endpoint {
+            addresses: own_address(client.peer).into_iter().collect(),
+            seen_as: Vec::new(),
+        },
         server: Endpoint {
             addresses: vec![client.peer.ip()],
             seen_as: Vec::new(),
@@ -217,6 +221,17 @@ fn new_run(
     run.hosts
         .extend(serde_json::from_value(client.welcome.host.clone()));
     Ok(run)
+}
+
+/// The address from which this host reaches `peer`. Connecting a datagram socket sends nothing.
+fn own_address(peer: SocketAddr) -> Option<IpAddr> {
+    let any: SocketAddr = match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let socket = UdpSocket::bind(any).ok()?;
+    socket.connect(peer).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 fn lab_info(args: &Args, network: &Network) -> LabInfo {
