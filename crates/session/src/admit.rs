@@ -75,7 +75,7 @@ fn greet(
     let tls = Connection::Server(tls);
     let mut control =
         Control::handshake(peer.to_string(), tls, Arc::clone(&socket), deadline).ok()?;
-    let hello: Hello = control.recv_by(deadline).ok()?;
+    let hello: Hello = control.recv_first_by(deadline).ok()?;
     let right = Proof::new(control.connection(), &shared.config.identity.secret()).ok()?;
     let guest = Guest::new(peer, socket).ok()?;
     let (id, key) = (guest.id, guest.key);
@@ -85,11 +85,11 @@ fn greet(
     }) {
         Ok((protocol, membership)) => {
             let welcome = welcome(protocol, id, key, membership.session.limits, service);
-            control.send(&Answer::Welcome(welcome)).ok()?;
+            control.send_by(&Answer::Welcome(welcome), deadline).ok()?;
             Some((control, membership))
         }
         Err(refusal) => {
-            control.send(&Answer::Refused(refusal)).ok()?;
+            control.send_by(&Answer::Refused(refusal), deadline).ok()?;
             None
         }
     }

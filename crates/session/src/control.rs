@@ -8,6 +8,7 @@
 //! so they can come at any time and no caller sees them.
 
 use crate::deadline::Deadline;
+use crate::error::HANDSHAKE;
 use crate::lines::{Lines, MAX_LINE};
 use crate::{ClockOffset, Error};
 use rustls::Connection;
@@ -66,7 +67,7 @@ impl Control {
         while connection.is_handshaking() {
             connection
                 .complete_io(&mut socket)
-                .map_err(|error| Error::from_tls("TLS handshake", &peer, error))?;
+                .map_err(|error| Error::from_tls(HANDSHAKE, &peer, error))?;
         }
         Ok(Self {
             peer,
@@ -91,6 +92,14 @@ impl Control {
     /// [`Error::LineTooLong`] above 64 KiB, with nothing sent; [`Error::Closed`] or
     /// [`Error::Timeout`] when the other end is gone, after which the connection is of no use.
     pub fn send(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        self.send_by(value, sys::clock::now() + SEND_TIMEOUT)
+    }
+
+    pub(crate) fn send_by(
+        &mut self,
+        value: &impl Serialize,
+        deadline: Instant,
+    ) -> Result<(), Error> {
         let mut line = serde_json::to_vec(value).map_err(|error| self.malformed(&error))?;
         line.push(b'\n');
         if line.len() > MAX_LINE {
@@ -98,7 +107,7 @@ impl Control {
                 peer: self.peer.clone(),
             });
         }
-        self.socket.at = sys::clock::now() + SEND_TIMEOUT;
+        self.socket.at = deadline;
         self.write(&line)
             .map_err(|error| Error::from_tls("write to", &self.peer, error))
     }
@@ -111,6 +120,15 @@ impl Control {
     /// [`Error::LineTooLong`], after which the connection is of no use.
     pub fn recv<T: DeserializeOwned>(&mut self, timeout: Duration) -> Result<T, Error> {
         self.recv_by(sys::clock::now() + timeout.max(LEAST_TIMEOUT))
+    }
+
+    /// The very first value, from somebody who has not yet proven anything: no other question is answered.
+    pub(crate) fn recv_first_by<T: DeserializeOwned>(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<T, Error> {
+        let line = self.line(deadline)?;
+        serde_json::from_slice(&line).map_err(|error| self.malformed(&error))
     }
 
     pub(crate) fn recv_by<T: DeserializeOwned>(&mut self, deadline: Instant) -> Result<T, Error> {
@@ -240,7 +258,12 @@ impl Control {
     fn unexpected(&self, reason: &str) -> Error {
         Error::Malformed {
             peer: self.peer.clone(),
-            reason: reason.chars().take(120).collect(),
+            // It may quote the other end, and end up on a terminal.
+            reason: reason
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(120)
+                .collect(),
         }
     }
 }

@@ -160,6 +160,9 @@ pub enum Error {
     },
 }
 
+/// What is being done when a connection is new and may lead anywhere.
+pub(crate) const HANDSHAKE: &str = "TLS handshake";
+
 impl Error {
     /// What `source` means for a conversation with `peer` in which `operation` was being done.
     pub(crate) fn from_io(operation: &'static str, peer: &str, source: io::Error) -> Self {
@@ -193,10 +196,11 @@ impl Error {
             )) => Self::Certificate {
                 peer: peer.to_owned(),
             },
-            Some(_) => Self::NotIsobath {
+            // Later, it is our peer that was cut off or tampered with.
+            Some(_) if operation == HANDSHAKE => Self::NotIsobath {
                 peer: peer.to_owned(),
             },
-            None => Self::from_io(operation, peer, source),
+            _ => Self::from_io(operation, peer, source),
         }
     }
 }

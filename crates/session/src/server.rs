@@ -7,7 +7,8 @@
 //!    step 1, however slowly the octets come.
 //! 5. Whoever is welcome gets a session, stops being pending, and is served by the same thread.
 //!
-//! Whatever goes wrong on the way ends in closing the connection; strangers get no explanation.
+//! Whatever goes wrong on the way ends in closing the connection; a stranger who completes TLS learns the program's
+//! version and that a key is needed, and no more.
 
 use crate::admit::{Shared, receive};
 use crate::control::Control;

@@ -78,7 +78,8 @@ impl Pacer {
         if now + self.margin < deadline {
             clock::sleep_until(deadline - self.margin);
             now = clock::now();
-            late = (deadline..deadline + MARGIN[1]).contains(&now);
+            // Later than this, even the widest margin would not have caught it.
+            late = (deadline..deadline - self.margin + MARGIN[1]).contains(&now);
         }
         self.margin = next_margin(self.margin, late);
         while now < deadline {

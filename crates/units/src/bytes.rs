@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 const KIND: Kind = Kind {
     what: "a size",
-    examples: "1500B, 64KiB, 200kB, 1MiB, 1GB",
+    examples: "a number and a unit, such as 1500B, 64KiB, 200kB, 1MiB, 1GB",
     units: &[
         ("b", 1),
         ("kb", 1_000),

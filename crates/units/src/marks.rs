@@ -75,7 +75,7 @@ impl FromStr for Dscp {
             .ok_or_else(|| QuantityError {
                 input: input.to_owned(),
                 what: "a DSCP",
-                examples: "EF, CS0, CS1, AF41, or 0 to 63 without a unit",
+                examples: "a name such as EF, CS0, CS1 or AF41, or a number from 0 to 63",
             })
     }
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Why a typed quantity was refused. The message says what was typed and what is accepted.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
-#[error("'{input}' is not {what} - write a number and a unit, such as {examples}")]
+#[error("'{input}' is not {what} - write {examples}")]
 pub struct QuantityError {
     /// What was typed.
     pub input: String,

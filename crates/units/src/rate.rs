@@ -14,7 +14,7 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 const KIND: Kind = Kind {
     what: "a rate",
-    examples: "10Mbit, 1.5Gbit, 64kbit, 300bit",
+    examples: "a number and a unit, such as 10Mbit, 1.5Gbit, 64kbit, 300bit",
     units: &[
         ("bit", 1),
         ("kbit", 1_000),
@@ -86,12 +86,16 @@ impl FromStr for Rate {
 
     /// Parses `10Mbit`, `10Mbit/s` or `10Mbps` (powers of 1,000); letter case does not matter.
     fn from_str(input: &str) -> Result<Self, Self::Err> {
-        let bits = KIND.parse(input)?;
-        Self::from_bps(bits).ok_or_else(|| QuantityError {
+        let refused = |what| QuantityError {
             input: input.to_owned(),
-            what: "a rate above zero",
+            what,
             examples: KIND.examples,
-        })
+        };
+        // `MBps` is megabytes to most people: better refused than wrong by eight.
+        if input.contains("Bp") || input.contains("BP") {
+            return Err(refused("a rate in bits"));
+        }
+        Self::from_bps(KIND.parse(input)?).ok_or_else(|| refused("a rate above zero"))
     }
 }
 
@@ -157,7 +161,13 @@ mod tests {
                 .contains("a rate above zero")
         );
         assert!("10".parse::<Rate>().is_err());
-        assert!("10MB".parse::<Rate>().is_err(), "bytes are not a rate");
+        for bytes in ["10MB", "10MBps", "1GBps"] {
+            assert!(
+                bytes.parse::<Rate>().is_err(),
+                "{bytes}: bytes are not a rate"
+            );
+        }
+        assert_eq!(rate("10MBit/s"), rate("10Mbit"));
     }
 
     #[test]

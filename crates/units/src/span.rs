@@ -7,7 +7,7 @@ use core::time::Duration;
 
 const KIND: Kind = Kind {
     what: "a time",
-    examples: "50ms, 1.5s, 200us, 10min",
+    examples: "a number and a unit, such as 50ms, 1.5s, 200us, 10min",
     units: &[
         ("ns", 1),
         ("us", 1_000),

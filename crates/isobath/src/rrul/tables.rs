@@ -160,7 +160,8 @@ impl Tables {
             latest
                 .filter(|latest| fresh(latest))
                 .map(|latest| latest.mbps)
-                .sum()
+                // Not `sum`, whose nothing is minus zero.
+                .fold(0.0, |sum, mbps| sum + mbps)
         };
         (
             rate("down"),

@@ -39,16 +39,22 @@ impl TokenBucket {
 
     /// The first instant from `start` on with `cost` tokens.
     fn affordable(&self, cost: u128, start: Instant) -> Instant {
-        let missing = cost.saturating_sub(self.tokens);
+        // What has come up to now the bucket holds as far as it can; a packet larger than the bucket waits for the rest.
+        let from = start.max(self.since);
+        let missing = cost.saturating_sub(self.held(from, self.burst));
         let ns = u64::try_from(missing.div_ceil(self.rate)).unwrap_or(u64::MAX);
-        start.max(self.since + std::time::Duration::from_nanos(ns))
+        from + std::time::Duration::from_nanos(ns)
     }
 
     fn take(&mut self, cost: u128, at: Instant) {
-        let come = self.rate * at.since(self.since).as_nanos();
-        let held = self.tokens.saturating_add(come).min(self.burst.max(cost));
-        self.tokens = held.saturating_sub(cost);
+        self.tokens = self.held(at, self.burst.max(cost)).saturating_sub(cost);
         self.since = at;
+    }
+
+    /// The tokens at `at`, at most `most`.
+    fn held(&self, at: Instant, most: u128) -> u128 {
+        let come = self.rate * at.since(self.since).as_nanos();
+        self.tokens.saturating_add(come).min(most)
     }
 }
 
@@ -115,6 +121,13 @@ mod tests {
             bucket.finish(1_000, Instant::from_millis(3)),
             Instant::from_millis(4)
         );
+    }
+
+    #[test]
+    fn idleness_saves_up_no_more_than_the_bucket_holds() {
+        let mut bucket = bucket(None);
+        let second = Instant::from_millis(1_000);
+        assert_eq!(bucket.finish(6_000, second), Instant::from_millis(1_003));
     }
 
     proptest! {
