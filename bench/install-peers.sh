@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the benches compare with: irtt and iperf3 from Debian or Ubuntu, rattan from crates.io (built here, some
+# Installs what the benches compare with: irtt and iperf3 from Debian or Ubuntu, rattan by cargo (built here, some
 # minutes), Flent into a Python environment of its own. What cannot be installed is said, and the benches do without.
 #
 # netperf, which Flent needs for its load, is not in Debian's main section: it is used where it is already there.
