@@ -44,17 +44,6 @@ pub fn set_nodelay(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_NODELAY of", name(fd), e))
 }
 
-/// Whether data is acknowledged at once. The kernel returns to delayed acknowledgements when it
-/// sees fit.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn set_quickack(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
-    SockRef::from(fd)
-        .set_tcp_quickack(at_once)
-        .map_err(|e| Error::io("set TCP_QUICKACK of", name(fd), e))
-}
-
 /// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups
 /// where nobody waits for the data itself.
 ///
