@@ -64,7 +64,12 @@ impl Usage {
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return mistyped(&error),
+        // Help or the version was asked for.
+        Err(error) => error.exit(),
+    };
     let name = cli.verb.name();
     match cli.verb.run() {
         Ok(status) => ExitCode::from(status),
@@ -75,6 +80,20 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
         }
     }
+}
+
+/// Tells in one line what is wrong with the command line: the library's first paragraph, without its usage and tips. Help
+/// that was not asked for (no verb was given) stays whole.
+fn mistyped(error: &clap::Error) -> ExitCode {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    let text = error.to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    // With stderr closed there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "{line} (see --help)");
+    ExitCode::from(USAGE)
 }
 
 impl Verb {
