@@ -91,7 +91,7 @@ table! {
         id: u16,
         /// For people: `tcp up CS1 #2`.
         name: String,
-        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `voip` or another measurement's own.
+        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
         kind: Label,
         /// Where its data goes: `up`, `down` or `both`.
         direction: Label,
@@ -99,6 +99,10 @@ table! {
         class: Label,
         /// IP version: 4 or 6.
         family: u8,
+        /// Which of the run's servers, from 0; null in records with only one.
+        server: Option<u8>,
+        /// ECN field of its datagrams as sent: `Not-ECT`, `ECT(0)` or `ECT(1)`; null for TCP.
+        ecn: Option<Label>,
         /// Congestion control of the sender; null where there is none.
         congestion_control: Option<Label>,
         /// When it was to start.
@@ -176,6 +180,111 @@ table! {
     }
 }
 
+table! {
+    /// One load of a web page.
+    pub struct PageLoad in "page_loads" {
+        /// When it was begun.
+        t_ns: u64 => "ns",
+        /// By which `page_objects` names it: numbered through the run, from 0.
+        load: u32,
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// What loaded it: `native` or `chromium`.
+        loader: Label,
+        /// `http/1.1` or `h2`, as agreed with the page's own host.
+        protocol: Label,
+        /// Name of the page model, or the URL.
+        page: String,
+        /// Until all of the page was there (the browser's load event); null when it never was.
+        load_ns: Option<u64> => "ns",
+        /// Until the first octet of the document; null when there was none.
+        first_byte_ns: Option<u64> => "ns",
+        /// Objects that were loaded.
+        objects: u32,
+        /// Objects that could not be loaded.
+        failed: u32,
+        /// Octets of all bodies.
+        bytes: u64 => "bytes",
+        /// Why it failed, in one line; null when it did not.
+        error: Option<String>,
+    }
+}
+
+table! {
+    /// One object of a web page in one load: its bar in the waterfall. The phases follow each other; null is a phase that
+    /// did not take place (a connection that was there already) or that the browser did not tell.
+    pub struct PageObject in "page_objects" {
+        /// When the loader found out that it needs the object.
+        t_ns: u64 => "ns",
+        /// Which load, as `page_loads.load`.
+        load: u32,
+        /// Number of the object in the page, from 0: the document.
+        object: u16,
+        /// Host that serves it.
+        host: String,
+        /// Path and query of its URL.
+        path: String,
+        /// What it is: `document`, `style`, `script`, `image`, `font`, `fetch` or `other`.
+        kind: Label,
+        /// Waited for a connection: others had them all.
+        blocked_ns: Option<u64> => "ns",
+        /// Looked up the host's name.
+        dns_ns: Option<u64> => "ns",
+        /// Connected by TCP.
+        connect_ns: Option<u64> => "ns",
+        /// Agreed on TLS.
+        tls_ns: Option<u64> => "ns",
+        /// Sent the request and waited for the first octet of the answer.
+        wait_ns: Option<u64> => "ns",
+        /// From the first octet to the last.
+        receive_ns: Option<u64> => "ns",
+        /// From `t_ns` to the last octet; null when it never came.
+        total_ns: Option<u64> => "ns",
+        /// Octets of the body.
+        bytes: u64 => "bytes",
+        /// Status of the answer; null when there was none.
+        status: Option<u16>,
+        /// Number of the connection within the load, from 0; null when unknown.
+        connection: Option<u16>,
+    }
+}
+
+table! {
+    /// One probe of a path trace: a datagram that lives for some hops only, and the answer of the router where it ended.
+    pub struct Hop in "hops" {
+        /// When the probe was sent.
+        t_ns: u64 => "ns",
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// From which end it was sent: `up` from the client, `down` from the server.
+        direction: Label,
+        /// How many hops it was to live.
+        ttl: u8,
+        /// Who answered; null when nobody did.
+        address: Option<String>,
+        /// Round trip to there; null when nobody answered.
+        rtt_ns: Option<u64> => "ns",
+        /// Whether it was the other end that answered.
+        is_end: bool,
+    }
+}
+
+table! {
+    /// One small request on a new HTTPS connection: the foreign probe of draft-ietf-ippm-responsiveness section 4.3.
+    pub struct HttpsProbe in "https_probes" {
+        /// When it was begun.
+        t_ns: u64 => "ns",
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// Connected by TCP; null when that failed.
+        connect_ns: Option<u64> => "ns",
+        /// Agreed on TLS; null when that failed.
+        tls_ns: Option<u64> => "ns",
+        /// Sent the request and received the answer; null when that failed.
+        http_ns: Option<u64> => "ns",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +314,9 @@ mod tests {
         assert_documented::<Queue>();
         assert_documented::<Counters>();
         assert_documented::<Cpu>();
+        assert_documented::<PageLoad>();
+        assert_documented::<PageObject>();
+        assert_documented::<Hop>();
+        assert_documented::<HttpsProbe>();
     }
 }

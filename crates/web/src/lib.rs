@@ -1,0 +1,2 @@
+//! Web pages that are served, loaded and timed.
+#![forbid(unsafe_code)]
