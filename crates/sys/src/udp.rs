@@ -29,7 +29,7 @@ mod send;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Event, IcmpError};
+pub use event::{Event, IcmpError, QUOTED, Quoted};
 pub use receive::{Datagram, RecvBatch};
 pub use send::{Outgoing, Sent};
 
@@ -132,6 +132,20 @@ impl UdpSocket {
             | libc::SOF_TIMESTAMPING_OPT_ID
             | libc::SOF_TIMESTAMPING_OPT_TSONLY;
         set_stamps(&self.socket, flags).map_err(|e| self.error("enable transmit stamps of", e))
+    }
+
+    /// Lets what is sent from now on live for `hops` hops; a router that gives it up returns an [`IcmpError`].
+    ///
+    /// # Errors
+    /// When the kernel refuses: 0 is no number of hops.
+    pub fn set_hop_limit(&self, hops: u8) -> Result<(), Error> {
+        let hops = i32::from(hops);
+        let set = |level, name| sockopt::set_int(&self.socket, level, name, hops);
+        let mut done = set(libc::IPPROTO_IP, libc::IP_TTL);
+        if self.v6 {
+            done = done.and(set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
+        }
+        done.map_err(|e| self.error("set the hop limit of", e))
     }
 
     /// Asks for buffers of these sizes, past the system's limits when privileged, and returns what

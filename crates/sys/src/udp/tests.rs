@@ -270,10 +270,22 @@ fn a_refused_datagram_is_an_event_and_numbers_stay_right() {
                     );
                     assert_eq!(error.to, Some(nobody));
                     assert_eq!(error.reporter, Some(nobody.ip()));
+                    assert_eq!(error.quoted.as_bytes(), b"x");
+                    assert!(!error.is_hop_limit());
                 }
             }
         }
         assert_eq!(ids, [0, 1, 2]);
+    }
+}
+
+#[test]
+fn a_hop_limit_of_none_is_refused_and_any_other_taken() {
+    for local in LOOPBACKS {
+        let socket = bound(local);
+        socket.set_hop_limit(1).unwrap();
+        socket.set_hop_limit(255).unwrap();
+        assert!(socket.set_hop_limit(0).is_err() || local.starts_with('['));
     }
 }
 
@@ -341,6 +353,8 @@ fn an_icmp_error_reads_as_a_sentence() {
         to: Some("10.0.0.1:9".parse().unwrap()),
         reporter: Some(IpAddr::from([10, 0, 0, 1])),
         mtu: None,
+        wall_ns: None,
+        quoted: Quoted::EMPTY,
     };
     assert_eq!(
         error.to_string(),
