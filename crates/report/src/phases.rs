@@ -1,0 +1,151 @@
+//! Which stretches of a run count as idle and which as loaded.
+//!
+//! The summary says so (`phases`). A record that was made before it did, or by another program, is read by its plan.
+
+use record::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use units::Span;
+
+/// Stretches of a run, in seconds since its start; what did not take place is null.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub(crate) struct Phases {
+    /// Nothing but probes.
+    pub(crate) idle: Option<(f64, f64)>,
+    /// Web pages were loaded without other load.
+    pub(crate) web_idle: Option<(f64, f64)>,
+    /// From the first load stream's start to the end of the load.
+    pub(crate) load: Option<(f64, f64)>,
+    /// The part of it that counts.
+    pub(crate) loaded: Option<(f64, f64)>,
+    /// What was left out of it.
+    pub(crate) discarded: Vec<(f64, f64)>,
+}
+
+/// A phase in which values count.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Phase {
+    Idle,
+    Loaded,
+}
+
+impl Phases {
+    /// Of a run, whose last row is at `end_s`.
+    pub(crate) fn of(run: &Run, end_s: f64) -> Self {
+        let told: Option<Self> = serde_json::from_value(without_nulls(&run.summary["phases"])).ok();
+        match told {
+            Some(told) if told != Self::default() => told,
+            _ => Self::planned(&run.plan, end_s),
+        }
+    }
+
+    fn planned(plan: &Value, end_s: f64) -> Self {
+        let span = |key: &str| seconds(&plan[key]);
+        let starts = plan["load"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let (Some(before), false) = (span("idle_before"), starts.is_empty()) else {
+            return Self {
+                idle: (end_s > 0.0).then_some((0.0, end_s)),
+                ..Self::default()
+            };
+        };
+        let end = before + span("duration").unwrap_or(0.0);
+        let last = starts
+            .iter()
+            .filter_map(|load| seconds(&load["start"]))
+            .fold(0.0, f64::max);
+        let settled = before + last + span("settle").unwrap_or(0.0);
+        Self {
+            idle: (before > 0.0).then_some((0.0, before)),
+            load: Some((before, end)),
+            loaded: (settled < end).then_some((settled, end)),
+            ..Self::default()
+        }
+    }
+
+    /// The phase to which an instant belongs, and how much of it is over (0 to 1).
+    pub(crate) fn at(&self, t_ns: u64) -> Option<(Phase, f64)> {
+        let t = t_ns as f64 / 1e9;
+        let share =
+            |(from, to): (f64, f64)| (from <= t && t < to).then(|| (t - from) / (to - from));
+        if let Some(share) = self.idle.and_then(share) {
+            return Some((Phase::Idle, share));
+        }
+        let share = self.loaded.and_then(share)?;
+        let is_left_out = self.discarded.iter().any(|&(from, to)| from <= t && t < to);
+        (!is_left_out).then_some((Phase::Loaded, share))
+    }
+
+    /// As [`Phases::at`] for web page loads, which may have an idle phase of their own.
+    pub(crate) fn at_web(&self, t_ns: u64) -> Option<Phase> {
+        let t = t_ns as f64 / 1e9;
+        let is_in = |(from, to): (f64, f64)| from <= t && t < to;
+        if self.web_idle.is_some_and(is_in) {
+            return Some(Phase::Idle);
+        }
+        self.at(t_ns).map(|(phase, _)| phase)
+    }
+}
+
+/// A span as a plan writes it: `5s`, `1500ms`.
+fn seconds(value: &Value) -> Option<f64> {
+    let span: Span = value.as_str()?.parse().ok()?;
+    Some(span.0.as_secs_f64())
+}
+
+/// Nulls count as absent.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .filter(|(_, v)| !v.is_null())
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn run(plan: Value, summary: Value) -> Run {
+        let mut run = Run::new("rrul", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
+        run.summary = summary;
+        run
+    }
+
+    fn rrul() -> Value {
+        json!({"idle_before": "5s", "duration": "60s", "settle": "2s", "idle_after": "5s",
+               "load": [{"start": "0ns"}, {"start": "600ms"}]})
+    }
+
+    #[test]
+    fn the_summary_is_believed_first() {
+        let told = json!({"phases": {"idle": [1.0, 4.0], "web_idle": null, "load": [5.0, 20.0],
+                                     "loaded": [8.0, 20.0], "discarded": [[10.0, 12.0]]}});
+        let phases = Phases::of(&run(rrul(), told), 70.0);
+        assert_eq!(phases.idle, Some((1.0, 4.0)));
+        assert_eq!(phases.at(2_500_000_000), Some((Phase::Idle, 0.5)));
+        assert_eq!(phases.at(11_000_000_000), None, "discarded");
+        assert_eq!(phases.at(14_000_000_000), Some((Phase::Loaded, 0.5)));
+    }
+
+    #[test]
+    fn without_it_the_plan_tells() {
+        let phases = Phases::of(&run(rrul(), json!({})), 70.0);
+        assert_eq!(phases.load, Some((5.0, 65.0)));
+        assert_eq!(phases.loaded, Some((7.6, 65.0)));
+        let ping = Phases::of(
+            &run(json!({"idle_before": "5s", "load": []}), json!({})),
+            70.0,
+        );
+        assert_eq!((ping.idle, ping.loaded), (Some((0.0, 70.0)), None));
+        let other = Phases::of(&run(Value::Null, json!({"phases": 5})), 0.0);
+        assert_eq!(other, Phases::default());
+    }
+}

@@ -1,0 +1,197 @@
+//! The one value that a page shows: what of a record goes into it, and in which form.
+//!
+//! Each submodule reads one table, batch by batch, and keeps what its figures need. Field names end in their unit, and
+//! null is what was not measured, as everywhere in Isobath. The schema is told in `docs/report.md`.
+
+pub(crate) mod cpu;
+pub(crate) mod hops;
+pub(crate) mod https;
+pub(crate) mod lab;
+pub(crate) mod marks;
+pub(crate) mod probes;
+pub(crate) mod tcp;
+pub(crate) mod web;
+
+use crate::compare::{self, Comparison};
+use crate::phases::Phases;
+use crate::sentence::{of_several, sentence};
+use crate::{Error, Subject};
+use record::tables::Stream;
+use record::{Record, Row, Run};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The schema of the value. The number is the major version.
+const SCHEMA: &str = "isobath.report/1";
+
+/// All that a page shows.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    schema: &'static str,
+    /// Version of the program that made the page.
+    isobath: &'static str,
+    /// The answer: of the only run, or over all of them.
+    sentence: String,
+    runs: Vec<RunView>,
+    /// How the runs differ; null with one run.
+    comparison: Option<Comparison>,
+}
+
+impl Report {
+    pub(crate) fn of(subjects: &[Subject]) -> Result<Self, Error> {
+        let mut runs = Vec::new();
+        for subject in subjects {
+            let path = subject.record.dir().to_owned();
+            let view = RunView::of(subject).map_err(|source| Error::Record { path, source })?;
+            runs.push(view);
+        }
+        tell_apart(&mut runs);
+        let sentence = match runs.as_slice() {
+            [only] => only.sentence.clone(),
+            several => of_several(several),
+        };
+        let comparison = (runs.len() > 1).then(|| compare::runs(&runs));
+        Ok(Self {
+            schema: SCHEMA,
+            isobath: env!("CARGO_PKG_VERSION"),
+            sentence,
+            runs,
+            comparison,
+        })
+    }
+}
+
+/// One run.
+#[derive(Serialize)]
+pub(crate) struct RunView {
+    /// What to call it: the lab, the server, or the folder.
+    pub(crate) name: String,
+    /// The record's folder, without where it lies.
+    folder: String,
+    /// Its answer.
+    pub(crate) sentence: String,
+    /// Its `run.json`.
+    pub(crate) run: Run,
+    /// When the last row of any table was taken.
+    end_s: f64,
+    pub(crate) phases: Phases,
+    streams: Vec<Stream>,
+    pub(crate) probes: probes::Probes,
+    pub(crate) tcp: tcp::Tcp,
+    pub(crate) web: Option<web::Web>,
+    https: Option<https::Https>,
+    hops: Vec<hops::Trace>,
+    marks: Vec<marks::Mark>,
+    lab: Vec<lab::Link>,
+    cpu: Vec<cpu::Host>,
+    /// Tables of the record and their number of rows, known to the page or not.
+    tables: BTreeMap<String, u64>,
+}
+
+impl RunView {
+    fn of(subject: &Subject) -> Result<Self, record::Error> {
+        let (record, run) = (&subject.record, &subject.run);
+        let (tables, last_ns) = extent(record)?;
+        let end_s = crate::number::seconds(last_ns);
+        let phases = Phases::of(run, end_s);
+        let mut streams = record.rows::<Stream>()?;
+        let (probes, marks) = probes::read(record, run, &phases, &mut streams)?;
+        let tcp = tcp::read(record, &phases, &mut streams)?;
+        Ok(Self {
+            name: name(record, run),
+            folder: folder(record),
+            sentence: sentence(run),
+            end_s,
+            probes,
+            marks,
+            tcp,
+            web: web::read(record, &phases)?,
+            https: https::read(record, &phases)?,
+            hops: hops::read(record, &phases, last_ns)?,
+            lab: lab::read(record, run)?,
+            cpu: cpu::read(record)?,
+            tables,
+            streams,
+            phases,
+            run: run.clone(),
+        })
+    }
+}
+
+impl RunView {
+    pub(crate) fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+}
+
+/// Hands every row of a table to `see`, one batch in memory at a time.
+pub(crate) fn each<T: Row>(record: &Record, mut see: impl FnMut(T)) -> Result<(), record::Error> {
+    if !record.table_names().any(|name| name == T::TABLE) {
+        return Ok(());
+    }
+    for batch in record.batches(T::TABLE)? {
+        T::from_batch(&batch?)?.into_iter().for_each(&mut see);
+    }
+    Ok(())
+}
+
+record::table! {
+    /// A row of any table, of which only the time is looked at.
+    struct Timed in "any" {
+        /// When; null where the table does not tell.
+        t_ns: Option<u64> => "ns",
+    }
+}
+
+/// How many rows each table has, and the latest `t_ns` of any.
+fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error> {
+    let mut tables = BTreeMap::new();
+    let mut end_ns = 0;
+    for table in record.table_names() {
+        let mut rows = 0;
+        for batch in record.batches(table)? {
+            let batch = batch?;
+            rows += batch.num_rows() as u64;
+            // A table of another make may have no such column, or another type in it.
+            let times = Timed::from_batch(&batch).unwrap_or_default();
+            end_ns = times
+                .iter()
+                .filter_map(|row| row.t_ns)
+                .fold(end_ns, u64::max);
+        }
+        tables.insert(table.to_owned(), rows);
+    }
+    Ok((tables, end_ns))
+}
+
+fn folder(record: &Record) -> String {
+    let dir = record.dir();
+    let name = dir
+        .canonicalize()
+        .ok()
+        .and_then(|path| Some(path.file_name()?.to_owned()));
+    name.map_or_else(
+        || dir.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+fn name(record: &Record, run: &Run) -> String {
+    let plan = run.plan["name"].as_str().filter(|&plan| plan != run.test);
+    let place = match &run.path.lab {
+        Some(lab) => Some(format!("lab {}", lab.name)),
+        None => run.path.server.addresses.first().map(ToString::to_string),
+    };
+    let place = place.unwrap_or_else(|| folder(record));
+    plan.map_or_else(|| place.clone(), |plan| format!("{plan}, {place}"))
+}
+
+/// Runs of the same name get their number behind it.
+fn tell_apart(runs: &mut [RunView]) {
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    for (i, run) in runs.iter_mut().enumerate() {
+        if names.iter().filter(|name| **name == run.name).count() > 1 {
+            run.name = format!("{} #{}", run.name, i + 1);
+        }
+    }
+}
