@@ -4,8 +4,12 @@
 //! R and numpy print by default, so a figure can be checked with either.
 #![forbid(unsafe_code)]
 
+pub mod change_point;
 mod distribution;
 mod fairness;
+pub mod interval;
+mod random;
+mod student;
 
 pub use distribution::{Distribution, quantile};
 pub use fairness::jain;
