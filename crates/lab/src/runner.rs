@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::tun::{MAX_READ, Tun};
 use sys::{Error, clock};
-use units::Instant;
+use units::{Instant, TrafficClass};
 
 /// Reads from one interface before the others have their turn.
 const READS_PER_TURN: usize = 16;
@@ -148,11 +148,14 @@ impl Runner {
                     direction.monitor.multicast += 1;
                     return;
                 }
+                let class = body.class();
                 let packet = Packet {
                     size: u32::try_from(body.bytes().len()).unwrap_or(u32::MAX)
                         + direction.overhead,
                     flow: *flow.get_or_insert_with(|| flow_of(body.bytes())),
-                    ecn: body.ecn(),
+                    family: body.family(),
+                    dscp: class.dscp,
+                    ecn: class.ecn,
                     at,
                     body,
                 };
@@ -194,7 +197,10 @@ impl Direction {
         }
         let now = clock::now();
         for packet in &mut self.leaving {
-            packet.body.set_ecn(packet.ecn);
+            packet.body.set_class(TrafficClass {
+                dscp: packet.dscp,
+                ecn: packet.ecn,
+            });
             self.monitor.left(packet, now);
         }
         while let Some(burst) = next_burst(&self.leaving, self.leaving.len()) {

@@ -48,6 +48,15 @@ pub enum Error {
         /// What is wrong, and what to write instead.
         what: &'static str,
     },
+    /// A DSCP stands twice on the left of a table, perhaps once as a name and once as a number.
+    #[error("DSCP {0} is changed twice - give it once, by name or by number")]
+    DscpTwice(units::Dscp),
+    /// A key of a table of DSCPs is neither a DSCP nor the star.
+    #[error(transparent)]
+    Dscp(#[from] units::QuantityError),
+    /// A version of IP is neither 4 nor 6.
+    #[error("{0} is not a version of IP - write 4 or 6")]
+    Family(u8),
     /// A probability is outside 0 to 1.
     #[error("{0} is not a probability - write a number from 0 to 1, such as 0.01 for 1 %")]
     Probability(f64),

@@ -15,14 +15,16 @@
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
 //! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`HoldBack`] |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
+//! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
+//! | [`Remark`] changes DSCP and ECN | [`DscpTable`], [`EcnChange`] |
 //!
 //! [`Spec`] is the same as data: what a topology file says, checked and built into a pipeline.
 //!
 //! ```
-//! use isobath_path::{Element, Packet, Spec};
+//! use isobath_path::{Element, Family, Packet, Spec};
 //! use std::collections::VecDeque;
-//! use units::{Ecn, FlowId, Instant};
+//! use units::{Dscp, Ecn, FlowId, Instant};
 //!
 //! #[derive(serde::Deserialize)]
 //! struct Topology {
@@ -33,8 +35,9 @@
 //! let mut pipeline = topology.path.build(1, &|name| Err(format!("no trace {name}").into()))?;
 //!
 //! let (at, mut out) = (Instant::ZERO, VecDeque::new());
-//! let (flow, ecn) = (FlowId(0), Ecn::NotEct);
-//! let mut wake = pipeline.process(Some(Packet { size: 1_500, flow, ecn, at, body: () }), at, &mut out);
+//! let (flow, family, dscp, ecn) = (FlowId(0), Family::V6, Dscp::CS0, Ecn::NotEct);
+//! let packet = Packet { size: 1_500, flow, family, dscp, ecn, at, body: () };
+//! let mut wake = pipeline.process(Some(packet), at, &mut out);
 //! while let Some(due) = wake {
 //!     wake = pipeline.process(None, due, &mut out);
 //! }
@@ -58,6 +61,7 @@ mod pipeline;
 mod probability;
 mod queue;
 mod random;
+mod remark;
 mod spec;
 
 pub use delay::{Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law};
@@ -65,11 +69,12 @@ pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element};
 pub use error::Error;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
-pub use loss::{Bernoulli, GilbertElliott, Loss, LossProcess};
-pub use packet::Packet;
+pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
+pub use packet::{Family, Packet};
 pub use pipeline::{Pipeline, StageState};
 pub use probability::Probability;
 pub use queue::{
     CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,
 };
+pub use remark::{DscpTable, EcnChange, Remark};
 pub use spec::{QueueSpec, Resolver, Spec, StageSpec};

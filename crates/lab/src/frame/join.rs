@@ -206,7 +206,12 @@ mod tests {
     use super::super::{Pool, flow_of, split};
     use super::*;
     use proptest::prelude::*;
-    use units::{Ecn, Instant};
+    use units::{Dscp, Ecn, Instant, TrafficClass};
+
+    const CE: TrafficClass = TrafficClass {
+        dscp: Dscp::CS0,
+        ecn: Ecn::Ce,
+    };
 
     /// A burst of TCP as a TUN device hands it over.
     fn burst(ipv4: bool, payload: usize, size: u16, flags: u8) -> Vec<u8> {
@@ -261,6 +266,8 @@ mod tests {
             packets.push_back(Packet {
                 size,
                 flow,
+                family: body.family(),
+                dscp: Dscp::CS0,
                 ecn: Ecn::NotEct,
                 at: Instant::ZERO,
                 body,
@@ -308,7 +315,7 @@ mod tests {
             }
             let mut packets = cut(&read);
             for packet in &mut packets {
-                packet.body.set_ecn(Ecn::Ce);
+                packet.body.set_class(CE);
             }
             if !packets.is_empty() {
                 write(&packets);
@@ -355,11 +362,47 @@ mod tests {
     #[test]
     fn a_marked_packet_does_not_join_unmarked_ones() {
         let mut packets = cut(&burst(false, 4_000, 1_000, tcp::ACK));
-        packets[2].body.set_ecn(Ecn::Ce);
-        assert_eq!(packets[2].body.ecn(), Ecn::Ce);
+        packets[2].body.set_class(CE);
+        assert_eq!(packets[2].body.class(), CE);
         assert_eq!(write(&packets).0, 2);
         packets.drain(..2);
         assert_eq!(write(&packets).0, 1);
+    }
+
+    #[test]
+    fn packets_of_two_classes_do_not_join_and_of_one_new_class_do() {
+        for ipv4 in [true, false] {
+            let mut packets = cut(&burst(ipv4, 4_000, 1_000, tcp::ACK));
+            let ef = TrafficClass {
+                dscp: Dscp::EF,
+                ecn: Ecn::NotEct,
+            };
+            packets[0].body.set_class(ef);
+            assert_eq!(write(&packets).0, 1);
+            for packet in &mut packets {
+                packet.body.set_class(ef);
+            }
+            let (count, written) = write(&packets);
+            assert_eq!(count, 4);
+            let joined = header::traffic_class(&written[VNET_HEADER..]);
+            assert_eq!(joined, ef, "the burst has the class of its packets");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_new_class_is_in_the_header_and_nothing_else_is(ipv4: bool, octet: u8) {
+            let before = cut(&burst(ipv4, 500, 1_000, tcp::ACK))[0].body.clone();
+            let mut after = before.clone();
+            after.set_class(TrafficClass::from_octet(octet));
+            prop_assert_eq!(after.class().octet(), octet);
+            if ipv4 {
+                let words = after.bytes[..20].chunks(2).map(|w| u32::from(be(w)));
+                prop_assert_eq!(header::fold(words.sum()), 0xffff, "the header checksum is right");
+            }
+            after.set_class(before.class());
+            prop_assert_eq!(after, before);
+        }
     }
 
     #[test]

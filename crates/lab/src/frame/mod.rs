@@ -19,7 +19,8 @@ pub(crate) use header::{flow_of, is_multicast};
 pub(crate) use join::next_burst;
 pub(crate) use split::{Pool, split};
 
-use units::{Ecn, TrafficClass};
+use path::Family;
+use units::TrafficClass;
 
 /// One IP packet, not longer than the MTU.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,16 +47,23 @@ impl Frame {
         &self.bytes
     }
 
-    /// The ECN field of the IP header.
-    pub(crate) fn ecn(&self) -> Ecn {
-        header::traffic_class(&self.bytes).ecn
+    /// The traffic-class octet of the IP header.
+    pub(crate) fn class(&self) -> TrafficClass {
+        header::traffic_class(&self.bytes)
     }
 
-    /// Writes the ECN field, if it changed on the way.
-    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
-        let class = header::traffic_class(&self.bytes);
-        if class.ecn != ecn {
-            header::set_traffic_class(&mut self.bytes, TrafficClass { ecn, ..class });
+    /// The version of IP; what is neither counts as IPv4.
+    pub(crate) fn family(&self) -> Family {
+        match self.bytes.first() {
+            Some(first) if first >> 4 == 6 => Family::V6,
+            _ => Family::V4,
+        }
+    }
+
+    /// Writes the traffic-class octet, if it changed on the way.
+    pub(crate) fn set_class(&mut self, class: TrafficClass) {
+        if self.class() != class {
+            header::set_traffic_class(&mut self.bytes, class);
         }
     }
 }
@@ -65,14 +73,16 @@ impl Frame {
 pub fn fuzz_tun_read(read: &[u8]) {
     let mut queue = std::collections::VecDeque::new();
     split(read, &mut Pool::default(), |mut body| {
-        body.set_ecn(Ecn::Ce);
+        body.set_class(TrafficClass::from_octet(0xff));
         let _ = is_multicast(body.bytes());
-        let (flow, ecn, at) = (flow_of(body.bytes()), body.ecn(), units::Instant::ZERO);
+        let class = body.class();
         queue.push_back(path::Packet {
             size: 0,
-            flow,
-            ecn,
-            at,
+            flow: flow_of(body.bytes()),
+            family: body.family(),
+            dscp: class.dscp,
+            ecn: class.ecn,
+            at: units::Instant::ZERO,
             body,
         });
     });

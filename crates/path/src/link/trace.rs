@@ -185,6 +185,8 @@ mod tests {
             let packet = Packet {
                 size,
                 flow: FlowId(0),
+                family: crate::Family::V4,
+                dscp: units::Dscp::CS0,
                 ecn: Ecn::NotEct,
                 at: Instant::from_nanos(us * 1_000),
                 body: (),

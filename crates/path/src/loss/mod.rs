@@ -1,9 +1,11 @@
 //! Packets that never arrive, for reasons that have nothing to do with a queue.
 
 mod bernoulli;
+mod blackhole;
 mod gilbert_elliott;
 
 pub use bernoulli::Bernoulli;
+pub use blackhole::Blackhole;
 pub use gilbert_elliott::GilbertElliott;
 
 use crate::{Cause, Counters, Element, Packet};

@@ -197,6 +197,8 @@ mod tests {
             let packet = Packet {
                 size: 1_500,
                 flow: FlowId(0),
+                family: crate::Family::V4,
+                dscp: units::Dscp::CS0,
                 ecn: Ecn::Ect0,
                 at: Instant::ZERO,
                 body: (),
@@ -265,6 +267,8 @@ mod tests {
             let packet = Packet {
                 size: 1_500,
                 flow: FlowId(0),
+                family: crate::Family::V4,
+                dscp: units::Dscp::CS0,
                 ecn: Ecn::NotEct,
                 at: Instant::from_millis(second * 1_000),
                 body: (),

@@ -272,6 +272,8 @@ mod tests {
         Packet {
             size: 1_500,
             flow: FlowId(0),
+            family: crate::Family::V4,
+            dscp: units::Dscp::CS0,
             ecn: Ecn::NotEct,
             at: Instant::from_millis(ms),
             body: (),

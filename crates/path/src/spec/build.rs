@@ -3,9 +3,9 @@
 use super::{QueueSpec, Spec, StageSpec};
 use crate::random::seed_at;
 use crate::{
-    Bernoulli, ConstantRate, Delay, Distribution, Duplicate, Element, Error, Fixed, FlowDelay,
-    GilbertElliott, HoldBack, Jitter, Law, Link, Loss, LossProcess, Pipeline, Service, TokenBucket,
-    Trace, TraceRate,
+    Bernoulli, Blackhole, ConstantRate, Delay, Distribution, DscpTable, Duplicate, EcnChange,
+    Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack, Jitter, Law, Link, Loss,
+    LossProcess, Pipeline, Remark, Service, TokenBucket, Trace, TraceRate,
 };
 use units::{Bytes, Rate, Span};
 
@@ -93,11 +93,20 @@ impl Site<'_> {
                 let [p, r, good, bad] = [p, r, loss_good, loss_bad].map(f64::from);
                 lossy(GilbertElliott::new(p, r, good, bad, seed))
             }
+            StageSpec::Blackhole { family } => Box::new(Blackhole::new(family)),
             StageSpec::Reorder { probability, delay } => {
                 delayed(HoldBack::new(probability.get(), delay.0, seed))
             }
             StageSpec::Duplicate { probability } => {
                 Box::new(Duplicate::new(probability.get(), seed))
+            }
+            StageSpec::Remark {
+                ref dscp,
+                ecn,
+                probability,
+            } => {
+                self.check_remark(dscp, ecn)?;
+                Box::new(Remark::new(dscp, ecn, probability, seed))
             }
         })
     }
@@ -141,6 +150,13 @@ impl Site<'_> {
         self.check(
             shape != Distribution::Uniform || jitter <= delay,
             "jitter is above delay - a uniform delay would be negative; write a larger delay",
+        )
+    }
+
+    fn check_remark(&self, dscp: &DscpTable, ecn: Option<EcnChange>) -> Result<(), Error> {
+        self.check(
+            !dscp.is_empty() || ecn.is_some(),
+            "it changes nothing - write a table such as dscp = { EF = \"CS0\", \"*\" = \"CS0\" }, or ecn = \"bleach\"",
         )
     }
 

@@ -1,7 +1,7 @@
 //! What can be said of a path before the first packet.
 
 use super::{QueueSpec, Spec, StageSpec};
-use crate::Distribution;
+use crate::{Distribution, DscpTable, EcnChange, Probability};
 use std::time::Duration;
 use units::{Bytes, Rate};
 
@@ -106,10 +106,16 @@ impl StageSpec {
             } => {
                 format!("loss {loss_good} (good) and {loss_bad} (bad), to bad {p}, to good {r}")
             }
+            Self::Blackhole { family } => format!("all {family} lost"),
             Self::Reorder { probability, delay } => {
                 format!("{probability} held back for {}", time(delay.0))
             }
             Self::Duplicate { probability } => format!("{probability} sent twice"),
+            Self::Remark {
+                dscp,
+                ecn,
+                probability,
+            } => remarks(dscp, *ecn, *probability),
         }
     }
 }
@@ -131,6 +137,22 @@ impl QueueSpec {
         let ecn = if self.ecn() { " with ECN" } else { "" };
         format!("{}{parts}{unlimited}{ecn}", self.kind())
     }
+}
+
+/// "50 % remarked: EF to CS0, ECN bleached".
+fn remarks(dscp: &DscpTable, ecn: Option<EcnChange>, probability: Probability) -> String {
+    let share = (probability < Probability::ONE).then(|| format!("{probability} "));
+    let table = (!dscp.is_empty()).then(|| format!("DSCP {dscp}"));
+    let ecn = ecn.map(|change| match change {
+        EcnChange::Bleach => "ECN bleached".to_owned(),
+        EcnChange::Ce => "ECT to CE".to_owned(),
+    });
+    let parts: Vec<String> = table.into_iter().chain(ecn).collect();
+    format!(
+        "{}remarked: {}",
+        share.unwrap_or_default(),
+        parts.join(", ")
+    )
 }
 
 /// A rate in the largest unit of which it is at least one.

@@ -1,7 +1,7 @@
 //! The kinds of stage.
 
 use super::QueueSpec;
-use crate::{Distribution, Probability};
+use crate::{Distribution, DscpTable, EcnChange, Family, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
@@ -82,6 +82,11 @@ pub enum StageSpec {
         #[serde(default = "certain")]
         loss_bad: Probability,
     },
+    /// Loss of all packets of one version of IP.
+    Blackhole {
+        /// The version: 4 or 6.
+        family: Family,
+    },
     /// Packets held back so that later ones overtake them.
     Reorder {
         /// Share of packets held back.
@@ -92,6 +97,18 @@ pub enum StageSpec {
     /// Packets sent twice.
     Duplicate {
         /// Share of packets sent twice.
+        probability: Probability,
+    },
+    /// Marks that change on the way.
+    Remark {
+        /// From DSCP to DSCP; `*` is every DSCP without an entry of its own.
+        #[serde(default, skip_serializing_if = "DscpTable::is_empty")]
+        dscp: DscpTable,
+        /// What becomes of the ECN field; without it, nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ecn: Option<EcnChange>,
+        /// Share of packets that are changed.
+        #[serde(default = "certain")]
         probability: Probability,
     },
 }
@@ -112,8 +129,10 @@ impl StageSpec {
             Self::FlowDelay { .. } => "flow_delay",
             Self::Loss { .. } => "loss",
             Self::GilbertElliott { .. } => "gilbert_elliott",
+            Self::Blackhole { .. } => "blackhole",
             Self::Reorder { .. } => "reorder",
             Self::Duplicate { .. } => "duplicate",
+            Self::Remark { .. } => "remark",
         }
     }
 }

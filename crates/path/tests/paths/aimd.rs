@@ -1,10 +1,10 @@
 //! Senders that give way: a window each, a packet more a round trip, half of it after a loss or a
 //! mark. No slow start, no retransmission: just enough to close the loop around a queue.
 
-use isobath_path::{Element, Packet};
+use isobath_path::{Element, Family, Packet};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
-use units::{Ecn, FlowId, Instant};
+use units::{Dscp, Ecn, FlowId, Instant};
 
 /// Without news for so long everything in flight counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -105,6 +105,8 @@ fn packet(flow: usize, id: u64, at: Instant) -> Packet<u64> {
     Packet {
         size: 1_500,
         flow: FlowId(flow as u64),
+        family: Family::V4,
+        dscp: Dscp::CS0,
         ecn: Ecn::Ect0,
         at,
         body: id,

@@ -2,12 +2,12 @@
 //! kept where it is promised.
 
 use crate::world::{build, packet, run, run_late, spec};
-use isobath_path::{Packet, Spec, StageSpec};
+use isobath_path::{Family, Packet, Spec, StageSpec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::time::Duration;
-use units::{Ecn, Instant};
+use units::{Dscp, Ecn, Instant};
 
 /// Queues, tight enough that all of them drop under the loads below.
 fn queues() -> impl Strategy<Value = String> {
@@ -52,6 +52,10 @@ fn others() -> impl Strategy<Value = String> {
         Just("kind = 'gilbert_elliott', p = 0.05, r = 0.3, loss_good = 0.01".to_owned()),
         Just("kind = 'reorder', probability = 0.1, delay = '3ms'".to_owned()),
         (0.0..=1.0).prop_map(|p| format!("kind = 'duplicate', probability = {p:.3}")),
+        prop_oneof![Just(4), Just(6)].prop_map(|v| format!("kind = 'blackhole', family = {v}")),
+        (0.0..=1.0, prop_oneof![Just("bleach"), Just("ce")]).prop_map(|(p, ecn)| {
+            format!("kind = 'remark', dscp = {{ EF = 'CS1', '*' = 'CS0' }}, ecn = '{ecn}', probability = {p:.3}")
+        }),
     ]
 }
 
@@ -64,12 +68,16 @@ fn paths() -> impl Strategy<Value = Spec> {
 fn arrivals() -> impl Strategy<Value = Vec<Packet<u64>>> {
     let gap = prop_oneof![4 => 0_u64..1_500_000, 1 => Just(0), 1 => 0_u64..20_000_000];
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0)];
-    vec((gap, 0_u64..4, 1_u32..3_000, ecn), 1..400).prop_map(|packets| {
+    let family = prop_oneof![Just(Family::V4), Just(Family::V6)];
+    let class = (family, 0_u8..64, ecn);
+    vec((gap, 0_u64..4, 1_u32..3_000, class), 1..400).prop_map(|packets| {
         let mut at = Instant::from_millis(5);
         let numbered = packets.into_iter().zip(0..);
-        let stamp = |((gap, flow, size, ecn), id)| {
+        let stamp = |((gap, flow, size, (family, dscp, ecn)), id)| {
             at += Duration::from_nanos(gap);
             Packet {
+                family,
+                dscp: Dscp::new(dscp).unwrap(),
                 ecn,
                 ..packet(id, flow, size, at)
             }

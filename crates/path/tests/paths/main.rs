@@ -9,5 +9,6 @@ mod aimd;
 mod aqm;
 mod closed_forms;
 mod invariants;
+mod marks;
 mod specs;
 mod world;

@@ -17,6 +17,10 @@ const ALL: &str = r#"[
     { kind = "token_bucket", rate = "20Mbit", burst = "64KiB", peak = "100Mbit", queue = { kind = "pie", ecn = true } },
     { kind = "rate", rate = "1Gbit", queue = { kind = "fq_codel", quantum = "300B" } },
     { kind = "rate", rate = "1Gbit", queue = { kind = "red", min = 20, max = 60, packets = 200 } },
+    { kind = "blackhole", family = 6 },
+    { kind = "remark", dscp = { EF = "CS1", 3 = "LE", "*" = "CS0" }, ecn = "bleach" },
+    { kind = "remark", ecn = "ce", probability = 0.05 },
+    { kind = "remark", dscp = { "*" = "CS0" } },
 ]"#;
 
 #[test]
@@ -28,7 +32,7 @@ fn every_kind_is_read_described_and_built() {
         .stages()
         .map(|stage| stage.name.to_owned())
         .collect();
-    assert_eq!(kinds.len(), 12);
+    assert_eq!(kinds.len(), 16);
     assert_eq!(kinds[9], "token_bucket");
     assert_eq!(
         pipeline
@@ -102,6 +106,12 @@ fn what_is_wrong_is_refused_with_what_to_write_instead() {
         "kind = 'token_bucket', rate = '2Mbit', burst = '3kB', peak = '1Mbit'",
         "kind = 'jitter', delay = '1ms', jitter = '2ms'",
         "kind = 'flow_delay', min = '2ms', max = '1ms'",
+        "kind = 'blackhole', family = 5",
+        "kind = 'remark'",
+        "kind = 'remark', dscp = { GOLD = 'CS0' }",
+        "kind = 'remark', dscp = { EF = 'CS0', 46 = 'CS1' }",
+        "kind = 'remark', dscp = 'CS0'",
+        "kind = 'remark', ecn = 'clear'",
     ];
     let table: Vec<String> = stages
         .iter()

@@ -1,8 +1,8 @@
 //! Virtual time for an element: packets in, packets out.
 
-use isobath_path::{Element, Error, Packet, Pipeline, Spec};
+use isobath_path::{Element, Error, Family, Packet, Pipeline, Spec};
 use std::collections::VecDeque;
-use units::{Ecn, FlowId, Instant};
+use units::{Dscp, Ecn, FlowId, Instant};
 
 /// A trace with uneven gaps for paths that name one.
 pub(crate) const TRACE: &str = "0\n1\n1\n4\n9\n9\n9\n15\n";
@@ -12,6 +12,8 @@ pub(crate) fn packet(id: u64, flow: u64, size: u32, at: Instant) -> Packet<u64> 
     Packet {
         size,
         flow: FlowId(flow),
+        family: Family::V4,
+        dscp: Dscp::CS0,
         ecn: Ecn::NotEct,
         at,
         body: id,
