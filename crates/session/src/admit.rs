@@ -1,5 +1,6 @@
 //! What a connection goes through from its first octet until it is served or closed.
 
+use crate::client_hello::{self, Wanted};
 use crate::control::Control;
 use crate::deadline::Deadline;
 use crate::gate::{Gate, Pending};
@@ -48,9 +49,18 @@ pub(crate) fn receive(
     match deadline.first_octet() {
         Ok(Some(TLS_HANDSHAKE)) => {
             drop(deadline);
-            if let Some((control, membership)) = greet(shared, socket, peer, by, service) {
-                drop(pending);
-                service.serve(control, Arc::clone(&membership.session));
+            match client_hello::peek(&socket, by) {
+                Wanted::Control => {
+                    if let Some((control, membership)) = greet(shared, socket, peer, by, service) {
+                        drop(pending);
+                        service.serve(control, Arc::clone(&membership.session));
+                    }
+                }
+                Wanted::Web(token) => {
+                    drop(pending);
+                    let _ = hand_over(shared, socket, token, service);
+                }
+                Wanted::Nothing => {}
             }
         }
         Ok(Some(first)) if first == MAGIC[0] => {
@@ -93,6 +103,22 @@ fn greet(
             None
         }
     }
+}
+
+/// Gives a connection for a web page to whoever serves those; `None` when its session is gone or has
+/// all it may have.
+fn hand_over(
+    shared: &Shared,
+    socket: Arc<TcpStream>,
+    token: u64,
+    service: &impl Service,
+) -> Option<()> {
+    let session = shared.sessions.find(token)?;
+    let slot = session.web_slot()?;
+    let socket = Arc::into_inner(socket)?;
+    socket.set_read_timeout(None).ok()?;
+    service.web(socket, session, slot);
+    Some(())
 }
 
 /// The protocol to speak with the client, or why not to. The version comes first: who speaks

@@ -98,11 +98,13 @@ impl Identity {
         }
     }
 
-    pub(crate) fn certificate(&self) -> &[u8] {
+    /// The certificate in DER form, for whatever else is served under it.
+    pub fn certificate(&self) -> &[u8] {
         &self.certificate
     }
 
-    pub(crate) fn private_key(&self) -> &[u8] {
+    /// The certificate's private key in DER form (PKCS #8). Keep it where the identity is kept.
+    pub fn private_key(&self) -> &[u8] {
         &self.private_key
     }
 

@@ -1,7 +1,7 @@
 //! Two hosts agree: who may measure what with whom, and how it is told afterwards.
 //!
 //! Isobath's far end is `isobath serve`. It prints one [`AccessKey`]; whoever has it may measure. The
-//! conversation has three parts, all on one port number (4890), so that one firewall rule will do:
+//! conversation has four parts, all on one port number (4890), so that one firewall rule will do:
 //!
 //! 1. **Control**: one TLS 1.3 connection, JSON lines inside ([`Control`]). The client knows the
 //!    server by the certificate fingerprint in the key; the server knows the client by a proof over
@@ -11,6 +11,8 @@
 //!    to the session they name ([`Session::next_stream`]).
 //! 3. **Datagrams**: UDP with the header of [`wire::Probe`]. The socket belongs to whoever measures;
 //!    this crate gives the formats and the register of sessions to check them by ([`Sessions`]).
+//! 4. **Web pages**: TLS connections that name a session's page in their first message are handed over
+//!    unread ([`Service::web`]).
 //!
 //! Everything on the data plane carries a tag under a key of the session ([`DataKeys`]), and no reply
 //! is longer than its request.
@@ -27,6 +29,7 @@ mod address;
 mod admit;
 mod base64;
 mod client;
+mod client_hello;
 mod control;
 mod deadline;
 mod error;

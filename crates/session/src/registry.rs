@@ -15,6 +15,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use units::Instant;
 
+/// Connections for web pages that one session may have open: what one browser opens at most.
+const MAX_WEB: usize = 256;
+
 /// A client's session: from its welcome until its control connection ends, or its time is up.
 #[derive(Debug)]
 pub struct Session {
@@ -33,6 +36,7 @@ pub struct Session {
     control: Arc<TcpStream>,
     closed: AtomicBool,
     open_streams: Arc<AtomicUsize>,
+    open_web: Arc<AtomicUsize>,
     inbox: Mutex<Inbox>,
     arrived: Condvar,
 }
@@ -61,7 +65,7 @@ pub struct DataStream {
     pub slot: Slot,
 }
 
-/// One of the data streams that a session may have open; free again when dropped.
+/// One of the data streams, or of the connections for web pages, that a session may have open; free again when dropped.
 #[derive(Debug)]
 pub struct Slot(Arc<AtomicUsize>);
 
@@ -110,6 +114,7 @@ impl Session {
             control: guest.control,
             closed: AtomicBool::new(false),
             open_streams: Arc::default(),
+            open_web: Arc::default(),
             inbox: Mutex::new(Inbox {
                 nonces: Window::new(),
                 streams: VecDeque::new(),
@@ -168,6 +173,16 @@ impl Session {
             self.open_streams.fetch_add(1, Ordering::Relaxed);
             Slot(Arc::clone(&self.open_streams))
         })
+    }
+
+    /// A place for one more connection for a web page.
+    pub(crate) fn web_slot(&self) -> Option<Slot> {
+        let more = |open: usize| (open < MAX_WEB && !self.is_closed()).then_some(open + 1);
+        let counted = &self.open_web;
+        counted
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .ok()?;
+        Some(Slot(Arc::clone(counted)))
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {

@@ -5,7 +5,9 @@
 //! 3. A data stream shows its preamble and goes to its session; the thread ends.
 //! 4. A control connection does its handshake and says hello; both by the one deadline that began at
 //!    step 1, however slowly the octets come.
-//! 5. Whoever is welcome gets a session, stops being pending, and is served by the same thread.
+//! 5. A TLS connection whose first message asks for a web page of a session goes, still unread, to whoever
+//!    serves those ([`Service::web`]); the thread ends.
+//! 6. Whoever is welcome gets a session, stops being pending, and is served by the same thread.
 //!
 //! Whatever goes wrong on the way ends in closing the connection; a stranger who completes TLS learns the program's
 //! version and that a key is needed, and no more.
@@ -14,7 +16,7 @@ use crate::admit::{Shared, receive};
 use crate::control::Control;
 use crate::gate::Gate;
 use crate::limits::{Admission, Limits};
-use crate::registry::{Session, Sessions};
+use crate::registry::{Session, Sessions, Slot};
 use crate::{Error, Identity, tls};
 use serde_json::Value;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -81,6 +83,14 @@ impl ServerConfig {
 pub trait Service: Send + Sync + 'static {
     /// Serves one client; the session ends when this returns. Runs in a thread of its own.
     fn serve(&self, control: Control, session: Arc<Session>);
+
+    /// Takes a connection on which a web page of `session` is asked for: TLS, of which nothing has
+    /// been read, with the name `HOST.TOKEN.isobath.test` (the session's number in 16 hexadecimal digits) and ALPN
+    /// `h2` or `http/1.1`. The socket blocks. Keep `slot` as long as the connection, and return soon; without
+    /// this method such connections are closed.
+    fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {
+        drop((socket, session, slot));
+    }
 
     /// What clients are told of this host when they are welcomed: a JSON object.
     fn host_facts(&self) -> Value;

@@ -4,23 +4,34 @@
 mod clients;
 mod hostile;
 mod streams;
+mod web;
 
 use crate::{
     AccessKey, Admission, Client, Control, Error, Identity, Server, ServerConfig, Service, Session,
-    connect,
+    Slot, connect,
 };
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Longer than anything takes here.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Echoes every line; ends with the client.
-struct Echo;
+/// Echoes every line; ends with the client. Keeps connections for web pages.
+#[derive(Default)]
+struct Echo {
+    web: Arc<Mutex<Vec<Handed>>>,
+}
+
+/// A connection for a web page.
+struct Handed {
+    socket: TcpStream,
+    session: Arc<Session>,
+    _slot: Slot,
+}
 
 impl Service for Echo {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
@@ -34,6 +45,14 @@ impl Service for Echo {
                 break;
             }
         }
+    }
+
+    fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {
+        self.web.lock().unwrap().push(Handed {
+            socket,
+            session,
+            _slot: slot,
+        });
     }
 
     fn host_facts(&self) -> Value {
@@ -55,6 +74,7 @@ struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     key: AccessKey,
+    web: Arc<Mutex<Vec<Handed>>>,
 }
 
 impl Running {
@@ -62,15 +82,18 @@ impl Running {
         let key = config.identity.key();
         let server = Arc::new(Server::bind(config).unwrap());
         let stop = Arc::new(AtomicBool::new(false));
+        let echo = Arc::new(Echo::default());
+        let web = Arc::clone(&echo.web);
         let thread = {
             let (server, stop) = (Arc::clone(&server), Arc::clone(&stop));
-            std::thread::spawn(move || server.run(&Arc::new(Echo), &stop))
+            std::thread::spawn(move || server.run(&echo, &stop))
         };
         Self {
             server,
             stop,
             thread: Some(thread),
             key,
+            web,
         }
     }
 
