@@ -1,10 +1,15 @@
 //! Web pages that are served, loaded and timed.
 #![forbid(unsafe_code)]
 
+pub mod browser;
 mod content;
 mod model;
 pub mod names;
 pub mod result;
+mod server;
+mod tls;
 
 pub use model::{Flaw, ModelError, Object, PageModel};
 pub use result::{Kind, ObjectLoad, PageLoad, Probe, Protocol, UnknownProtocol};
+pub use server::{Published, Site, SiteError};
+pub use tls::fingerprint;

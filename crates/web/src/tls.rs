@@ -1,0 +1,119 @@
+//! TLS 1.3 as pages need it: the far end's own certificate, known by its fingerprint, and no
+//! resumption, so that every connection of every load costs the same.
+
+use crate::result::Protocol;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::version::TLS13;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error};
+use rustls::{PeerIncompatible, ServerConfig, SignatureScheme, SupportedCipherSuite};
+use std::sync::Arc;
+
+/// A server with this certificate and private key in DER form, for both protocols.
+pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
+    let key = PrivateKeyDer::try_from(key.to_vec())
+        .map_err(|reason| Error::General(reason.to_owned()))?;
+    let chain = vec![CertificateDer::from(certificate.to_vec())];
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![alpn(Protocol::H2), alpn(Protocol::Http1)];
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
+}
+
+/// A client that speaks `protocol` with the server of this certificate and no other.
+pub(crate) fn client_config(
+    fingerprint: [u8; 32],
+    protocol: Protocol,
+) -> Result<Arc<ClientConfig>, Error> {
+    let provider = provider();
+    let pin = Pin {
+        fingerprint,
+        provider: Arc::clone(&provider),
+    };
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(pin))
+        .with_no_client_auth();
+    config.alpn_protocols = vec![alpn(protocol)];
+    config.resumption = rustls::client::Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+/// The protocol agreed on by ALPN (RFC 7301).
+pub(crate) fn agreed(alpn_protocol: Option<&[u8]>) -> Option<Protocol> {
+    let name = core::str::from_utf8(alpn_protocol?).ok()?;
+    name.parse().ok()
+}
+
+/// SHA-256 over a certificate in DER form.
+pub fn fingerprint(certificate: &[u8]) -> [u8; 32] {
+    let suite = match ring::cipher_suite::TLS13_AES_128_GCM_SHA256 {
+        SupportedCipherSuite::Tls13(suite) => &suite.common,
+        SupportedCipherSuite::Tls12(suite) => &suite.common,
+    };
+    let mut octets = [0; 32];
+    octets.copy_from_slice(suite.hash_provider.hash(certificate).as_ref());
+    octets
+}
+
+fn alpn(protocol: Protocol) -> Vec<u8> {
+    protocol.name().as_bytes().to_vec()
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+/// Accepts the one certificate with the fingerprint, whatever it says about itself.
+#[derive(Debug)]
+struct Pin {
+    fingerprint: [u8; 32],
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pin {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if fingerprint(certificate) == self.fingerprint {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(PeerIncompatible::Tls13RequiredForQuic.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
