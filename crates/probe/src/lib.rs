@@ -1,2 +1,22 @@
-//! What a stream of probes says of a path, as pure functions and state machines.
+//! What a stream of probes says of a path, as pure functions.
+//!
+//! Probes leave time stamps, losses and addresses; each module here turns one kind of them into figures that a standard
+//! or a paper defines, and says which. Nothing here reads a clock or opens a socket. Where there is nothing to tell the
+//! answer is `None`, and no finite input makes a figure that is not finite.
+//!
+//! | module | from | to |
+//! |---|---|---|
+//! | [`clock`] | raw one-way delays of round trips | offset and skew between two clocks |
+//! | [`call`] | one stream of a call | loss, lateness, delay variation, bursts, reordering |
+//! | [`emodel`] | delay and loss of a call | rating R and mean opinion score |
+//! | [`hops`] | path traces, idle and loaded | the link whose queue fills under load |
+//! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
+//! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
+
+pub mod acks;
+pub mod call;
+pub mod clock;
+pub mod emodel;
+//pub mod hops;
+pub mod responsiveness;
