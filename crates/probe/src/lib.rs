@@ -18,5 +18,5 @@ pub mod acks;
 pub mod call;
 pub mod clock;
 pub mod emodel;
-//pub mod hops;
+pub mod hops;
 pub mod responsiveness;
