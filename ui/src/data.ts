@@ -1,0 +1,77 @@
+// The value that `isobath report` puts into the page: docs/report.md, crates/report/src/view.
+// Field names end in their unit; null is what was not measured.
+
+export type Num = number | null;
+export type Span = [number, number];
+
+/** A line over time: pairs of minimum and maximum per bin; null interrupts it. */
+export interface Line { t_s: number[]; v: Num[]; bin_s: Num; n: number }
+export interface Steps { bin_s: number; v: number[] }
+export interface Figures { n: number; min: number; p5: number; p25: number; p50: number; p75: number; p90: number; p95: number; p99: number; max: number; mean: number }
+export interface Curve { v: number[]; p: number[] }
+export interface Spread { ms: Figures; curve: Curve }
+export interface Counts { t_s: number[]; n: number[] }
+export interface Found { sent: number; lost: number; late: number; ms: Figures | null; owd_up_ms: Figures | null; owd_down_ms: Figures | null; bursts: [number, number][] }
+export interface Probe { stream: number; line_ms: Line; lost: Counts; late: Counts; idle: Found | null; loaded: Found | null }
+export interface Class { kind: string; class: string; direction: string; idle: Spread | null; loaded: Spread | null }
+export interface Flow { stream: number; direction: string; area_mbps: Steps; mbps: Line; loaded_mbps: Num; cwnd_segments: Line; srtt_ms: Line; retransmits_per_s: Steps }
+export interface Stream { id: number; name: string; kind: string; direction: string; class: string; family: number; server: Num; ecn: string | null; congestion_control: string | null; planned_ns: number; connected_ns: Num; first_byte_ns: Num; slew_ms: Num; total_bytes: Num; retransmits: Num }
+export interface Phases { idle: Span | null; web_idle: Span | null; load: Span | null; loaded: Span | null; discarded: Span[] }
+export interface Load { load: number; t_s: number; phase: string | null; loader: string; protocol: string; page: string; load_ms: Num; first_byte_ms: Num; objects: number; failed: number; bytes: number; error: string | null }
+export interface Bar { start_ms: number; host: string; path: string; kind: string; blocked_ms: Num; dns_ms: Num; connect_ms: Num; tls_ms: Num; wait_ms: Num; receive_ms: Num; total_ms: Num; bytes: number; status: Num; connection: Num }
+export interface Web {
+  loads: Load[];
+  loads_total: number;
+  groups: { loader: string; phase: string; failed: number; ms: Figures | null; sd_ms: Num; ci95_ms: Num }[];
+  waterfalls: { load: number; stands_for: string; objects: Bar[] }[];
+}
+export interface HttpsSteps { probes: number; failed: number; connect_ms: Figures | null; tls_ms: Figures | null; http_ms: Figures | null }
+export interface HopView { ttl: number; addresses: string[]; is_end: boolean; asked: number; answered: number; idle: Figures | null; loaded: Figures | null; strip_ms: Num[] }
+export interface Trace { direction: string; bin_s: number; hops: HopView[] }
+export interface Mark { direction: string; sent_dscp: string; seen_dscp: string; sent_ecn: string; seen_ecn: string; packets: number }
+export interface Link { link: string; direction: string; rate_mbps: Num; queue_ms: Line | null; queue_bytes: Line; carried_mbps: Steps; gone_per_s: Record<string, Steps>; gone: Record<string, number> }
+export interface Host { host: string; busy_pct: Line; max_pct: Line; steal_pct: Line; process_pct: Line }
+
+// eslint-disable-next-line -- run.json is free-form where it depends on the measurement
+export type Json = any;
+export interface RunJson { test: string; id: string; started: string; status: string; verdict: string | null; plan: Json; path: Json; hosts: Json[]; instrument: Json; warnings: { code: string; message: string; advice: string }[]; summary: Json }
+
+export interface RunView {
+  name: string; folder: string; sentence: string; run: RunJson; end_s: number; phases: Phases; streams: Stream[];
+  probes: { streams: Probe[]; classes: Class[] };
+  tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
+  web: Web | null;
+  https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[];
+  tables: Record<string, number>;
+}
+export interface Difference { by: number; low: number; high: number; words: string }
+export interface Comparison { rows: { what: string; unit: string; less_is_better: boolean; values: Num[]; differences: (Difference | null)[] }[] }
+export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null }
+
+export function streamOf(run: RunView, id: number): Stream | undefined {
+  return run.streams.find((stream) => stream.id === id);
+}
+
+/** Probes of a kind with their streams. */
+export function probesOf(run: RunView, kind: string): { probe: Probe; stream: Stream }[] {
+  return run.probes.streams.flatMap((probe) => {
+    const stream = streamOf(run, probe.stream);
+    return stream?.kind === kind ? [{ probe, stream }] : [];
+  });
+}
+
+/** A value deep in free-form JSON; null when any step is missing. */
+export function at(json: Json, path: string): Json {
+  let here = json;
+  for (const key of path.split(".")) {
+    if (here === null || typeof here !== "object" || !(key in here)) return null;
+    here = here[key];
+  }
+  return here ?? null;
+}
+
+export function numberAt(json: Json, path: string): Num {
+  const found = at(json, path);
+  return typeof found === "number" ? found : null;
+}

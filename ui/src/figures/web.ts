@@ -1,0 +1,155 @@
+// Web pages: how long each load took, and what it waited for.
+import { axisStyle, heightOf, legend, panelTitle, shades, stack, timeAxis, valueAxis, type Option, type Series } from "../chart";
+import type { Bar, Load, RunView, Web } from "../data";
+import { bytes, digits, ms, times } from "../format";
+import { h, table } from "../dom";
+import type { Theme } from "../palette";
+import type { Spec } from "../figure";
+import { tip, tooltip } from "../tip";
+
+const symbolOf = (loader: string) => (loader === "chromium" ? "diamond" : "circle");
+const LOADER: Record<string, string> = { native: "own loader", chromium: "Chromium" };
+const loaderWords = (loader: string) => LOADER[loader] ?? loader;
+
+function median(web: Web, phase: string): number | null {
+  const group = web.groups.find((g) => g.phase === phase && g.ms);
+  return group?.ms?.p50 ?? null;
+}
+
+function drawLoads(run: RunView, web: Web, theme: Theme, width: number): { option: Option; height: number } {
+  const places = stack(width, [210], 46, 64, 58);
+  const loaders = [...new Set(web.loads.map((load) => load.loader))];
+  const colour = (loader: string) => (loader === "chromium" ? theme.orange : theme.blue);
+  const means = web.groups.flatMap((group): Series[] => {
+    const span = group.phase === "idle" ? (run.phases.web_idle ?? run.phases.idle) : run.phases.loaded;
+    if (!group.ms || !span) return [];
+    const half = group.ci95_ms ?? 0;
+    const mean = group.ms.mean;
+    return [{
+      type: "line", xAxisIndex: 0, yAxisIndex: 0, silent: true, showSymbol: false, data: [[span[0], mean], [span[1], mean]], lineStyle: { color: colour(group.loader), width: 1.6 }, tooltip: { show: false },
+      markArea: { silent: true, itemStyle: { color: colour(group.loader), opacity: 0.16 }, data: [[{ coord: [span[0], mean - half] }, { coord: [span[1], mean + half] }]] },
+    } as unknown as Series];
+  });
+  const dots = loaders.map((loader): Series => ({
+    type: "scatter", name: loaderWords(loader), xAxisIndex: 0, yAxisIndex: 0, symbol: symbolOf(loader), symbolSize: 7, itemStyle: { color: colour(loader), opacity: 0.85 },
+    data: web.loads.filter((load) => load.loader === loader && load.load_ms !== null).map((load) => ({ value: [load.t_s, load.load_ms], load })),
+  } as unknown as Series));
+  const option = {
+    title: [panelTitle("Page load time, ms", places[0]!, theme)],
+    legend: legend(theme, loaders.map((loader) => ({ name: loaderWords(loader), colour: colour(loader) }))),
+    grid: places,
+    xAxis: [timeAxis(0, run.end_s, theme, true)],
+    yAxis: [valueAxis(0, theme, { min: 0, splitNumber: 4 })],
+    tooltip: tooltip(theme, "item", ({ data, color }: { data: { load: Load }; color: string }) => {
+      const { load } = data;
+      return tip(`${loaderWords(load.loader)}, begun at ${load.t_s.toFixed(1)} s`, [
+        { colour: color, name: "load time", value: ms(load.load_ms) }, { name: "first byte", value: ms(load.first_byte_ms) },
+        { name: "objects", value: String(load.objects) }, { name: "failed", value: String(load.failed) }, { name: "size", value: bytes(load.bytes) },
+      ]);
+    }),
+    series: [shades(0, run.phases, theme, true), ...means, ...dots],
+  };
+  return { option: option as unknown as Option, height: heightOf(places) };
+}
+
+function groups(web: Web): HTMLElement {
+  const rows = web.groups.map((g) => [loaderWords(g.loader), g.phase, g.ms?.n ?? 0, g.ms ? `${digits(g.ms.mean)} ± ${digits(g.ci95_ms)}` : null, digits(g.sd_ms), digits(g.ms?.p50), digits(g.ms?.max), g.failed]);
+  return h("div", { class: "below" }, table({ head: ["loader", "phase", "loads", "mean ± 95 % CI, ms", "s.d., ms", "median, ms", "slowest, ms", "failed"], rows }, "Page load times"));
+}
+
+export function web(run: RunView): Spec | null {
+  const found = run.web;
+  if (!found) return null;
+  const [idle, loaded] = [median(found, "idle"), median(found, "loaded")];
+  const title = idle !== null && loaded !== null ? (loaded > 1.1 * idle ? `Under load web pages take ${times(loaded / idle)} as long: ${ms(loaded)} instead of ${ms(idle)}` : `Web pages load as fast under load (${ms(loaded)}) as idle (${ms(idle)})`) : `A web page takes ${ms(idle ?? loaded)}`;
+  const cut = found.loads_total > found.loads.length ? ` The first ${found.loads.length} of ${found.loads_total} loads are drawn.` : "";
+  return {
+    id: "web", title, zoom: true,
+    about: `Each dot is one load of the page ${[...new Set(found.loads.map((load) => load.page))].join(", ")}; lines are means of a phase, bands their 95 % confidence interval.${cut}`,
+    howTo: [
+      "A load is done when all objects of the page are there: look-ups, connections, TLS and requests of many short streams.",
+      "On a good path dots under load lie where the idle ones lie.",
+      "A page needs many round trips after each other, so each millisecond that a queue adds counts many times.",
+    ],
+    draw: (theme, width) => drawLoads(run, found, theme, width), html: () => groups(found),
+    table: () => ({
+      head: ["load", "begun, s", "phase", "loader", "protocol", "page", "load time, ms", "first byte, ms", "objects", "failed", "size", "error"],
+      rows: found.loads.map((l) => [l.load, l.t_s, l.phase ?? "between", loaderWords(l.loader), l.protocol, l.page, digits(l.load_ms), digits(l.first_byte_ms), l.objects, l.failed, bytes(l.bytes), l.error]),
+    }),
+  };
+}
+
+const STEPS: [string, keyof Bar, (theme: Theme) => string][] = [
+  ["waiting for a connection", "blocked_ms", (t) => t.grid],
+  ["name look-up", "dns_ms", (t) => t.purple],
+  ["TCP connection", "connect_ms", (t) => t.orange],
+  ["TLS", "tls_ms", (t) => t.vermillion],
+  ["request, until the first byte", "wait_ms", (t) => t.green],
+  ["receiving", "receive_ms", (t) => t.blue],
+];
+
+function drawWaterfall(objects: Bar[], end: number, theme: Theme, width: number): { option: Option; height: number } {
+  const left = Math.min(230, width * 0.3);
+  const place = { left, top: 34, width: width - left - 20, height: Math.max(60, objects.length * 13) };
+  const told = (bar: Bar) => STEPS.some(([, key]) => bar[key] !== null);
+  const stacked = (name: string, data: (number | null)[], style: object): Series => ({ type: "bar", name, stack: "all", barWidth: "78%", data, itemStyle: style, emphasis: { disabled: true } } as Series);
+  const series = [
+    stacked("", objects.map((bar) => bar.start_ms), { color: "transparent" }),
+    ...STEPS.map(([name, key, colour]) => stacked(name, objects.map((bar) => bar[key] as number | null), { color: colour(theme) })),
+    stacked("not told in detail", objects.map((bar) => (told(bar) ? null : bar.total_ms)), { color: theme.faint }),
+  ];
+  const option = {
+    legend: { ...legend(theme, STEPS.map(([name, , colour]) => ({ name, colour: colour(theme) }))), left: 0, right: 0, itemHeight: 9, itemWidth: 12, itemGap: 10 },
+    grid: place,
+    xAxis: { ...axisStyle(theme), type: "value", min: 0, max: end, position: "bottom", name: "ms since the load was begun", nameLocation: "middle", nameGap: 24 },
+    yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: objects.map((bar) => bar.path), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, width: left - 14, overflow: "truncate", interval: 0 } },
+    tooltip: tooltip(theme, "axis", (given: { dataIndex: number }[]) => {
+      const bar = objects[given[0]?.dataIndex ?? -1];
+      if (!bar) return "";
+      const lines = STEPS.flatMap(([name, key, colour]) => (bar[key] === null ? [] : [{ colour: colour(theme), name, value: ms(bar[key] as number) }]));
+      return tip(`${bar.host}${bar.path}`, [{ name: "begun at", value: ms(bar.start_ms) }, ...lines, { name: "in all", value: ms(bar.total_ms) }, { name: "size", value: bytes(bar.bytes) }, { name: "connection", value: bar.connection === null ? "–" : String(bar.connection) }]);
+    }),
+    series,
+  };
+  return { option: option as unknown as Option, height: place.top + place.height + 46 };
+}
+
+export function waterfall(run: RunView): Spec | null {
+  const falls = (run.web?.waterfalls ?? []).map((fall) => ({ ...fall, of: run.web!.loads.find((load) => load.load === fall.load) }));
+  const first = falls[0];
+  if (!first) return null;
+  const name = (fall: (typeof falls)[number]) => `${fall.of?.phase ?? ""}, ${loaderWords(fall.of?.loader ?? "")}, ${fall.stands_for}: ${ms(fall.of?.load_ms)}`;
+  const end = Math.max(...falls.flatMap((fall) => fall.objects.map((bar) => bar.start_ms + (bar.total_ms ?? 0))));
+  let chosen = Math.max(0, falls.findIndex((fall) => fall.of?.phase === "loaded"));
+  const start = chosen;
+  const order = [falls[start]!, ...falls.filter((_, i) => i !== start)];
+  chosen = 0;
+  return {
+    id: "waterfall", title: "What a page waits for, object by object",
+    about: "One row is one object of the page; all loads have the same time scale. Choose another load to compare.",
+    howTo: ["Read a row from left to right: when the object was asked for, and what it then waited for.", "Coloured stretches before the request are round trips without data: new connections.", "Under load every coloured stretch grows by the delay of the queue, and they come one after the other."],
+    choice: { label: "Load", options: order.map(name), choose: (i) => (chosen = i) },
+    draw: (theme, width) => drawWaterfall(order[chosen]!.objects, end, theme, width),
+    table: () => ({
+      head: ["path", "load", "host", "kind", "start, ms", ...STEPS.map(([words]) => `${words}, ms`), "in all, ms", "size", "status", "connection"],
+      rows: order.flatMap((fall) => fall.objects.map((bar) => [bar.path, name(fall), bar.host, bar.kind, digits(bar.start_ms), ...STEPS.map(([, key]) => digits(bar[key] as number | null)), digits(bar.total_ms), bytes(bar.bytes), bar.status, bar.connection])),
+    }),
+  };
+}
+
+export function https(run: RunView): Spec | null {
+  const found = run.https;
+  if (!found || (!found.idle && !found.loaded)) return null;
+  const steps = [["TCP", "connect_ms"], ["TLS", "tls_ms"], ["HTTP", "http_ms"]] as const;
+  const rows = (["idle", "loaded"] as const).flatMap((phase) => steps.flatMap(([name, key]) => {
+    const f = found[phase]?.[key];
+    return f ? [[name, phase, f.n, ...[f.p5, f.p50, f.p95, f.p99, f.max].map(digits)]] : [];
+  }));
+  const rpm = typeof run.run.summary?.rpm === "number" ? `: ${digits(run.run.summary.rpm)} round trips a minute (RPM)` : "";
+  return {
+    id: "https", title: `What a new HTTPS connection costs${rpm}`,
+    about: "A small request on a new connection, again and again; each step is one round trip and the work of both ends.",
+    howTo: ["The three steps of each probe follow each other, so a user waits for their sum.", "RPM (draft-ietf-ippm-responsiveness) is how many such round trips fit into a minute under load: above 1,000 is good, below 200 is sluggish."],
+    html: () => h("div", { class: "below" }, table({ head: ["step", "phase", "n", "p5, ms", "median, ms", "p95, ms", "p99, ms", "max, ms"], rows }, "Steps of a request on a new connection")),
+  };
+}

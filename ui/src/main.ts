@@ -1,0 +1,106 @@
+// The page of a report: reads the value that the program put in, and shows it. Nothing is asked of any network.
+import "./style.css";
+import type { Report, RunView } from "./data";
+import { h } from "./dom";
+import { environment } from "./environment";
+import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from "./figure";
+import { differences, quantileLines, rates, timelines } from "./figures/compare";
+import { dns, voip } from "./figures/calls";
+import { equaliser } from "./figures/equaliser";
+import { cpu, internals, streams } from "./figures/load";
+import { hops, lab, marks } from "./figures/path";
+import { boxes, spread } from "./figures/spread";
+import { timeline } from "./figures/timeline";
+import { https, waterfall, web } from "./figures/web";
+import { DARK, LIGHT } from "./palette";
+import { absent, origin, score, status, tiles, warnings } from "./top";
+
+function read(): Report | null {
+  const value: unknown = JSON.parse(document.getElementById("report-data")?.textContent ?? "null");
+  return value !== null && typeof value === "object" ? (value as Report) : null;
+}
+
+/** Most important first. */
+function specs(run: RunView): Spec[] {
+  const all = [timeline(run), spread(run), boxes(run), streams(run), voip(run), web(run), waterfall(run), https(run), dns(run), ...hops(run), marks(run), lab(run), internals(run), cpu(run), equaliser(run)];
+  return all.filter((spec) => spec !== null);
+}
+
+function contents(list: Spec[]): HTMLElement | null {
+  if (list.length < 3) return null;
+  const entry = (spec: Spec) => h("li", {}, h("a", { href: `#${spec.id}` }, NAMES[spec.id] ?? spec.title));
+  return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
+}
+
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser" };
+
+function runPart(run: RunView, withSentence: boolean): HTMLElement {
+  const list = specs(run);
+  const part = h("article", { class: "run" });
+  if (withSentence) part.append(h("p", { class: "sentence small" }, run.sentence));
+  const before = [status(run), origin(run), absent(run), warnings(run), tiles(run), score(run), contents(list)];
+  part.append(...before.filter((element) => element !== null), ...list.map((spec) => new Figure(spec).element), environment(run, list.length > 0));
+  return part;
+}
+
+function severalParts(report: Report): HTMLElement[] {
+  const { runs, comparison } = report;
+  const figures = [quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
+  const compared = h("section", { class: "comparison", "aria-label": "Comparison" }, h("h2", {}, "The runs side by side"),
+    ...(comparison?.rows.length ? [differences(report, comparison)] : []),
+    h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
+    ...figures.map((spec) => new Figure(spec).element));
+  const holder = h("div", { class: "holder" });
+  const show = (index: number) => {
+    forget(holder);
+    holder.replaceChildren(...(runs[index] ? [runPart(runs[index], true)] : []));
+  };
+  const select = h("select", { id: "which-run" }, ...runs.map((run, i) => h("option", { value: String(i) }, run.name)));
+  select.addEventListener("change", () => {
+    show(Number(select.value));
+    drawLazily();
+  });
+  show(0);
+  const chooser = h("section", { class: "chooser" }, h("h2", {}, "One run in detail"), h("label", { for: "which-run" }, "Run "), select, holder);
+  return [compared, chooser];
+}
+
+function header(report: Report): HTMLElement {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let dark = system.matches;
+  const button = h("button", { type: "button", class: "theme" });
+  const apply = () => {
+    document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+    button.textContent = dark ? "Light" : "Dark";
+    button.setAttribute("aria-label", dark ? "Show in light colours" : "Show in dark colours");
+    setTheme(dark ? DARK : LIGHT);
+  };
+  button.addEventListener("click", () => {
+    dark = !dark;
+    apply();
+  });
+  system.addEventListener("change", (event) => {
+    dark = event.matches;
+    apply();
+  });
+  apply();
+  return h("header", {}, h("p", { class: "brand" }, "isobath report"), button, h("h1", { class: "sentence" }, report.sentence));
+}
+
+function start(): void {
+  const page = document.getElementById("page");
+  const report = read();
+  if (!page) return;
+  if (!report?.runs?.length) {
+    page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
+    return;
+  }
+  const only = report.runs.length === 1 ? report.runs[0] : undefined;
+  document.title = `${only ? only.name : `${report.runs.length} runs`} – Isobath report`;
+  page.append(header(report), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), h("footer", {}, `Made by isobath ${report.isobath}. Saved figures and this page may be published.`));
+  preparePrinting();
+  drawLazily();
+  performance.mark("isobath-ready");
+}
+
+start();

@@ -1,0 +1,113 @@
+// What stands before the figures: the answer, whether it can be believed, the score.
+import { at, numberAt, type Json, type RunView } from "./data";
+import { h } from "./dom";
+import { bytes, digits, mbps, ms, pct } from "./format";
+
+const STATUS: Record<string, string> = {
+  complete: "Complete",
+  incomplete: "INCOMPLETE: the run was cut short; what was measured until then is here",
+  invalid: "INVALID: the instrument was the bottleneck; the figures say nothing about the path",
+  failed: "FAILED: nothing could be measured",
+};
+
+export function status(run: RunView): HTMLElement {
+  const { status: how, verdict } = run.run;
+  const parts = h("p", { class: `status ${how}` }, h("strong", {}, STATUS[how] ?? how));
+  if (verdict) parts.append(" · verdict ", h("strong", { class: `verdict ${verdict.toLowerCase()}` }, verdict));
+  return parts;
+}
+
+export function origin(run: RunView): HTMLElement {
+  const { test, started, plan, path } = run.run;
+  const between = [path?.client?.addresses?.[0], path?.server?.addresses?.[0]].filter(Boolean).join(" to ");
+  const families = (path?.families ?? []).map((family: number) => `IPv${family}`).join(" and ");
+  const text = [plan?.name && plan.name !== test ? `${test}, plan ${plan.name}` : test, run.name, started.replace("T", " ").replace(/\.\d+Z$/, " UTC").replace(/Z$/, " UTC"), between, families, plan?.note].filter(Boolean).join(" · ");
+  return h("p", { class: "origin" }, text);
+}
+
+export function warnings(run: RunView): HTMLElement | null {
+  const all = run.run.warnings;
+  if (!all.length) return null;
+  return h("section", { class: "warnings", "aria-label": "Warnings" }, h("h2", {}, all.length === 1 ? "A warning" : `${all.length} warnings`),
+    h("ul", {}, ...all.map(({ code, message, advice }) => h("li", {}, h("strong", {}, message), advice ? ` – ${advice}` : "", " ", h("code", {}, code)))));
+}
+
+/** The figures that people ask for first, each a link to where it comes from. */
+export function tiles(run: RunView): HTMLElement | null {
+  const s = run.run.summary;
+  const two = (path: string, text: (v: number | null) => string) => {
+    const [idle, loaded] = [numberAt(s, `${path}.idle.p50`), numberAt(s, `${path}.loaded.p50`)];
+    return idle === null && loaded === null ? null : [loaded === null ? text(idle) : text(loaded), loaded === null ? "idle" : `${text(idle)} idle`];
+  };
+  const web = numberAt(s, "web.loaded_ms.p50");
+  const worstMos = ["EF", "CS5", "AF41", "CS0", "CS1"].flatMap((name) => numberAt(s, `voip.${name}.mos`) ?? []);
+  const loss = numberAt(s, "loss_pct.loaded") ?? numberAt(s, "loss_pct.idle");
+  const found: ([string, string, string, string] | null)[] = [
+    tile("UDP round trip, median", two("latency_ms", ms), "timeline"),
+    tile("TCP round trip, median", two("tcp_rr_ms", ms), "spread"),
+    tile("Web page, median", web === null ? null : [ms(web), `${ms(numberAt(s, "web.idle_ms.p50"))} idle`], "web"),
+    tile("Calls, worst MOS", worstMos.length ? [Math.min(...worstMos).toFixed(2), "of at most 4.5"] : null, "voip"),
+    tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved`], "streams"),
+    tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved`], "streams"),
+    tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
+    tile("RPM", numberAt(s, "rpm") === null ? null : [digits(numberAt(s, "rpm")), "round trips a minute under load"], "https"),
+  ];
+  const made = found.filter((entry) => entry !== null);
+  if (!made.length) return null;
+  return h("ul", { class: "tiles", "aria-label": "Key figures" }, ...made.map(([name, value, aside, to]) =>
+    h("li", {}, h("a", { href: `#${to}` }, h("span", { class: "name" }, name), h("span", { class: "value" }, value), h("span", { class: "aside" }, aside)))));
+}
+
+function tile(name: string, value: string[] | null, to: string): [string, string, string, string] | null {
+  return value ? [name, value[0] ?? "", value[1] ?? "", to] : null;
+}
+
+const PARTS: [string, string, string][] = [
+  ["web", "Web pages", "web"], ["realtime", "Round trips", "spread"], ["voip", "Calls", "voip"],
+  ["classification", "Classes", "streams"], ["fairness", "Fairness", "streams"],
+];
+
+/** Where the evidence for a penalty is drawn, by words in its code. */
+const EVIDENCE: [RegExp, string][] = [
+  [/slew|syn/, "streams"], [/ef|cs1|domina|fair|unequal|share|class/, "streams"], [/delay|owd|latency/, "boxes"], [/icmp|trace|hop/, "hops"], [/voip|jitter|mos/, "voip"], [/web|page/, "web"], [/dscp|ecn|bleach/, "marks"],
+];
+
+export function score(run: RunView): HTMLElement | null {
+  const found = at(run.run.summary, "score");
+  const total = numberAt(found, "total");
+  if (!found || total === null) return null;
+  const parts = PARTS.map(([key, name, to]) => {
+    const value = numberAt(found, `${key}.value`);
+    const width = `width:${((value ?? 0) / 20) * 100}%`;
+    return h("li", {},
+      h("a", { href: `#${to}` }, name), h("span", { class: "meter", role: "img", "aria-label": `${digits(value)} of 20` }, h("span", { style: width })),
+      h("span", { class: "points" }, value === null ? "–" : `${digits(value)} / 20`), h("span", { class: "why" }, String(at(found, `${key}.explained`) ?? "not measured")));
+  });
+  return h("section", { class: "score", "aria-label": "Score" },
+    h("div", { class: "total" }, h("h2", {}, "Score"), h("p", {}, h("strong", {}, digits(total)), " of 100")), h("ol", {}, ...parts), penalties(run.run.summary));
+}
+
+function penalties(summary: Json): HTMLElement | null {
+  const all = (at(summary, "penalties") ?? []) as { code: string; message: string; evidence: unknown }[];
+  if (!Array.isArray(all) || !all.length) return null;
+  return h("div", { class: "penalties" }, h("h3", {}, "Penalties"), h("ul", {}, ...all.map(({ code, message, evidence }) => {
+    const to = EVIDENCE.find(([words]) => words.test(String(code)))?.[1] ?? "timeline";
+    return h("li", {}, h("strong", {}, String(message ?? code)), evidence ? `: ${typeof evidence === "string" ? evidence : JSON.stringify(evidence)} ` : " ", h("a", { href: `#${to}` }, "see the figure"));
+  })));
+}
+
+/** What the plan asked for and the record does not have, once. */
+export function absent(run: RunView): HTMLElement | null {
+  const asked = new Set<string>((run.run.plan?.probe ?? []).map((probe: Json) => String(probe?.kind ?? "")));
+  for (const key of ["web", "voip", "dns", "trace", "https"]) if (run.run.plan?.[key]) asked.add(key);
+  if ((run.run.plan?.load ?? []).length) asked.add("tcp_load");
+  const there: Record<string, boolean> = {
+    web: !!run.web, trace: run.hops.length > 0, https: !!run.https, tcp_load: run.tcp.flows.length > 0,
+    ...Object.fromEntries(["udp_rr", "tcp_rr", "voip", "dns"].map((kind) => [kind, run.probes.classes.some((c) => c.kind === kind)])),
+  };
+  const names: Record<string, string> = { web: "web pages", trace: "path traces", https: "HTTPS probes", tcp_load: "load streams", udp_rr: "UDP round trips", tcp_rr: "TCP round trips", voip: "calls (VoIP)", dns: "name look-ups" };
+  const missing = [...asked].filter((kind) => kind in names && !there[kind]);
+  if (!missing.length) return null;
+  const why = run.run.status === "complete" ? run.run.warnings.find(({ code }) => /failed|lost|refused|unanswered/.test(code))?.message : STATUS[run.run.status];
+  return h("p", { class: "absent" }, `Asked for but not in the record: ${missing.map((kind) => names[kind]).join(", ")}${why ? ` (${why})` : ""}.`);
+}
