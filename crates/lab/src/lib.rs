@@ -13,8 +13,10 @@
 
 mod error;
 mod frame;
+mod limit;
 mod monitor;
 mod network;
+mod node;
 pub mod profiles;
 mod runner;
 mod topology;
@@ -23,6 +25,8 @@ pub use error::Error;
 pub use frame::Frame;
 #[cfg(fuzzing)]
 pub use frame::fuzz_tun_read;
+pub use limit::{CpuShare, LimitSpec};
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};
+pub use node::Node;
 pub use topology::{LinkSpec, Topology};

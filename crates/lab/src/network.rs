@@ -2,6 +2,7 @@
 
 use crate::frame::Frame;
 use crate::monitor::{self, Log, Monitor, SharedLog};
+use crate::node::{self, Node};
 use crate::runner::{Direction, Runner};
 use crate::{Error, Topology, profiles};
 use path::Pipeline;
@@ -15,30 +16,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use sys::netns::{self, Netns};
-use sys::tun::Tun;
-use sys::{clock, iface, process};
+use sys::{cgroup, clock, netns, process};
 
 /// Environment variable by which every process of a lab is known, with the owner's mark as its value.
 pub const OWNER: &str = "ISOBATH_LAB_OWNER";
-/// Packets that wait for the runner in an interface before the kernel drops some: a tenth of a second of full-sized
-/// packets at 1 Gbit/s.
-const INTERFACE_QUEUE: u32 = 10_000;
-/// Kernel parameters of every node. Link-local addresses would bring traffic that nobody asked for.
-const PARAMETERS: &[(&str, &str)] = &[
-    ("net.ipv6.conf.default.addr_gen_mode", "1"),
-    ("net.ipv6.conf.all.accept_ra", "0"),
-];
-/// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
-/// there), and takes no groups that a user namespace does not have (where all are root, who may ping).
-const WISHES: &[(&str, &str)] = &[
-    ("net.ipv4.tcp_congestion_control", "cubic"),
-    ("net.ipv4.ping_group_range", "0 2147483647"),
-];
-const FORWARDING: &[(&str, &str)] = &[
-    ("net.ipv4.ip_forward", "1"),
-    ("net.ipv6.conf.all.forwarding", "1"),
-];
 
 /// Networks that this process has brought up.
 static NETWORKS: AtomicU64 = AtomicU64::new(0);
@@ -47,7 +28,7 @@ static NETWORKS: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct Network {
     topology: Topology,
-    nodes: HashMap<String, Netns>,
+    nodes: HashMap<String, Node>,
     links: Vec<Link>,
     stop: Arc<AtomicBool>,
     runner: Option<JoinHandle<()>>,
@@ -85,20 +66,18 @@ impl Network {
     pub fn up(topology: Topology, seed: u64) -> Result<Self, Error> {
         // Before this process moves into a user namespace: from there it could not look into those of earlier labs.
         process::sweep_orphans(OWNER);
+        cgroup::sweep();
         netns::gain_privilege()?;
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}.{number}", process::owner_mark()?);
         let mut paths = pipelines(&topology, seed)?.into_iter();
-        let nodes: HashMap<_, _> = topology
-            .nodes()
-            .map(|name| Ok((name.to_owned(), node(&topology, name)?)))
-            .collect::<Result<_, Error>>()?;
+        let nodes = node::all(&topology, &mark)?;
         let mut links = Vec::new();
         let mut directions = Vec::new();
         for link in &topology.links {
             let [a, b] = &link.between;
-            let near = Arc::new(interface(&topology, &nodes[a], a, b, link.mtu)?);
-            let far = Arc::new(interface(&topology, &nodes[b], b, a, link.mtu)?);
+            let near = Arc::new(nodes[a].interface(&topology, [a, b], link.mtu)?);
+            let far = Arc::new(nodes[b].interface(&topology, [b, a], link.mtu)?);
             for (from, to, input, output) in [(a, b, &near, &far), (b, a, &far, &near)] {
                 let log = SharedLog::default();
                 directions.push(Direction {
@@ -144,23 +123,22 @@ impl Network {
         &self.links
     }
 
-    /// The namespace of node `name`.
+    /// Node `name`.
     ///
     /// # Errors
     ///
     /// When there is no such node; the message lists those that there are.
-    pub fn node(&self, name: &str) -> Result<&Netns, Error> {
+    pub fn node(&self, name: &str) -> Result<&Node, Error> {
         self.nodes.get(name).ok_or_else(|| Error::Node {
             name: name.to_owned(),
             known: self.topology.nodes().collect::<Vec<_>>().join(", "),
         })
     }
 
-    /// The address of node `name`: IPv6 if `v6`, else IPv4.
+    /// The address of node `name`: IPv6 if `v6`, else IPv4. `None` when there is no such node, or no IPv6 in this lab.
     pub fn address(&self, name: &str, v6: bool) -> Option<IpAddr> {
-        self.topology
-            .addresses(name)
-            .map(|both| both[usize::from(v6)])
+        let mut addresses = self.topology.addresses(name)?.into_iter();
+        addresses.find(|address| address.is_ipv6() == v6)
     }
 
     /// CPU time that serving the links has taken so far.
@@ -178,7 +156,7 @@ impl Network {
         let hosts = self.hosts_file()?;
         command.env(OWNER, &self.mark);
         let path = hosts.path().to_str();
-        Ok(process::spawn_in(self.node(name)?, command, path)?)
+        Ok(self.node(name)?.spawn(command, path)?)
     }
 
     /// A file in the form of `/etc/hosts` with the names of all nodes. The child holds it once it has started.
@@ -230,52 +208,6 @@ pub(crate) fn pipelines(topology: &Topology, seed: u64) -> Result<Vec<Pipeline<F
                 })
         })
         .collect()
-}
-
-/// A namespace for node `name`, before it has interfaces.
-fn node(topology: &Topology, name: &str) -> Result<Netns, sys::Error> {
-    let ns = Netns::create()?;
-    let forwards = topology.routers.iter().any(|router| router == name);
-    ns.run(|| {
-        let forwarding = if forwards { FORWARDING } else { &[] };
-        for (parameter, value) in PARAMETERS.iter().chain(forwarding) {
-            netns::set_sysctl(parameter, value)?;
-        }
-        for (parameter, value) in WISHES {
-            let _ = netns::set_sysctl(parameter, value);
-        }
-        Ok(())
-    })?;
-    Ok(ns)
-}
-
-/// The interface of node `name` towards its neighbour `peer`, with routes to everything that lies that way.
-fn interface(
-    topology: &Topology,
-    ns: &Netns,
-    name: &str,
-    peer: &str,
-    mtu: u32,
-) -> Result<Tun, sys::Error> {
-    let own = topology.addresses(name).into_iter().flatten();
-    let own: Vec<IpAddr> = own.collect();
-    ns.run(|| {
-        let tun = Tun::open(&format!("to-{peer}"))?;
-        iface::up(tun.name(), Some(mtu), Some(INTERFACE_QUEUE))?;
-        for address in &own {
-            iface::add_address(tun.name(), *address)?;
-        }
-        for node in topology
-            .nodes()
-            .filter(|node| topology.next_hop(name, node) == Some(peer))
-        {
-            let there = topology.addresses(node).into_iter().flatten();
-            for (destination, source) in there.zip(&own) {
-                iface::add_route(tun.name(), destination, *source)?;
-            }
-        }
-        Ok(tun)
-    })
 }
 
 fn start(

@@ -17,10 +17,11 @@
 //! routes follow from the graph: node number `n` is `10.77.0.n` and `fd77::n` on every one of its interfaces, and packets take
 //! the way with the fewest links.
 
-use crate::Error;
+use crate::{Error, LimitSpec};
 use path::Spec;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A network: nodes and links. Read it with [`Topology::parse`], which checks it.
@@ -33,6 +34,12 @@ pub struct Topology {
     pub client: String,
     /// The host that it measures against.
     pub server: String,
+    /// Other hosts that it measures against at the same time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_servers: Vec<String>,
+    /// Whether nodes have IPv6 addresses and routes beside those of IPv4.
+    #[serde(default = "yes")]
+    pub ipv6: bool,
     /// Names of the nodes that originate traffic.
     pub hosts: Vec<String>,
     /// Names of the nodes that forward it.
@@ -41,6 +48,9 @@ pub struct Topology {
     /// The links.
     #[serde(rename = "link")]
     pub links: Vec<LinkSpec>,
+    /// The hosts with less processor time than this machine has.
+    #[serde(default, rename = "limit", skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitSpec>,
 }
 
 /// A link between two nodes.
@@ -59,6 +69,10 @@ pub struct LinkSpec {
     pub up: Spec,
     /// From the second node to the first.
     pub down: Spec,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 const fn default_mtu() -> u32 {
@@ -106,12 +120,31 @@ impl Topology {
         let named = self.links.iter().flat_map(|link| &link.between);
         let named = named.map(String::as_str);
         let unknown = named
-            .chain([&*self.client, &*self.server])
+            .chain([&*self.client])
+            .chain(self.servers())
+            .chain(self.limits.iter().map(|limit| &*limit.host))
             .find(|n| !seen.contains(n));
         if let Some(name) = unknown {
             return Err(format!("node '{name}' is in neither 'hosts' nor 'routers'"));
         }
+        self.check_roles()?;
         self.check_links()
+    }
+
+    fn check_roles(&self) -> Result<(), String> {
+        if let Some(name) = repeated(self.servers()) {
+            return Err(format!("server '{name}' is named twice"));
+        }
+        if self.more_servers.contains(&self.client) {
+            return Err(format!(
+                "'{}' is the client and in 'more_servers'",
+                self.client
+            ));
+        }
+        match repeated(self.limits.iter().map(|limit| &*limit.host)) {
+            Some(name) => Err(format!("host '{name}' has two limits - write one")),
+            None => Ok(()),
+        }
     }
 
     fn check_links(&self) -> Result<(), String> {
@@ -144,13 +177,20 @@ impl Topology {
         self.hosts.iter().chain(&self.routers).map(String::as_str)
     }
 
-    /// The addresses of node `name`, IPv4 and IPv6.
-    pub fn addresses(&self, name: &str) -> Option<[IpAddr; 2]> {
+    /// The hosts to measure against: `server`, then `more_servers`.
+    pub fn servers(&self) -> Vec<&str> {
+        let more = self.more_servers.iter().map(String::as_str);
+        iter::once(&*self.server).chain(more).collect()
+    }
+
+    /// The addresses of node `name`: IPv4, then IPv6 unless the lab has none.
+    pub fn addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         // At most MOST_NODES, so the number fits.
         let number = u8::try_from(self.nodes().position(|node| node == name)? + 1).ok()?;
         let v4 = Ipv4Addr::new(10, 77, 0, number);
         let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number.into());
-        Some([v4.into(), v6.into()])
+        let v6 = self.ipv6.then_some(v6.into());
+        Some(iter::once(v4.into()).chain(v6).collect())
     }
 
     /// The neighbour to which `from` hands packets for `to`: the first step of the way with the fewest links.
@@ -183,13 +223,15 @@ impl Topology {
 
     /// The nodes from the client to the server, both included.
     pub fn way(&self) -> Vec<&str> {
+        self.way_to(&self.server)
+    }
+
+    /// The nodes from the client to node `to`, both included.
+    pub fn way_to(&self, to: &str) -> Vec<&str> {
         let mut way = vec![self.client.as_str()];
-        while let Some(next) = way
-            .last()
-            .and_then(|last| self.next_hop(last, &self.server))
-        {
+        while let Some(next) = way.last().and_then(|last| self.next_hop(last, to)) {
             way.push(next);
-            if next == self.server {
+            if next == to {
                 break;
             }
         }
@@ -204,6 +246,12 @@ impl Topology {
             _ => None,
         })
     }
+}
+
+/// The first name that comes a second time.
+fn repeated<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = HashSet::new();
+    names.into_iter().find(|name| !seen.insert(*name))
 }
 
 fn is_name(name: &str) -> bool {
@@ -239,11 +287,38 @@ mod tests {
         assert_eq!(topology.way(), ["a", "b", "c", "d"]);
         assert_eq!(topology.next_hop("d", "a"), Some("c"));
         assert_eq!(topology.next_hop("b", "a"), Some("a"));
-        let [v4, v6] = topology.addresses("d").unwrap();
+        let addresses = topology.addresses("d").unwrap();
         assert_eq!(
-            (v4.to_string(), v6.to_string()),
-            ("10.77.0.2".into(), "fd77::2".into())
+            addresses.iter().map(IpAddr::to_string).collect::<Vec<_>>(),
+            ["10.77.0.2", "fd77::2"]
         );
+    }
+
+    #[test]
+    fn servers_are_in_order_and_each_has_its_way() {
+        let text = DUMBBELL.replacen(r#""d""#, "\"d\"\nmore_servers = [\"c\"]", 1);
+        let topology = Topology::parse(&text, "test.toml").unwrap();
+        assert_eq!(topology.servers(), ["d", "c"]);
+        assert_eq!(topology.way_to("c"), ["a", "b", "c"]);
+        assert_eq!(topology.way(), topology.way_to("d"));
+    }
+
+    #[test]
+    fn without_ipv6_a_node_has_one_address() {
+        let text = DUMBBELL.replacen(r#""d""#, "\"d\"\nipv6 = false", 1);
+        let topology = Topology::parse(&text, "test.toml").unwrap();
+        assert_eq!(topology.addresses("d").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_topology_survives_writing_and_reading() {
+        let limit = "limit = [{ host = \"a\", cpu = \"12.5%\" }]\nlink = [";
+        let text = DUMBBELL.replacen("link = [", limit, 1);
+        let topology = Topology::parse(&text, "test.toml").unwrap();
+        let again = toml::to_string(&topology).unwrap();
+        let again = Topology::parse(&again, "again.toml").unwrap();
+        assert!((again.limits[0].cpu.get() - 0.125).abs() < 1e-12);
+        assert!(again.ipv6 && again.more_servers.is_empty());
     }
 
     #[test]
@@ -264,6 +339,41 @@ mod tests {
                 r#"["c", "d"]"#,
                 r#"["a", "c"]"#,
                 "no links lead from 'a' to 'd'",
+            ),
+            (
+                r#"server = "d""#,
+                "server = \"d\"\nmore_servers = [\"d\"]",
+                "server 'd' is named twice",
+            ),
+            (
+                r#"server = "d""#,
+                "server = \"d\"\nmore_servers = [\"a\"]",
+                "'a' is the client",
+            ),
+            (
+                r#"server = "d""#,
+                "server = \"d\"\nmore_servers = [\"z\"]",
+                "node 'z' is in neither",
+            ),
+            (
+                "link = [",
+                "limit = [{ host = \"z\", cpu = \"20%\" }]\nlink = [",
+                "node 'z' is in neither",
+            ),
+            (
+                "link = [",
+                "limit = [{ host = \"a\", cpu = \"20%\" }, { host = \"a\", cpu = \"9%\" }]\nlink = [",
+                "host 'a' has two limits",
+            ),
+            (
+                "link = [",
+                "limit = [{ host = \"a\", cpu = \"200%\" }]\nlink = [",
+                "'200%' is not a share of one processor - write 1% to 100%, such as 20%",
+            ),
+            (
+                "link = [",
+                "limit = [{ host = \"a\", cpu = \"0.2\" }]\nlink = [",
+                "'0.2' is not a share",
             ),
             (
                 r#""d"]"#,

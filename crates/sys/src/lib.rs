@@ -11,6 +11,7 @@
 //!
 //! Linux only, 5.11 or newer.
 
+pub mod cgroup;
 pub mod clock;
 mod control;
 mod error;

@@ -1,0 +1,416 @@
+//! Less processor time than the machine has: CPU bandwidth limits by control groups.
+//!
+//! A limit gives the threads of a group together `quota` of processor time in each `period`; who has used it up waits for
+//! the next period (kernel documentation, `scheduler/sched-bwc.rst`). Both generations of control groups have it, and in
+//! both a group can hold single *threads* of a process, which here shares its process with others that must stay
+//! fast: generation 1 always, generation 2 in *threaded* groups (`admin-guide/cgroup-v2.rst`, "Threads").
+//!
+//! Groups are folders and do not go by themselves. [`Group`] removes its folder when it is dropped; while it lives its
+//! folder is locked, and [`sweep`] removes the folders of this name that nobody has locked.
+
+use crate::Error;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// What the folders of all groups begin with.
+const PREFIX: &str = "isobath-";
+/// Shorter periods would make quotas shorter than the kernel allows, longer ones make longer pauses: at a fifth of a
+/// processor a thread computes for 2 ms and rests for 8 ms.
+const PERIOD_US: u64 = 10_000;
+/// The kernel's least quota.
+const LEAST_QUOTA_US: u64 = 1_000;
+/// Threads that end take a moment to leave their group: how often to look, and how long to rest between.
+const LOOKS: u32 = 100;
+const REST: Duration = Duration::from_millis(2);
+const ADVICE: &str = "a limit of processor time needs a control group of its own: run as root, or with systemd by \
+                      'systemd-run --scope -p Delegate=yes'";
+
+/// Which generation of control groups has the cpu controller here.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Generation {
+    One,
+    Two,
+}
+
+impl Generation {
+    /// The file that takes and lists threads.
+    const fn threads(self) -> &'static str {
+        match self {
+            Self::One => "tasks",
+            Self::Two => "cgroup.threads",
+        }
+    }
+}
+
+/// The group that a thread is in by itself.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Home {
+    generation: Generation,
+    folder: PathBuf,
+}
+
+impl Home {
+    /// The calling thread's group.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no control groups with a cpu controller, or they are not mounted.
+    pub fn find() -> Result<Self, Error> {
+        let read = |path| fs::read_to_string(path).map_err(|e| Error::io("read", path, e));
+        let groups = read("/proc/thread-self/cgroup")?;
+        let mounts = read("/proc/thread-self/mountinfo")?;
+        Self::parse(&groups, &mounts).ok_or_else(|| {
+            let missing = io::Error::from(io::ErrorKind::NotFound);
+            let object = "the control group of this thread";
+            Error::io("find", object, missing)
+                .advise("mount a cgroup hierarchy with the cpu controller")
+        })
+    }
+
+    /// From the text of `/proc/PID/cgroup` and `/proc/PID/mountinfo`.
+    fn parse(groups: &str, mounts: &str) -> Option<Self> {
+        let lines = || {
+            groups.lines().filter_map(|line| {
+                let (id, rest) = line.split_once(':')?;
+                let (controllers, path) = rest.split_once(':')?;
+                Some((id, controllers, path))
+            })
+        };
+        let one = lines().find(|(_, controllers, _)| has_cpu(controllers));
+        let (generation, path) = match one {
+            Some((_, _, path)) => (Generation::One, path),
+            None => (Generation::Two, lines().find(|(id, ..)| *id == "0")?.2),
+        };
+        let (root, mount) = mounts
+            .lines()
+            .find_map(|line| mount_point(line, generation))?;
+        let below = path
+            .strip_prefix(root.trim_end_matches('/'))
+            .unwrap_or(path);
+        Some(Self {
+            generation,
+            folder: Path::new(mount).join(below.trim_start_matches('/')),
+        })
+    }
+
+    /// This group, to come back to.
+    ///
+    /// # Errors
+    ///
+    /// When this user may not move threads between groups.
+    pub fn group(&self) -> Result<Group, Error> {
+        Ok(Group {
+            threads: open_to_write(&self.folder.join(self.generation.threads()))?,
+            made: None,
+        })
+    }
+
+    /// A new group inside this one whose threads have `share` of one processor (0.01 to 1) together. `name` tells it from
+    /// others of this machine.
+    ///
+    /// # Errors
+    ///
+    /// When this user may not make groups, or not here; the message says what to do.
+    pub fn limited(&self, name: &str, share: f64) -> Result<Group, Error> {
+        let folder = self.folder.join(format!("{PREFIX}{name}"));
+        fs::create_dir(&folder).map_err(|e| refused("make", &folder, e))?;
+        let lock = File::open(&folder).map_err(|e| refused("open", &folder, e))?;
+        lock.lock().map_err(|e| refused("lock", &folder, e))?;
+        let made = Made {
+            folder,
+            home: self.folder.join(self.generation.threads()),
+            generation: self.generation,
+            _lock: lock,
+        };
+        made.limit(&self.folder, share)?;
+        Ok(Group {
+            threads: open_to_write(&made.folder.join(self.generation.threads()))?,
+            made: Some(made),
+        })
+    }
+}
+
+/// A control group that threads can be put into. One that was made for a limit is removed when this is dropped; threads
+/// that are still in it go back where it was made.
+#[derive(Debug)]
+pub struct Group {
+    threads: File,
+    #[expect(dead_code, reason = "held for its end")]
+    made: Option<Made>,
+}
+
+impl Group {
+    /// Moves the calling thread into the group; those that it starts later are in it too.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses, as when the thread has real-time priority and the group has no share of that.
+    pub fn enter(&self) -> Result<(), Error> {
+        // Zero is whoever writes.
+        (&self.threads)
+            .write_all(b"0")
+            .map_err(|e| Error::io("enter", "a control group", e).advise(ADVICE))
+    }
+
+    /// Lets `command` start in the group. The group must live until then.
+    pub fn hold(&self, command: &mut Command) {
+        let fd = self.threads.as_raw_fd();
+        let enter = move || {
+            // SAFETY: `self` lives until the command has been started, and the child inherits its descriptors.
+            #[expect(
+                unsafe_code,
+                reason = "a raw descriptor is all that can cross the fork"
+            )]
+            let threads = unsafe { BorrowedFd::borrow_raw(fd) };
+            rustix::io::write(threads, b"0")?;
+            Ok(())
+        };
+        // SAFETY: between fork and exec `enter` makes one system call and nothing else.
+        #[expect(
+            unsafe_code,
+            reason = "a child is in the group from its start or may escape it"
+        )]
+        unsafe {
+            command.pre_exec(enter);
+        }
+    }
+}
+
+/// A folder that was made for a limit.
+#[derive(Debug)]
+struct Made {
+    folder: PathBuf,
+    /// The file that takes threads back.
+    home: PathBuf,
+    generation: Generation,
+    /// Tells sweepers that the folder has an owner; the kernel lets go of it when the owner ends, however it ends.
+    _lock: File,
+}
+
+impl Made {
+    fn limit(&self, home: &Path, share: f64) -> Result<(), Error> {
+        let (quota, period) = bandwidth(share);
+        let set = |folder: &Path, file: &str, value: &str| {
+            let path = folder.join(file);
+            fs::write(&path, value).map_err(|e| refused("write", &path, e))
+        };
+        match self.generation {
+            Generation::One => {
+                set(&self.folder, "cpu.cfs_period_us", &period.to_string())?;
+                set(&self.folder, "cpu.cfs_quota_us", &quota.to_string())
+            }
+            Generation::Two => {
+                // In this order: a group with processes in it may give controllers to threaded groups only.
+                set(&self.folder, "cgroup.type", "threaded")?;
+                set(home, "cgroup.subtree_control", "+cpu")?;
+                set(&self.folder, "cpu.max", &format!("{quota} {period}"))
+            }
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for _ in 0..LOOKS {
+            let threads = fs::read_to_string(self.folder.join(self.generation.threads()));
+            for thread in threads.unwrap_or_default().lines() {
+                // One that has ended meanwhile needs no home.
+                let _ = fs::write(&self.home, thread);
+            }
+            match fs::remove_dir(&self.folder) {
+                Err(e) if e.kind() == io::ErrorKind::ResourceBusy => thread::sleep(REST),
+                // Whatever else it is, waiting does not help, and the next sweep may.
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Removes the groups that dead processes left in the calling thread's group; returns how many.
+pub fn sweep() -> usize {
+    let Ok(home) = Home::find() else {
+        return 0;
+    };
+    let entries = fs::read_dir(&home.folder).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    ours.filter(|entry| is_abandoned(&entry.path()) && fs::remove_dir(entry.path()).is_ok())
+        .count()
+}
+
+/// Whether nobody has locked `folder`. One that is being made is locked a moment after: it is told by its age.
+fn is_abandoned(folder: &Path) -> bool {
+    let age = || fs::metadata(folder).ok()?.modified().ok()?.elapsed().ok();
+    let is_new = age().is_none_or(|age| age < Duration::from_secs(1));
+    !is_new && File::open(folder).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+/// Quota and period in microseconds for `share` of one processor.
+fn bandwidth(share: f64) -> (u64, u64) {
+    let share = if share.is_finite() {
+        share.clamp(0.01, 1.0)
+    } else {
+        1.0
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most 100,000"
+    )]
+    let whole = |us: f64| us.round() as u64;
+    let period = whole(LEAST_QUOTA_US as f64 / share).max(PERIOD_US);
+    (whole(period as f64 * share).max(LEAST_QUOTA_US), period)
+}
+
+fn has_cpu(controllers: &str) -> bool {
+    controllers.split(',').any(|controller| controller == "cpu")
+}
+
+/// Root and mount point of the hierarchy of this generation, if this line of `mountinfo` (proc(5)) is its.
+fn mount_point(line: &str, generation: Generation) -> Option<(&str, &str)> {
+    let (mount, system) = line.split_once(" - ")?;
+    let mut mount = mount.split(' ').skip(3);
+    let (root, point) = (mount.next()?, mount.next()?);
+    let mut system = system.split(' ');
+    let (kind, options) = (system.next()?, system.nth(1).unwrap_or_default());
+    let is_it = match generation {
+        Generation::One => kind == "cgroup" && has_cpu(options),
+        Generation::Two => kind == "cgroup2",
+    };
+    is_it.then_some((root, point))
+}
+
+fn open_to_write(path: &Path) -> Result<File, Error> {
+    OpenOptions::new()
+        .write(true)
+        .open(path)
+        .map_err(|e| refused("open", path, e))
+}
+
+fn refused(operation: &str, path: &Path, error: io::Error) -> Error {
+    Error::io(operation, path.display().to_string(), error).advise(ADVICE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_is_found_in_both_generations() {
+        let one = "4:cpu,cpuacct:/a/b\n1:name=systemd:/x\n0::/\n";
+        let mounts = "30 25 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n\
+                      31 25 0:27 /a /sys/fs/cgroup/cpu rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n";
+        let home = Home::parse(one, mounts).unwrap();
+        assert_eq!(home.generation, Generation::One);
+        assert_eq!(home.folder, Path::new("/sys/fs/cgroup/cpu/b"));
+        let home = Home::parse("0::/user.slice/x.scope\n", mounts).unwrap();
+        assert_eq!(home.generation, Generation::Two);
+        let expected = Path::new("/sys/fs/cgroup/unified/user.slice/x.scope");
+        assert_eq!(home.folder, expected);
+        assert_eq!(Home::parse("", mounts), None);
+        assert_eq!(Home::parse(one, ""), None);
+    }
+
+    #[test]
+    fn the_quota_is_the_share_of_the_period_and_never_too_short_for_the_kernel() {
+        assert_eq!(bandwidth(0.2), (2_000, 10_000));
+        assert_eq!(bandwidth(1.0), (10_000, 10_000));
+        assert_eq!(bandwidth(0.01), (1_000, 100_000));
+        assert_eq!(bandwidth(f64::NAN), (10_000, 10_000));
+    }
+
+    /// A group with a tenth of a processor; none where this user may not make one.
+    fn tenth(name: &str) -> Option<(Group, PathBuf)> {
+        let home = Home::find().ok()?;
+        let name = format!("test-{}-{name}", std::process::id());
+        let folder = home.folder.join(format!("{PREFIX}{name}"));
+        match home.limited(&name, 0.1) {
+            Ok(group) => Some((group, folder)),
+            Err(error) => {
+                let line = error.to_string();
+                assert!(
+                    line.contains("run as root") && !line.contains('\n'),
+                    "{line}"
+                );
+                eprintln!("skipped: {line}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_thread_in_a_group_is_held_back_and_goes_home_when_the_group_ends() {
+        let Some((group, folder)) = tenth("thread") else {
+            return;
+        };
+        let before = Home::find().unwrap();
+        let worker = thread::spawn(move || {
+            group.enter().unwrap();
+            assert_ne!(Home::find().unwrap(), before);
+            let start = crate::clock::thread_cpu();
+            while crate::clock::thread_cpu().saturating_sub(start) < Duration::from_millis(20) {
+                std::hint::spin_loop();
+            }
+            let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap();
+            let throttled = stat
+                .lines()
+                .find_map(|line| line.strip_prefix("nr_throttled "));
+            assert_ne!(throttled, Some("0"), "{stat}");
+            drop(group);
+            assert!(!folder.exists());
+            assert_eq!(Home::find().unwrap(), before);
+        });
+        worker.join().unwrap();
+    }
+
+    #[test]
+    fn a_child_starts_in_the_group_and_this_thread_stays_outside() {
+        let Some((group, folder)) = tenth("child") else {
+            return;
+        };
+        let mut command = Command::new("cat");
+        command.arg("/proc/self/cgroup");
+        group.hold(&mut command);
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        assert!(text.contains(name), "{text}");
+        assert!(
+            !fs::read_to_string("/proc/thread-self/cgroup")
+                .unwrap()
+                .contains(name)
+        );
+    }
+
+    #[test]
+    fn an_owned_group_is_not_swept() {
+        let Some((group, folder)) = tenth("owned") else {
+            return;
+        };
+        assert!(!is_abandoned(&folder));
+        sweep();
+        assert!(folder.exists());
+        drop(group);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_swept() {
+        let Some((group, folder)) = tenth("dead") else {
+            return;
+        };
+        let left = folder.with_extension("left");
+        fs::create_dir(&left).unwrap();
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(60);
+        File::open(&left).unwrap().set_modified(long_ago).unwrap();
+        // Another test may sweep at the same time.
+        sweep();
+        assert!(!left.exists() && folder.exists());
+        drop(group);
+    }
+}
