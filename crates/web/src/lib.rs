@@ -3,6 +3,7 @@
 
 pub mod browser;
 mod content;
+pub mod dns;
 mod model;
 pub mod names;
 pub mod result;
