@@ -132,7 +132,7 @@ fn an_idle_path_and_a_permanent_queue_make_no_difference() {
     .assert_found(0.5, Basis::Envelopes);
 }
 
-/// The envelopes rise with the queue; the quiet probes are those of the ten idle seconds at the start.
+/// The envelopes rise with the queue; the quiet probes are those of the idle seconds at the start.
 #[test]
 fn a_run_that_ends_under_load_is_told_by_its_quiet_probes() {
     World {
@@ -145,6 +145,11 @@ fn a_run_that_ends_under_load_is_told_by_its_quiet_probes() {
         ..TYPICAL
     }
     .assert_found(2.0, Basis::QuietProbes);
+    World {
+        load: (3, 70),
+        ..TYPICAL
+    }
+    .assert_found(10.0, Basis::QuietProbes);
 }
 
 #[test]

@@ -45,16 +45,10 @@ fn opinion_scores_are_those_of_annex_b() {
         (50.0, 2.58),
     ] {
         assert!(close(mos(r), score, 0.007), "{r}: {}", mos(r));
-        assert!(close(rating_of(mos(r)).unwrap(), r, 1e-9));
     }
     assert_eq!(
         (mos(-5.0), mos(0.0), mos(3.0), mos(100.0), mos(120.0)),
         (1.0, 1.0, 1.0, 4.5, 4.5)
-    );
-    assert!(close(rating_of(1.0).unwrap(), 6.515, 0.01));
-    assert_eq!(
-        (rating_of(0.9), rating_of(4.6), rating_of(f64::NAN)),
-        (None, None, None)
     );
 }
 

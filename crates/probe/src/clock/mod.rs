@@ -35,8 +35,11 @@ pub const MOST_SKEW_PPM: f64 = 500.0;
 pub const LEAST_PROBES: usize = 16;
 /// Time over which a skew is fitted, at least: with noise of 20 us, 1 s gives it to no better than some 10 ppm.
 pub const LEAST_SPAN_NS: u64 = 1_000_000_000;
-/// Share of the probes, those with the least round trips, that are quiet.
-const QUIET_SHARE: usize = 10;
+/// Round trips up to this many times as far above the least as the eighth least is are quiet: more than noise, and less
+/// than any queue that matters.
+const QUIET_FACTOR: f64 = 10.0;
+/// Round trips this little above the least are quiet in any case, nanoseconds.
+const QUIET_NS: f64 = 50_000.0;
 
 /// A round trip, stamped at both ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -192,9 +195,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 /// Slope of the least-squares line through (up - down) / 2 of the quiet probes; `None` when they are too few or lie too
 /// close together.
 fn quiet_slope(points: &[Point]) -> Option<f64> {
-    let mut quiet = points.to_vec();
-    quiet.sort_unstable_by(|a, b| a.round_trip().total_cmp(&b.round_trip()));
-    quiet.truncate((points.len() / QUIET_SHARE).max(LEAST_PROBES));
+    let quiet = quiet(points)?;
     let n = quiet.len() as f64;
     let (first, last) = quiet
         .iter()
@@ -212,6 +213,17 @@ fn quiet_slope(points: &[Point]) -> Option<f64> {
         (c + t * (ahead(p) - mean_ahead), v + t * t)
     });
     Some(covariance / variance)
+}
+
+/// The probes with the least round trips; `None` for fewer than [`LEAST_PROBES`].
+fn quiet(points: &[Point]) -> Option<Vec<Point>> {
+    let mut sorted = points.to_vec();
+    sorted.sort_unstable_by(|a, b| a.round_trip().total_cmp(&b.round_trip()));
+    let least = sorted.first()?.round_trip();
+    let eighth = sorted.get(LEAST_PROBES / 2)?.round_trip();
+    let most = least + (QUIET_FACTOR * (eighth - least)).max(QUIET_NS);
+    sorted.truncate(sorted.partition_point(|p| p.round_trip() <= most));
+    (sorted.len() >= LEAST_PROBES).then_some(sorted)
 }
 
 #[cfg(test)]
