@@ -1,4 +1,5 @@
 //! Pages loaded by real Chromium, from a server of this test. Skipped where Chromium is missing.
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 #[path = "browser/server.rs"]
 mod server;
@@ -8,10 +9,12 @@ use isobath_web::browser::{Browser, Chromium, Options, Proxied};
 use isobath_web::{Kind, ObjectLoad, PageLoad, Protocol};
 use server::{Manner, Page, Resolver, Server};
 use std::collections::{HashMap, HashSet};
-use std::io::Write as _;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+use sys::clock;
 
 /// A load has happened by then, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -233,7 +236,7 @@ fn what_can_be_wrong_with_the_path_is_told_in_one_line_each() {
     let try_with = |site: Proxied| load(&mut start(&chromium, Some(site)), &url);
 
     let refusing = Resolver::start(ResponseCode::Refused);
-    let words = format!("at {}: the resolver refused", refusing.address);
+    let words = format!("at {}: the resolver says", refusing.address);
     assert_fails(&try_with(server.site(refusing.address)), &words);
     let no_name = Resolver::start(ResponseCode::NXDomain);
     assert_fails(&try_with(server.site(no_name.address)), "no such name");
@@ -316,7 +319,7 @@ fn a_browser_that_dies_during_a_load_says_so_and_so_does_the_next_load() {
         error.ends_with("Chromium ended by itself: killed by signal 9"),
         "{error}"
     );
-    assert_eq!(died.objects.len(), 2);
+    assert_eq!(died.objects[0].status, Some(200));
     let after = load(&mut browser, &server.url("www"));
     assert!(after.error.unwrap().contains("Chromium ended by itself"));
 }
@@ -362,9 +365,70 @@ fn a_browser_leaves_neither_processes_nor_files() {
     let profile = command_line
         .split('\0')
         .find_map(|a| a.strip_prefix("--user-data-dir="));
-    let profile = std::path::PathBuf::from(profile.unwrap());
+    let profile = PathBuf::from(profile.unwrap());
     assert!(profile.exists());
     drop(browser);
     assert!(!profile.exists());
-    assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
+    assert!(!Path::new(&format!("/proc/{id}")).exists());
+}
+
+#[test]
+fn a_network_of_its_own_needs_no_more_than_its_loopback() {
+    let Some(chromium) = chromium() else { return };
+    let Ok(ns) = sys::netns::Netns::create() else {
+        return skip("not allowed to make a network namespace");
+    };
+    let loaded = ns.run(|| {
+        let (server, resolver) = (small_server(), Resolver::start(ResponseCode::NoError));
+        let mut browser = start(&chromium, Some(server.site(resolver.address)));
+        Ok::<_, sys::Error>(load(&mut browser, &server.url("www")))
+    });
+    let load = loaded.unwrap();
+    assert_eq!(
+        (load.error.as_deref(), load.loaded()),
+        (None, 6),
+        "{load:#?}"
+    );
+}
+
+/// Not a test: what the next one kills.
+#[test]
+#[ignore = "runs until it is killed"]
+fn hold_a_browser() {
+    let browser = start(&Chromium::find().unwrap(), None);
+    println!("\nholds {}", browser.process_id());
+    std::thread::park();
+}
+
+#[test]
+fn a_browser_does_not_outlive_a_killed_owner() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut owner = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "hold_a_browser", "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(Result::unwrap);
+    let id = lines.find_map(|line| line.strip_prefix("holds ").map(str::to_owned));
+    let browser = PathBuf::from(format!("/proc/{}", id.unwrap()));
+    assert!(browser.exists());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let deadline = clock::now() + PATIENCE;
+    while is_running(&browser) {
+        assert!(clock::now() < deadline, "the browser runs on");
+        clock::sleep_until(clock::now() + Duration::from_millis(20));
+    }
+}
+
+/// Whether the process at `folder` runs; one that only waits to be buried does not.
+fn is_running(folder: &Path) -> bool {
+    let stat = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+    let state = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !"ZX".contains(state))
 }

@@ -14,9 +14,12 @@ const VARIABLE: &str = "ISOBATH_CHROMIUM";
 
 /// Switches for every start.
 ///
-/// Most of them stop traffic of Chromium's own, which would be measured with the page. The last ones
-/// make it run in containers and namespaces:
+/// Most of them stop traffic of Chromium's own, which would be measured with the page; the last ones
+/// make it run in containers and namespaces.
 ///
+/// - `--proxy-server`: the discard port. What goes on outside the context of a page is Chromium's own
+///   (updates, accounts), which the other switches reduce and do not end; it gets nowhere. A page's
+///   context has a proxy of its own, or none.
 /// - `--no-sandbox`: Chromium's sandbox needs user namespaces of its own. For root and inside the
 ///   user namespace of a lab the kernel refuses them, and Chromium then refuses to start. What is lost
 ///   is the wall between a page's scripts and this user's files; so only pages that the user trusts
@@ -46,6 +49,7 @@ const SWITCHES: &[&str] = &[
     "--hide-scrollbars",
     "--password-store=basic",
     "--use-mock-keychain",
+    "--proxy-server=socks5://127.0.0.1:9",
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--no-sandbox",

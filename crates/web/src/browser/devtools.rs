@@ -1,4 +1,4 @@
-//! The Chrome DevTools Protocol, as much as a page load needs of it.
+//! The Chrome `DevTools` Protocol, as much as a page load needs of it.
 //!
 //! JSON messages, each ended by a zero octet, over two pipes (`--remote-debugging-pipe`). A pipe rather
 //! than a web socket: there is no port that others on this host could connect to, and Chromium ends
@@ -100,7 +100,7 @@ impl DevTools {
         &mut self,
         session: Option<&str>,
         method: &str,
-        params: Value,
+        params: &Value,
     ) -> Result<u64, Error> {
         let id = self.next_id;
         self.next_id += 1;
@@ -120,7 +120,7 @@ impl DevTools {
         &mut self,
         session: Option<&str>,
         method: &str,
-        params: Value,
+        params: &Value,
     ) -> Result<Value, Error> {
         let id = self.send(session, method, params)?;
         let deadline = clock::now() + PATIENCE;

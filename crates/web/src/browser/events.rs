@@ -217,17 +217,17 @@ mod tests {
         })
     }
 
-    fn ms(ms: u64) -> Option<Duration> {
-        Some(Duration::from_millis(ms))
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
     }
 
     #[test]
     fn the_phases_follow_each_other() {
         let timing: Timing = serde_json::from_value(timing()).unwrap();
         assert_eq!(timing.dns(), None);
-        assert_eq!(timing.connect(), ms(20));
-        assert_eq!(timing.tls(), ms(40));
-        assert_eq!(timing.wait(), ms(20));
+        assert_eq!(timing.connect(), Some(ms(20)));
+        assert_eq!(timing.tls(), Some(ms(40)));
+        assert_eq!(timing.wait(), Some(ms(20)));
         assert_eq!(timing.began(), instant(100.002));
         assert_eq!(timing.first_octet(), instant(100.0825));
     }
@@ -238,7 +238,7 @@ mod tests {
         value["sslStart"] = json!(-1);
         value["sslEnd"] = json!(-1);
         let timing: Timing = serde_json::from_value(value).unwrap();
-        assert_eq!(timing.connect(), ms(60));
+        assert_eq!(timing.connect(), Some(ms(60)));
         assert_eq!(timing.tls(), None);
     }
 

@@ -4,7 +4,7 @@
 //! executes and paints, and asks for some objects earlier or later than a model would have it. This
 //! module lets real Chromium load the same page over the same path, so that the one can be checked
 //! against the other. All figures are the browser's own: Navigation Timing and Resource Timing (W3C) by
-//! way of the DevTools protocol. They are on the monotonic clock of this host, as all others are.
+//! way of the `DevTools` protocol. They are on the monotonic clock of this host, as all others are.
 //!
 //! - `chromium.rs` finds it and knows its switches; `process.rs` starts and ends it.
 //! - `devtools.rs` speaks with it; `page.rs` makes a visit; `events.rs` and `waterfall.rs` turn what it
@@ -101,10 +101,9 @@ impl Browser {
             switches.push(format!("--ignore-certificate-errors-spki-list={hash}"));
         }
         let proxy = options.site.map(Proxy::start).transpose()?;
-        switches.extend(proxy_switches(proxy.as_ref()));
         let (mut process, pipe) = Process::start(chromium, &switches)?;
         let mut devtools = DevTools::new(pipe)?;
-        let version = devtools.call(None, "Browser.getVersion", json!({}));
+        let version = devtools.call(None, "Browser.getVersion", &json!({}));
         let version = version.map_err(|mut error| {
             explain(&mut error, &mut process);
             error
@@ -157,7 +156,8 @@ impl Browser {
 
     fn visit(&mut self, url: &str, patience: Patience<'_>, outcome: &mut Outcome) {
         let devtools = &mut self.devtools;
-        let page = match Page::open(devtools) {
+        let proxy = self.proxy.as_ref().map(Proxy::port);
+        let page = match Page::open(devtools, proxy) {
             Ok(page) => page,
             Err(error) => return outcome.end = Err(error),
         };
@@ -187,17 +187,6 @@ fn check(url: &str) -> Result<(), String> {
         return Err(format!("the address has more than {MAX_URL} octets"));
     }
     Ok(())
-}
-
-fn proxy_switches(proxy: Option<&Proxy>) -> Vec<String> {
-    match proxy {
-        None => vec!["--no-proxy-server".to_owned()],
-        // By itself Chromium would go past the proxy for names of this host.
-        Some(proxy) => vec![
-            format!("--proxy-server=socks5://127.0.0.1:{}", proxy.port()),
-            "--proxy-bypass-list=<-loopback>".to_owned(),
-        ],
-    }
 }
 
 /// Adds to the news of a browser's end how it ended.

@@ -71,17 +71,22 @@ struct Visit<'a> {
 }
 
 impl Page {
-    /// Opens an empty one.
-    pub(super) fn open(devtools: &mut DevTools) -> Result<Self, Error> {
-        let context = devtools.call(None, "Target.createBrowserContext", json!({}))?;
+    /// Opens an empty one whose connections go through the SOCKS proxy at `proxy` on loopback, if any.
+    pub(super) fn open(devtools: &mut DevTools, proxy: Option<u16>) -> Result<Self, Error> {
+        let context = json!({
+            "proxyServer": proxy_server(proxy),
+            // By itself Chromium would go past the proxy to names of this host.
+            "proxyBypassList": "<-loopback>",
+        });
+        let context = devtools.call(None, "Target.createBrowserContext", &context)?;
         let context = text(&context, "browserContextId");
         let target = json!({ "url": "about:blank", "browserContextId": context });
-        let target = devtools.call(None, "Target.createTarget", target)?;
+        let target = devtools.call(None, "Target.createTarget", &target)?;
         let attach = json!({ "targetId": text(&target, "targetId"), "flatten": true });
-        let session = devtools.call(None, "Target.attachToTarget", attach)?;
+        let session = devtools.call(None, "Target.attachToTarget", &attach)?;
         let session = text(&session, "sessionId");
         for domain in ["Page", "Network", "Inspector", "Performance"] {
-            devtools.call(Some(&session), &format!("{domain}.enable"), json!({}))?;
+            devtools.call(Some(&session), &format!("{domain}.enable"), &json!({}))?;
         }
         Ok(Self { context, session })
     }
@@ -95,7 +100,7 @@ impl Page {
         waterfall: &mut Waterfall,
     ) -> Result<End, Error> {
         let navigate =
-            devtools.send(Some(&self.session), "Page.navigate", json!({ "url": url }))?;
+            devtools.send(Some(&self.session), "Page.navigate", &json!({ "url": url }))?;
         let mut visit = Visit {
             waterfall,
             navigate,
@@ -127,7 +132,7 @@ impl Page {
         if message.method == "Page.javascriptDialogOpening" {
             // A page that asks the user something waits for ever otherwise.
             let dialog = "Page.handleJavaScriptDialog";
-            devtools.send(Some(&self.session), dialog, json!({ "accept": true }))?;
+            devtools.send(Some(&self.session), dialog, &json!({ "accept": true }))?;
         }
         visit.take(message);
         Ok(())
@@ -137,9 +142,9 @@ impl Page {
     pub(super) fn navigation(&self, devtools: &mut DevTools) -> Navigation {
         let session = Some(self.session.as_str());
         let ask = json!({ "expression": NAVIGATION, "awaitPromise": true, "returnByValue": true });
-        let answer = devtools.call(session, "Runtime.evaluate", ask).ok();
+        let answer = devtools.call(session, "Runtime.evaluate", &ask).ok();
         let ms = answer.and_then(|answer| answer["result"]["value"].as_f64());
-        let metrics = devtools.call(session, "Performance.getMetrics", json!({}));
+        let metrics = devtools.call(session, "Performance.getMetrics", &json!({}));
         Navigation {
             started: metrics.ok().as_ref().and_then(navigation_start),
             load_time: ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok()),
@@ -149,7 +154,7 @@ impl Page {
     /// Closes it with all its connections.
     pub(super) fn close(self, devtools: &mut DevTools) -> Result<(), Error> {
         let context = json!({ "browserContextId": self.context });
-        devtools.call(None, "Target.disposeBrowserContext", context)?;
+        devtools.call(None, "Target.disposeBrowserContext", &context)?;
         devtools.forget();
         Ok(())
     }
@@ -159,7 +164,7 @@ impl Visit<'_> {
     fn take(&mut self, message: Message) {
         match message.method.as_str() {
             "" if message.id == Some(self.navigate) => {
-                self.end = refusal(&message).map(End::Failed)
+                self.end = refusal(&message).map(End::Failed);
             }
             "Inspector.targetCrashed" => self.end = Some(End::Crashed),
             "Page.loadEventFired" => self.fired(&message.params),
@@ -193,6 +198,13 @@ impl Visit<'_> {
             End::Late
         };
         (now >= patience.deadline).then_some(end)
+    }
+}
+
+fn proxy_server(port: Option<u16>) -> String {
+    match port {
+        Some(port) => format!("socks5://127.0.0.1:{port}"),
+        None => "direct://".to_owned(),
     }
 }
 

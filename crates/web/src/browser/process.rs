@@ -92,7 +92,9 @@ impl Process {
             Some(status) => status_in_words(status),
             None => "it closed its control pipe".to_owned(),
         };
-        match last_line(&mut self.complaints) {
+        // Who was killed had nothing to complain of.
+        let has_said_why = !end.ends_with("signal 9");
+        match last_line(&mut self.complaints).filter(|_| has_said_why) {
             Some(line) => format!("{end}: {line}"),
             None => end,
         }
@@ -183,7 +185,7 @@ fn status_in_words(status: ExitStatus) -> String {
     }
 }
 
-/// The last line of `file` that says something about an error, else the last one.
+/// The last line of `file` that is about more than the missing desktop.
 fn last_line(file: &mut File) -> Option<String> {
     let length = file.metadata().ok()?.len();
     let start = length.saturating_sub(COMPLAINTS);
@@ -191,8 +193,12 @@ fn last_line(file: &mut File) -> Option<String> {
     let mut tail = Vec::new();
     file.take(COMPLAINTS).read_to_end(&mut tail).ok()?;
     let tail = String::from_utf8_lossy(&tail);
+    let whole = match tail.split_once('\n') {
+        Some((_, rest)) if start > 0 => rest,
+        _ => &tail,
+    };
     // Every Chromium without a desktop complains of D-Bus.
-    let mut lines = tail.lines().map(str::trim);
+    let mut lines = whole.lines().map(str::trim);
     let line = lines.rfind(|line| !line.is_empty() && !line.contains("dbus/"))?;
     Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
 }

@@ -13,7 +13,6 @@
 use super::lookup::look_up;
 use super::socks::{self, Parsed, Refused, Reply};
 use super::{Error, Proxied};
-use crate::names::DOMAIN;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -207,10 +206,6 @@ async fn client(mut stream: TcpStream, accepted: Instant, shared: Arc<Shared>) {
     let Ok(Some(host)) = timeout(PATIENCE, negotiate(&mut stream)).await else {
         return;
     };
-    // Chromium has errands of its own, which are no matter of the page's.
-    if !host.ends_with(DOMAIN) {
-        return;
-    }
     match reach(&host, accepted, &shared).await {
         Ok(mut peer) => {
             if stream.write_all(&Reply::Succeeded.octets()).await.is_ok() {

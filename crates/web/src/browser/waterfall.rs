@@ -13,6 +13,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 use units::Instant;
 
+#[cfg(test)]
+mod tests;
+
 /// Objects of one load that are kept: a page of more requests than one in ten thousand has.
 const MAX_OBJECTS: usize = 4096;
 /// How much earlier than Chromium's own reckoning a connection may have reached the proxy.
@@ -44,9 +47,9 @@ impl Waterfall {
         match method {
             "Network.requestWillBeSent" => self.with(params, Self::will_be_sent),
             "Network.responseReceived" => self.with(params, Self::received),
-            "Network.dataReceived" => self.with(params, Self::data),
-            "Network.loadingFinished" => self.with(params, Self::finished),
-            "Network.loadingFailed" => self.with(params, Self::failed),
+            "Network.dataReceived" => self.with(params, |all, event| all.data(&event)),
+            "Network.loadingFinished" => self.with(params, |all, event| all.finished(&event)),
+            "Network.loadingFailed" => self.with(params, |all, event| all.failed(&event)),
             _ => {}
         }
     }
@@ -143,7 +146,7 @@ impl Waterfall {
         }
     }
 
-    fn data(&mut self, event: Data) {
+    fn data(&mut self, event: &Data) {
         if let Some(request) = self.request(&event.request_id) {
             request.body = request
                 .body
@@ -151,7 +154,7 @@ impl Waterfall {
         }
     }
 
-    fn finished(&mut self, event: Finished) {
+    fn finished(&mut self, event: &Finished) {
         if let Some(request) = self.request(&event.request_id) {
             request.end = events::instant(event.timestamp);
             request.count_encoded(event.encoded_data_length);
@@ -159,7 +162,7 @@ impl Waterfall {
         self.open.remove(&event.request_id);
     }
 
-    fn failed(&mut self, event: Failed) {
+    fn failed(&mut self, event: &Failed) {
         let Some(index) = self.open.remove(&event.request_id) else {
             return;
         };
