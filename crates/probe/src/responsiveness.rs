@@ -2,7 +2,7 @@
 //!
 //! draft-ietf-ippm-responsiveness loads a path with HTTP transfers and times small requests meanwhile: *foreign* ones on
 //! new connections, of which connecting (TCP), agreeing (TLS) and asking (HTTP) are timed apart, and *self* ones on the
-//! connections that carry the load. With TM the mean without the slowest 5 % (section 4.3):
+//! connections that carry the load. With TM the mean without the slowest 5 % (section 4.3; version 09 writes `http_l` for `http_s`):
 //!
 //! | version | formula |
 //! |---|---|

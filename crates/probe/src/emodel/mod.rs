@@ -135,7 +135,8 @@ impl Default for Parameters {
 /// Where the delay of a call comes from, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MouthToEar {
-    /// One-way delay of the network.
+    /// One-way delay of the network from which the jitter buffer counts: the least delay of the stream
+    /// ([`crate::call::Call::least_ns`]). What a datagram takes longer, the buffer's time already holds.
     pub network_ms: f64,
     /// Speech in one packet: the first sample waits for the last.
     pub packet_ms: f64,
