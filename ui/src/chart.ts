@@ -1,5 +1,5 @@
 // The parts of ECharts that are used, so that the others are not in the page.
-import { BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
+import { BarChart, CustomChart, HeatmapChart, LineChart, PictorialBarChart, ScatterChart } from "echarts/charts";
 import { DataZoomInsideComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapContinuousComponent, AxisPointerComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
@@ -7,7 +7,7 @@ import type { EChartsOption, SeriesOption } from "echarts";
 import type { Phases } from "./data";
 import type { Theme } from "./palette";
 
-echarts.use([BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapContinuousComponent, AxisPointerComponent, SVGRenderer]);
+echarts.use([BarChart, CustomChart, HeatmapChart, LineChart, PictorialBarChart, ScatterChart, DataZoomInsideComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapContinuousComponent, AxisPointerComponent, SVGRenderer]);
 
 export { echarts };
 export type Option = EChartsOption;
@@ -29,7 +29,7 @@ export function stack(width: number, heights: number[], gap = 46, left = 58, top
 }
 
 /** Places for `n` panels in rows of `columns`. */
-export function tiles(width: number, n: number, columns: number, height: number, { gapX = 40, gapY = 44, left = 52, top = 30 } = {}): Place[] {
+export function tiles(width: number, n: number, columns: number, height: number, { gapX = 48, gapY = 50, left = 52, top = 30 } = {}): Place[] {
   const tile = (width - left - 12 - (columns - 1) * gapX) / columns;
   return Array.from({ length: n }, (_, i) => ({
     left: left + (i % columns) * (tile + gapX), top: top + Math.floor(i / columns) * (height + gapY), width: tile, height,
@@ -54,9 +54,10 @@ export function axisStyle(theme: Theme): object {
   };
 }
 
-export function timeAxis(i: number, end: number, theme: Theme, name: boolean): object {
+/** Of panels that stand under each other and share their time only the last one is labelled (`name`). */
+export function timeAxis(i: number, end: number, theme: Theme, name: boolean, labels = name): object {
   return {
-    ...axisStyle(theme), type: "value", gridIndex: i, min: 0, max: end, splitLine: { show: false },
+    ...axisStyle(theme), axisLabel: { show: labels, color: theme.faint, fontSize: 11, fontFamily: FONT, hideOverlap: true }, type: "value", gridIndex: i, min: 0, max: end, splitLine: { show: false },
     name: name ? "time since the run's start, s" : "", nameLocation: "middle", nameGap: 26, scale: true,
     axisPointer: { show: true, type: "line", snap: false, lineStyle: { color: theme.faint, type: "dashed" }, label: { show: false } },
   };

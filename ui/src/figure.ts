@@ -42,11 +42,12 @@ export class Figure {
   constructor(readonly spec: Spec) {
     const { id, title, about, howTo } = spec;
     this.element = h("figure", { id, class: "figure", "aria-labelledby": `${id}-title` });
-    const head = h("figcaption", {}, h("h3", { id: `${id}-title` }, title), h("p", { class: "about" }, about));
+    const head = h("figcaption", {}, h("h3", { id: `${id}-title` }, title), spec.draw ? this.tools() : null, h("p", { class: "about" }, about));
     this.element.append(head);
+    if (spec.choice) this.element.append(this.chooser(spec.choice));
     if (spec.draw) {
       this.canvas.setAttribute("aria-label", `${title}. Arrow keys move the values that are read out; the table below has all of them.`);
-      this.element.append(this.tools(), this.canvas, this.live);
+      this.element.append(this.canvas, this.live);
       this.canvas.addEventListener("keydown", (event) => this.key(event));
       this.canvas.addEventListener("blur", () => this.hide());
       if (spec.zoom) this.canvas.addEventListener("dblclick", () => this.zoom(0, 100));
@@ -68,15 +69,6 @@ export class Figure {
       made.addEventListener("click", act);
       bar.append(made);
     };
-    const { choice } = this.spec;
-    if (choice) {
-      const select = h("select", { "aria-label": choice.label }, ...choice.options.map((text, i) => h("option", { value: String(i) }, text)));
-      select.addEventListener("change", () => {
-        choice.choose(Number(select.value));
-        this.redraw();
-      });
-      bar.append(h("label", {}, `${choice.label} `, select));
-    }
     if (this.spec.zoom) {
       button("+", "Zoom in", () => this.zoomBy(0.5));
       button("−", "Zoom out", () => this.zoomBy(2));
@@ -84,6 +76,15 @@ export class Figure {
     }
     button("SVG", "Save as SVG", () => this.save());
     return bar;
+  }
+
+  private chooser({ label, options, choose }: NonNullable<Spec["choice"]>): HTMLElement {
+    const select = h("select", {}, ...options.map((text, i) => h("option", { value: String(i) }, text)));
+    select.addEventListener("change", () => {
+      choose(Number(select.value));
+      this.redraw();
+    });
+    return h("label", { class: "choice" }, `${label} `, select);
   }
 
   draw(width = this.canvas.clientWidth): void {

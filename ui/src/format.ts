@@ -5,10 +5,11 @@ export const NOTHING = "–";
 
 export function digits(value: Num | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 99.95) return Math.round(value).toLocaleString("en", { maximumFractionDigits: 0 });
   if (size >= 9.995) return value.toFixed(1);
-  if (size >= 0.0995 || size === 0) return value.toFixed(2);
+  if (size >= 0.0995) return value.toFixed(2);
   return value.toPrecision(2);
 }
 

@@ -19,16 +19,42 @@ export function tooltip(theme: Theme, trigger: "axis" | "item", formatter: (give
   };
 }
 
-/** For panels over time: the value of each series at the instant, or nearest to it. */
-export function timeTip(theme: Theme, unitOf: (seriesName: string, seriesIndex: number) => { name: string; text: (value: number) => string } | null): object {
-  return tooltip(theme, "axis", (given: { axisValue: number; seriesName: string; seriesIndex: number; color: string; value: (number | null)[] }[]) => {
-    const first = given[0];
-    if (!first) return "";
-    const lines = given.flatMap(({ seriesName, seriesIndex, color, value }) => {
-      const how = unitOf(seriesName, seriesIndex);
-      const y = value?.[1];
-      return how && y !== null && y !== undefined ? [{ colour: color, name: how.name, value: how.text(y) }] : [];
+type Point = [number, number | null];
+interface Drawn { data?: Point[]; itemStyle?: { color?: string } }
+
+/** The last index whose place is at or before `x`; -1 when there is none. */
+export function lastAt(data: ArrayLike<unknown>, x: number, place: (i: number) => number): number {
+  let [low, high] = [0, data.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (place(middle) <= x) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The value of a line at `t`, or at its nearest point if that is not far; null in a gap. */
+function near(data: Point[], t: number, far: number): number | null {
+  const i = lastAt(data, t, (i) => data[i]?.[0] ?? 0);
+  const [before, after] = [data[i], data[i + 1]];
+  const nearest = !before || (after && after[0] - t < t - before[0]) ? after : before;
+  return nearest && Math.abs(nearest[0] - t) <= far ? nearest[1] : null;
+}
+
+/**
+ * For panels over time: the value of each series at the instant, or nearest to it. ECharts itself would name only the
+ * series that has the nearest point.
+ */
+export function timeTip(theme: Theme, unitOf: (seriesName: string, seriesIndex: number) => { name: string; text: (value: number) => string } | null, series: unknown[]): object {
+  const drawn = series as Drawn[];
+  const end = Math.max(0, ...drawn.map(({ data }) => data?.at(-1)?.[0] ?? 0));
+  return tooltip(theme, "axis", (given: { axisValue: number }[]) => {
+    const t = Number(given[0]?.axisValue ?? 0);
+    const lines = drawn.flatMap(({ data, itemStyle }, i) => {
+      const how = unitOf("", i);
+      const y = how && data ? near(data, t, Math.max(0.6, end / 100)) : null;
+      return how && y !== null ? [{ colour: itemStyle?.color ?? theme.ink, name: how.name, value: how.text(y) }] : [];
     });
-    return tip(`${Number(first.axisValue).toFixed(2)} s`, lines);
+    return tip(`${t.toFixed(2)} s`, lines);
   });
 }

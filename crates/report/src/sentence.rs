@@ -16,7 +16,7 @@ pub(crate) fn sentence(run: &Run) -> String {
             let added = (loaded - idle).max(0.0);
             let web = web_pages(&run.summary).unwrap_or_default();
             format!(
-                "Under load this path adds {} to a round trip{web}: {} idle, {} loaded (medians, UDP).",
+                "Under load this path adds {} to a round trip{web} ({} idle, {} loaded; medians, UDP).",
                 ms(added),
                 ms(idle),
                 ms(loaded)

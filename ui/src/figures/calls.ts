@@ -33,7 +33,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
     xAxis: directions.map((_, i) => timeAxis(i, run.end_s, theme, i === directions.length - 1)),
     yAxis: directions.map((_, i) => valueAxis(i, theme, { min: 0 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    tooltip: timeTip(theme, (_, i) => named[i] ?? null),
+    tooltip: timeTip(theme, (_, i) => named[i] ?? null, series),
     series,
   };
   return { option: option as unknown as Option, height: heightOf(places) };
@@ -109,7 +109,7 @@ export function dns(run: RunView): Spec | null {
     draw: (theme, width) => {
       const places = stack(width, [120], 46, 58, 30);
       const series = [shades(0, run.phases, theme, true), ...all.flatMap(({ probe }, i) => [lineSeries(0, "DNS", probe.line_ms, classColour("CS0", theme)), rug(0, "lost", probe.lost.t_s, theme.vermillion, i)])];
-      const option = { title: [panelTitle("DNS look-up, ms", places[0]!, theme)], grid: places, xAxis: [timeAxis(0, run.end_s, theme, true)], yAxis: [valueAxis(0, theme, { min: 0 })], tooltip: timeTip(theme, (name) => (name === "DNS" ? { name, text: ms } : null)), series };
+      const option = { title: [panelTitle("DNS look-up, ms", places[0]!, theme)], grid: places, xAxis: [timeAxis(0, run.end_s, theme, true)], yAxis: [valueAxis(0, theme, { min: 0 })], tooltip: timeTip(theme, (_, i) => (i % 2 ? { name: "DNS look-up", text: ms } : null), series), series };
       return { option: option as unknown as Option, height: heightOf(places) };
     },
     table: () => ({

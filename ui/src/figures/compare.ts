@@ -38,8 +38,8 @@ export function timelines(runs: RunView[]): Spec | null {
       const option = {
         title: shown.map((run, i) => panelTitle(`${run.name}: UDP round trip, ms`, places[i]!, theme)),
         legend: legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
-        grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, { min: 0, max: top })),
-        axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null), series,
+        grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, { min: 0, max: top, interval: top / 2 })),
+        axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null, series), series,
       };
       return { option: option as unknown as Option, height: heightOf(places) };
     },
@@ -70,12 +70,13 @@ export function rates(runs: RunView[]): Spec | null {
       const columns = width > 600 ? directions.length : 1;
       const cells = shown.flatMap((run) => directions.map((direction) => ({ run, direction })));
       const places = tiles(width, cells.length, columns, 84, { gapX: 56 });
+      const series = cells.flatMap(({ run, direction }, i) => [shades(i, run.phases, theme, false), lineSeries(i, direction, lineOf(run, direction) ?? { t_s: [], v: [], bin_s: null, n: 0 }, theme.ink)]);
       const option = {
         title: cells.map(({ run, direction }, i) => panelTitle(`${run.name} ${direction}, Mbit/s`, places[i]!, theme)),
-        grid: places, xAxis: cells.map((_, i) => timeAxis(i, end, theme, i >= cells.length - columns)), yAxis: cells.map(({ direction }, i) => valueAxis(i, theme, { min: 0, max: top(direction), splitNumber: 2 })),
+        grid: places, xAxis: cells.map((_, i) => timeAxis(i, end, theme, i >= cells.length - columns)), yAxis: cells.map(({ direction }, i) => valueAxis(i, theme, { min: 0, max: top(direction), interval: top(direction) / 2 })),
         axisPointer: { link: [{ xAxisIndex: "all" }] },
-        tooltip: timeTip(theme, (_, i) => (i % 2 ? { name: `${cells[(i - 1) / 2]!.run.name} ${cells[(i - 1) / 2]!.direction}`, text: mbps } : null)),
-        series: cells.flatMap(({ run, direction }, i) => [shades(i, run.phases, theme, false), lineSeries(i, direction, lineOf(run, direction) ?? { t_s: [], v: [], bin_s: null, n: 0 }, theme.ink)]),
+        tooltip: timeTip(theme, (_, i) => (i % 2 ? { name: `${cells[(i - 1) / 2]!.run.name} ${cells[(i - 1) / 2]!.direction}`, text: mbps } : null), series),
+        series,
       };
       return { option: option as unknown as Option, height: heightOf(places) };
     },

@@ -47,31 +47,30 @@ export function equaliser(run: RunView): Spec | null {
   const families = [4, 6].map((family) => ({ family, of: levels(run, family) })).filter(({ of }) => [...of.values()].some((bands) => bands.some((v) => v !== null)));
   if (!families.length || !run.phases.loaded) return null;
   const bandsOf = (of: Levels) => BANDS.map((_, i) => i).filter((i) => [...of.values()].some((bands) => bands[i] !== null && bands[i] !== undefined));
-  const all = families.flatMap(({ of }) => [...of.values()].flat()).filter((v): v is number => v !== null);
+  // Of bandwidth there is no unloaded value; it is drawn, and not in the mean.
+  const all = families.flatMap(({ of }) => [...of.values()].flatMap((bands) => bands.slice(0, 4))).filter((v): v is number => v !== null);
   const mean = all.reduce((a, b) => a + b, 0) / all.length;
   const draw = (theme: Theme, width: number) => {
-    const columns = width > 900 ? families.length : 1;
-    const places = tiles(width, families.length, columns, 190, { top: 58, gapX: 56, gapY: 60 });
+    const places = tiles(width, families.length, 1, 170, { top: 58, gapY: 74 });
     const drawn = families.flatMap(({ family, of }, panel) => [...of].map(([name, bands]) => ({ panel, family, name, data: bandsOf(of).map((i) => bands[i] ?? null) })));
     const classes = [...new Set(drawn.map(({ name }) => name))].sort(byClass);
     const option = {
       title: families.map(({ family }, i) => panelTitle(`IPv${family}: what remains under load, %`, places[i]!, theme)),
       legend: { ...legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))), itemHeight: 8 },
       grid: places,
-      xAxis: families.map(({ of }, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: bandsOf(of).map((band) => BANDS[band]!.replace(" round trip", "\nround trip").replace("TCP share", "TCP\nshare")), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.ink, fontSize: 11, fontFamily: FONT, interval: 0 } })),
-      // Lines of the paper's colour above the bars cut them into segments of 5 %.
-      yAxis: families.map((_, i) => valueAxis(i, theme, { min: 0, max: 100, interval: 5, z: 5, axisLabel: { color: theme.faint, fontSize: 11, formatter: (v: number) => (v % 25 === 0 ? String(v) : ""), interval: 0, hideOverlap: false }, axisTick: { show: false }, splitLine: { show: true, lineStyle: { color: theme.paper, width: 2, opacity: 1 } } })),
+      xAxis: families.map(({ of }, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: bandsOf(of).map((band) => BANDS[band]!.replace(" round trip", "\nround trip").replace("TCP share", "TCP\nshare")), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.ink, fontSize: 11, lineHeight: 14, fontFamily: FONT, interval: 0 } })),
+      yAxis: families.map((_, i) => valueAxis(i, theme, { min: 0, max: 100, interval: 25 })),
       tooltip: tooltip(theme, "axis", (given: { axisIndex: number; dataIndex: number; seriesIndex: number; color: string; value: number | null }[]) => {
         const family = families[given[0]?.axisIndex ?? 0];
         const band = family ? bandsOf(family.of)[given[0]?.dataIndex ?? 0] : undefined;
         return tip(`${BANDS[band ?? 0]}, IPv${family?.family}`, given.map(({ seriesIndex, color, value }) => ({ colour: color, name: drawn[seriesIndex]?.name ?? "", value: value === null || value === undefined ? "–" : `${digits(value)} %` })));
       }),
-      series: drawn.map(({ panel, name, data }): Series => ({ type: "bar", name: classWords(name), xAxisIndex: panel, yAxisIndex: panel, data, barMaxWidth: 22, barGap: "25%", barCategoryGap: "30%", itemStyle: { color: classColour(name, theme) }, emphasis: { disabled: true } } as Series)),
+      series: drawn.map(({ panel, name, data }): Series => ({ type: "pictorialBar", symbol: "rect", symbolRepeat: true, symbolClip: true, symbolSize: ["100%", 6], symbolMargin: 1.25, name: classWords(name), xAxisIndex: panel, yAxisIndex: panel, data, barMaxWidth: 26, label: { show: width > 560, position: "top", distance: 2, fontSize: 10, fontFamily: FONT, color: theme.faint, formatter: ({ value }: { value: number | null }) => (value === null || value === undefined ? "" : value.toFixed(0)) }, barGap: "25%", barCategoryGap: "30%", itemStyle: { color: classColour(name, theme) }, emphasis: { disabled: true } } as Series)),
     };
     return { option: option as unknown as Option, height: heightOf(places, 52) };
   };
   return {
-    id: "equaliser", title: `Over all classes and protocols ${digits(mean)} % of the unloaded quality remain`,
+    id: "equaliser", title: all.length ? `Under load ${digits(mean)} % of the unloaded quality remain, over all classes and protocols` : "How the bandwidth is shared",
     about: "Round trips: idle median over loaded median. VoIP: share of datagrams in time, against idle. TCP: share of bandwidth against an equal share, at most 100 %.",
     howTo: ["Full columns are what the unloaded path offers; what is missing is what the load takes away.", "Good is a picture that is full everywhere; one full colour among short ones is a class that the path prefers.", "IPv4 and IPv6 should look alike."],
     draw,

@@ -33,7 +33,7 @@ function drawFlows(run: RunView, theme: Theme, width: number): { option: Option;
     cell = Math.ceil(cell / perRow) * perRow;
     return flowsOf(run, direction).slice(0, MOST).map(() => cell++);
   });
-  const all = tiles(width, cell, perRow, 84, { gapX: 34, gapY: 46, left: 44 });
+  const all = tiles(width, cell, perRow, 84, { gapX: 38, gapY: 52, left: 44 });
   const places = cells.map((i) => all[i]!);
   const top = (direction: string) => Math.max(...flowsOf(run, direction).map((flow) => most(flow.mbps)));
   const phases = { ...run.phases, discarded: run.phases.discarded };
@@ -46,19 +46,19 @@ function drawFlows(run: RunView, theme: Theme, width: number): { option: Option;
   const option = {
     title: flows.map((flow, i) => panelTitle(`${flow.direction} ${label(run, flow)}: ${mbps(flow.loaded_mbps)}`, places[i]!, theme)),
     grid: places,
-    xAxis: flows.map((_, i) => ({ ...timeAxis(i, run.end_s, theme, false), splitNumber: 3 })),
-    yAxis: flows.map((flow, i) => valueAxis(i, theme, { min: 0, max: round(top(flow.direction)), splitNumber: 2 })),
+    xAxis: flows.map((_, i) => ({ ...timeAxis(i, run.end_s, theme, false, true), splitNumber: 3 })),
+    yAxis: flows.map((flow, i) => valueAxis(i, theme, { min: 0, max: round(top(flow.direction)), interval: round(top(flow.direction)) / 2 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    tooltip: timeTip(theme, (_, i) => (i % 2 === 1 && flows[(i - 1) / 2] ? { name: `${flows[(i - 1) / 2]!.direction} ${label(run, flows[(i - 1) / 2]!)}`, text: mbps } : null)),
+    tooltip: timeTip(theme, (_, i) => (i % 2 === 1 && flows[(i - 1) / 2] ? { name: `${flows[(i - 1) / 2]!.direction} ${label(run, flows[(i - 1) / 2]!)}`, text: mbps } : null), series),
     series,
   };
   return { option: option as unknown as Option, height: heightOf(places, 30) };
 }
 
-/** The next of 1, 2, 5 times a power of ten. */
+/** The end of an axis whose half is a plain number too: the next of 1, 2, 4, 6, 8 times a power of ten. */
 export function round(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
-  return ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
+  return ([1, 2, 4, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
 }
 
 function share(run: RunView, direction: string): string | null {
@@ -110,7 +110,7 @@ export function internals(run: RunView): Spec | null {
   const draw = (theme: Theme, width: number) => {
     const columns = width > 700 ? directions.length : 1;
     const cells = columns === directions.length ? quantities.flatMap((q) => directions.map((d) => ({ q, d }))) : directions.flatMap((d) => quantities.map((q) => ({ q, d })));
-    const places = tiles(width, cells.length, columns, 110, { top: 58, gapX: 56 });
+    const places = tiles(width, cells.length, columns, 110, { top: 58, gapX: 56, gapY: 40 });
     const named: ({ name: string; text: (v: number) => string } | null)[] = [];
     const series = cells.flatMap(({ q, d }, i) => {
       named.push(null);
@@ -128,7 +128,7 @@ export function internals(run: RunView): Spec | null {
       grid: places,
       xAxis: cells.map((_, i) => timeAxis(i, run.end_s, theme, i >= cells.length - columns)),
       yAxis: cells.map((_, i) => valueAxis(i, theme, { min: 0 })),
-      tooltip: timeTip(theme, (_, i) => named[i] ?? null),
+      tooltip: timeTip(theme, (_, i) => named[i] ?? null, series),
       series,
     };
     return { option: option as unknown as Option, height: heightOf(places) };
@@ -163,8 +163,8 @@ export function cpu(run: RunView): Spec | null {
       legend: legend(theme, kinds.map(([name], k) => ({ name, colour: colours[k]! }))),
       grid: places,
       xAxis: run.cpu.map((_, i) => timeAxis(i, run.end_s, theme, true)),
-      yAxis: run.cpu.map((_, i) => valueAxis(i, theme, { min: 0, max: 100, splitNumber: 4 })),
-      tooltip: timeTip(theme, (name, i) => (name && run.cpu[Math.floor(i / 4)] ? { name: `${run.cpu[Math.floor(i / 4)]!.host}: ${name}`, text: pct } : null)),
+      yAxis: run.cpu.map((_, i) => valueAxis(i, theme, { min: 0, max: 100, interval: 25 })),
+      tooltip: timeTip(theme, (_, i) => (i % 4 && run.cpu[Math.floor(i / 4)] ? { name: `${run.cpu[Math.floor(i / 4)]!.host}: ${kinds[(i % 4) - 1]?.[0]}`, text: pct } : null), series),
       series,
     };
     return { option: option as unknown as Option, height: heightOf(places) };

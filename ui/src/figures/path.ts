@@ -34,7 +34,7 @@ function hopSeries(panel: number, trace: Trace, phase: "idle" | "loaded", theme:
 function markBottleneck(run: RunView, panel: number, trace: Trace, theme: Theme): Series {
   const hop = bottleneck(run, trace.direction);
   const index = trace.hops.findIndex(({ ttl }) => ttl === hop);
-  const data = index < 0 ? [] : [{ xAxis: index, label: { formatter: "bottleneck", color: theme.ink, fontSize: 11, fontFamily: FONT, position: "end" } }];
+  const data = index < 0 ? [] : [{ xAxis: index, label: { show: false } }];
   return { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: [], silent: true, markLine: { silent: true, symbol: "none", lineStyle: { color: theme.ink, type: "dotted", width: 1.2 }, data } } as unknown as Series;
 }
 
@@ -45,7 +45,7 @@ function drawHops(run: RunView, theme: Theme, width: number): { option: Option; 
     title: run.hops.map((trace, i) => panelTitle(`Round trip to each hop ${from(trace)}, ms`, places[i]!, theme)),
     legend: { ...legend(theme, [{ name: "idle", colour: theme.blue, dash: true }, { name: "loaded", colour: theme.vermillion }]) },
     grid: places,
-    xAxis: run.hops.map((trace, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: trace.hops.map((hop) => `${hop.ttl}\n${shorten(hop.addresses[0] ?? "silent")}`), splitLine: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, fontFamily: FONT, interval: 0, rotate: trace.hops.length * 74 > (places[i]?.width ?? 0) ? 35 : 0 } })),
+    xAxis: run.hops.map((trace, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: trace.hops.map((hop) => `${hop.ttl}\n${shorten(hop.addresses[0] ?? "silent")}${hop.ttl === bottleneck(run, trace.direction) ? "\n▲ bottleneck" : ""}`), splitLine: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, lineHeight: 13, fontFamily: FONT, interval: 0, rotate: trace.hops.length * 74 > (places[i]?.width ?? 0) ? 35 : 0 } })),
     yAxis: run.hops.map((_, i) => valueAxis(i, theme, { min: 0, splitNumber: 4 })),
     tooltip: tooltip(theme, "axis", (given: { dataIndex: number; axisIndex: number; seriesName: string; color: string }[]) => {
       const first = given[0];
@@ -56,7 +56,7 @@ function drawHops(run: RunView, theme: Theme, width: number): { option: Option; 
     }),
     series: run.hops.flatMap((trace, i) => [...hopSeries(i, trace, "idle", theme), ...hopSeries(i, trace, "loaded", theme), markBottleneck(run, i, trace, theme)]),
   };
-  return { option: option as unknown as Option, height: heightOf(places, 60) };
+  return { option: option as unknown as Option, height: heightOf(places, 58) };
 }
 
 const shorten = (address: string) => (address.length > 15 ? `${address.slice(0, 7)}…${address.slice(-6)}` : address);
@@ -97,6 +97,8 @@ function where(run: RunView): string {
 
 export function hops(run: RunView): Spec[] {
   if (!run.hops.length) return [];
+  // The measuring end first.
+  run.hops.sort((a, b) => b.direction.localeCompare(a.direction));
   const rows = run.hops.flatMap((trace) => trace.hops.map((hop) => [`${trace.direction} ${hop.ttl}`, hop.addresses.join(", ") || null, hop.is_end ? "yes" : "", hop.asked, hop.answered, ...(["idle", "loaded"] as const).flatMap((phase) => [digits(hop[phase]?.p50), digits(hop[phase]?.p95)])]));
   const numbers = () => ({ head: ["hop", "who answered", "the other end", "asked", "answered", "idle p50, ms", "idle p95, ms", "loaded p50, ms", "loaded p95, ms"], rows });
   return [
@@ -147,7 +149,7 @@ function matrix(all: Mark[], field: "dscp" | "ecn", direction: string): HTMLElem
     }
     body.append(row);
   }
-  return h("table", { class: "matrix" }, h("caption", {}, `${field.toUpperCase()} ${direction}: sent (rows), arrived (columns)`), h("thead", {}, h("tr", {}, h("td"), ...seen.map((name) => h("th", { scope: "col" }, name)))), body);
+  return h("table", { class: "matrix" }, h("caption", {}, `${field.toUpperCase()}, ${direction}`), h("thead", {}, h("tr", {}, h("td", { class: "corner" }, "sent ↓ arrived →"), ...seen.map((name) => h("th", { scope: "col" }, name)))), body);
 }
 
 const stepsLine = ({ bin_s, v }: Steps): Line => ({ t_s: v.map((_, i) => (i + 0.5) * bin_s), v, bin_s, n: v.length });
@@ -166,7 +168,7 @@ export function lab(run: RunView): Spec | null {
     const rows = links.flatMap((link) => [{ link, what: "queue" }, { link, what: "gone" }, { link, what: "carried" }]);
     // The panels of a link stand under each other; links beside each other.
     const order = Array.from({ length: Math.ceil(links.length / columns) }, (_, block) => links.slice(block * columns, block * columns + columns)).flatMap((group) => ["queue", "gone", "carried"].flatMap((what) => Array.from({ length: columns }, (_, i) => (group[i] ? rows.find((row) => row.link === group[i] && row.what === what)! : null))));
-    const all = tiles(width, order.length, columns, 88, { top: 58, gapX: 56, gapY: 42 });
+    const all = tiles(width, order.length, columns, 88, { top: 58, gapX: 56, gapY: 40 });
     const cells = order.flatMap((cell, i) => (cell ? [{ ...cell, place: all[i]! }] : []));
     const named: ({ name: string; text: (v: number) => string } | null)[] = [];
     const series = cells.flatMap(({ link, what }, i): Series[] => {
@@ -195,13 +197,13 @@ export function lab(run: RunView): Spec | null {
       xAxis: cells.map(({ what }, i) => timeAxis(i, run.end_s, theme, what === "carried")),
       yAxis: cells.map((_, i) => valueAxis(i, theme, { min: 0, splitNumber: 2 })),
       axisPointer: { link: [{ xAxisIndex: "all" }] },
-      tooltip: timeTip(theme, (_, i) => named[i] ?? null),
+      tooltip: timeTip(theme, (_, i) => named[i] ?? null, series),
       series,
     };
     return { option: option as unknown as Option, height: heightOf(cells.map(({ place }) => place)) };
   };
   return {
-    id: "queues", zoom: true, title: `The truth of the lab: the queue ${name(first)} grew to ${longest}`,
+    id: "queues", zoom: true, title: `The truth of the lab: the queue of ${first.link}, ${first.direction}, grew to ${longest}`,
     about: `The emulator's own books: the queue every 10 ms as minimum and maximum per bin, drops and marks per second, what left the link (headers included) in bins of ${digits(first.carried_mbps.bin_s)} s.`,
     howTo: ["This was not measured but counted by the emulated link itself: the other figures can be held against it.", "The queue in ms is the delay that a packet finds which arrives then.", "A simple queue grows until it overflows; a managed one stays at a few ms and drops or marks early."],
     draw,

@@ -1,11 +1,11 @@
 // Distributions: curves by class, boxes by stream.
-import { axisStyle, heightOf, legend, logAxis, panelTitle, tiles, valueAxis, type Option, type Series } from "../chart";
+import { axisStyle, FONT, heightOf, legend, logAxis, panelTitle, tiles, valueAxis, type Option, type Series } from "../chart";
 import { probesOf, streamOf, type Class, type Curve, type Figures, type RunView } from "../data";
 import { digits, ms } from "../format";
 import { byClass, classColour, classWords, kindWords, type Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
-import { tip, tooltip } from "../tip";
+import { lastAt, tip, tooltip } from "../tip";
 
 const KINDS = ["udp_rr", "tcp_rr"];
 
@@ -20,7 +20,7 @@ function curve(panel: number, name: string, { v, p }: Curve, ccdf: boolean, styl
 }
 
 function quantileMarks(panel: number, theme: Theme): Series {
-  const mark = (yAxis: number, text: string) => ({ yAxis, label: { formatter: text, position: "insideEndTop", color: theme.faint, fontSize: 10 } });
+  const mark = (yAxis: number, text: string) => ({ yAxis, label: { formatter: text, position: "insideEndTop", color: theme.faint, fontSize: 10, fontFamily: FONT } });
   return { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: [], silent: true, markLine: { silent: true, symbol: "none", lineStyle: { color: theme.faint, type: "dotted", width: 1 }, data: [mark(0.5, "median"), mark(0.95, "95 %")] } } as unknown as Series;
 }
 
@@ -32,7 +32,7 @@ function range(run: RunView, kinds: string[]): [number, number] {
 function draw(run: RunView, theme: Theme, width: number): { option: Option; height: number } {
   const kinds = KINDS.filter((kind) => classesOf(run, kind).length);
   const columns = width > 620 ? 2 : 1;
-  const places = tiles(width, kinds.length * 2, columns, 190, { top: 58, gapY: 70 });
+  const places = tiles(width, kinds.length * 2, columns, 190, { top: 58, gapY: 74, gapX: 74 });
   const [low, high] = range(run, kinds);
   const names: string[] = [];
   const series: Series[] = [];
@@ -62,12 +62,16 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
     legend: legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
     grid: places,
     xAxis: places.map((_, i) => logAxis(i, low, high, theme, { name: "round trip, ms", nameLocation: "middle", nameGap: 24, axisPointer: { show: true, label: { show: false }, snap: false, lineStyle: { color: theme.faint, type: "dashed" } } })),
-    yAxis: places.map((_, i) => (i % 2 === 0 ? valueAxis(i, theme, { min: 0, max: 1, splitNumber: 4 }) : { ...axisStyle(theme), type: "log", gridIndex: i, min: 1e-4, max: 1, axisLabel: { color: theme.faint, fontSize: 11, formatter: tailLabel } })),
-    tooltip: tooltip(theme, "axis", (given: { axisValue: number; seriesIndex: number; color: string; value: number[] }[]) =>
-      tip(`up to ${ms(given[0]?.axisValue)}`, given.flatMap(({ seriesIndex, color, value }) => {
-        const name = names[seriesIndex];
-        return name ? [{ colour: color, name, value: `${((value[1] ?? 0) * 100).toPrecision(3)} %` }] : [];
-      }))),
+    yAxis: places.map((_, i) => (i % 2 === 0 ? valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLabel: { color: theme.faint, fontSize: 11, fontFamily: FONT, formatter: (v: number) => `${v * 100} %` } }) : { ...axisStyle(theme), type: "log", gridIndex: i, min: 1e-4, max: 1, axisLabel: { color: theme.faint, fontSize: 11, fontFamily: FONT, formatter: tailLabel } })),
+    tooltip: tooltip(theme, "axis", (given: { axisValue: number; axisIndex: number }[]) => {
+      const [x, panel] = [given[0]?.axisValue ?? 0, given[0]?.axisIndex ?? 0];
+      const lines = (series as { data: [number, number][]; xAxisIndex: number; itemStyle?: { color: string } }[]).flatMap(({ data, xAxisIndex, itemStyle }, i) => {
+        if (!names[i] || xAxisIndex !== panel) return [];
+        const share = data[lastAt(data, x, (k) => data[k]?.[0] ?? 0)]?.[1] ?? panel % 2;
+        return [{ colour: itemStyle?.color, name: names[i]!, value: `${Number((share * 100).toPrecision(3))} %` }];
+      });
+      return tip(`${panel % 2 ? "above" : "up to"} ${ms(x)}`, lines);
+    }),
     series,
   };
   return { option: option as unknown as Option, height: heightOf(places, 48) };
@@ -163,12 +167,19 @@ function drawBoxes(run: RunView, theme: Theme, width: number): { option: Option;
   const option = {
     grid: place,
     xAxis: { ...logAxis(0, Math.min(...values.filter((v) => v > 0)), Math.max(...values), theme), name: "ms", nameLocation: "middle", nameGap: 24 },
-    yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: rows.map(({ name }) => name), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.ink, fontSize: 12 } },
+    yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: rows.map(({ name }) => name), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.ink, fontSize: 12, fontFamily: FONT } },
     tooltip: tooltip(theme, "item", ({ value, seriesName }: { value: number[]; seriesName: string }) =>
       tip(`${rows[value[0]!]?.name}, ${seriesName}`, ["5 %", "25 %", "median", "75 %", "95 %", "99 %", "maximum"].map((name, i) => ({ name, value: ms(value[i + 1]) })))),
     series: [boxSeries(rows, "idle", theme), boxSeries(rows, "loaded", theme)],
   };
   return { option: option as unknown as Option, height: place.height + 58 };
+}
+
+function suffering(worst: { name: string; ratio: number }, ratios: number[]): string {
+  if (worst.ratio <= 1.2) return "No stream is slower under load than idle by a fifth or more";
+  const least = Math.min(...ratios);
+  if (ratios.length > 1 && worst.ratio < 1.25 * least) return `All streams suffer alike: their medians are ${least.toFixed(1)} to ${worst.ratio.toFixed(1)} times the idle ones`;
+  return `${worst.name} suffers most: its median is ${worst.ratio.toFixed(1)} times the idle one`;
 }
 
 export function boxes(run: RunView): Spec | null {
@@ -177,7 +188,7 @@ export function boxes(run: RunView): Spec | null {
   const grown = rows.flatMap(({ name, idle, loaded }) => (idle && loaded ? [{ name, ratio: loaded.p50 / idle.p50 }] : []));
   const worst = grown.reduce<{ name: string; ratio: number } | null>((a, b) => (a && a.ratio >= b.ratio ? a : b), null);
   return {
-    id: "boxes", title: worst ? (worst.ratio > 1.2 ? `${worst.name} suffers most: its median is ${worst.ratio.toFixed(1)} times the idle one` : "No stream is slower under load than idle by a fifth or more") : "Every stream's quantiles",
+    id: "boxes", title: worst ? suffering(worst, grown.map(({ ratio }) => ratio)) : "Every stream's quantiles",
     about: "Hollow: idle. Filled: loaded. Box from 25 % to 75 % with the median, whiskers from 5 % to 95 %, dot at 99 %, ring at the maximum; logarithmic.",
     howTo: [
       "One row is one stream of requests; half of its round trips lie inside the box.",

@@ -63,7 +63,9 @@ function throughput(run: RunView, direction: string, panel: number, theme: Theme
 export function latency(run: RunView, kind: string, panel: number, theme: Theme): Drawn[] {
   const found = probesOf(run, kind).sort((a, b) => byClass(b.stream.class, a.stream.class));
   const families = new Set(found.map(({ stream }) => stream.family));
-  return found.flatMap(({ probe, stream }, row) => {
+  const classes = [...new Set(found.map(({ stream }) => stream.class))];
+  return found.flatMap(({ probe, stream }) => {
+    const row = classes.indexOf(stream.class);
     const colour = classColour(stream.class, theme);
     const suffix = families.size > 1 ? ` IPv${stream.family}` : "";
     const name = `${kind === "udp_rr" ? "UDP" : "TCP"} ${stream.class}${suffix}`;
@@ -98,7 +100,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
     xAxis: made.map((_, i) => timeAxis(i, run.end_s, theme, i === last)),
     yAxis: made.map((_, i) => valueAxis(i, theme, { min: 0 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    tooltip: timeTip(theme, (_, i) => (all[i]?.name ? { name: all[i]!.name, text: all[i]!.text } : null)),
+    tooltip: timeTip(theme, (_, i) => (all[i]?.name ? { name: all[i]!.name, text: all[i]!.text } : null), all.map(({ series }) => series)),
     series: all.map(({ series }) => series),
   };
   return { option: option as unknown as Option, height: heightOf(places) };
@@ -134,10 +136,11 @@ export function timeline(run: RunView): Spec | null {
   const bin = Math.max(0, ...run.probes.streams.map(({ line_ms }) => line_ms.bin_s ?? 0));
   const pairs = bin > 0 ? `minimum and maximum of every ${digits(bin * 1e3)} ms are drawn` : "every round trip is drawn";
   const cut = run.phases.discarded.length ? "; what is hatched was left out of the figures" : "";
+  const both = new Set(probesOf(run, "udp_rr").map(({ stream }) => stream.family)).size > 1 ? "; IPv6 is dashed" : "";
   const added = at(run.run.summary, "latency_ms.loaded") ? "The step up at the load's start is the queue that the load builds; how long the line takes to fall at its end is how long that queue takes to drain." : "Without load the lines should be flat.";
   return {
     id: "timeline", zoom: true, title: finding(run),
-    about: `Throughput in bins of ${digits(run.tcp.flows[0]?.area_mbps.bin_s ?? 0.2)} s, its sum per 100 ms as a thin line; of round trips ${pairs}; strokes at the foot are lost requests${cut}.`,
+    about: `Throughput in bins of ${digits(run.tcp.flows[0]?.area_mbps.bin_s ?? 0.2)} s, its sum per 100 ms as a thin line; of round trips ${pairs}; strokes at the foot are lost requests${both}${cut}.`,
     howTo: [
       "Above, what the load carried, by class; below, the round trips of small requests that share the path with it.",
       "On a good path the lower panels stay as flat under load as they are idle, while the upper ones are full and even.",

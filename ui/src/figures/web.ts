@@ -1,17 +1,20 @@
 // Web pages: how long each load took, and what it waited for.
-import { axisStyle, heightOf, legend, panelTitle, shades, stack, timeAxis, valueAxis, type Option, type Series } from "../chart";
-import type { Bar, Load, RunView, Web } from "../data";
+import { axisStyle, FONT, heightOf, legend, panelTitle, shades, stack, timeAxis, valueAxis, type Option, type Series } from "../chart";
+import { numberAt, type Bar, type Load, type RunView, type Web } from "../data";
 import { bytes, digits, ms, times } from "../format";
 import { h, table } from "../dom";
 import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import { tip, tooltip } from "../tip";
+import { round } from "./load";
 
 const symbolOf = (loader: string) => (loader === "chromium" ? "diamond" : "circle");
 const LOADER: Record<string, string> = { native: "own loader", chromium: "Chromium" };
 const loaderWords = (loader: string) => LOADER[loader] ?? loader;
 
-function median(web: Web, phase: string): number | null {
+function median(run: RunView, web: Web, phase: string): number | null {
+  const told = numberAt(run.run.summary, `web.${phase}_ms.p50`);
+  if (told !== null) return told;
   const group = web.groups.find((g) => g.phase === phase && g.ms);
   return group?.ms?.p50 ?? null;
 }
@@ -60,7 +63,7 @@ function groups(web: Web): HTMLElement {
 export function web(run: RunView): Spec | null {
   const found = run.web;
   if (!found) return null;
-  const [idle, loaded] = [median(found, "idle"), median(found, "loaded")];
+  const [idle, loaded] = [median(run, found, "idle"), median(run, found, "loaded")];
   const title = idle !== null && loaded !== null ? (loaded > 1.1 * idle ? `Under load web pages take ${times(loaded / idle)} as long: ${ms(loaded)} instead of ${ms(idle)}` : `Web pages load as fast under load (${ms(loaded)}) as idle (${ms(idle)})`) : `A web page takes ${ms(idle ?? loaded)}`;
   const cut = found.loads_total > found.loads.length ? ` The first ${found.loads.length} of ${found.loads_total} loads are drawn.` : "";
   return {
@@ -101,8 +104,8 @@ function drawWaterfall(objects: Bar[], end: number, theme: Theme, width: number)
   const option = {
     legend: { ...legend(theme, STEPS.map(([name, , colour]) => ({ name, colour: colour(theme) }))), left: 0, right: 0, itemHeight: 9, itemWidth: 12, itemGap: 10 },
     grid: place,
-    xAxis: { ...axisStyle(theme), type: "value", min: 0, max: end, position: "bottom", name: "ms since the load was begun", nameLocation: "middle", nameGap: 24 },
-    yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: objects.map((bar) => bar.path), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, width: left - 14, overflow: "truncate", interval: 0 } },
+    xAxis: { ...axisStyle(theme), type: "value", min: 0, max: round(end), position: "bottom", name: "ms since the load was begun", nameLocation: "middle", nameGap: 24 },
+    yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: objects.map((bar) => bar.path), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, fontFamily: FONT, width: left - 14, overflow: "truncate", interval: 0 } },
     tooltip: tooltip(theme, "axis", (given: { dataIndex: number }[]) => {
       const bar = objects[given[0]?.dataIndex ?? -1];
       if (!bar) return "";

@@ -1,0 +1,254 @@
+// The page in a real browser, with made-up records.
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { browser, pages } from "./browser.mjs";
+
+const FIGURES = ["timeline", "spread", "boxes", "streams", "voip", "web", "waterfall", "https", "dns", "hops", "strip", "marks", "queues", "tcp", "cpu", "equaliser"];
+/** Words that the drawing of a figure must hold: the units of its axes. */
+const UNITS = { timeline: ["Mbit/s", "ms", ", s"], spread: ["ms", "%"], boxes: ["ms"], streams: ["Mbit/s"], voip: ["ms", ", s"], web: ["ms", ", s"], waterfall: ["ms"], dns: ["ms", ", s"], hops: ["ms"], strip: ["ms", ", s"], queues: ["ms", "Mbit/s", "packets/s"], tcp: ["segments", "ms"], cpu: ["%", ", s"], equaliser: ["%"] };
+
+let chrome;
+before(async () => (chrome = await browser()));
+after(async () => await chrome?.close());
+
+const tipOf = (page, id) => page.locator(`#${id} .tip`);
+
+async function hover(page, id, x = 0.6, y = 0.3) {
+  const canvas = page.locator(`#${id} .canvas`);
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width * x, box.y + box.height * y - 2);
+  await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+}
+
+test("a full run shows every figure, asks no network and has no errors", async () => {
+  const { page, problems } = await chrome.open("bloated");
+  assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), FIGURES);
+  for (const id of FIGURES) {
+    const figure = page.locator(`#${id}`);
+    assert.ok((await figure.locator("h3").innerText()).length > 8, `${id} has a title`);
+    assert.ok((await figure.locator(".how p").textContent()).split(/\.\s/).length <= 4, `${id} is explained in at most four sentences`);
+    const words = await figure.locator("svg").allTextContents();
+    for (const unit of UNITS[id] ?? []) assert.ok(words.join(" ").includes(unit), `${id} says ${unit}`);
+  }
+  assert.match(await page.locator("h1").innerText(), /^Under load this path adds \d+ ms/);
+  assert.deepEqual(problems, []);
+});
+
+test("the score has five parts, and each part and penalty leads to a figure", async () => {
+  const { page } = await chrome.open("bloated");
+  assert.equal(await page.locator(".score ol li").count(), 5);
+  const links = await page.locator(".score a, .tiles a, .contents a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+  assert.ok(links.length > 20);
+  for (const link of links) assert.equal(await page.locator(`figure${link}`).count(), 1, link);
+});
+
+test("hovering shows the value of every line with its unit", async () => {
+  const { page, problems } = await chrome.open("bloated");
+  for (const [id, what] of [["timeline", /down EF[\s\S]*Mbit\/s[\s\S]*UDP EF[\s\S]*UDP CS1[\s\S]*ms/], ["spread", /UDP CS0, loaded[\s\S]*%/], ["streams", /Mbit\/s/], ["voip", /up EF[\s\S]*ms/], ["hops", /hop \d[\s\S]*ms/], ["cpu", /client: busy[\s\S]*%/], ["queues", /queue[\s\S]*ms/], ["tcp", /segments/], ["waterfall", /rrul2013[\s\S]*ms/], ["equaliser", /IPv4[\s\S]*%/]]) {
+    await hover(page, id, 0.62, id === "waterfall" ? 0.5 : 0.3);
+    await tipOf(page, id).waitFor({ timeout: 5_000 });
+    assert.match(await tipOf(page, id).innerText(), what, id);
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("a drag zooms, the button and a double click show all again", async () => {
+  const { page, problems } = await chrome.open("bloated");
+  const canvas = page.locator("#timeline .canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  // In which order they are drawn means nothing.
+  const axis = async () => (await page.locator("#timeline svg text").allTextContents()).sort();
+  const whole = await axis();
+  const drag = async () => {
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 120);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.55, box.y + 120, { steps: 4 });
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 120, { steps: 4 });
+    await page.mouse.up();
+  };
+  await drag();
+  assert.notDeepEqual(await axis(), whole, "a drag zooms");
+  await page.locator("#timeline button", { hasText: "Reset" }).click();
+  assert.deepEqual(await axis(), whole, "the button resets");
+  await drag();
+  await canvas.dblclick({ position: { x: 300, y: 120 } });
+  assert.deepEqual(await axis(), whole, "a double click resets");
+  await page.locator("#timeline button", { hasText: "+" }).click();
+  assert.notDeepEqual(await axis(), whole, "the button zooms");
+  assert.deepEqual(problems, []);
+});
+
+test("light and dark follow the system and the button", async () => {
+  const paper = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const { page } = await chrome.open("bloated");
+  const light = await paper(page);
+  const inSvg = () => page.locator("#timeline svg").first().innerHTML();
+  const drawn = await inSvg();
+  await page.getByRole("button", { name: "Show in dark colours" }).click();
+  assert.notEqual(await paper(page), light);
+  assert.notEqual(await inSvg(), drawn, "the figures change too");
+  await page.getByRole("button", { name: "Show in light colours" }).click();
+  assert.equal(await paper(page), light);
+  const dark = await browser({ colorScheme: "dark" });
+  try {
+    const opened = await dark.open("ping");
+    assert.notEqual(await paper(opened.page), light);
+    assert.deepEqual(opened.problems, []);
+  } finally {
+    await dark.close();
+  }
+});
+
+test("text and class colours have enough contrast in light and dark", async () => {
+  const luminance = (hex) => {
+    const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const source = readFileSync(new URL("../src/palette.ts", import.meta.url), "utf8");
+  const themes = [...source.matchAll(/name: "(light|dark)",[^}]*/g)].map(([text]) => Object.fromEntries([...text.matchAll(/(\w+): "(#[0-9a-f]{6})"/g)].map(([, name, colour]) => [name, colour])));
+  assert.equal(themes.length, 2);
+  for (const theme of themes) {
+    const against = (colour) => {
+      const [a, b] = [luminance(theme.paper), luminance(colour)].sort((x, y) => y - x);
+      return (a + 0.05) / (b + 0.05);
+    };
+    for (const name of ["ink", "faint"]) assert.ok(against(theme[name]) >= 4.5, `${name} ${theme[name]}`);
+    for (const name of ["orange", "sky", "green", "blue", "vermillion", "purple"]) assert.ok(against(theme[name]) >= 3, `${name} ${theme[name]}: ${against(theme[name])}`);
+  }
+});
+
+test("every control is reached by the keyboard, and arrows read out values", async () => {
+  const { page, problems } = await chrome.open("bloated");
+  const wanted = await page.evaluate(() => document.querySelectorAll("a[href], button, select, summary, [tabindex='0']").length);
+  const hidden = await page.evaluate(() => [...document.querySelectorAll("details:not([open]) > :not(summary) :is(a, button, select, [tabindex='0'])")].length);
+  const reached = new Set();
+  for (let i = 0; i < wanted + 20; i++) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => {
+      const at = document.activeElement;
+      at.dataset.reached ??= String(document.querySelectorAll("[data-reached]").length);
+      return at === document.body ? "" : at.dataset.reached;
+    }));
+  }
+  reached.delete("");
+  assert.ok(reached.size >= wanted - hidden, `${reached.size} of ${wanted - hidden} reached`);
+  for (const id of ["timeline", "spread", "boxes", "strip", "equaliser", "waterfall", "web"]) {
+    await page.locator(`#${id} .canvas`).focus();
+    const said = [];
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"]) {
+      await page.keyboard.press(key);
+      said.push(await page.locator(`#${id} .live`).textContent());
+    }
+    assert.ok(said[0].length > 5, `${id} reads out values: ${said[0]}`);
+    assert.ok(new Set(said).size > 1, `${id}: arrows move`);
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("the table behind each figure opens and holds numbers", async () => {
+  const { page } = await chrome.open("bloated");
+  for (const id of FIGURES.filter((id) => !["https", "marks"].includes(id))) {
+    await page.locator(`#${id} details.data summary`).click();
+    assert.ok((await page.locator(`#${id} details.data tbody tr`).count()) > 0, id);
+  }
+  for (const id of ["https", "marks"]) assert.ok((await page.locator(`#${id} td`).count()) > 4, id);
+});
+
+test("each figure saves as an SVG that is complete in itself", async () => {
+  const { page } = await chrome.open("bloated");
+  for (const id of ["timeline", "spread", "waterfall", "strip"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`#${id} button`, { hasText: "SVG" }).click()]);
+    assert.equal(download.suggestedFilename(), `isobath-${id}.svg`);
+    const svg = readFileSync(await download.path(), "utf8");
+    const parsed = await page.evaluate((text) => {
+      const file = new DOMParser().parseFromString(text, "image/svg+xml");
+      const foreign = [...file.querySelectorAll("[href], [*|href]")].map((element) => element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "").filter((href) => !/^(#|data:)/.test(href));
+      return { error: file.querySelector("parsererror")?.textContent ?? null, root: file.documentElement.nodeName, title: file.querySelector("title")?.textContent, drawn: file.querySelectorAll("path, rect").length, foreign };
+    }, svg);
+    assert.equal(parsed.error, null, id);
+    assert.equal(parsed.root, "svg");
+    assert.equal(parsed.title, await page.locator(`#${id} h3`).innerText());
+    assert.ok(parsed.drawn > 20, `${id} draws ${parsed.drawn}`);
+    assert.deepEqual(parsed.foreign, []);
+  }
+});
+
+test("it prints on A4 with every figure in it", async () => {
+  const { page, problems } = await chrome.open("bloated", { all: false });
+  const pdf = await page.pdf({ format: "A4", printBackground: true });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  const sheets = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+  assert.ok(sheets >= 5 && sheets <= 30, `${sheets} sheets`);
+  assert.equal(await page.locator(".canvas:not([data-drawn])").count(), 0, "all figures were drawn for it");
+  assert.deepEqual(problems, []);
+});
+
+test("three runs are compared in words and on the same axes", async () => {
+  const { page, problems } = await chrome.open("three");
+  const table = await page.locator(".comparison table").first().innerText();
+  assert.match(table, /no difference seen/);
+  assert.match(table, /ms shorter/);
+  assert.deepEqual(await page.locator(".comparison figure").evaluateAll((all) => all.map((figure) => figure.id)), ["compare-quantiles", "compare-timeline", "compare-rates"]);
+  assert.match(await page.locator("h1").innerText(), /^Of 3 runs/);
+  const before = await page.locator(".run .sentence").innerText();
+  await page.locator("#which-run").selectOption("1");
+  assert.notEqual(await page.locator(".run .sentence").innerText(), before);
+  await page.waitForFunction(() => document.querySelector("#timeline .canvas")?.dataset.drawn === "yes");
+  assert.deepEqual(problems, []);
+});
+
+test("a run of nothing but round trips has their figures and no others", async () => {
+  const { page, problems } = await chrome.open("ping");
+  assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), ["timeline", "spread", "boxes", "marks"]);
+  assert.match(await page.locator("h1").innerText(), /without load/);
+  assert.deepEqual(problems, []);
+});
+
+test("an invalid run says so before its figures", async () => {
+  const { page, problems } = await chrome.open("invalid");
+  assert.match(await page.locator(".status").innerText(), /INVALID/);
+  assert.match(await page.locator(".warnings").innerText(), /98 % busy/);
+  assert.deepEqual(problems, []);
+});
+
+test("a run that was killed shows what there is, and what is missing", async () => {
+  const { page, problems } = await chrome.open("incomplete");
+  assert.match(await page.locator(".status").innerText(), /INCOMPLETE/);
+  assert.match(await page.locator(".absent").innerText(), /load streams/);
+  assert.equal(await page.locator("#timeline").count(), 1);
+  assert.deepEqual(problems, []);
+});
+
+test("a record of another test has its summary as a table, and its texts stay texts", async () => {
+  const { page, problems } = await chrome.open("other");
+  assert.equal(await page.locator("figure").count(), 0);
+  const text = await page.locator("main").innerText();
+  for (const words of ["verdict PASS", "tcp gbps", "not measured", "others took 12 %"]) assert.ok(text.includes(words) || text.includes("tcp, Gbit/s"), words);
+  assert.match(text, /<\/script><script>alert/);
+  assert.deepEqual(problems, []);
+  const failed = await chrome.open("failed");
+  assert.match(await failed.page.locator(".status").innerText(), /FAILED/);
+  assert.deepEqual(failed.problems, []);
+});
+
+test("five minutes make a page below 5 MB", async (t) => {
+  const bytes = statSync(join(pages, "five-minutes.html")).size;
+  assert.ok(bytes < 5_000_000, `${bytes} bytes`);
+  const { page, problems } = await chrome.open("five-minutes", { all: false });
+  const ready = await page.evaluate(() => performance.getEntriesByName("isobath-ready")[0].startTime);
+  // Said, not asserted: it depends on the machine.
+  t.diagnostic(`five minutes: ${(bytes / 1e6).toFixed(2)} MB, ready after ${ready.toFixed(0)} ms`);
+  assert.deepEqual(problems, []);
+});
+
+test("a narrow window needs no sideways scrolling", async () => {
+  const { page } = await chrome.open("bloated");
+  await page.setViewportSize({ width: 420, height: 800 });
+  await page.waitForTimeout(300);
+  const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(width <= window + 1, `${width} px in ${window}`);
+});
