@@ -27,12 +27,12 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("net.ipv6.icmp.ratelimit", "0"),
 ];
 /// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
-/// there), and takes no groups that a user namespace does not have (where all are root, who may ping). The mask of
-/// limited ICMPv6 types came with Linux 5.0.
+/// there), and takes no groups that a user namespace does not have (where all are root, who may ping). The IPv6 mask of
+/// limited ICMP types came with Linux 5.0; an empty line is an empty mask.
 const WISHES: &[(&str, &str)] = &[
     ("net.ipv4.tcp_congestion_control", "cubic"),
     ("net.ipv4.ping_group_range", "0 2147483647"),
-    ("net.ipv6.icmp.ratemask", ""),
+    ("net.ipv6.icmp.ratemask", "\n"),
 ];
 const FORWARDING: &[(&str, &str)] = &[
     ("net.ipv4.ip_forward", "1"),

@@ -8,14 +8,13 @@
 //! Groups are folders and do not go by themselves. [`Group`] removes its folder when it is dropped; while it lives its
 //! folder is locked, and [`sweep`] removes the folders of this name that nobody has locked.
 
-use crate::Error;
+use crate::{Error, clock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 /// What the folders of all groups begin with.
@@ -224,7 +223,9 @@ impl Drop for Made {
                 let _ = fs::write(&self.home, thread);
             }
             match fs::remove_dir(&self.folder) {
-                Err(e) if e.kind() == io::ErrorKind::ResourceBusy => thread::sleep(REST),
+                Err(e) if e.kind() == io::ErrorKind::ResourceBusy => {
+                    clock::sleep_until(clock::now() + REST);
+                }
                 // Whatever else it is, waiting does not help, and the next sweep may.
                 _ => return,
             }
@@ -349,11 +350,11 @@ mod tests {
             return;
         };
         let before = Home::find().unwrap();
-        let worker = thread::spawn(move || {
+        let worker = std::thread::spawn(move || {
             group.enter().unwrap();
             assert_ne!(Home::find().unwrap(), before);
-            let start = crate::clock::thread_cpu();
-            while crate::clock::thread_cpu().saturating_sub(start) < Duration::from_millis(20) {
+            let start = clock::thread_cpu();
+            while clock::thread_cpu().saturating_sub(start) < Duration::from_millis(20) {
                 std::hint::spin_loop();
             }
             let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap();
@@ -406,8 +407,9 @@ mod tests {
         };
         let left = folder.with_extension("left");
         fs::create_dir(&left).unwrap();
-        let long_ago = std::time::SystemTime::now() - Duration::from_secs(60);
-        File::open(&left).unwrap().set_modified(long_ago).unwrap();
+        let file = File::open(&left).unwrap();
+        let made = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(made - Duration::from_secs(60)).unwrap();
         // Another test may sweep at the same time.
         sweep();
         assert!(!left.exists() && folder.exists());

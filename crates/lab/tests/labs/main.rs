@@ -1,0 +1,8 @@
+//! What labs do to the packets of real sockets.
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
+
+mod families;
+mod hosts;
+mod marks;
+mod traces;
+mod world;
