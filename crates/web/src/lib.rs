@@ -4,12 +4,15 @@
 pub mod browser;
 mod content;
 pub mod dns;
+mod loader;
 mod model;
 pub mod names;
+mod reason;
 pub mod result;
 mod server;
 mod tls;
 
+pub use loader::{Target, load, probe};
 pub use model::{Flaw, ModelError, Object, PageModel};
 pub use result::{Kind, ObjectLoad, PageLoad, Probe, Protocol, UnknownProtocol};
 pub use server::{Published, Site, SiteError};

@@ -12,7 +12,7 @@ mod markup;
 mod tests;
 
 pub(crate) use body::Content;
-pub(crate) use markup::{Layout, Port, layout, least};
+pub(crate) use markup::{Port, layout, least};
 
 use crate::result::Kind;
 

@@ -14,6 +14,8 @@ mod idle;
 mod respond;
 mod serve;
 
+pub(crate) use respond::{PROBE_ANSWER, PROBE_PATH};
+
 use crate::model::PageModel;
 use crate::tls;
 use serve::{Arrival, serve};

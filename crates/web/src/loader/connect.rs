@@ -1,0 +1,164 @@
+//! Connections to a page's server: TCP, TLS, HTTP, each timed.
+
+use super::Target;
+use super::exchange::Sender;
+use crate::reason::reason;
+use crate::result::Protocol;
+use crate::tls;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use units::{Instant, TrafficClass};
+
+/// What a stream and a connection may receive ahead of the reader: Chromium's settings of HTTP/2.
+const STREAM_WINDOW: u32 = 6 * 1024 * 1024;
+const CONNECTION_WINDOW: u32 = 15 * 1024 * 1024;
+
+/// A time from its begin to its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phase {
+    pub(super) begin: Instant,
+    pub(super) end: Instant,
+}
+
+impl Phase {
+    pub(super) fn length(&self) -> Duration {
+        self.end.since(self.begin)
+    }
+
+    /// What of it lies between two moments; `None` when that is nothing.
+    pub(super) fn within(&self, from: Instant, to: Instant) -> Option<Duration> {
+        let common = self.end.min(to).since(self.begin.max(from));
+        (!common.is_zero()).then_some(common)
+    }
+}
+
+/// A connection that is ready for requests.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) sender: Sender,
+    pub(super) connect: Phase,
+    pub(super) tls: Phase,
+}
+
+/// Opens connections to one target.
+#[derive(Clone, Debug)]
+pub(super) struct Dialer {
+    peer: SocketAddr,
+    class: TrafficClass,
+    protocol: Protocol,
+    config: Arc<ClientConfig>,
+}
+
+impl Dialer {
+    pub(super) fn new(target: &Target, protocol: Protocol) -> Result<Self, String> {
+        let config = tls::client_config(target.fingerprint, protocol);
+        Ok(Self {
+            peer: target.peer,
+            class: target.class(),
+            protocol,
+            config: config.map_err(|error| format!("TLS: {error}"))?,
+        })
+    }
+
+    /// A connection to `host`.
+    ///
+    /// # Errors
+    /// One line.
+    pub(super) async fn open(&self, host: &str) -> Result<Opened, String> {
+        let (stream, connect) = self.connect().await?;
+        let (stream, tls) = self.handshake(host, stream).await?;
+        let sender = self.speak(stream).await;
+        let failed = |error| format!("{} to {host} failed: {}", self.protocol, reason(&error));
+        let sender = sender.map_err(failed)?;
+        Ok(Opened {
+            sender,
+            connect,
+            tls,
+        })
+    }
+
+    pub(super) async fn connect(&self) -> Result<(TcpStream, Phase), String> {
+        let begin = sys::clock::now();
+        let stream = self.dial().await;
+        let end = sys::clock::now();
+        let failed = |error| format!("cannot connect to {}: {}", self.peer, reason(&error));
+        Ok((stream.map_err(failed)?, Phase { begin, end }))
+    }
+
+    async fn dial(&self) -> io::Result<TcpStream> {
+        let socket = match self.peer {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        }?;
+        sys::tcp::set_traffic_class(&socket, self.class).map_err(io::Error::other)?;
+        socket.set_nodelay(true)?;
+        socket.connect(self.peer).await
+    }
+
+    pub(super) async fn handshake(
+        &self,
+        host: &str,
+        stream: TcpStream,
+    ) -> Result<(TlsStream<TcpStream>, Phase), String> {
+        let begin = sys::clock::now();
+        let name = ServerName::try_from(host.to_owned())
+            .map_err(|_| format!("'{host}' is no name of a host"))?;
+        let connector = TlsConnector::from(Arc::clone(&self.config));
+        let stream = connector.connect(name, stream).await;
+        let end = sys::clock::now();
+        let stream = stream.map_err(|error| self.refusal(host, &error))?;
+        let agreed = tls::agreed(stream.get_ref().1.alpn_protocol());
+        if agreed == Some(self.protocol) {
+            Ok((stream, Phase { begin, end }))
+        } else {
+            Err(format!(
+                "{host} at {} does not speak {}",
+                self.peer, self.protocol
+            ))
+        }
+    }
+
+    fn refusal(&self, host: &str, error: &io::Error) -> String {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        match inner {
+            Some(rustls::Error::InvalidCertificate(
+                CertificateError::ApplicationVerificationFailure,
+            )) => format!("{} is not the host that the key was made for", self.peer),
+            _ => {
+                let why = reason(error);
+                format!("TLS with {host} at {} failed: {why}", self.peer)
+            }
+        }
+    }
+
+    /// The connection itself runs as a task of its own and ends with its last request.
+    pub(super) async fn speak(&self, stream: TlsStream<TcpStream>) -> hyper::Result<Sender> {
+        let stream = TokioIo::new(stream);
+        match self.protocol {
+            Protocol::Http1 => {
+                let (sender, connection) = http1::handshake(stream).await?;
+                tokio::spawn(connection);
+                Ok(Sender::Http1(sender))
+            }
+            Protocol::H2 => {
+                let mut builder = http2::Builder::new(TokioExecutor::new());
+                builder
+                    .timer(TokioTimer::new())
+                    .initial_stream_window_size(STREAM_WINDOW)
+                    .initial_connection_window_size(CONNECTION_WINDOW);
+                let (sender, connection) = builder.handshake(stream).await?;
+                tokio::spawn(connection);
+                Ok(Sender::H2(sender))
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! One request and its answer.
+
+use super::queue::urgency;
+use crate::reason::reason;
+use crate::result::{Kind, Protocol};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
+use hyper::http::request::Builder;
+use hyper::{Request, Response};
+use units::Instant;
+
+/// RFC 9218 section 5.
+const PRIORITY: HeaderName = HeaderName::from_static("priority");
+/// Says who asks, at about the length at which browsers do: requests are part of the load.
+const AGENT: &str = concat!(
+    "Mozilla/5.0 (X11; Linux x86_64) isobath/",
+    env!("CARGO_PKG_VERSION"),
+    " (page load measurement; no browser)"
+);
+
+/// The near end of a connection.
+#[derive(Debug)]
+pub(super) enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+    H2(http2::SendRequest<Empty<Bytes>>),
+}
+
+impl Sender {
+    /// The same connection for another request, where requests share one.
+    pub(super) fn share(&self) -> Option<Self> {
+        match self {
+            Self::Http1(_) => None,
+            Self::H2(sender) => Some(Self::H2(sender.clone())),
+        }
+    }
+
+    const fn protocol(&self) -> Protocol {
+        match self {
+            Self::Http1(_) => Protocol::Http1,
+            Self::H2(_) => Protocol::H2,
+        }
+    }
+
+    async fn send(&mut self, request: Request<Empty<Bytes>>) -> hyper::Result<Response<Incoming>> {
+        match self {
+            Self::Http1(sender) => sender.send_request(request).await,
+            Self::H2(sender) => sender.send_request(request).await,
+        }
+    }
+
+    /// Whether another request can follow. After a whole answer that takes the connection's task a
+    /// moment.
+    async fn is_ready(&mut self) -> bool {
+        match self {
+            Self::Http1(sender) => sender.ready().await.is_ok(),
+            Self::H2(sender) => sender.ready().await.is_ok(),
+        }
+    }
+}
+
+/// What to ask for.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    /// Host and port.
+    pub(super) authority: String,
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    /// Octets of the answer; more are not read.
+    pub(super) size: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) sent: Instant,
+    pub(super) first: Option<Instant>,
+    pub(super) last: Option<Instant>,
+    pub(super) status: Option<u16>,
+    pub(super) bytes: u64,
+    pub(super) is_usable: bool,
+    pub(super) error: Option<String>,
+}
+
+/// Sends the request and reads the answer to its end, with `tell` called for the octets so far.
+pub(super) async fn exchange(sender: &mut Sender, wish: &Wish, tell: impl Fn(u64)) -> Outcome {
+    let mut outcome = Outcome {
+        sent: sys::clock::now(),
+        ..Outcome::default()
+    };
+    let done = converse(sender, wish, &tell, &mut outcome).await;
+    match done {
+        Ok(()) => {
+            outcome.last = Some(sys::clock::now());
+            outcome.is_usable = sender.is_ready().await;
+        }
+        Err(why) => {
+            let (authority, path) = (&wish.authority, &wish.path);
+            outcome.error = Some(format!("https://{authority}{path}: {why}"));
+        }
+    }
+    outcome
+}
+
+async fn converse(
+    sender: &mut Sender,
+    wish: &Wish,
+    tell: &impl Fn(u64),
+    outcome: &mut Outcome,
+) -> Result<(), String> {
+    let words = |error: hyper::Error| reason(&error);
+    let request = request(sender.protocol(), wish).map_err(|error| error.to_string())?;
+    let answer = sender.send(request).await.map_err(words)?;
+    outcome.first = Some(sys::clock::now());
+    outcome.status = Some(answer.status().as_u16());
+    if !answer.status().is_success() {
+        return Err(format!("the server answered {}", answer.status()));
+    }
+    let mut body = answer.into_body();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(words)?;
+        outcome.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+        if outcome.bytes > wish.size {
+            return Err(format!("more than {} octets came", wish.size));
+        }
+        tell(outcome.bytes);
+    }
+    if outcome.bytes < wish.size {
+        let (came, size) = (outcome.bytes, wish.size);
+        return Err(format!("{came} octets came, not {size}"));
+    }
+    Ok(())
+}
+
+fn request(protocol: Protocol, wish: &Wish) -> hyper::http::Result<Request<Empty<Bytes>>> {
+    let request = match protocol {
+        Protocol::Http1 => Request::get(&wish.path).header(HOST, &wish.authority),
+        Protocol::H2 => Request::get(format!("https://{}{}", wish.authority, wish.path)),
+    };
+    described(request, wish.kind).body(Empty::new())
+}
+
+fn described(request: Builder, kind: Kind) -> Builder {
+    let urgency = urgency(kind);
+    let priority = match kind {
+        // What can be shown or used in part may be sent interleaved.
+        Kind::Document | Kind::Image | Kind::Fetch => format!("u={urgency}, i"),
+        _ => format!("u={urgency}"),
+    };
+    request
+        .header(USER_AGENT, AGENT)
+        .header(ACCEPT, "*/*")
+        .header(ACCEPT_ENCODING, "gzip, deflate, br, zstd")
+        .header(ACCEPT_LANGUAGE, "en")
+        .header(PRIORITY, priority)
+}
