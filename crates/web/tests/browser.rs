@@ -6,7 +6,7 @@ mod server;
 
 use hickory_proto::op::ResponseCode;
 use isobath_web::browser::{Browser, Chromium, Options, Proxied};
-use isobath_web::{Kind, ObjectLoad, PageLoad, Protocol};
+use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel, Protocol};
 use server::{Manner, Page, Resolver, Server};
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -40,7 +40,8 @@ fn skip(reason: &str) {
 
 #[track_caller]
 fn start(chromium: &Chromium, site: Option<Proxied>) -> Browser {
-    Browser::start(chromium, Options { site }).unwrap()
+    let protocol = None;
+    Browser::start(chromium, Options { site, protocol }).unwrap()
 }
 
 fn load(browser: &mut Browser, url: &str) -> PageLoad {
@@ -186,6 +187,32 @@ fn fifteen_hosts_of_six_images_each_are_loaded_over_ninety_connections() {
         "a limit of the proxy shows: {}",
         connections.len()
     );
+}
+
+#[test]
+fn a_page_model_is_loaded_whole_by_both_protocols() {
+    let Some(chromium) = chromium() else { return };
+    let resolver = Resolver::start(ResponseCode::NoError);
+    let model = PageModel::find("today").unwrap();
+    for protocol in [Protocol::Http1, Protocol::H2] {
+        let site = server::ModelSite::start(model.clone());
+        let options = Options {
+            site: Some(site.proxied(resolver.address)),
+            protocol: Some(protocol),
+        };
+        let mut browser = Browser::start(&chromium, options).unwrap();
+        let load = load(&mut browser, &site.url);
+        assert_eq!((load.error.as_deref(), load.protocol), (None, protocol));
+        assert_eq!(load.loaded(), model.objects().len());
+        for (number, wanted) in (0..).zip(model.objects()) {
+            let found = object(&load, number);
+            assert_eq!(
+                (found.kind, found.bytes),
+                (wanted.kind, wanted.size.get()),
+                "{found:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Asks a resolver for the address of a name, over UDP (RFC 1035 section 4.2.1).
+//! Looks a name up at a resolver, over UDP (RFC 1035 section 4.2.1).
 
+use super::Proxied;
 use crate::dns::{self, Family, Reply};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,28 +19,31 @@ const PATIENCE: [Duration; 3] = [
 /// Longest datagram that is read.
 const MAX_DATAGRAM: usize = 1500;
 
-/// The IPv6 (or IPv4) address of `host` according to `resolver`; an error is one line.
-pub(super) async fn look_up(
-    resolver: SocketAddr,
-    host: &str,
-    wants_v6: bool,
-) -> Result<IpAddr, String> {
-    let reply = ask(resolver, host, wants_v6).await;
-    let address = reply.map_err(|e| in_words(&e)).and_then(|r| address(&r));
-    address.map_err(|reason| format!("look up {host} at {resolver}: {reason}"))
+/// Looks `host` up at the resolver of `site`. It must have an address of the family that the site is
+/// reached by, which is that of all its hosts; so what the address is does not matter.
+///
+/// # Errors
+///
+/// One line.
+pub(super) async fn look_up(site: &Proxied, host: &str) -> Result<(), String> {
+    let reply = ask(site, host).await.map_err(|error| in_words(&error));
+    let found = reply.and_then(|reply| check(&reply));
+    found.map_err(|reason| format!("look up {host} at {}: {reason}", site.resolver))
 }
 
 /// Asks until there is an answer, a few times at most.
-async fn ask(resolver: SocketAddr, host: &str, wants_v6: bool) -> io::Result<Reply> {
-    let any: IpAddr = match resolver {
+async fn ask(site: &Proxied, host: &str) -> io::Result<Reply> {
+    let any: IpAddr = match site.resolver {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0)).await?;
-    socket.connect(resolver).await?;
+    if let Some(class) = site.class {
+        sys::tcp::set_traffic_class(&socket, class).map_err(io::Error::other)?;
+    }
+    socket.connect(site.resolver).await?;
     let id = number();
-    let family = if wants_v6 { Family::V6 } else { Family::V4 };
-    let question = dns::query(id, host, family);
+    let question = dns::query(id, host, family(site.peer));
     for patience in PATIENCE {
         socket.send(&question).await?;
         if let Ok(reply) = timeout(patience, hear(&socket, id)).await {
@@ -47,6 +51,11 @@ async fn ask(resolver: SocketAddr, host: &str, wants_v6: bool) -> io::Result<Rep
         }
     }
     Err(io::ErrorKind::TimedOut.into())
+}
+
+fn family(peer: SocketAddr) -> Family {
+    let is_v6 = peer.ip().to_canonical().is_ipv6();
+    if is_v6 { Family::V6 } else { Family::V4 }
 }
 
 /// A question's number. The socket hears its one resolver only, so it need not be a secret.
@@ -67,11 +76,11 @@ async fn hear(socket: &UdpSocket, id: u16) -> io::Result<Reply> {
     }
 }
 
-fn address(reply: &Reply) -> Result<IpAddr, String> {
-    match (reply.rcode, reply.addresses.first()) {
-        (0, Some(address)) => Ok(*address),
-        (0, None) if reply.is_truncated => Err("the answer was cut short".to_owned()),
-        (0, None) => Err("it has no address of this family".to_owned()),
+fn check(reply: &Reply) -> Result<(), String> {
+    match (reply.rcode, reply.addresses.is_empty()) {
+        (0, false) => Ok(()),
+        (0, true) if reply.is_truncated => Err("the answer was cut short".to_owned()),
+        (0, true) => Err("it has no address of this family".to_owned()),
         (3, _) => Err("no such name".to_owned()),
         _ => Err(format!("the resolver says {}", reply.rcode_name())),
     }

@@ -36,7 +36,7 @@ mod waterfall;
 pub use chromium::Chromium;
 pub use error::Error;
 
-use crate::PageLoad;
+use crate::{PageLoad, Protocol};
 use devtools::DevTools;
 use outcome::Outcome;
 use page::{End, Page, Patience};
@@ -63,6 +63,9 @@ pub struct Options {
     /// The page server, for pages of ours. `None` for a site of the net: names, routes and certificates
     /// are then those of this host, without a proxy.
     pub site: Option<Proxied>,
+    /// What pages shall be loaded by. `None` leaves it to browser and server, which is HTTP/2 where a
+    /// server has it; so is `H2`, because a browser cannot be kept from HTTP/1.1.
+    pub protocol: Option<Protocol>,
 }
 
 /// A page server: one address that serves all hosts of its pages.
@@ -74,7 +77,7 @@ pub struct Proxied {
     pub peer: SocketAddr,
     /// The server's X.509 certificate, DER.
     pub certificate: Vec<u8>,
-    /// Marks connections, the SYN included; look-ups are not marked.
+    /// Marks what is sent on the way there: look-ups, SYNs, requests.
     pub class: Option<TrafficClass>,
 }
 
@@ -99,6 +102,9 @@ impl Browser {
         if let Some(site) = &options.site {
             let hash = certificate::key_hash(&site.certificate)?;
             switches.push(format!("--ignore-certificate-errors-spki-list={hash}"));
+        }
+        if options.protocol == Some(Protocol::Http1) {
+            switches.push("--disable-http2".to_owned());
         }
         let proxy = options.site.map(Proxy::start).transpose()?;
         let (mut process, pipe) = Process::start(chromium, &switches)?;

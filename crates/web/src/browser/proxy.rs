@@ -15,7 +15,7 @@ use super::socks::{self, Parsed, Refused, Reply};
 use super::{Error, Proxied};
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -52,8 +52,8 @@ pub(super) struct Seen {
     pub(super) host: String,
     /// When the browser had connected to the proxy.
     pub(super) accepted: Instant,
-    /// How long it waited for the name to be looked up: nothing if that had been done before.
-    pub(super) dns: Duration,
+    /// How long it waited for the name to be looked up; none if that had been done before.
+    pub(super) dns: Option<Duration>,
 }
 
 /// What the proxy saw in one load.
@@ -80,7 +80,7 @@ struct Load {
 }
 
 /// A name that is being looked up, or has been. All who ask for it wait for the same answer.
-type Name = Arc<OnceCell<Result<IpAddr, String>>>;
+type Name = Arc<OnceCell<Result<(), String>>>;
 
 impl Proxy {
     /// Starts one, in the network namespace of the calling thread.
@@ -149,13 +149,14 @@ impl Shared {
         self.load().sightings.failure.get_or_insert(failure);
     }
 
-    /// Looks `host` up, once in a load.
-    async fn resolve(&self, host: &str) -> Result<IpAddr, String> {
+    /// Looks `host` up, once in a load, and says how long that took; none if it had been done before.
+    async fn resolve(&self, host: &str) -> Result<Option<Duration>, String> {
         let name = self.name(host).ok_or("too many names in one page")?;
+        let began = (!name.initialized()).then(clock::now);
         let site = &self.site;
-        name.get_or_init(|| look_up(site.resolver, host, site.peer.is_ipv6()))
-            .await
-            .clone()
+        let answer = name.get_or_init(|| look_up(site, host)).await;
+        answer.clone()?;
+        Ok(began.map(|began| clock::now().since(began)))
     }
 
     async fn connect(&self) -> io::Result<TcpStream> {
@@ -222,9 +223,7 @@ async fn client(mut stream: TcpStream, accepted: Instant, shared: Arc<Shared>) {
 
 /// Looks up and connects; writes down how long the look-up took.
 async fn reach(host: &str, accepted: Instant, shared: &Shared) -> Result<TcpStream, String> {
-    let began = clock::now();
-    shared.resolve(host).await?;
-    let dns = clock::now().since(began);
+    let dns = shared.resolve(host).await?;
     let connected = shared.connect().await;
     let stream =
         connected.map_err(|e| format!("connect to {host} at {}: {e}", shared.site.peer))?;

@@ -233,9 +233,9 @@ impl Request {
         let is_ours =
             |seen: &Seen| seen.host == self.host && from <= seen.accepted && seen.accepted <= to;
         if let Some(index) = seen.iter().position(is_ours) {
-            let dns = seen.remove(index).dns;
+            load.dns = seen.remove(index).dns;
+            let dns = load.dns.unwrap_or_default();
             load.connect = load.connect.map(|all| all.saturating_sub(dns));
-            load.dns = Some(dns);
         }
     }
 

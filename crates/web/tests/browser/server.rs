@@ -5,6 +5,7 @@ use hickory_proto::op::{Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::A;
 use hickory_proto::rr::{RData, Record};
 use isobath_web::browser::Proxied;
+use isobath_web::{PageModel, Published, Site};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+
+/// The session whose pages are served.
+const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 
 /// An answer: its type and its body.
 pub(crate) type Page = (&'static str, String);
@@ -149,6 +153,46 @@ fn read_request(stream: &mut impl std::io::BufRead) -> Option<String> {
             .filter(|length| *length > 0)?;
     }
     Some(path)
+}
+
+/// The crate's own server with one page, at a port of its own.
+pub(crate) struct ModelSite {
+    pub(crate) url: String,
+    address: SocketAddr,
+    certificate: Vec<u8>,
+    _published: Published,
+}
+
+impl ModelSite {
+    pub(crate) fn start(model: PageModel) -> Self {
+        let made = rcgen::generate_simple_self_signed(["isobath".to_owned()]).unwrap();
+        let certificate = made.cert.der().to_vec();
+        let site = Site::start(&certificate, &made.signing_key.serialize_der()).unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = model.url(0, TOKEN, address.port());
+        let published = site.publish(TOKEN, model);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                site.take(stream, TOKEN, ());
+            }
+        });
+        Self {
+            url,
+            address,
+            certificate,
+            _published: published,
+        }
+    }
+
+    pub(crate) fn proxied(&self, resolver: SocketAddr) -> Proxied {
+        Proxied {
+            resolver,
+            peer: self.address,
+            certificate: self.certificate.clone(),
+            class: None,
+        }
+    }
 }
 
 /// A resolver that answers every question about IPv4 with 127.0.0.1, or refuses.

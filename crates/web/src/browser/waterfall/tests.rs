@@ -107,7 +107,7 @@ fn a_look_up_that_the_proxy_saw_is_taken_out_of_the_time_to_connect() {
     let seen = |host: &str, accepted| Seen {
         host: host.to_owned(),
         accepted: at(accepted),
-        dns: Duration::from_millis(15),
+        dns: ms(15),
     };
     let found = objects(
         &waterfall,
