@@ -4,6 +4,7 @@
 mod calibrate;
 mod cli;
 mod host;
+mod live;
 mod rrul;
 mod serve;
 

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 use record::Row;
-use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
+use record::tables::{
+    Counters, Cpu, Hop, HttpsProbe, PageLoad, PageObject, Queue, Sample, Series, Stream,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -85,6 +87,10 @@ fn every_column_of_every_table_is_documented_in_its_order() {
     assert_columns::<Queue>(&document);
     assert_columns::<Counters>(&document);
     assert_columns::<Cpu>(&document);
+    assert_columns::<PageLoad>(&document);
+    assert_columns::<PageObject>(&document);
+    assert_columns::<Hop>(&document);
+    assert_columns::<HttpsProbe>(&document);
 }
 
 /// The names of all properties anywhere in a JSON Schema.

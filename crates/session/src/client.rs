@@ -5,7 +5,7 @@ use crate::address::{Family, Target};
 use crate::admit::tune;
 use crate::control::Control;
 use crate::hello::{Answer, Code, Hello, PROTOCOL, Refusal, VERSION, Welcome};
-use crate::key::AccessKey;
+use crate::key::{AccessKey, Fingerprint};
 use crate::tag::DataKeys;
 use crate::tls::{self, Proof};
 use crate::wire::Preamble;
@@ -28,6 +28,11 @@ pub struct Client {
     pub peer: SocketAddr,
     /// All addresses that the host has, `peer` among them: for measuring over the other protocol too.
     pub addresses: Vec<SocketAddr>,
+    /// The certificate that the server showed, in DER form, and its SHA-256 fingerprint: whatever else the server serves
+    /// by TLS shows the same.
+    pub certificate: Vec<u8>,
+    /// See `certificate`.
+    pub fingerprint: Fingerprint,
     /// Opens data streams; may be shared among threads.
     pub dialer: Arc<Dialer>,
 }
@@ -70,6 +75,9 @@ pub fn connect(
     let name = target.to_string();
     let (socket, peer) = reach(&name, &addresses, deadline)?;
     let (control, welcome) = greet(name, socket, key, deadline)?;
+    let shown = control.connection().peer_certificates();
+    let certificate = shown.and_then(|chain| chain.first());
+    let certificate = certificate.map_or_else(Vec::new, |der| der.to_vec());
     let dialer = Arc::new(Dialer {
         session: welcome.session,
         keys: welcome.data_key.into(),
@@ -80,6 +88,8 @@ pub fn connect(
         welcome,
         peer,
         addresses,
+        fingerprint: tls::fingerprint(&certificate),
+        certificate,
         dialer,
     })
 }

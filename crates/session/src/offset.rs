@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// The far end's monotonic clock minus ours, and how well that is known.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ClockOffset {
     /// Nanoseconds to add to one of our instants to get the far end's.
     pub offset_ns: i64,

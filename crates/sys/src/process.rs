@@ -75,6 +75,12 @@ pub fn terminate(child: &mut Child) {
     }
 }
 
+/// Does what Ctrl-C does, for a program that has the terminal in raw mode, where it is a key like any other.
+pub fn interrupt_self() {
+    // A process may always signal itself.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::INT);
+}
+
 /// A flag that the first interrupt (Ctrl-C) or termination signal raises; a second one ends the process at once.
 ///
 /// # Errors

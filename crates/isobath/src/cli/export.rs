@@ -1,23 +1,33 @@
 //! `isobath export`.
 
 use super::print;
+use anyhow::Context;
 use record::{Record, export_csv_folder};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("format").required(true).args(["csv", "flent"])))]
 pub(crate) struct Args {
     /// The record's folder.
     run: PathBuf,
     /// Write every table as CSV, one file each.
-    #[arg(long, required = true)]
+    #[arg(long)]
     csv: bool,
-    /// Folder for the files [default: `csv` in the record's folder].
+    /// Write a data file that Flent opens and plots.
+    #[arg(long)]
+    flent: bool,
+    /// Folder for the CSV files, or the Flent file [default: in the record's folder].
     #[arg(short, long)]
     out: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let record = Record::open(&args.run)?;
+    if args.flent {
+        return to_flent(args, &record);
+    }
     let out = args.out.clone().unwrap_or_else(|| args.run.join("csv"));
     export_csv_folder(&record, &out)?;
     print(&format!(
@@ -26,4 +36,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         out.display()
     ))?;
     Ok(0)
+}
+
+fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
+    let name = || args.run.join(flent::file_name(record));
+    let out = args.out.clone().unwrap_or_else(name);
+    let exported = write(record, &out)?;
+    if let Some(note) = exported.note {
+        eprintln!("export: {note}");
+    }
+    print(&out.display().to_string())?;
+    Ok(0)
+}
+
+fn write(record: &Record, out: &Path) -> anyhow::Result<flent::Exported> {
+    let file = File::create(out)
+        .with_context(|| format!("cannot write {} - choose another --out", out.display()))?;
+    Ok(flent::export(record, BufWriter::new(file))?)
 }

@@ -206,6 +206,7 @@ fn end(child: &mut Child) {
 pub(crate) struct Far {
     child: Child,
     address: SocketAddr,
+    other: Option<SocketAddr>,
     key: AccessKey,
 }
 
@@ -217,34 +218,48 @@ struct Announcement {
 }
 
 impl Far {
-    /// Starts the far end, and moves the calling thread (and those it will start) to the client host.
+    /// Starts the far ends on the lab's servers, and moves the calling thread (and those it will start) to the client host.
     ///
     /// # Errors
     ///
-    /// When it does not come up.
-    pub(crate) fn start(network: &Network, v6: bool) -> anyhow::Result<Self> {
+    /// When one does not come up.
+    pub(crate) fn start_all(network: &Network, v6: bool) -> anyhow::Result<Vec<Self>> {
+        let servers = network.topology().servers();
+        let all = servers.iter().map(|server| Self::start(network, server, v6));
+        let all = all.collect::<anyhow::Result<_>>()?;
+        network.node(&network.topology().client)?.enter()?;
+        Ok(all)
+    }
+
+    fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["serve", "--ephemeral", "--json"])
             .stdout(Stdio::piped());
         // It is ended by us, in order; the terminal's Ctrl-C is not for it.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let server = &network.topology().server;
         let mut child = network.spawn(server, command)?;
         let mut line = String::new();
         let stdout = child.stdout.take().context("the far end has no output")?;
         BufReader::new(stdout).read_line(&mut line)?;
         let said: Announcement = serde_json::from_str(&line)
             .with_context(|| format!("the far end in the lab did not start (it said '{line}')"))?;
-        network.node(&network.topology().client)?.enter()?;
-        let ip = network
-            .address(server, v6)
-            .context("the server has no address")?;
+        let at = |v6| {
+            let ip = network.address(server, v6)?;
+            Some(SocketAddr::new(ip, said.address.port()))
+        };
+        let version = if v6 { 6 } else { 4 };
         Ok(Self {
             child,
-            address: SocketAddr::new(ip, said.address.port()),
+            address: at(v6).with_context(|| format!("host '{server}' has no IPv{version} address in this lab"))?,
+            other: at(!v6),
             key: said.key.parse()?,
         })
+    }
+
+    /// Its address by the other version of IP, where it has one.
+    pub(crate) const fn other(&self) -> Option<SocketAddr> {
+        self.other
     }
 
     /// Its address and port.

@@ -3,7 +3,9 @@
 mod calibrate;
 mod export;
 mod generate;
+mod import;
 mod lab;
+mod report;
 mod rrul;
 mod serve;
 mod show;
@@ -43,8 +45,12 @@ enum Verb {
     Lab(lab::Verb),
     /// Look at a record again.
     Show(show::Args),
-    /// Write the tables of a record as CSV.
+    /// Write a record as one page of figures that needs no network.
+    Report(report::Args),
+    /// Write a record as CSV, or as a data file of Flent's.
     Export(export::Args),
+    /// Make a record of a data file of Flent's.
+    Import(import::Args),
     /// Print shell completions or the manual page.
     #[command(subcommand, hide = true)]
     Generate(generate::Verb),
@@ -103,7 +109,9 @@ impl Verb {
             Self::Rrul(_) => "rrul",
             Self::Lab(_) => "lab",
             Self::Show(_) => "show",
+            Self::Report(_) => "report",
             Self::Export(_) => "export",
+            Self::Import(_) => "import",
             Self::Generate(_) => "generate",
         }
     }
@@ -114,7 +122,9 @@ impl Verb {
             Self::Rrul(args) => rrul::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Show(args) => show::run(&args),
+            Self::Report(args) => report::run(&args),
             Self::Export(args) => export::run(&args),
+            Self::Import(args) => import::run(&args),
             Self::Generate(verb) => generate::run(&verb),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::calibrate;
-use crate::rrul::streams::StreamPlan;
+use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
@@ -17,26 +17,41 @@ pub(crate) struct Args {
     /// Print run.json instead of the scorecard.
     #[arg(long)]
     json: bool,
+    /// Say how the score and every penalty came about.
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let record = Record::open(&args.run)?;
-    let mut run = record.run().clone();
-    let is_empty = run
-        .summary
-        .as_object()
-        .is_none_or(serde_json::Map::is_empty);
-    if run.test == "rrul" && is_empty {
-        run.summary = serde_json::to_value(summary_of(&record, &run)?)?;
-    }
+    let run = completed(&record)?;
     if args.json {
         print(&serde_json::to_string_pretty(&run)?)?;
+    } else if args.explain {
+        if run.test != "rrul" {
+            anyhow::bail!("a record of test '{}' has no score to explain", run.test);
+        }
+        let summary: Summary = serde_json::from_value(run.summary.clone())?;
+        print(&rrul::scorecard::explain(&run, &summary))?;
     } else {
         let page = page(&run).with_context(|| args.run.display().to_string())?;
         print(&format!("{page}record        {}", args.run.display()))?;
     }
     // Looking at a record has succeeded, whatever is in it.
     Ok(0)
+}
+
+/// The run of a record; one that was killed before it could write a summary gets it from its tables.
+pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
+    let mut run = record.run().clone();
+    let is_empty = run
+        .summary
+        .as_object()
+        .is_none_or(serde_json::Map::is_empty);
+    if run.test == "rrul" && is_empty {
+        run.summary = serde_json::to_value(summary_of(record, &run)?)?;
+    }
+    Ok(run)
 }
 
 /// The scorecard of the run's test.
@@ -68,7 +83,12 @@ fn summary_of(record: &Record, run: &Run) -> anyhow::Result<Summary> {
     plan.check()
         .map_err(anyhow::Error::msg)
         .context("run.json has another plan")?;
-    let family = run.path.families.first().copied().unwrap_or(4);
-    let streams = StreamPlan::all(&plan, family, None);
+    let streams = StreamPlan::all(
+        &plan,
+        &Common {
+            families: &run.path.families,
+            cc: None,
+        },
+    );
     Ok(summarise(&plan, &Tables::read(record, &streams)?))
 }

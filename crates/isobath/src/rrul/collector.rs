@@ -1,13 +1,14 @@
 //! Gathers what the threads of a run find, and puts it on disk.
 
-use super::Live;
+use super::{Live, Plan, stream};
 use super::lab_books::LabBooks;
-use super::messages::{Done, Far, Near, StreamEnd};
+use super::messages::{CallArrival, Done, Far, Near, Row, StreamEnd};
 use super::run::{ANSWER, Context, Ending};
 use super::sampler::Sink;
-use super::tables::Tables;
+use super::tables::{CallSample, Tables};
 use record::RecordWriter;
-use record::tables::{Cpu, Sample, Series};
+use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series};
+use session::{Client, ClockOffset};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
@@ -25,10 +26,15 @@ const FAR_ROWS: Duration = Duration::from_secs(120);
 
 /// A finding of a stream or of the sampler.
 pub(super) enum Finding {
+    /// A datagram of a call arrived here.
+    Call(CallSample),
     Cpu(Cpu),
     Ended(StreamEnd),
     Failed { stream: u16, reason: String },
+    Hop(Hop),
+    Https(HttpsProbe),
     Opened { stream: u16, connected_ns: u64 },
+    Page(PageLoad, Vec<PageObject>),
     Sample(Sample),
     Series(Series),
 }
@@ -55,6 +61,7 @@ pub(super) struct Collector<'a> {
     pub(super) tables: Tables,
     pub(super) failures: Vec<String>,
     origin: Instant,
+    clocks: &'a [ClockOffset],
     flushed: Instant,
 }
 
@@ -63,6 +70,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
         origin: Instant,
+        clocks: &'a [ClockOffset],
         findings: Receiver<Finding>,
     ) -> Self {
         let lab = context
@@ -74,6 +82,7 @@ impl<'a> Collector<'a> {
             tables: Tables::new(context.streams, lab),
             failures: Vec::new(),
             origin,
+            clocks,
             flushed: clock::now(),
         }
     }
@@ -81,7 +90,7 @@ impl<'a> Collector<'a> {
     /// Collects until the plan's end, or until something ends it before.
     pub(super) fn collect(
         &mut self,
-        control: &mut session::Control,
+        clients: &mut [Client],
         record: &mut RecordWriter,
     ) -> Result<Ending, record::Error> {
         let end = self.origin + self.context.plan.total();
@@ -101,7 +110,7 @@ impl<'a> Collector<'a> {
             if now.since(shown) >= DISPLAY {
                 shown = now;
                 self.show(now);
-                if let Some(reason) = lost(control) {
+                if let Some(reason) = clients.iter_mut().find_map(|c| lost(&mut c.control)) {
                     return Ok(Ending::Lost(reason));
                 }
             }
@@ -113,12 +122,19 @@ impl<'a> Collector<'a> {
 
     fn take(&mut self, finding: Finding) {
         match finding {
+            Finding::Call(sample) => self.tables.call(&sample),
             Finding::Cpu(row) => self.tables.cpu.push(row),
             Finding::Ended(end) => self.tables.ended("client", &end),
             Finding::Failed { stream, reason } => {
                 let name = self.context.streams.iter().find(|plan| plan.id == stream);
                 let name = name.map_or("a stream", |plan| &plan.name);
                 self.failures.push(format!("{name}: {reason}"));
+            }
+            Finding::Hop(row) => self.tables.hops.push(row),
+            Finding::Https(row) => self.tables.https.push(row),
+            Finding::Page(load, objects) => {
+                self.tables.pages.push(load);
+                self.tables.objects.extend(objects);
             }
             Finding::Opened {
                 stream,
@@ -135,7 +151,7 @@ impl<'a> Collector<'a> {
         if let Some(network) = self.context.lab {
             self.tables.take_lab(network);
         }
-        self.tables.write(record)
+        self.tables.write(record, self.context.ndjson.as_ref())
     }
 
     /// Takes what the threads have said before they ended.
@@ -147,50 +163,91 @@ impl<'a> Collector<'a> {
 
     fn show(&self, now: Instant) {
         let elapsed = now.since(self.origin);
-        let plan = self.context.plan;
-        let (load, end) = (plan.idle_before.0, plan.idle_before.0 + plan.duration.0);
-        let phase = match elapsed {
-            elapsed if elapsed < load => "idle",
-            elapsed if elapsed < end && !plan.load.is_empty() => "load",
-            _ => "idle again",
-        };
+        let phase = phase(self.context.plan, elapsed);
         let (down_mbps, up_mbps, rtt_ms) = self.tables.latest();
         (self.context.display)(&Live {
             elapsed,
             phase,
             down_mbps,
             up_mbps,
+            class_rtt_ms: self.tables.latest_by_class(),
+            page_ms: self
+                .tables
+                .pages
+                .last()
+                .and_then(|load| Some(load.load_ns? as f64 / 1e6)),
             rtt_ms,
         });
     }
 
-    /// Asks the far end for its side; `None` when it does not answer any more.
-    pub(super) fn ask_far_end(&mut self, control: &mut session::Control) -> Option<Box<Done>> {
-        let deadline = clock::now() + FAR_ROWS;
-        let mut left = MOST_FAR_ROWS;
-        let mut ask = || -> Result<Box<Done>, String> {
-            control
-                .send(&Near::Finish)
-                .map_err(|error| error.to_string())?;
-            loop {
-                match control
-                    .recv::<Far>(ANSWER)
-                    .map_err(|error| error.to_string())?
-                {
-                    Far::Rows(rows) if rows.len() <= left && clock::now() < deadline => {
-                        left -= rows.len();
-                        for row in rows {
-                            self.tables.far_row(row);
-                        }
-                    }
-                    Far::Rows(_) => return Err("the server sends rows without end".to_owned()),
-                    Far::Done(done) => return Ok(done),
-                    Far::Ready | Far::Refused(_) => {}
+    /// Asks the far ends for their sides; nothing when one of them does not answer any more.
+    pub(super) fn ask_far_ends(&mut self, clients: &mut [Client]) -> Vec<Done> {
+        let mut all = Vec::new();
+        for (index, client) in clients.iter_mut().enumerate() {
+            match self.ask(index, &mut client.control) {
+                Ok(done) => all.push(done),
+                Err(reason) => {
+                    self.failures.push(reason);
+                    return Vec::new();
                 }
             }
-        };
-        let done = ask();
-        done.map_err(|error| self.failures.push(error)).ok()
+        }
+        all
+    }
+
+    fn ask(&mut self, server: usize, control: &mut session::Control) -> Result<Done, String> {
+        let told = |error: session::Error| error.to_string();
+        let deadline = clock::now() + FAR_ROWS;
+        let mut left = MOST_FAR_ROWS;
+        control.send(&Near::Finish).map_err(told)?;
+        loop {
+            match control.recv::<Far>(ANSWER).map_err(told)? {
+                Far::Rows(rows) if rows.len() <= left && clock::now() < deadline => {
+                    left -= rows.len();
+                    rows.into_iter().for_each(|row| self.far_row(server, row));
+                }
+                Far::Rows(_) => return Err("the server sends rows without end".to_owned()),
+                Far::Done(done) => return Ok(*done),
+                Far::Ready | Far::Refused(_) => {}
+            }
+        }
+    }
+
+    fn far_row(&mut self, server: usize, row: Row) {
+        match row {
+            Row::Call(arrival) => {
+                let sample = self.call_sample(server, &arrival);
+                self.tables.call(&sample);
+            }
+            row => self.tables.far_row(server, row),
+        }
+    }
+
+    /// A datagram of a call that the far end received, on this host's clock.
+    fn call_sample(&self, server: usize, arrival: &CallArrival) -> CallSample {
+        let offset = self.clocks.get(server).map_or(0, |clock| clock.offset_ns);
+        let arrived = Instant::from_nanos(arrival.arrived_ns).offset(offset.saturating_neg());
+        let sent = Instant::from_nanos(arrival.sent_ns);
+        CallSample {
+            stream: arrival.stream,
+            seq: arrival.seq,
+            t_ns: stream::nanos(sent.since(self.origin)),
+            owd_ns: arrived.signed_since(sent),
+            kernel: arrival.kernel,
+            tos: arrival.tos,
+        }
+    }
+}
+
+/// What the run is doing, in a word or two.
+fn phase(plan: &Plan, elapsed: Duration) -> &'static str {
+    let (load, end) = (plan.load_start(), plan.load_end());
+    match elapsed {
+        elapsed if elapsed < plan.idle().1.min(load) => "idle",
+        elapsed if elapsed < load => "idle web",
+        elapsed if elapsed < end && !plan.load.is_empty() => "load",
+        elapsed if elapsed < end => "web",
+        _ => "idle again",
     }
 }
 

@@ -9,7 +9,7 @@
 //! far:  done        what it has to say of itself
 //! ```
 
-use record::tables::{Cpu, Series};
+use record::tables::{Cpu, Hop, Series};
 use serde::{Deserialize, Serialize};
 use units::{Dscp, Span};
 
@@ -23,7 +23,7 @@ pub(crate) const STREAM_KIND: u8 = 1;
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Near {
     /// What is going to happen.
-    Setup(Setup),
+    Setup(Box<Setup>),
     /// Send what was sampled.
     Finish,
 }
@@ -35,11 +35,14 @@ pub(crate) struct Setup {
     pub(crate) origin_ns: u64,
     /// From the run's start to its end.
     pub(crate) total: Span,
-    /// The TCP streams that will be opened.
+    /// The streams in which it has a part.
     pub(crate) streams: Vec<StreamSetup>,
+    /// The page that it is to serve.
+    #[serde(default)]
+    pub(crate) page: Option<web::PageModel>,
 }
 
-/// A TCP stream that will be opened.
+/// A stream in which the far end has a part.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct StreamSetup {
     /// Its number, as in the preamble and in all tables.
@@ -50,7 +53,8 @@ pub(crate) struct StreamSetup {
     pub(crate) class: Dscp,
     /// Congestion control of the sender; without one, its host's default.
     pub(crate) cc: Option<String>,
-    /// When the sender stops, after the run's start.
+    /// When the sender starts and stops, after the run's start.
+    pub(crate) start: Span,
     pub(crate) stop: Span,
 }
 
@@ -63,19 +67,38 @@ pub(crate) enum Role {
         /// Octets of a message.
         size: u16,
     },
+    /// Keeps books of a call's datagrams.
+    Listen {
+        /// The interval at which they are sent.
+        every: Span,
+    },
     /// Receives as much as comes.
     Sink,
     /// Sends as much as it can.
     Source,
+    /// Sends a call's datagrams to where the stream's requests came from.
+    Talk {
+        /// Octets of a datagram.
+        size: u16,
+        /// From one to the next.
+        every: Span,
+    },
+    /// Traces the path to where the stream's requests came from.
+    Trace {
+        /// How often each hop is asked.
+        every: Span,
+        /// The most hops.
+        hops: u8,
+    },
 }
 
 impl Role {
     /// Where the stream's data goes, as the tables say it.
     pub(crate) const fn direction(self) -> &'static str {
         match self {
-            Self::Echo { .. } => "both",
-            Self::Sink => "up",
-            Self::Source => "down",
+            Self::Echo { .. } | Self::Trace { .. } => "both",
+            Self::Listen { .. } | Self::Sink => "up",
+            Self::Source | Self::Talk { .. } => "down",
         }
     }
 }
@@ -102,8 +125,12 @@ pub(crate) enum Far {
     reason = "nearly all rows are the largest kind"
 )]
 pub(crate) enum Row {
+    /// A datagram of a call arrived.
+    Call(CallArrival),
     /// A busy-ness of its processors.
     Cpu(Cpu),
+    /// A probe of a trace was answered, or not.
+    Hop(Hop),
     /// One stream in one bin.
     Series(Series),
     /// The end of a stream.
@@ -125,6 +152,25 @@ pub(crate) struct StreamEnd {
     pub(crate) cc: Option<String>,
     /// Traffic-class octet of the other end's handshake as it arrived here.
     pub(crate) class_seen: Option<u8>,
+    /// Datagrams of a call that were sent from here.
+    pub(crate) sent: Option<u32>,
+}
+
+/// A datagram of a call, as it arrived.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct CallArrival {
+    /// Which stream.
+    pub(crate) stream: u16,
+    /// Its number.
+    pub(crate) seq: u32,
+    /// When it was sent, on the sender's clock.
+    pub(crate) sent_ns: u64,
+    /// When it arrived, on the receiver's clock.
+    pub(crate) arrived_ns: u64,
+    /// Whether the receiver's kernel stamped it.
+    pub(crate) kernel: bool,
+    /// Traffic-class octet as it arrived.
+    pub(crate) tos: Option<u8>,
 }
 
 /// What the far end has to say of itself.

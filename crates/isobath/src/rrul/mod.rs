@@ -12,11 +12,13 @@ mod collector;
 pub(crate) mod far;
 mod lab_books;
 pub(crate) mod messages;
-mod near;
+pub(crate) mod ndjson;
+pub(crate) mod near;
 pub(crate) mod plan;
 pub(crate) mod quality;
 pub(crate) mod run;
 pub(crate) mod sampler;
+pub(crate) mod score;
 pub(crate) mod scorecard;
 pub(crate) mod stream;
 pub(crate) mod streams;
@@ -34,6 +36,10 @@ pub(crate) struct Live {
     pub(crate) phase: &'static str,
     pub(crate) down_mbps: f64,
     pub(crate) up_mbps: f64,
+    /// The last round trip of each class by UDP.
+    pub(crate) class_rtt_ms: Vec<(String, f64)>,
+    /// The last page load, if pages are loaded.
+    pub(crate) page_ms: Option<f64>,
     /// The last round trip of any probe.
     pub(crate) rtt_ms: Option<f64>,
 }

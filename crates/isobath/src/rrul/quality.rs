@@ -1,23 +1,32 @@
 //! How good the instrument was, and whether the run says anything about the path.
 
-use super::Plan;
+use super::{Plan, stream};
+use super::messages::Done;
 use super::run::{Ending, Outcome};
 use super::sampler::BIN;
+use super::summary::Summary;
 use super::tables::Tables;
-use record::{CpuUse, Distribution, Instrument, Status, Warning};
+use record::{CpuUse, Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// A host that looks this late has missed what it was to see.
+const MISSED: Duration = Duration::from_millis(50);
 
 /// A bin that takes this much longer than planned is a standstill of the instrument.
 const STALL: Duration = Duration::from_millis(50);
 
 /// The state of the instrument over the run.
-pub(crate) fn instrument(plan: &Plan, outcome: &Outcome, emulator: Duration) -> Instrument {
+pub(crate) fn instrument(
+    plan: &Plan,
+    outcome: &Outcome,
+    summary: &Summary,
+    emulator: Duration,
+) -> Instrument {
     let tables = &outcome.tables;
-    let cpu = ["client", "server"]
-        .into_iter()
-        .filter_map(|host| cpu_use(plan, tables, host));
+    let hosts: BTreeSet<&str> = tables.cpu.iter().map(|row| &*row.host).collect();
+    let cpu = hosts.into_iter().filter_map(|host| cpu_use(plan, tables, host));
     let udp: Vec<_> = tables
         .samples
         .iter()
@@ -34,6 +43,10 @@ pub(crate) fn instrument(plan: &Plan, outcome: &Outcome, emulator: Duration) -> 
         .collect();
     let mut instrument = Instrument {
         cpu: cpu.collect(),
+        lateness: ["client", "server"]
+            .into_iter()
+            .filter_map(|end| lateness(plan, tables, end))
+            .collect(),
         stalls: Some(stalled.len() as u64),
         longest_stall_ms: stalled
             .values()
@@ -42,50 +55,71 @@ pub(crate) fn instrument(plan: &Plan, outcome: &Outcome, emulator: Duration) -> 
         kernel_stamps_pct: (!udp.is_empty()).then(|| stamped as f64 / udp.len() as f64 * 100.0),
         ..Instrument::default()
     };
+    let mut more = |name: &str, value| {
+        instrument.more.insert(name.to_owned(), value);
+    };
     let clock = outcome.clock;
-    instrument.more.insert(
-        "clock_offset_ms".to_owned(),
-        json!(clock.offset_ns as f64 / 1e6),
-    );
-    instrument.more.insert(
-        "clock_offset_error_ms".to_owned(),
-        json!(clock.rtt_ns as f64 / 2e6),
-    );
+    more("clock_offset_ms", json!(clock.offset_ns as f64 / 1e6));
+    more("clock_offset_error_ms", json!(clock.rtt_ns as f64 / 2e6));
     if let Some(after) = outcome.clock_after {
         let drift = after.offset_ns.saturating_sub(clock.offset_ns);
-        instrument
-            .more
-            .insert("clock_drift_ms".to_owned(), json!(drift as f64 / 1e6));
+        more("clock_drift_ms", json!(drift as f64 / 1e6));
     }
     if tables.lab.is_some() {
-        instrument
-            .more
-            .insert("emulator_cpu_s".to_owned(), json!(emulator.as_secs_f64()));
+        more("emulator_cpu_s", json!(emulator.as_secs_f64()));
     }
-    if let Some(far) = &outcome.far {
-        instrument
-            .more
-            .insert("server_process_cpu_s".to_owned(), json!(far.process_cpu_s));
-        instrument
-            .more
-            .insert("server_rows_lost".to_owned(), json!(far.rows_lost));
-        instrument
-            .more
-            .insert("server_datagrams_refused".to_owned(), json!(far.refused));
+    if let Some(line) = &summary.clock {
+        more("owd_offset_ms", json!(line.offset_ms));
+        more("owd_skew_ppm", json!(line.skew_ppm));
+    }
+    if !outcome.far.is_empty() {
+        let sum = |figure: fn(&Done) -> u64| outcome.far.iter().map(figure).sum::<u64>();
+        let cpu: f64 = outcome.far.iter().map(|far| far.process_cpu_s).sum();
+        more("server_process_cpu_s", json!(cpu));
+        more("server_rows_lost", json!(sum(|far| far.rows_lost)));
+        more("server_datagrams_refused", json!(sum(|far| far.refused)));
     }
     instrument
 }
 
-fn cpu_use(plan: &Plan, tables: &Tables, host: &str) -> Option<CpuUse> {
+/// How late an end looked at its streams while they were under load: it looks at the end of every bin, so what is beyond
+/// the bin is lateness. A host that is short of processor time is late here first.
+fn lateness(plan: &Plan, tables: &Tables, end: &str) -> Option<Lateness> {
+    let times = times(plan);
+    let rows = tables.series.iter().filter(|row| row.end == end);
+    let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
+    let width = stream::nanos(BIN);
+    for row in rows.filter(|row| times.contains(&Duration::from_nanos(row.t_ns))) {
+        // A look that was due bins ago shows in the length of its bin.
+        let late = (row.t_ns % width).max(row.bin_ns.saturating_sub(width));
+        // All streams are looked at one after the other: the first tells when it began.
+        let least = bins.entry(row.t_ns / width).or_insert(late);
+        *least = late.min(*least);
+    }
+    let missed = bins.values().filter(|late| Duration::from_nanos(**late) > MISSED);
+    Some(Lateness {
+        of: format!("{end} sampler"),
+        missed: missed.count() as u64,
+        late_us: Distribution::of(bins.values().map(|ns| *ns as f64 / 1e3))?,
+    })
+}
+
+/// The time that the figures are from.
+fn times(plan: &Plan) -> std::ops::RangeInclusive<Duration> {
     let (start, end) = if plan.load.is_empty() {
         (Duration::ZERO, plan.total())
     } else {
         plan.loaded()
     };
+    start..=end
+}
+
+fn cpu_use(plan: &Plan, tables: &Tables, host: &str) -> Option<CpuUse> {
+    let times = times(plan);
     let rows = tables
         .cpu
         .iter()
-        .filter(|row| row.host == host && (start..=end).contains(&Duration::from_nanos(row.t_ns)));
+        .filter(|row| row.host == host && times.contains(&Duration::from_nanos(row.t_ns)));
     let busy = Distribution::of(rows.clone().map(|row| row.busy_pct))?;
     let steal = Distribution::of(rows.map(|row| row.steal_pct))?;
     Some(CpuUse {
@@ -102,6 +136,7 @@ pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
         "cpu_saturated",
         "cpu_stolen",
         "emulator_late",
+        "host_late",
         "server_rows_lost",
     ];
     let missing = ["no_load", "path_stood_still", "udp_unanswered"];

@@ -6,15 +6,17 @@
 
 use super::collector::Collector;
 use super::messages::{Done, Far, Near, Setup};
-use super::near::NearStream;
+use super::ndjson::Ndjson;
+use super::near::{NearStream, Pages};
 use super::sampler::Sampler;
 use super::streams::StreamPlan;
 use super::tables::Tables;
 use super::{Live, Plan};
 use lab::Network;
 use record::RecordWriter;
-use session::{Client, ClockOffset};
+use session::{Client, ClockOffset, Dialer};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -36,14 +38,40 @@ const CLOCK_ROUNDS: u32 = 12;
 pub(crate) struct Context<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) streams: &'a [StreamPlan],
-    /// The far end's address and port for the data.
-    pub(crate) peer: SocketAddr,
+    /// The far ends.
+    pub(crate) peers: &'a [Peer],
+    /// The page that is loaded, and by what.
+    pub(crate) pages: Option<Pages<'a>>,
     /// The emulated network, whose books go into the record.
     pub(crate) lab: Option<&'a Network>,
+    /// Who follows the rows as they come.
+    pub(crate) ndjson: Option<Ndjson>,
     /// Raised when the user interrupts.
     pub(crate) interrupt: &'a AtomicBool,
     /// Told how it goes.
     pub(crate) display: &'a dyn Fn(&Live),
+}
+
+/// A far end, as the streams know it.
+pub(crate) struct Peer {
+    pub(crate) dialer: Arc<Dialer>,
+    /// Where the data goes by IPv4 and IPv6.
+    pub(crate) v4: Option<SocketAddr>,
+    pub(crate) v6: Option<SocketAddr>,
+    /// SHA-256 of its certificate.
+    pub(crate) fingerprint: [u8; 32],
+}
+
+impl Peer {
+    /// Its address for data by this version of IP; the other one's where it has none.
+    pub(crate) fn address(&self, family: u8) -> Option<SocketAddr> {
+        let [first, second] = if family == 6 {
+            [self.v6, self.v4]
+        } else {
+            [self.v4, self.v6]
+        };
+        first.or(second)
+    }
 }
 
 /// How a run ended.
@@ -61,44 +89,64 @@ pub(crate) enum Ending {
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     pub(crate) tables: Tables,
+    /// How far the first far end's clock is from this one.
     pub(crate) clock: ClockOffset,
     /// The same after the run.
     pub(crate) clock_after: Option<ClockOffset>,
     /// What went wrong with single streams.
     pub(crate) failures: Vec<String>,
-    pub(crate) far: Option<Box<Done>>,
+    /// What the far ends said of themselves, in their order; none when one did not.
+    pub(crate) far: Vec<Done>,
 }
 
 /// When a run starts, as both ends have agreed.
 pub(crate) struct Agreement {
     /// On this host's clock.
     origin: Instant,
-    /// How far the far end's clock is from it.
-    clock: ClockOffset,
+    /// How far the far ends' clocks are from it.
+    clocks: Vec<ClockOffset>,
 }
 
-/// Compares clocks, tells the far end what is going to happen, and waits until it is ready. After this the run must begin
-/// at once.
+/// Compares clocks, tells the far ends what is going to happen, and waits until they are ready. After this the run must
+/// begin at once.
 ///
 /// # Errors
 ///
-/// When the far end cannot be heard or will not do it.
-pub(crate) fn agree(context: &Context<'_>, client: &mut Client) -> anyhow::Result<Agreement> {
-    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
-    // Its answer takes a round trip, and so do the first streams.
-    let origin = clock::now() + LEAD + 2 * Duration::from_nanos(clock.rtt_ns);
-    let setup = Setup {
-        origin_ns: clock.to_theirs(origin).as_nanos(),
-        total: Span(context.plan.total()),
-        streams: context
-            .streams
-            .iter()
-            .filter_map(StreamPlan::far_setup)
-            .collect(),
-    };
-    client.control.send(&Near::Setup(setup))?;
+/// When a far end cannot be heard or will not do it.
+pub(crate) fn agree(context: &Context<'_>, clients: &mut [Client]) -> anyhow::Result<Agreement> {
+    let mut clocks = Vec::new();
+    for client in &mut *clients {
+        clocks.push(client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?);
+    }
+    // Their answers take a round trip each, and so do the first streams.
+    let round_trips: u64 = clocks.iter().map(|clock| clock.rtt_ns).sum();
+    let origin = clock::now() + LEAD + 2 * Duration::from_nanos(round_trips);
+    for (index, (client, clock)) in clients.iter_mut().zip(&clocks).enumerate() {
+        let setup = Setup {
+            origin_ns: clock.to_theirs(origin).as_nanos(),
+            total: Span(context.plan.total()),
+            streams: context
+                .streams
+                .iter()
+                .filter(|stream| usize::from(stream.server) == index)
+                .filter_map(StreamPlan::far_setup)
+                .collect(),
+            // Pages are the first server's.
+            page: context
+                .pages
+                .as_ref()
+                .filter(|_| index == 0)
+                .map(|pages| pages.model.clone()),
+        };
+        client.control.send(&Near::Setup(Box::new(setup)))?;
+        ready(client)?;
+    }
+    Ok(Agreement { origin, clocks })
+}
+
+fn ready(client: &mut Client) -> anyhow::Result<()> {
     match client.control.recv(ANSWER)? {
-        Far::Ready => Ok(Agreement { origin, clock }),
+        Far::Ready => Ok(()),
         Far::Refused(reason) => {
             let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
             anyhow::bail!("{} refuses the plan: {reason}", client.control.peer())
@@ -109,7 +157,7 @@ pub(crate) fn agree(context: &Context<'_>, client: &mut Client) -> anyhow::Resul
     }
 }
 
-/// Runs the plan with `client`, writing what is found to `record` as it comes.
+/// Runs the plan with `clients`, writing what is found to `record` as it comes.
 ///
 /// # Errors
 ///
@@ -117,28 +165,29 @@ pub(crate) fn agree(context: &Context<'_>, client: &mut Client) -> anyhow::Resul
 pub(crate) fn run(
     context: &Context<'_>,
     agreement: &Agreement,
-    client: &mut Client,
+    clients: &mut [Client],
     record: &mut RecordWriter,
 ) -> Result<Outcome, record::Error> {
-    let Agreement { origin, clock } = *agreement;
+    let Agreement { origin, clocks } = agreement;
     let (findings, collected) = mpsc::sync_channel(QUEUE);
-    let sampler = Sampler::new(origin, "client", findings);
+    let sampler = Sampler::new(*origin, "client", findings);
     let stop = AtomicBool::new(false);
-    let mut collector = Collector::new(context, origin, collected);
+    let mut collector = Collector::new(context, *origin, clocks, collected);
     let ending = std::thread::scope(|scope| {
         let mut threads = vec![scope.spawn(|| sampler.run(&stop))];
         for stream in context.streams {
             let near = NearStream {
                 plan: stream,
-                peer: context.peer,
-                dialer: &client.dialer,
+                peers: context.peers,
+                pages: context.pages.as_ref(),
+                run: context.plan,
                 sampler: &sampler,
-                clock,
+                clocks,
                 stop: &stop,
             };
             threads.push(scope.spawn(move || near.run()));
         }
-        let ending = collector.collect(&mut client.control, record);
+        let ending = collector.collect(clients, record);
         stop.store(true, Ordering::Relaxed);
         // A thread whose findings nobody takes would never end.
         while threads.iter().any(|thread| !thread.is_finished()) {
@@ -149,20 +198,24 @@ pub(crate) fn run(
     })?;
     drop(sampler);
     collector.drain();
-    let (clock_after, far) = match ending {
-        Ending::Lost(_) => (None, None),
-        _ => (
-            client.control.measure_clock(CLOCK_ROUNDS, ANSWER).ok(),
-            collector.ask_far_end(&mut client.control),
-        ),
+    let clock_after = match (&ending, clients.first_mut()) {
+        (Ending::Complete | Ending::Interrupted, Some(first)) => {
+            first.control.measure_clock(CLOCK_ROUNDS, ANSWER).ok()
+        }
+        _ => None,
     };
+    let far = match ending {
+        Ending::Lost(_) => Vec::new(),
+        _ => collector.ask_far_ends(clients),
+    };
+    collector.tables.close_calls(!far.is_empty());
     collector.flush(record)?;
-    collector.tables.write_streams(record)?;
-    let ending = match (ending, &far) {
-        (Ending::Complete, None) => {
+    collector.tables.write_streams(record, context.ndjson.as_ref())?;
+    let ending = match ending {
+        Ending::Complete if far.is_empty() => {
             Ending::Lost("the server did not send its side of the measurement".to_owned())
         }
-        (ending, _) => ending,
+        ending => ending,
     };
     let Collector {
         tables, failures, ..
@@ -170,7 +223,7 @@ pub(crate) fn run(
     Ok(Outcome {
         ending,
         tables,
-        clock,
+        clock: clocks.first().copied().unwrap_or_default(),
         clock_after,
         failures,
         far,

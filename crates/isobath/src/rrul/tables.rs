@@ -2,11 +2,18 @@
 
 use super::lab_books::LabBooks;
 use super::messages::{Row, StreamEnd};
-use super::streams::StreamPlan;
+use super::ndjson::Ndjson;
+use super::stream;
+use super::streams::{StreamPlan, ecn_name};
 use lab::Network;
-use record::tables::{Counters, Cpu, Queue, Sample, Series, Stream};
-use record::{Record, RecordWriter};
-use std::collections::HashMap;
+use record::tables::{
+    Counters, Cpu, Hop, HttpsProbe, PageLoad, PageObject, Queue, Sample, Series, Stream,
+};
+use record::{Label, Record, RecordWriter};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// RRUL, *VoIP Component*: jitter in excess of this is treated as packet loss.
+pub(crate) const CALL_LATE_NS: i64 = 30_000_000;
 
 /// All rows of a run.
 #[derive(Default)]
@@ -15,6 +22,10 @@ pub(crate) struct Tables {
     pub(crate) samples: Vec<Sample>,
     pub(crate) series: Vec<Series>,
     pub(crate) cpu: Vec<Cpu>,
+    pub(crate) pages: Vec<PageLoad>,
+    pub(crate) objects: Vec<PageObject>,
+    pub(crate) hops: Vec<Hop>,
+    pub(crate) https: Vec<HttpsProbe>,
     pub(crate) lab: Option<LabBooks>,
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub(crate) class_seen: HashMap<u16, u8>,
@@ -22,9 +33,35 @@ pub(crate) struct Tables {
     queue: Vec<Queue>,
     counters: Vec<Counters>,
     /// How many rows of the other tables have been written.
-    written: [usize; 3],
+    written: [usize; 7],
+    calls: HashMap<u16, CallBooks>,
     latest: HashMap<u16, Latest>,
     latest_rtt_ns: Option<u64>,
+    /// The last round trip of each UDP stream.
+    latest_udp_ns: HashMap<u16, u64>,
+}
+
+/// A datagram of a call that arrived.
+pub(crate) struct CallSample {
+    pub(crate) stream: u16,
+    pub(crate) seq: u32,
+    /// When it was sent.
+    pub(crate) t_ns: u64,
+    pub(crate) owd_ns: i64,
+    pub(crate) kernel: bool,
+    /// Traffic-class octet as it arrived.
+    pub(crate) tos: Option<u8>,
+}
+
+/// What is known of a call's stream while it runs.
+#[derive(Default)]
+struct CallBooks {
+    marks: u8,
+    start_ns: u64,
+    every_ns: u64,
+    least_ns: Option<i64>,
+    heard: HashSet<u32>,
+    sent: Option<u32>,
 }
 
 /// What a load stream carried in its last bin.
@@ -38,6 +75,11 @@ impl Tables {
     pub(crate) fn new(streams: &[StreamPlan], lab: Option<LabBooks>) -> Self {
         Self {
             streams: streams.iter().map(planned).collect(),
+            calls: streams
+                .iter()
+                .filter(|plan| plan.kind.label() == "voip")
+                .map(|plan| (plan.id, CallBooks::new(plan)))
+                .collect(),
             lab,
             ..Self::default()
         }
@@ -53,6 +95,10 @@ impl Tables {
             samples: record.rows()?,
             series: record.rows()?,
             cpu: record.rows()?,
+            pages: record.rows()?,
+            objects: record.rows()?,
+            hops: record.rows()?,
+            https: record.rows()?,
             ..Self::new(streams, None)
         };
         let recorded: Vec<Stream> = record.rows()?;
@@ -65,6 +111,9 @@ impl Tables {
     /// Takes the sample of a probe.
     pub(crate) fn sample(&mut self, sample: Sample) {
         self.latest_rtt_ns = sample.rtt_ns.or(self.latest_rtt_ns);
+        if let Some(rtt_ns) = sample.rtt_ns.filter(|_| sample.owd_up_ns.is_some()) {
+            self.latest_udp_ns.insert(sample.stream, rtt_ns);
+        }
         self.samples.push(sample);
     }
 
@@ -88,12 +137,68 @@ impl Tables {
         self.series.push(row);
     }
 
-    /// Takes a row of the far end, which says nothing about this one.
-    pub(crate) fn far_row(&mut self, row: Row) {
+    /// Takes a datagram of a call that arrived at its receiver; a second copy says nothing new.
+    pub(crate) fn call(&mut self, arrived: &CallSample) {
+        let Some(books) = self.calls.get_mut(&arrived.stream) else {
+            return;
+        };
+        if !books.heard.insert(arrived.seq) {
+            return;
+        }
+        let least = books.least_ns.map_or(arrived.owd_ns, |least| least.min(arrived.owd_ns));
+        books.least_ns = Some(least);
+        let marks = books.marks;
+        let is_up = self.streams.iter().any(|s| s.id == arrived.stream && s.direction == "up");
+        let owd = Some(arrived.owd_ns);
+        self.samples.push(Sample {
+            t_ns: arrived.t_ns,
+            stream: arrived.stream,
+            seq: arrived.seq.into(),
+            owd_up_ns: owd.filter(|_| is_up),
+            owd_down_ns: owd.filter(|_| !is_up),
+            late: arrived.owd_ns.saturating_sub(least) > CALL_LATE_NS,
+            clock: if arrived.kernel { "kernel" } else { "user" }.into(),
+            tos_sent: marks,
+            tos_seen_far: arrived.tos.filter(|_| is_up),
+            tos_seen_near: arrived.tos.filter(|_| !is_up),
+            ..Sample::default()
+        });
+    }
+
+    /// Books what was sent on the calls and never arrived: once, at the end. Without the far end's side nobody knows what it
+    /// heard.
+    pub(crate) fn close_calls(&mut self, has_far_side: bool) {
+        let known = |id: u16| {
+            has_far_side || self.streams.iter().any(|s| s.id == id && s.direction == "down")
+        };
+        for (id, books) in self.calls.iter().filter(|(id, _)| known(**id)) {
+            // A sender that could not tell any more sent at least what arrived.
+            let most_heard = books.heard.iter().max().map_or(0, |most| most + 1);
+            let lost = (0..books.sent.unwrap_or(most_heard)).filter(|seq| !books.heard.contains(seq));
+            self.samples.extend(lost.map(|seq| Sample {
+                t_ns: books.start_ns + books.every_ns * u64::from(seq),
+                stream: *id,
+                seq: seq.into(),
+                lost: true,
+                clock: "user".into(),
+                tos_sent: books.marks,
+                ..Sample::default()
+            }));
+        }
+    }
+
+    /// Takes a row of far end number `server`, which says nothing about this one.
+    pub(crate) fn far_row(&mut self, server: usize, row: Row) {
         let end = "server";
         match row {
+            // On this host's clock before it gets here.
+            Row::Call(_) => {}
             Row::Cpu(row) => self.cpu.push(Cpu {
-                host: end.into(),
+                host: server_role(server),
+                ..row
+            }),
+            Row::Hop(row) => self.hops.push(Hop {
+                direction: "down".into(),
                 ..row
             }),
             Row::Series(row) => self.series(Series {
@@ -116,6 +221,10 @@ impl Tables {
     pub(crate) fn ended(&mut self, end: &str, how: &StreamEnd) {
         if let (Some(class), "server") = (how.class_seen, end) {
             self.class_seen.insert(how.id, class);
+        }
+        if let (Some(sent), Some(books)) = (how.sent, self.calls.get_mut(&how.id)) {
+            books.sent = Some(sent);
+            return;
         }
         let Some(stream) = self.stream(how.id) else {
             return;
@@ -170,22 +279,53 @@ impl Tables {
         )
     }
 
+    /// The last round trip of each class by UDP, in ms.
+    pub(crate) fn latest_by_class(&self) -> Vec<(String, f64)> {
+        let latest = self.streams.iter().filter_map(|stream| {
+            let rtt_ns = self.latest_udp_ns.get(&stream.id)?;
+            Some((stream.class.clone().into_owned(), *rtt_ns as f64 / 1e6))
+        });
+        // One for each class, the first of its streams.
+        let mut classes: BTreeMap<String, f64> = BTreeMap::new();
+        latest.for_each(|(class, ms)| {
+            classes.entry(class).or_insert(ms);
+        });
+        classes.into_iter().collect()
+    }
+
     /// Writes what is new to `record`.
     ///
     /// # Errors
     ///
     /// When the disk does not take it.
-    pub(crate) fn write(&mut self, record: &mut RecordWriter) -> Result<(), record::Error> {
-        let [samples, series, cpu] = self.written;
-        record.append(&self.samples[samples..])?;
-        record.append(&self.series[series..])?;
-        record.append(&self.cpu[cpu..])?;
-        self.written = [self.samples.len(), self.series.len(), self.cpu.len()];
-        record.append(&self.queue)?;
-        record.append(&self.counters)?;
+    pub(crate) fn write(
+        &mut self,
+        record: &mut RecordWriter,
+        follower: Option<&Ndjson>,
+    ) -> Result<(), record::Error> {
+        let mut out = Output { record, follower };
+        let [samples, series, cpu, pages, objects, hops, https] = self.written;
+        out.append(&self.samples[samples..])?;
+        out.append(&self.series[series..])?;
+        out.append(&self.cpu[cpu..])?;
+        out.append(&self.pages[pages..])?;
+        out.append(&self.objects[objects..])?;
+        out.append(&self.hops[hops..])?;
+        out.append(&self.https[https..])?;
+        self.written = [
+            self.samples.len(),
+            self.series.len(),
+            self.cpu.len(),
+            self.pages.len(),
+            self.objects.len(),
+            self.hops.len(),
+            self.https.len(),
+        ];
+        out.append(&self.queue)?;
+        out.append(&self.counters)?;
         self.queue.clear();
         self.counters.clear();
-        record.flush()
+        out.record.flush()
     }
 
     /// Writes how the streams went: once, at the end.
@@ -193,8 +333,46 @@ impl Tables {
     /// # Errors
     ///
     /// When the disk does not take it.
-    pub(crate) fn write_streams(&self, record: &mut RecordWriter) -> Result<(), record::Error> {
-        record.append(&self.streams)
+    pub(crate) fn write_streams(
+        &self,
+        record: &mut RecordWriter,
+        follower: Option<&Ndjson>,
+    ) -> Result<(), record::Error> {
+        Output { record, follower }.append(&self.streams)
+    }
+}
+
+/// Where rows go.
+struct Output<'a> {
+    record: &'a mut RecordWriter,
+    follower: Option<&'a Ndjson>,
+}
+
+impl Output<'_> {
+    fn append<R: record::Row + serde::Serialize>(&mut self, rows: &[R]) -> Result<(), record::Error> {
+        if let Some(follower) = self.follower {
+            follower.write(rows);
+        }
+        self.record.append(rows)
+    }
+}
+
+impl CallBooks {
+    fn new(plan: &StreamPlan) -> Self {
+        Self {
+            marks: plan.marks().octet(),
+            start_ns: stream::nanos(plan.start),
+            every_ns: stream::nanos(plan.gap),
+            ..Self::default()
+        }
+    }
+}
+
+/// What a record calls far end number `server`.
+pub(crate) fn server_role(server: usize) -> Label {
+    match server {
+        0 => "server".into(),
+        other => format!("server-{other}").into(),
     }
 }
 
@@ -207,6 +385,8 @@ fn planned(plan: &StreamPlan) -> Stream {
         direction: plan.kind.direction().into(),
         class: plan.class.to_string().into(),
         family: plan.family,
+        server: Some(plan.server),
+        ecn: plan.kind.is_datagrams().then(|| ecn_name(plan.ecn).into()),
         planned_ns: u64::try_from(plan.start.as_nanos()).unwrap_or(u64::MAX),
         ..Stream::default()
     }

@@ -12,6 +12,8 @@ use units::TrafficClass;
 const SATURATED_PCT: f64 = 95.0;
 /// A host that lost more than this to its hypervisor was not there when it should have been.
 const STOLEN_PCT: f64 = 10.0;
+/// A host that is later than this at every tenth look has not the time to measure (its probes wait as long).
+const HOST_LATE_MS: f64 = 20.0;
 /// An emulator later than this (99th percentile) has measured itself.
 const EMULATOR_LATE_MS: f64 = 10.0;
 /// A path without a single reply for this long, and for this many of the longest round trips, was cut.
@@ -31,6 +33,7 @@ pub(crate) fn warnings(
     list.missing(outcome, summary);
     list.server(outcome);
     list.processors(instrument);
+    list.lateness(instrument);
     list.emulator(summary);
     list.standstill(outcome);
     list.path(outcome, summary);
@@ -88,8 +91,10 @@ impl List {
                 );
             }
         }
+        let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
         let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
-        if has_udp && !samples.iter().any(|sample| sample.owd_up_ns.is_some()) {
+        let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
+        if has_udp && !answered.any(|sample| udp(sample.stream)) {
             self.add(
                 "udp_unanswered",
                 "no UDP probe was answered: UDP does not pass to the server's port".to_owned(),
@@ -100,23 +105,24 @@ impl List {
 
     /// What the far end could not keep up with.
     fn server(&mut self, outcome: &Outcome) {
-        let Some(far) = &outcome.far else { return };
-        if far.refused > 0 {
+        let refused: u64 = outcome.far.iter().map(|far| far.refused).sum();
+        let rows_lost: u64 = outcome.far.iter().map(|far| far.rows_lost).sum();
+        if refused > 0 {
             self.add(
                 "server_refused",
                 format!(
                     "the server did not answer {} datagrams above its limit: they count as lost",
-                    far.refused
+                    refused
                 ),
                 "use a plan with fewer probes or longer gaps, or a server with a key",
             );
         }
-        if far.rows_lost > 0 {
+        if rows_lost > 0 {
             self.add(
                 "server_rows_lost",
                 format!(
                     "the server kept no more rows after a while: {} are missing",
-                    far.rows_lost
+                    rows_lost
                 ),
                 "use a shorter run or fewer streams",
             );
@@ -143,6 +149,23 @@ impl List {
                         cpu.host, cpu.steal_pct
                     ),
                     "use a host that is not shared: this run measured the host, not the path",
+                );
+            }
+        }
+    }
+
+    /// A host that had not the processor time it needed woke up late, however idle its other processors were.
+    fn lateness(&mut self, instrument: &Instrument) {
+        for late in &instrument.lateness {
+            if late.late_us.p90 >= HOST_LATE_MS * 1e3 {
+                let host = late.of.split(' ').next().unwrap_or(&late.of);
+                self.add(
+                    "host_late",
+                    format!(
+                        "the {host} was {:.0} ms late (90th percentile): it did not get the processor time it needed",
+                        late.late_us.p90 / 1e3
+                    ),
+                    "use a faster host, or one that does less: this run measured the host, not the path",
                 );
             }
         }

@@ -1,13 +1,15 @@
 //! The far end: `isobath serve`.
 
+pub(crate) mod mailbox;
 mod responder;
 
-use crate::rrul;
+use crate::rrul::far::{self, Equipment};
 use crate::rrul::messages::Near;
+use mailbox::Mailboxes;
 use responder::Responder;
 use serde_json::Value;
-use session::{Control, Server, ServerConfig, Service, Session};
-use std::net::SocketAddr;
+use session::{Control, Server, ServerConfig, Service, Session, Slot};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,6 +21,7 @@ const SETUP: Duration = Duration::from_secs(30);
 pub(crate) struct Serving {
     server: Server,
     responder: Responder,
+    equipment: Equipment,
 }
 
 impl Serving {
@@ -28,9 +31,22 @@ impl Serving {
     ///
     /// When the port is taken or may not be used.
     pub(crate) fn bind(config: ServerConfig) -> anyhow::Result<Self> {
+        let identity = &config.identity;
+        let site = web::Site::start(identity.certificate(), identity.private_key())?;
         let server = Server::bind(config)?;
-        let responder = Responder::bind(server.local_addr(), server.sessions())?;
-        Ok(Self { server, responder })
+        let mailboxes = Mailboxes::default();
+        let sessions = server.sessions();
+        let responder = Responder::bind(server.local_addr(), sessions, mailboxes.clone())?;
+        let equipment = Equipment {
+            mailboxes,
+            socket: responder.socket(),
+            site,
+        };
+        Ok(Self {
+            server,
+            responder,
+            equipment,
+        })
     }
 
     /// The address and port.
@@ -44,14 +60,18 @@ impl Serving {
     ///
     /// When the UDP socket fails.
     pub(crate) fn run(self, stop: &AtomicBool) -> anyhow::Result<()> {
-        let Self { server, responder } = self;
+        let Self {
+            server,
+            responder,
+            equipment,
+        } = self;
         std::thread::scope(|scope| {
             let answering = scope.spawn(|| {
                 // Without it every client would measure nothing; raised however this thread ends.
                 let _stop = StopOnDrop(stop);
                 responder.run(stop)
             });
-            server.run(&Arc::new(Measurements), stop);
+            server.run(&Arc::new(Measurements(equipment)), stop);
             match answering.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -71,14 +91,18 @@ impl Drop for StopOnDrop<'_> {
 }
 
 /// What this server does for its clients.
-struct Measurements;
+struct Measurements(Equipment);
 
 impl Service for Measurements {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
         // Whatever goes wrong with one client is that client's to report.
         if let Ok(Near::Setup(setup)) = control.recv(SETUP) {
-            let _ = rrul::far::serve(&mut control, &session, &setup);
+            let _ = far::serve(&mut control, &session, &setup, &self.0);
         }
+    }
+
+    fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {
+        self.0.site.take(socket, session.id, slot);
     }
 
     fn host_facts(&self) -> Value {

@@ -250,7 +250,7 @@ impl Ran {
         let codes: Vec<_> = values(&run["warnings"])
             .map(|w| w["code"].as_str().unwrap())
             .collect();
-        let excuses = ["cpu_saturated", "cpu_stolen", "emulator_late"];
+        let excuses = ["cpu_saturated", "cpu_stolen", "emulator_late", "host_late"];
         match (self.code(), run["status"].as_str()) {
             (Some(0), Some("complete")) => {}
             (Some(4), Some("invalid")) if codes.iter().any(|code| excuses.contains(code)) => {

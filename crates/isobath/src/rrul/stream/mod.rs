@@ -1,17 +1,24 @@
 //! What the streams of a run do, at both ends. Each runs in a thread of its own with blocking sockets: a stream is
 //! then a page to be read from top to bottom, and the kernel does the multiplexing.
 
+pub(crate) mod call;
+pub(crate) mod dns;
 pub(crate) mod load;
 pub(crate) mod tcp_rr;
+pub(crate) mod trace;
 pub(crate) mod udp_rr;
 
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use sys::{clock, tcp};
 use units::{Dscp, Ecn, Instant, TrafficClass};
 
 /// A blocked call looks up this often to see whether the run has been called off.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Before the end of a stream of datagrams nothing more is sent for this long: what is on its way may still arrive.
+pub(crate) const DRAIN: Duration = Duration::from_millis(500);
 
 /// Marks a TCP socket with its class and gives it its congestion control; before it connects, so that the SYN is
 /// marked too.
@@ -34,6 +41,14 @@ pub(crate) fn try_congestion(cc: &str) -> Result<(), sys::Error> {
     tcp::set_congestion(&socket, cc)
 }
 
+/// Any address and port of this host, of the family of `peer`.
+pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
+    match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
+}
+
 /// Sleeps until `deadline`; false when `abort` said so before.
 pub(crate) fn wait_until(deadline: Instant, abort: &dyn Fn() -> bool) -> bool {
     loop {
@@ -52,4 +67,9 @@ pub(crate) fn wait_until(deadline: Instant, abort: &dyn Fn() -> bool) -> bool {
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+/// A span in nanoseconds, as the tables have it.
+pub(crate) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

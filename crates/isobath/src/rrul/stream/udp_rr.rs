@@ -2,7 +2,7 @@
 //!
 //! A reply that comes after its request was given up counts with its true round trip, as *late*; lost is only what never came.
 
-use super::{PATIENCE, wait_until};
+use super::{DRAIN, PATIENCE, wait_until};
 use session::DataKeys;
 use session::wire::{Flags, Kind, Probe};
 use std::collections::BTreeMap;
@@ -10,13 +10,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use sys::udp::{Event, Outgoing, RecvBatch, UdpSocket};
 use sys::{Error, clock};
-use units::{Dscp, Ecn, Instant, TrafficClass};
+use units::{Instant, TrafficClass};
 
 /// A reply is overdue after four times the longest round trip so far, but not sooner than `LEAST` and not later than `MOST`.
 const LEAST: Duration = Duration::from_millis(250);
 const MOST: Duration = Duration::from_secs(3);
-/// Before the end of a stream it sends no more requests for this long.
-const DRAIN: Duration = Duration::from_millis(500);
 /// Requests that may be unanswered: what bounds memory on a path that loses everything.
 const MOST_OUTSTANDING: usize = 1_024;
 
@@ -26,7 +24,7 @@ pub(crate) struct Exchange {
     pub(crate) keys: DataKeys,
     pub(crate) peer: SocketAddr,
     pub(crate) stream: u16,
-    pub(crate) class: Dscp,
+    pub(crate) class: TrafficClass,
     pub(crate) size: usize,
     pub(crate) gap: Duration,
     pub(crate) until: Instant,
@@ -77,12 +75,7 @@ impl Exchange {
         abort: &dyn Fn() -> bool,
         mut each: impl FnMut(Outcome),
     ) -> Result<(), Error> {
-        let any: SocketAddr = if self.peer.is_ipv4() {
-            ([0, 0, 0, 0], 0).into()
-        } else {
-            (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
-        };
-        let mut socket = UdpSocket::bind(any)?;
+        let mut socket = UdpSocket::bind(super::any(self.peer))?;
         socket.connect(self.peer)?;
         socket.enable_tx_stamps()?;
         let mut state = State {
@@ -145,10 +138,6 @@ impl State<'_> {
             size,
             ..
         } = *self.exchange;
-        let class = TrafficClass {
-            dscp: class,
-            ecn: Ecn::NotEct,
-        };
         let mut datagram = vec![0; size.max(Probe::LEN)];
         let sent = clock::now();
         let probe = Probe {

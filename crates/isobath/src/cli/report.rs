@@ -1,0 +1,49 @@
+//! `isobath report`.
+
+use super::show::completed;
+use super::print;
+use anyhow::Context;
+use record::Record;
+use report::Subject;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The records' folders; a batch's folder stands for all of its runs. The others are compared with the first.
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    /// The page to write [default: report.html in the first folder].
+    #[arg(short, long)]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let subjects = args
+        .runs
+        .iter()
+        .map(|folder| {
+            let record = Record::open(folder)?;
+            let run = completed(&record).with_context(|| folder.display().to_string())?;
+            Ok(Subject { record, run })
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let page = report::render(&subjects)?;
+    let out = args.out.clone().unwrap_or_else(|| args.runs[0].join("report.html"));
+    write(&out, &page)?;
+    print(&out.display().to_string())?;
+    Ok(0)
+}
+
+/// Writes the page whole, or not at all.
+fn write(out: &Path, page: &str) -> anyhow::Result<()> {
+    let told = || format!("cannot write {} - choose another place with --out", out.display());
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut draft = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))
+        .with_context(told)?;
+    draft.write_all(page.as_bytes()).with_context(told)?;
+    let file = draft.persist(out).map_err(|error| error.error).with_context(told)?;
+    // A page is for others to read as well.
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    Ok(file.set_permissions(readable)?)
+}

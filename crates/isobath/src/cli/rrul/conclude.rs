@@ -1,0 +1,55 @@
+//! The end of a run: what it came to, on the record and on the terminal.
+
+use super::super::{INTERRUPTED, print};
+use super::Args;
+use crate::rrul::plan::Plan;
+use crate::rrul::quality;
+use crate::rrul::run::{Ending, Outcome};
+use crate::rrul::scorecard::scorecard;
+use crate::rrul::summary::summarise;
+use crate::rrul::warnings::warnings;
+use anyhow::Context as _;
+use record::{Run, Warning};
+use std::path::Path;
+use std::time::Duration;
+
+/// Turns what was found into the run's conclusion; `notes` are from before the run.
+pub(super) fn conclude(
+    run: &mut Run,
+    plan: &Plan,
+    outcome: &Outcome,
+    emulator: Duration,
+    notes: Vec<Warning>,
+) -> anyhow::Result<()> {
+    let summary = summarise(plan, &outcome.tables);
+    run.instrument = quality::instrument(plan, outcome, &summary, emulator);
+    run.warnings = warnings(outcome, &run.instrument, &summary);
+    run.warnings.extend(notes);
+    run.status = quality::status(&outcome.ending, &run.warnings);
+    run.summary = serde_json::to_value(summary)?;
+    Ok(())
+}
+
+pub(super) fn report(
+    args: &Args,
+    run: &Run,
+    outcome: &Outcome,
+    dir: &Path,
+) -> anyhow::Result<u8> {
+    let rows_on_stdout = args.ndjson.as_deref() == Some(Path::new("-"));
+    if args.json {
+        print(&serde_json::to_string_pretty(run)?)?;
+    } else if !rows_on_stdout {
+        let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
+        print(&format!(
+            "{}report        isobath report {}\nrecord        {}",
+            scorecard(run, &summary),
+            dir.display(),
+            dir.display()
+        ))?;
+    }
+    Ok(match outcome.ending {
+        Ending::Interrupted => INTERRUPTED,
+        _ => run.exit_status(),
+    })
+}

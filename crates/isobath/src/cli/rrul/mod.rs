@@ -1,0 +1,114 @@
+//! `isobath rrul`: finds the far ends or makes them in a lab, runs the plan, and tells what came of it.
+
+mod args;
+mod conclude;
+mod far_ends;
+mod pages;
+mod progress;
+mod record;
+
+pub(crate) use args::Args;
+pub(super) use record::create;
+
+use super::lab::Far;
+use super::{Usage, print};
+use crate::rrul::ndjson::Ndjson;
+use crate::rrul::plan::Plan;
+use crate::rrul::run::{self, Context};
+use crate::rrul::stream::try_congestion;
+use crate::rrul::streams::{Common, StreamPlan};
+use far_ends::FarEnds;
+use lab::{Network, profiles};
+use progress::Display;
+use std::time::Duration;
+use sys::process;
+
+/// The congestion control in a lab, so that a lab shows the same on every machine.
+const LAB_CC: &str = "cubic";
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.list_plans {
+        return list_plans();
+    }
+    let plan = args.plan()?;
+    args.check(&plan)?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = args
+        .lab
+        .as_deref()
+        .map(|name| network(name, args.seed))
+        .transpose()?;
+    let interrupt = process::interrupt_flag()?;
+    let mut far = network
+        .as_ref()
+        .map(|network| Far::start_all(network, args.ipv6))
+        .transpose()?
+        .unwrap_or_default();
+    let mut ends = FarEnds::connect(args, &plan, &far)?;
+    let in_lab = network.is_some().then(|| LAB_CC.to_owned());
+    let cc = args.cc.clone().or(in_lab);
+    let common = Common {
+        families: &ends.families,
+        cc: cc.as_deref(),
+    };
+    let streams = StreamPlan::all(&plan, &common);
+    check(&plan, &streams, &ends)?;
+    let (pages, mut notes) = pages::find(args, &plan, &ends)?;
+    notes.append(&mut ends.notes);
+    let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
+    let mut opened = record::Opened::create(args, &run)?;
+    let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
+    let display = Display::start(args, &plan);
+    let context = Context {
+        plan: &plan,
+        streams: &streams,
+        peers: &ends.peers,
+        pages,
+        lab: network.as_ref(),
+        ndjson,
+        interrupt: &interrupt,
+        display: &|live| display.show(live),
+    };
+    let agreement =
+        run::agree(&context, &mut ends.clients).inspect_err(|_| opened.undo())?;
+    let outcome = run::run(&context, &agreement, &mut ends.clients, &mut opened.writer)?;
+    display.finish();
+    let emulator = network.as_ref().map(Network::cpu).unwrap_or_default();
+    conclude::conclude(&mut run, &plan, &outcome, emulator, notes)?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    far.iter_mut().for_each(Far::stop);
+    conclude::report(args, &run, &outcome, &dir)
+}
+
+fn list_plans() -> anyhow::Result<u8> {
+    let plans = Plan::names().map(|name| {
+        let summary = Plan::find(name).map(|plan| plan.summary);
+        format!("{name:22}{}", summary.unwrap_or_default())
+    });
+    print(&plans.collect::<Vec<_>>().join("\n"))?;
+    Ok(0)
+}
+
+fn network(name: &str, seed: u64) -> anyhow::Result<Network> {
+    let topology = profiles::find(name).map_err(Usage::of)?;
+    Ok(Network::up(topology, seed)?)
+}
+
+/// What can be found wrong before the run. The far ends check their own congestion controls.
+fn check(plan: &Plan, streams: &[StreamPlan], ends: &FarEnds) -> anyhow::Result<()> {
+    for client in &ends.clients {
+        let limits = client.welcome.limits;
+        if plan.total() > Duration::from_secs(limits.duration_s) {
+            anyhow::bail!(
+                "the run takes {:.0} s and the server allows {} s - use a shorter --duration",
+                plan.total().as_secs_f64(),
+                limits.duration_s
+            );
+        }
+    }
+    for cc in streams.iter().filter_map(StreamPlan::cc) {
+        try_congestion(cc).map_err(Usage::of)?;
+    }
+    Ok(())
+}
