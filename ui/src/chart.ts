@@ -57,7 +57,7 @@ export function axisStyle(theme: Theme): object {
 /** Of panels that stand under each other and share their time only the last one is labelled (`name`). */
 export function timeAxis(i: number, end: number, theme: Theme, name: boolean, labels = name): object {
   return {
-    ...axisStyle(theme), axisLabel: { show: labels, color: theme.faint, fontSize: 11, fontFamily: FONT, hideOverlap: true }, type: "value", gridIndex: i, min: 0, max: end, splitLine: { show: false },
+    ...axisStyle(theme), axisLabel: { show: labels, color: theme.faint, fontSize: 11, fontFamily: FONT, hideOverlap: true }, type: "value", gridIndex: i, min: 0, max: Math.ceil(end), splitLine: { show: false },
     name: name ? "time since the run's start, s" : "", nameLocation: "middle", nameGap: 26, scale: true,
     axisPointer: { show: true, type: "line", snap: false, lineStyle: { color: theme.faint, type: "dashed" }, label: { show: false } },
   };

@@ -246,6 +246,11 @@ function later(act: () => void): void {
   else setTimeout(act, 30);
 }
 
+/** On paper nothing can be unfolded. */
+function explain(open: boolean): void {
+  for (const details of document.querySelectorAll<HTMLDetailsElement>("details.how")) details.open = open;
+}
+
 let before: Theme | null = null;
 
 /** Paper is white and narrow. */
@@ -254,10 +259,12 @@ export function preparePrinting(): void {
     before = theme;
     theme = LIGHT;
     for (const figure of all) figure.draw(PRINT_WIDTH);
+    explain(true);
   });
   addEventListener("afterprint", () => {
     theme = before ?? theme;
     for (const figure of all) figure.redraw();
+    explain(false);
   });
   let width = innerWidth;
   addEventListener("resize", () => {

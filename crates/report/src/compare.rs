@@ -10,7 +10,7 @@
 //! An interval tells what one run is worth. What changes from run to run, such as other traffic on a real path, it
 //! cannot tell; for that, measure several times.
 
-use crate::distribution::block_medians;
+use crate::distribution::{block_medians, sorted};
 use crate::number::short;
 use crate::phases::Phase;
 use crate::view::RunView;
@@ -53,6 +53,7 @@ struct What {
     unit: &'static str,
     less_is_better: bool,
     blocks: fn(&RunView) -> Vec<f64>,
+    value: fn(&RunView) -> Option<f64>,
 }
 
 const WHAT: &[What] = &[
@@ -61,59 +62,74 @@ const WHAT: &[What] = &[
         unit: "ms",
         less_is_better: true,
         blocks: |run| probes(run, "udp_rr", Phase::Idle),
+        value: |run| median(run, "udp_rr", Phase::Idle),
     },
     What {
         name: "UDP round trip, loaded (median)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| probes(run, "udp_rr", Phase::Loaded),
+        value: |run| median(run, "udp_rr", Phase::Loaded),
     },
     What {
         name: "TCP round trip, loaded (median)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| probes(run, "tcp_rr", Phase::Loaded),
+        value: |run| median(run, "tcp_rr", Phase::Loaded),
     },
     What {
         name: "VoIP one-way delay, loaded (median)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| probes(run, "voip", Phase::Loaded),
+        value: |run| median(run, "voip", Phase::Loaded),
     },
     What {
         name: "DNS look-up, loaded (median)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| probes(run, "dns", Phase::Loaded),
+        value: |run| median(run, "dns", Phase::Loaded),
     },
     What {
         name: "web page load, idle (mean)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| web(run, Phase::Idle),
+        value: |run| mean(&web(run, Phase::Idle)),
     },
     What {
         name: "web page load, loaded (mean)",
         unit: "ms",
         less_is_better: true,
         blocks: |run| web(run, Phase::Loaded),
+        value: |run| mean(&web(run, Phase::Loaded)),
     },
     What {
         name: "throughput down (mean)",
         unit: "Mbit/s",
         less_is_better: false,
         blocks: |run| rates(run, "down"),
+        value: |run| mean(&rates(run, "down")),
     },
     What {
         name: "throughput up (mean)",
         unit: "Mbit/s",
         less_is_better: false,
         blocks: |run| rates(run, "up"),
+        value: |run| mean(&rates(run, "up")),
     },
 ];
 
 fn probes(run: &RunView, kind: &str, phase: Phase) -> Vec<f64> {
     block_medians(&run.probes.blocks(run.streams(), kind, phase))
+}
+
+/// The median of the whole phase, as the other figures of the page have it.
+fn median(run: &RunView, kind: &str, phase: Phase) -> Option<f64> {
+    let blocks = run.probes.blocks(run.streams(), kind, phase);
+    stats::quantile(&sorted(&blocks), 0.5)
 }
 
 fn web(run: &RunView, phase: Phase) -> Vec<f64> {
@@ -139,9 +155,9 @@ fn row(what: &What, runs: &[RunView]) -> Option<Row> {
     let blocks: Vec<Vec<f64>> = runs.iter().map(what.blocks).collect();
     let (base, others) = blocks.split_first()?;
     let differences = others.iter().map(|other| difference(base, other, what));
-    let values: Vec<Option<f64>> = blocks
+    let values: Vec<Option<f64>> = runs
         .iter()
-        .map(|blocks| mean(blocks).map(short))
+        .map(|run| (what.value)(run).map(short))
         .collect();
     values.iter().any(Option::is_some).then(|| Row {
         what: what.name,
@@ -243,6 +259,7 @@ mod tests {
         unit: "ms",
         less_is_better: true,
         blocks: |_| Vec::new(),
+        value: |_| None,
     };
 
     #[test]

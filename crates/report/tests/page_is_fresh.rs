@@ -1,5 +1,7 @@
 //! The page that is compiled in is that of the sources in `ui/`.
 
+#![expect(clippy::unwrap_used, reason = "a test")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -6,14 +6,14 @@ import { h, table } from "../dom";
 import { byClass, classColour, classWords, kindWords } from "../palette";
 import type { Spec } from "../figure";
 import { timeTip, tip, tooltip } from "../tip";
-import { round } from "./load";
+import { scale } from "./load";
 import { latency, lineSeries } from "./timeline";
 
 const highest = (lines: Line[]) => Math.max(0, ...lines.flatMap((line) => line.v.map((v) => v ?? 0)));
 
 export function differences(report: Report, comparison: Comparison): HTMLElement {
   const head = ["figure", ...report.runs.flatMap((run, i) => (i === 0 ? [`${run.name} (the first)`] : [run.name, "against the first, 95 % confidence"]))];
-  const rows = comparison.rows.map((row) => [`${row.what}, ${row.unit}`, ...row.values.flatMap((value, i) => (i === 0 ? [digits(value)] : [digits(value), row.differences[i]?.words ?? "too little to say"]))]);
+  const rows = comparison.rows.map((row) => [`${row.what}, ${row.unit}`, ...row.values.flatMap((value, i) => (i === 0 ? [digits(value)] : [digits(value), row.differences[i]?.words ?? (value === null || row.values[0] === null ? "not measured" : "too little to say")]))]);
   return h("div", { class: "below" }, table({ head, rows }, "The runs in figures"));
 }
 
@@ -22,7 +22,7 @@ export function timelines(runs: RunView[]): Spec | null {
   const shown = runs.filter((run) => probesOf(run, "udp_rr").length);
   if (shown.length < 2) return null;
   const end = Math.max(...shown.map((run) => run.end_s));
-  const top = round(highest(shown.flatMap((run) => probesOf(run, "udp_rr").map(({ probe }) => probe.line_ms))));
+  const top = scale(highest(shown.flatMap((run) => probesOf(run, "udp_rr").map(({ probe }) => probe.line_ms))));
   const classes = [...new Set(shown.flatMap((run) => probesOf(run, "udp_rr").map(({ stream }) => stream.class)))].sort(byClass);
   return {
     id: "compare-timeline", zoom: true, title: "Round trips of each run, on the same axes", about: "UDP round trips, minimum and maximum per bin; the loaded time is shaded in each run.",
@@ -38,7 +38,7 @@ export function timelines(runs: RunView[]): Spec | null {
       const option = {
         title: shown.map((run, i) => panelTitle(`${run.name}: UDP round trip, ms`, places[i]!, theme)),
         legend: legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
-        grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, { min: 0, max: top, interval: top / 2 })),
+        grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, top)),
         axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null, series), series,
       };
       return { option: option as unknown as Option, height: heightOf(places) };
@@ -62,7 +62,7 @@ export function rates(runs: RunView[]): Spec | null {
   const end = Math.max(...shown.map((run) => run.end_s));
   const directions = ["down", "up"].filter((direction) => shown.some((run) => run.tcp.totals.some((total) => total.direction === direction)));
   const lineOf = (run: RunView, direction: string) => run.tcp.totals.find((total) => total.direction === direction)?.mbps;
-  const top = (direction: string) => round(highest(shown.flatMap((run) => lineOf(run, direction) ?? [])));
+  const top = (direction: string) => scale(highest(shown.flatMap((run) => lineOf(run, direction) ?? [])));
   return {
     id: "compare-rates", zoom: true, title: "Throughput of each run, on the same axes", about: "Sum of the load streams of a direction per 100 ms, minimum and maximum per bin.",
     howTo: ["Each row is one run, each column a direction; a column has the same scale.", "Deep notches are times in which the path was not full."],
@@ -73,7 +73,7 @@ export function rates(runs: RunView[]): Spec | null {
       const series = cells.flatMap(({ run, direction }, i) => [shades(i, run.phases, theme, false), lineSeries(i, direction, lineOf(run, direction) ?? { t_s: [], v: [], bin_s: null, n: 0 }, theme.ink)]);
       const option = {
         title: cells.map(({ run, direction }, i) => panelTitle(`${run.name} ${direction}, Mbit/s`, places[i]!, theme)),
-        grid: places, xAxis: cells.map((_, i) => timeAxis(i, end, theme, i >= cells.length - columns)), yAxis: cells.map(({ direction }, i) => valueAxis(i, theme, { min: 0, max: top(direction), interval: top(direction) / 2 })),
+        grid: places, xAxis: cells.map((_, i) => timeAxis(i, end, theme, i >= cells.length - columns)), yAxis: cells.map(({ direction }, i) => valueAxis(i, theme, top(direction))),
         axisPointer: { link: [{ xAxisIndex: "all" }] },
         tooltip: timeTip(theme, (_, i) => (i % 2 ? { name: `${cells[(i - 1) / 2]!.run.name} ${cells[(i - 1) / 2]!.direction}`, text: mbps } : null), series),
         series,

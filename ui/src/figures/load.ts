@@ -26,7 +26,7 @@ function label(run: RunView, flow: Flow): string {
 function drawFlows(run: RunView, theme: Theme, width: number): { option: Option; height: number } {
   const directions = ["down", "up"].filter((direction) => flowsOf(run, direction).length);
   const flows = directions.flatMap((direction) => flowsOf(run, direction).slice(0, MOST));
-  const perRow = Math.min(width > 900 ? 4 : width > 560 ? 3 : 2, Math.max(...directions.map((direction) => Math.min(MOST, flowsOf(run, direction).length))));
+  const perRow = Math.min(width > 640 ? 4 : 2, Math.max(...directions.map((direction) => Math.min(MOST, flowsOf(run, direction).length))));
   // Each direction begins a new row, so that streams above each other are alike.
   let cell = 0;
   const cells = directions.flatMap((direction) => {
@@ -47,7 +47,7 @@ function drawFlows(run: RunView, theme: Theme, width: number): { option: Option;
     title: flows.map((flow, i) => panelTitle(`${flow.direction} ${label(run, flow)}: ${mbps(flow.loaded_mbps)}`, places[i]!, theme)),
     grid: places,
     xAxis: flows.map((_, i) => ({ ...timeAxis(i, run.end_s, theme, false, true), splitNumber: 3 })),
-    yAxis: flows.map((flow, i) => valueAxis(i, theme, { min: 0, max: round(top(flow.direction)), interval: round(top(flow.direction)) / 2 })),
+    yAxis: flows.map((flow, i) => valueAxis(i, theme, scale(top(flow.direction)))),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     tooltip: timeTip(theme, (_, i) => (i % 2 === 1 && flows[(i - 1) / 2] ? { name: `${flows[(i - 1) / 2]!.direction} ${label(run, flows[(i - 1) / 2]!)}`, text: mbps } : null), series),
     series,
@@ -55,10 +55,12 @@ function drawFlows(run: RunView, theme: Theme, width: number): { option: Option;
   return { option: option as unknown as Option, height: heightOf(places, 30) };
 }
 
-/** The end of an axis whose half is a plain number too: the next of 1, 2, 4, 6, 8 times a power of ten. */
-export function round(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
-  return ([1, 2, 4, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
+/** An axis from 0 to above `value` with about `parts` steps of 1, 2, 2.5 or 5 times a power of ten. */
+export function scale(value: number, parts = 3): { min: number; max: number; interval: number } {
+  const least = Math.max(value, 1e-6) / parts;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const interval = power * ([1, 2, 2.5, 5].find((step) => step * power >= least * 0.999) ?? 10);
+  return { min: 0, max: Math.ceil((value / interval) * 0.999) * interval || interval, interval };
 }
 
 function share(run: RunView, direction: string): string | null {
@@ -80,6 +82,7 @@ export function streams(run: RunView): Spec | null {
       "Each panel is one TCP stream of the load.",
       "Good is the same height everywhere unless a class is meant to have more: CS1 (background) at most 5 % of the bandwidth and yet not starved, EF at most 30 %.",
       "Jain's index is 1 when all have the same and 1/n when one has everything.",
+      "A notch with a peak behind it is a lost packet: what came after it is counted when it has been sent again, so a peak may be above the rate of the path.",
     ],
     draw: (theme, width) => drawFlows(run, theme, width),
     table: () => {

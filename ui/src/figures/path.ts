@@ -40,7 +40,7 @@ function markBottleneck(run: RunView, panel: number, trace: Trace, theme: Theme)
 
 function drawHops(run: RunView, theme: Theme, width: number): { option: Option; height: number } {
   const columns = width > 700 ? run.hops.length : 1;
-  const places = tiles(width, run.hops.length, columns, 190, { top: 58, gapY: 70, gapX: 60 });
+  const places = tiles(width, run.hops.length, columns, 190, { top: 58, gapY: 92, gapX: 60 });
   const option = {
     title: run.hops.map((trace, i) => panelTitle(`Round trip to each hop ${from(trace)}, ms`, places[i]!, theme)),
     legend: { ...legend(theme, [{ name: "idle", colour: theme.blue, dash: true }, { name: "loaded", colour: theme.vermillion }]) },
@@ -72,7 +72,7 @@ function drawStrip(run: RunView, theme: Theme, width: number): { option: Option;
   const option = {
     title: run.hops.map((trace, i) => panelTitle(`Longest round trip ${from(trace)}, ms, in ${digits(trace.bin_s)} s`, places[i]!, theme)),
     grid: places,
-    xAxis: run.hops.map((trace, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: Array.from({ length: columns(trace) }, (_, x) => (x * trace.bin_s).toFixed(0)), splitLine: { show: false }, name: i === run.hops.length - 1 ? "time since the run's start, s" : "", nameLocation: "middle", nameGap: 26, axisTick: { show: false } })),
+    xAxis: run.hops.map((trace, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, data: Array.from({ length: columns(trace) }, (_, x) => (x * trace.bin_s).toFixed(0)), splitLine: { show: false }, axisLabel: { color: theme.faint, fontSize: 11, fontFamily: FONT, interval: Math.ceil(columns(trace) / 12) - 1 }, name: i === run.hops.length - 1 ? "time since the run's start, s" : "", nameLocation: "middle", nameGap: 26, axisTick: { show: false } })),
     yAxis: run.hops.map((trace, i) => ({ ...axisStyle(theme), type: "category", gridIndex: i, inverse: true, data: trace.hops.map((hop) => `${hop.ttl} ${shorten(hop.addresses[0] ?? "silent")}`), splitLine: { show: false }, axisTick: { show: false } })),
     visualMap: { type: "continuous", min: 0, max: highest, calculable: false, orient: "horizontal", top: 0, right: 8, itemWidth: 10, itemHeight: 120, text: [ms(highest), "0"], textStyle: { color: theme.faint, fontSize: 11 }, inRange: { color: theme.name === "light" ? ["#f3f6f8", "#9cc9e6", "#0072b2", "#1f2a44"] : ["#1a2027", "#1f5f8a", "#56b4e9", "#f2f7fb"] } },
     tooltip: tooltip(theme, "item", ({ value, seriesIndex }: { value: [number, number, number | string]; seriesIndex: number }) => {
@@ -130,7 +130,7 @@ export function marks(run: RunView): Spec | null {
   return {
     id: "marks", title, about: "Datagrams by the traffic class and ECN field they were sent with (rows) and arrived with (columns).",
     howTo: ["Counts on the diagonal arrived as sent.", "Counts beside it were rewritten on the way; such a class cannot be relied on.", "CE is a congestion mark that a queue set instead of dropping: that is good, and should be rare when idle."],
-    html: () => h("div", { class: "matrices" }, ...["up", "down"].flatMap((direction) => (["dscp", "ecn"] as const).map((field) => matrix(run.marks.filter((mark) => mark.direction === direction), field, direction)))),
+    html: () => h("div", { class: "matrices" }, ...(["dscp", "ecn"] as const).flatMap((field) => ["up", "down"].map((direction) => matrix(run.marks.filter((mark) => mark.direction === direction), field, direction)))),
   };
 }
 

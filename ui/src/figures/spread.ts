@@ -178,7 +178,7 @@ function drawBoxes(run: RunView, theme: Theme, width: number): { option: Option;
 function suffering(worst: { name: string; ratio: number }, ratios: number[]): string {
   if (worst.ratio <= 1.2) return "No stream is slower under load than idle by a fifth or more";
   const least = Math.min(...ratios);
-  if (ratios.length > 1 && worst.ratio < 1.25 * least) return `All streams suffer alike: their medians are ${least.toFixed(1)} to ${worst.ratio.toFixed(1)} times the idle ones`;
+  if (ratios.length > 1 && worst.ratio < 1.25 * least) return `All streams suffer alike: their medians are about ${((least + worst.ratio) / 2).toFixed(1)} times the idle ones`;
   return `${worst.name} suffers most: its median is ${worst.ratio.toFixed(1)} times the idle one`;
 }
 

@@ -6,7 +6,7 @@ import { h, table } from "../dom";
 import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import { tip, tooltip } from "../tip";
-import { round } from "./load";
+import { scale } from "./load";
 
 const symbolOf = (loader: string) => (loader === "chromium" ? "diamond" : "circle");
 const LOADER: Record<string, string> = { native: "own loader", chromium: "Chromium" };
@@ -104,7 +104,7 @@ function drawWaterfall(objects: Bar[], end: number, theme: Theme, width: number)
   const option = {
     legend: { ...legend(theme, STEPS.map(([name, , colour]) => ({ name, colour: colour(theme) }))), left: 0, right: 0, itemHeight: 9, itemWidth: 12, itemGap: 10 },
     grid: place,
-    xAxis: { ...axisStyle(theme), type: "value", min: 0, max: round(end), position: "bottom", name: "ms since the load was begun", nameLocation: "middle", nameGap: 24 },
+    xAxis: { ...axisStyle(theme), type: "value", ...scale(end, 5), position: "bottom", name: "ms since the load was begun", nameLocation: "middle", nameGap: 24 },
     yAxis: { ...axisStyle(theme), type: "category", inverse: true, data: objects.map((bar) => bar.path), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.faint, fontSize: 10, fontFamily: FONT, width: left - 14, overflow: "truncate", interval: 0 } },
     tooltip: tooltip(theme, "axis", (given: { dataIndex: number }[]) => {
       const bar = objects[given[0]?.dataIndex ?? -1];

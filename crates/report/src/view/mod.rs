@@ -72,7 +72,7 @@ pub(crate) struct RunView {
     pub(crate) sentence: String,
     /// Its `run.json`.
     pub(crate) run: Run,
-    /// When the last row of any table was taken.
+    /// When the last row was taken.
     end_s: f64,
     pub(crate) phases: Phases,
     streams: Vec<Stream>,
@@ -143,10 +143,13 @@ record::table! {
     }
 }
 
-/// How many rows each table has, and the latest `t_ns` of any.
+/// Tables that go on while the two ends hand over their findings, after the measurement.
+const GO_ON: [&str; 3] = ["counters", "cpu", "queue"];
+
+/// How many rows each table has, and the latest `t_ns` of what was measured.
 fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error> {
     let mut tables = BTreeMap::new();
-    let mut end_ns = 0;
+    let (mut measured_ns, mut any_ns) = (0, 0);
     for table in record.table_names() {
         let mut rows = 0;
         for batch in record.batches(table)? {
@@ -154,13 +157,15 @@ fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error
             rows += batch.num_rows() as u64;
             // A table of another make may have no such column, or another type in it.
             let times = Timed::from_batch(&batch).unwrap_or_default();
-            end_ns = times
-                .iter()
-                .filter_map(|row| row.t_ns)
-                .fold(end_ns, u64::max);
+            let last = times.iter().filter_map(|row| row.t_ns).max().unwrap_or(0);
+            any_ns = any_ns.max(last);
+            if !GO_ON.contains(&table) {
+                measured_ns = measured_ns.max(last);
+            }
         }
         tables.insert(table.to_owned(), rows);
     }
+    let end_ns = if measured_ns > 0 { measured_ns } else { any_ns };
     Ok((tables, end_ns))
 }
 
