@@ -8,7 +8,7 @@ use hickory_proto::op::ResponseCode;
 use isobath_web::browser::{Browser, Chromium, Options, Proxied};
 use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel, Protocol};
 use server::{Manner, Page, Resolver, Server};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -152,7 +152,7 @@ fn every_load_looks_up_connects_and_fetches_anew() {
 }
 
 #[test]
-fn fifteen_hosts_of_six_images_each_are_loaded_over_ninety_connections() {
+fn fifteen_hosts_of_six_images_each_are_loaded_over_ninety_connections_at_once() {
     let Some(chromium) = chromium() else { return };
     let port = server::nobody().port();
     let image = |n: usize| {
@@ -181,12 +181,9 @@ fn fifteen_hosts_of_six_images_each_are_loaded_over_ninety_connections() {
         (None, 91),
         "{load:#?}"
     );
-    let connections: HashSet<_> = load.objects.iter().filter_map(|o| o.connection).collect();
-    assert!(
-        connections.len() > 80,
-        "a limit of the proxy shows: {}",
-        connections.len()
-    );
+    // Some are answered while others still connect.
+    let peak = count(&server.peak);
+    assert!(peak > 64, "a limit of the proxy shows: {peak}");
 }
 
 #[test]

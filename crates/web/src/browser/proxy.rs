@@ -27,7 +27,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use units::Instant;
 
-/// Connections of one load; a browser makes at most 99 through a proxy and makes some again.
+/// Connections of one load; a browser has some 300 at once and makes some again.
 const MAX_CONNECTIONS: usize = 2048;
 /// Names of one load, far more than hosts of a page.
 const MAX_NAMES: usize = 512;

@@ -28,6 +28,8 @@ pub(crate) struct Server {
     pub(crate) certificate: Vec<u8>,
     pub(crate) connections: Arc<AtomicUsize>,
     pub(crate) requests: Arc<AtomicUsize>,
+    /// The most requests that waited at once.
+    pub(crate) peak: Arc<AtomicUsize>,
 }
 
 /// How a server answers.
@@ -54,20 +56,24 @@ impl Server {
             certificate,
             connections: Arc::default(),
             requests: Arc::default(),
+            peak: Arc::default(),
         };
+        let (peak, waiting) = (server.peak.clone(), Arc::<AtomicUsize>::default());
         let (connections, requests) = (server.connections.clone(), server.requests.clone());
         let pages = Arc::new(pages);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 connections.fetch_add(1, Ordering::Relaxed);
                 let (config, pages, requests) = (config.clone(), pages.clone(), requests.clone());
+                let (peak, waiting) = (peak.clone(), waiting.clone());
                 thread::spawn(move || {
+                    let counters = [&*requests, &peak, &waiting];
                     stream.set_nodelay(true).unwrap();
                     if manner.is_plain {
-                        serve(stream, &pages, manner, &requests);
+                        serve(stream, &pages, manner, counters);
                     } else {
                         let tls = ServerConnection::new(config).unwrap();
-                        serve(StreamOwned::new(tls, stream), &pages, manner, &requests);
+                        serve(StreamOwned::new(tls, stream), &pages, manner, counters);
                     }
                 });
             }
@@ -111,7 +117,7 @@ fn serve(
     stream: impl Read + Write,
     pages: &HashMap<String, Page>,
     manner: Manner,
-    requests: &AtomicUsize,
+    [requests, peak, waiting]: [&AtomicUsize; 3],
 ) -> Option<()> {
     let mut stream = BufReader::new(stream);
     loop {
@@ -120,7 +126,10 @@ fn serve(
         if manner.silent_at == Some(path.as_str()) {
             thread::park();
         }
+        let now_waiting = waiting.fetch_add(1, Ordering::Relaxed) + 1;
+        peak.fetch_max(now_waiting, Ordering::Relaxed);
         thread::park_timeout(manner.delay);
+        waiting.fetch_sub(1, Ordering::Relaxed);
         let missing = ("text/plain", "not here".to_owned());
         let (status, (kind, body)) = match pages.get(&path) {
             Some(page) => ("200 OK", page),
