@@ -1,8 +1,10 @@
 //! Isobath: the workbench for network paths. See `isobath --help`, and ARCHITECTURE.md for the map.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod calibrate;
 mod cli;
+mod compare;
 mod host;
 mod live;
 mod rrul;

@@ -1,6 +1,8 @@
 //! The command line: a contract with whoever types it and with whoever scripts it.
 
+mod batch;
 mod calibrate;
+mod compare;
 mod export;
 mod generate;
 mod import;
@@ -40,12 +42,16 @@ enum Verb {
     Serve(serve::Args),
     /// Measure responsiveness under load, against a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
+    /// Measure many times: plans x places x parameters, in one go that survives being killed.
+    Batch(batch::Args),
     /// Networks emulated on this machine: any command inside one.
     #[command(subcommand)]
     Lab(lab::Verb),
     /// Look at a record again.
     Show(show::Args),
-    /// Write a record as one page of figures that needs no network.
+    /// Compare runs, or the groups of a batch: means, intervals and differences.
+    Compare(compare::Args),
+    /// Write a record, or several, as one page of figures that needs no network.
     Report(report::Args),
     /// Write a record as CSV, or as a data file of Flent's.
     Export(export::Args),
@@ -107,8 +113,10 @@ impl Verb {
         match self {
             Self::Serve(_) => "serve",
             Self::Rrul(_) => "rrul",
+            Self::Batch(_) => "batch",
             Self::Lab(_) => "lab",
             Self::Show(_) => "show",
+            Self::Compare(_) => "compare",
             Self::Report(_) => "report",
             Self::Export(_) => "export",
             Self::Import(_) => "import",
@@ -120,8 +128,10 @@ impl Verb {
         match self {
             Self::Serve(args) => serve::run(&args),
             Self::Rrul(args) => rrul::run(&args),
+            Self::Batch(args) => batch::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Show(args) => show::run(&args),
+            Self::Compare(args) => compare::run(&args),
             Self::Report(args) => report::run(&args),
             Self::Export(args) => export::run(&args),
             Self::Import(args) => import::run(&args),

@@ -1,7 +1,7 @@
 //! `isobath report`.
 
 use super::show::completed;
-use super::print;
+use super::{Usage, print};
 use anyhow::Context;
 use record::Record;
 use report::Subject;
@@ -19,8 +19,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let subjects = args
-        .runs
+    let folders = folders(&args.runs)?;
+    let subjects = folders
         .iter()
         .map(|folder| {
             let record = Record::open(folder)?;
@@ -33,6 +33,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     write(&out, &page)?;
     print(&out.display().to_string())?;
     Ok(0)
+}
+
+/// The record folders; a batch's are those of its cells that have a record, cell by cell.
+fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for folder in named {
+        if folder.join(crate::batch::state::FILE).exists() {
+            let groups = crate::compare::groups::of_batch(folder)?;
+            let members = groups.into_iter().flat_map(|group| group.members);
+            let records = members.filter(|member| member.status.is_some());
+            all.extend(records.map(|member| member.folder));
+        } else {
+            all.push(folder.clone());
+        }
+    }
+    if all.is_empty() {
+        return Err(Usage::of(anyhow::anyhow!(
+            "the batch has no run yet - let it go on with 'isobath batch --resume'"
+        )));
+    }
+    Ok(all)
 }
 
 /// Writes the page whole, or not at all.

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 12] = [
+    let verbs: [&[&str]; 14] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -22,7 +22,9 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["lab", "shell"],
         &["lab", "run"],
         &["lab", "calibrate"],
+        &["batch"],
         &["show"],
+        &["compare"],
         &["export"],
         &["generate"],
     ];
@@ -76,7 +78,7 @@ fn completions_are_made_for_every_shell() {
 fn the_manual_has_a_page_for_every_verb() {
     let place = folder(&[]);
     let page = |verb: &[&str]| -> Ran { run(place.path(), &[&["generate", "man"], verb].concat()) };
-    for verb in ["serve", "rrul", "lab", "show", "export"] {
+    for verb in ["serve", "rrul", "batch", "lab", "show", "compare", "export"] {
         let text = page(&[verb]).ended(0).stdout.clone();
         assert!(
             text.contains(".TH ") && text.contains(".SH SYNOPSIS"),

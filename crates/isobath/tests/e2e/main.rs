@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed, helpers of tests included"
 )]
 
+mod batch;
 mod help;
 mod hostile;
 mod interrupted;

@@ -1,0 +1,115 @@
+//! How a batch goes, on stderr.
+
+use super::runner::Event;
+use super::state::{Entry, State};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a second the bar is drawn: seldom enough not to disturb.
+const FRAMES: u8 = 2;
+
+/// Shows how the batch goes, on stderr: a bar if somebody looks at it, and a line for each run.
+pub(crate) struct Display {
+    pub(crate) bar: ProgressBar,
+    is_quiet: bool,
+    expected: Duration,
+    cells: usize,
+}
+
+impl Display {
+    /// Begins: says where the batch is and in which order it goes.
+    pub(crate) fn new(state: &State, expected: Duration, dir: &Path, is_quiet: bool) -> Self {
+        let target = if is_quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(FRAMES)
+        };
+        let bar = ProgressBar::with_draw_target(Some(millis(expected)), target);
+        let style = ProgressStyle::with_template("{prefix:16} {wide_bar} {msg}");
+        let display = Self {
+            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            is_quiet,
+            expected,
+            cells: state.cells.len(),
+        };
+        let order = shuffled(state.seed);
+        display.say(&format!(
+            "{}: {} cells, {order}",
+            dir.display(),
+            display.cells
+        ));
+        display
+    }
+
+    /// Shows what happens.
+    pub(crate) fn show(&self, event: &Event<'_>) {
+        match event {
+            Event::Begins { position, entry } => {
+                self.bar
+                    .set_prefix(format!("cell {position} of {}", self.cells));
+                self.bar.set_message(entry.cell.title());
+            }
+            Event::Goes { entry, left } => {
+                let title = entry.cell.title();
+                self.bar
+                    .set_message(format!("{} left  {title}", words(*left)));
+                self.bar
+                    .set_position(millis(self.expected.saturating_sub(*left)));
+            }
+            Event::Ended { position, entry } => self.say(&self.ended(*position, entry)),
+        }
+    }
+
+    fn ended(&self, position: usize, entry: &Entry) -> String {
+        let seconds = Duration::from_secs_f64(entry.seconds.unwrap_or_default());
+        let mut line = format!(
+            "{position} of {}  {}: {} in {}",
+            self.cells,
+            entry.cell.title(),
+            entry.state.word(),
+            words(seconds)
+        );
+        if let Some(reason) = &entry.reason {
+            let _ = write!(line, " - {reason}");
+        }
+        line
+    }
+
+    fn say(&self, line: &str) {
+        if self.is_quiet {
+            return;
+        }
+        if self.bar.is_hidden() {
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        } else {
+            self.bar.println(line);
+        }
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A time as a person says it, to two parts.
+pub(crate) fn words(span: Duration) -> String {
+    let seconds = span.as_secs() + u64::from(span.subsec_millis() >= 500);
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, min, 0) => format!("{min} min"),
+        (0, min, s) => format!("{min} min {s} s"),
+        (h, min, _) => format!("{h} h {min} min"),
+    }
+}
+
+/// In which order the cells are run, in words.
+pub(crate) fn shuffled(seed: Option<u64>) -> String {
+    seed.map_or_else(
+        || "in the order of the file".to_owned(),
+        |seed| format!("order shuffled with --seed {seed}"),
+    )
+}

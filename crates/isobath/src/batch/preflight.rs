@@ -1,0 +1,97 @@
+//! What can be found wrong with a batch before its first run is found now, not in the middle of the night.
+
+use super::error::Error;
+use super::file::{BatchFile, shown};
+use super::matrix::Cell;
+use super::state::{self, State};
+use crate::rrul::Plan;
+use crate::rrul::stream::try_congestion;
+use anyhow::{Context as _, anyhow};
+use lab::profiles;
+use session::AccessKey;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use units::Span;
+
+/// Holds the key of every host that names no variable of its own.
+pub(crate) const KEY: &str = "ISOBATH_KEY";
+
+/// Whether the command line takes these arguments, and if not, why.
+pub(crate) type Takes<'a> = dyn Fn(&[String]) -> anyhow::Result<()> + 'a;
+
+/// How long the plan of each cell takes. Finds out on the way whether every cell could be run.
+pub(crate) fn durations(
+    state: &State,
+    batch: &BatchFile,
+    takes: &Takes<'_>,
+) -> anyhow::Result<Vec<Duration>> {
+    let path = |name: &str| {
+        let file = state::is_file(name).then(|| state.home().join(name));
+        file.map_or_else(|| name.to_owned(), |file| file.display().to_string())
+    };
+    for lab in &batch.labs {
+        profiles::find(&path(lab))?;
+    }
+    let plans: BTreeMap<_, _> = batch
+        .plans
+        .iter()
+        .map(|name| Ok((name, Plan::find(&path(name))?)))
+        .collect::<anyhow::Result<_>>()?;
+    let checked = state.cells.iter().map(|entry| {
+        let cell = &entry.cell;
+        check(cell, batch, takes).with_context(|| cell.title())?;
+        let total = total(cell, batch, &plans[&cell.plan]);
+        total.map_err(|what| anyhow!("{}: {what}", cell.title()))
+    });
+    checked.collect()
+}
+
+/// Whether `isobath rrul` would take the cell's options.
+fn check(cell: &Cell, batch: &BatchFile, takes: &Takes<'_>) -> anyhow::Result<()> {
+    takes(&cell.arguments(batch, Path::new("x")))?;
+    if let Some(cc) = cell.parameters.get("cc") {
+        try_congestion(&shown(cc))?;
+    }
+    Ok(())
+}
+
+/// How long the cell's plan takes with the cell's duration.
+fn total(cell: &Cell, batch: &BatchFile, plan: &Plan) -> Result<Duration, String> {
+    let mut plan = plan.clone();
+    let own = cell.parameters.get("duration").map(shown);
+    let own = own.and_then(|text| {
+        let seconds = text.parse().map(Duration::from_secs).ok().map(Span);
+        text.parse().ok().or(seconds)
+    });
+    if let Some(duration) = own.or(batch.duration) {
+        plan.duration = duration;
+    }
+    plan.check()?;
+    Ok(plan.total())
+}
+
+/// The access keys of the hosts, from the environment. One that was not asked for by name may be missing: some servers are
+/// open to all.
+pub(crate) fn keys(batch: &BatchFile) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut keys = BTreeMap::new();
+    for host in &batch.hosts {
+        let variable = host.key_env.as_deref().unwrap_or(KEY);
+        match std::env::var(variable) {
+            Ok(key) => {
+                let checked = key.parse::<AccessKey>();
+                checked.with_context(|| format!("{variable} in the environment"))?;
+                keys.insert(host.host.clone(), key);
+            }
+            Err(_) if host.key_env.is_none() => {}
+            Err(_) => {
+                return Err(Error::Key {
+                    variable: variable.to_owned(),
+                    host: host.host.clone(),
+                }
+                .into());
+            }
+        }
+    }
+    Ok(keys)
+}

@@ -1,0 +1,38 @@
+//! `isobath compare`.
+
+use super::print;
+use crate::compare::{Comparison, groups, table};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Repetitions belong to one group: those of a batch's cell, the runs in a folder, or runs that were told the same. Every group is compared with the first.\n\nExample: isobath compare before/ after/"
+)]
+pub(crate) struct Args {
+    /// Folders: of a batch, of a run, or one that holds runs.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Take runs too that are invalid or were cut short.
+    #[arg(long)]
+    all: bool,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let groups = groups::load(&args.runs)?;
+    let comparison = Comparison::of(&groups, args.all);
+    if !comparison.has_runs() {
+        let count = comparison.left_out.len();
+        anyhow::bail!(
+            "no run among {count} is complete - look at them with 'isobath show', or take those with figures by --all"
+        );
+    }
+    if args.json {
+        print(&serde_json::to_string_pretty(&comparison)?)?;
+    } else {
+        print(&table::page(&comparison))?;
+    }
+    Ok(0)
+}
