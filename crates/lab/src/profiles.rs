@@ -105,6 +105,9 @@ fn read(file: &str) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use path::{Element as _, Family, Packet};
+    use std::collections::VecDeque;
+    use units::{Dscp, Ecn, FlowId, Instant};
 
     #[test]
     fn every_built_in_lab_describes_a_network() {
@@ -134,5 +137,40 @@ mod tests {
         for (name, text) in TRACES {
             assert!(text.parse::<Trace>().is_ok(), "{name}");
         }
+    }
+
+    /// Full-sized packets faster than the boost, in virtual time: what has left at the end of each second.
+    #[test]
+    fn the_boost_is_what_its_summary_says() {
+        let topology = find("dsl-boost").unwrap();
+        let (_, down) = topology.direction("dslam", "home").unwrap();
+        let mut path = down.build::<()>(1, &|name| Err(name.into())).unwrap();
+        let mut out = VecDeque::new();
+        let mut left = Vec::new();
+        for number in 0..75_000_u64 {
+            let at = Instant::from_nanos(number * 200_000);
+            let packet = Packet {
+                size: 1_500,
+                flow: FlowId(0),
+                family: Family::V6,
+                dscp: Dscp::CS0,
+                ecn: Ecn::NotEct,
+                at,
+                body: (),
+            };
+            path.process(Some(packet), at, &mut out);
+            if number % 5_000 == 4_999 {
+                left.push(out.drain(..).count() as f64 * 1_500.0 * 8.0 / 1e6);
+            }
+        }
+        // The first second lacks the packets still in flight, and the eleventh sees the last of the boost.
+        assert!(
+            left[1..10].iter().all(|mbit| (49.5..=50.5).contains(mbit)),
+            "{left:?}"
+        );
+        assert!(
+            left[11..].iter().all(|mbit| (19.5..=20.5).contains(mbit)),
+            "{left:?}"
+        );
     }
 }

@@ -17,10 +17,15 @@
 //! routes follow from the graph: node number `n` is `10.77.0.n` and `fd77::n` on every one of its interfaces, and packets take
 //! the way with the fewest links.
 
+mod way;
+
+#[cfg(test)]
+mod tests;
+
 use crate::{Error, LimitSpec};
 use path::Spec;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -192,60 +197,6 @@ impl Topology {
         let v6 = self.ipv6.then_some(v6.into());
         Some(iter::once(v4.into()).chain(v6).collect())
     }
-
-    /// The neighbour to which `from` hands packets for `to`: the first step of the way with the fewest links.
-    pub fn next_hop(&self, from: &str, to: &str) -> Option<&str> {
-        // Breadth first from the far end, so that the parent of `from` is its next hop.
-        let mut seen = HashSet::from([to]);
-        let mut frontier = VecDeque::from([to]);
-        while let Some(node) = frontier.pop_front() {
-            for neighbour in self.neighbours(node) {
-                if neighbour == from {
-                    return self.nodes().find(|name| *name == node);
-                }
-                if seen.insert(neighbour) {
-                    frontier.push_back(neighbour);
-                }
-            }
-        }
-        None
-    }
-
-    fn neighbours<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a str> {
-        self.links
-            .iter()
-            .filter_map(move |link| match &link.between {
-                [a, b] if a == node => Some(b.as_str()),
-                [a, b] if b == node => Some(a.as_str()),
-                _ => None,
-            })
-    }
-
-    /// The nodes from the client to the server, both included.
-    pub fn way(&self) -> Vec<&str> {
-        self.way_to(&self.server)
-    }
-
-    /// The nodes from the client to node `to`, both included.
-    pub fn way_to(&self, to: &str) -> Vec<&str> {
-        let mut way = vec![self.client.as_str()];
-        while let Some(next) = way.last().and_then(|last| self.next_hop(last, to)) {
-            way.push(next);
-            if next == to {
-                break;
-            }
-        }
-        way
-    }
-
-    /// What packets meet from `from` to its neighbour `to`.
-    pub fn direction(&self, from: &str, to: &str) -> Option<(&LinkSpec, &Spec)> {
-        self.links.iter().find_map(|link| match &link.between {
-            [a, b] if a == from && b == to => Some((link, &link.up)),
-            [a, b] if a == to && b == from => Some((link, &link.down)),
-            _ => None,
-        })
-    }
 }
 
 /// The first name that comes a second time.
@@ -257,148 +208,4 @@ fn repeated<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
 fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DUMBBELL: &str = r#"
-        summary = "test"
-        client = "a"
-        server = "d"
-        hosts = ["a", "d"]
-        routers = ["b", "c"]
-        link = [
-            { between = ["a", "b"], up = [], down = [] },
-            { between = ["b", "c"], up = [], down = [] },
-            { between = ["c", "d"], up = [], down = [] },
-        ]
-    "#;
-
-    fn refused(from: &str, to: &str) -> String {
-        let text = DUMBBELL.replacen(from, to, 1);
-        Topology::parse(&text, "test.toml").unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_way_is_the_shortest() {
-        let topology = Topology::parse(DUMBBELL, "test.toml").unwrap();
-        assert_eq!(topology.way(), ["a", "b", "c", "d"]);
-        assert_eq!(topology.next_hop("d", "a"), Some("c"));
-        assert_eq!(topology.next_hop("b", "a"), Some("a"));
-        let addresses = topology.addresses("d").unwrap();
-        assert_eq!(
-            addresses.iter().map(IpAddr::to_string).collect::<Vec<_>>(),
-            ["10.77.0.2", "fd77::2"]
-        );
-    }
-
-    #[test]
-    fn servers_are_in_order_and_each_has_its_way() {
-        let text = DUMBBELL.replacen(r#""d""#, "\"d\"\nmore_servers = [\"c\"]", 1);
-        let topology = Topology::parse(&text, "test.toml").unwrap();
-        assert_eq!(topology.servers(), ["d", "c"]);
-        assert_eq!(topology.way_to("c"), ["a", "b", "c"]);
-        assert_eq!(topology.way(), topology.way_to("d"));
-    }
-
-    #[test]
-    fn without_ipv6_a_node_has_one_address() {
-        let text = DUMBBELL.replacen(r#""d""#, "\"d\"\nipv6 = false", 1);
-        let topology = Topology::parse(&text, "test.toml").unwrap();
-        assert_eq!(topology.addresses("d").unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_topology_survives_writing_and_reading() {
-        let limit = "limit = [{ host = \"a\", cpu = \"12.5%\" }]\nlink = [";
-        let text = DUMBBELL.replacen("link = [", limit, 1);
-        let topology = Topology::parse(&text, "test.toml").unwrap();
-        let again = toml::to_string(&topology).unwrap();
-        let again = Topology::parse(&again, "again.toml").unwrap();
-        assert!((again.limits[0].cpu.get() - 0.125).abs() < 1e-12);
-        assert!(again.ipv6 && again.more_servers.is_empty());
-    }
-
-    #[test]
-    fn what_does_not_hang_together_is_refused_in_one_line() {
-        let cases = [
-            (
-                r#"["a", "d"]"#,
-                r#"["a", "a", "d"]"#,
-                "node 'a' is listed twice",
-            ),
-            (
-                r#"client = "a""#,
-                r#"client = "z""#,
-                "node 'z' is in neither",
-            ),
-            (r#"["c", "d"]"#, r#"["c", "c"]"#, "none to themselves"),
-            (
-                r#"["c", "d"]"#,
-                r#"["a", "c"]"#,
-                "no links lead from 'a' to 'd'",
-            ),
-            (
-                r#"server = "d""#,
-                "server = \"d\"\nmore_servers = [\"d\"]",
-                "server 'd' is named twice",
-            ),
-            (
-                r#"server = "d""#,
-                "server = \"d\"\nmore_servers = [\"a\"]",
-                "'a' is the client",
-            ),
-            (
-                r#"server = "d""#,
-                "server = \"d\"\nmore_servers = [\"z\"]",
-                "node 'z' is in neither",
-            ),
-            (
-                "link = [",
-                "limit = [{ host = \"z\", cpu = \"20%\" }]\nlink = [",
-                "node 'z' is in neither",
-            ),
-            (
-                "link = [",
-                "limit = [{ host = \"a\", cpu = \"20%\" }, { host = \"a\", cpu = \"9%\" }]\nlink = [",
-                "host 'a' has two limits",
-            ),
-            (
-                "link = [",
-                "limit = [{ host = \"a\", cpu = \"200%\" }]\nlink = [",
-                "'200%' is not a share of one processor - write 1% to 100%, such as 20%",
-            ),
-            (
-                "link = [",
-                "limit = [{ host = \"a\", cpu = \"0.2\" }]\nlink = [",
-                "'0.2' is not a share",
-            ),
-            (
-                r#""d"]"#,
-                r#""with space"]"#,
-                "'with space' is not a node name",
-            ),
-        ];
-        for (from, to, expected) in cases {
-            let message = refused(from, to);
-            assert!(
-                message.contains(expected) && !message.contains('\n'),
-                "{message}"
-            );
-        }
-    }
-
-    #[test]
-    fn malformed_toml_is_told_with_its_line() {
-        let message = refused(r#"summary = "test""#, "summary = 3");
-        assert!(message.starts_with("test.toml line 2: "), "{message}");
-        assert!(message.contains("expected a string"), "{message}");
-        let message = refused("between", "betwixt");
-        assert!(
-            message.starts_with("test.toml line 8: unknown field `betwixt`"),
-            "{message}"
-        );
-    }
 }

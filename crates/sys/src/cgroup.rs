@@ -8,7 +8,15 @@
 //! Groups are folders and do not go by themselves. [`Group`] removes its folder when it is dropped; while it lives its
 //! folder is locked, and [`sweep`] removes the folders of this name that nobody has locked.
 
+mod home;
+
+#[cfg(test)]
+mod tests;
+
+pub use home::Home;
+
 use crate::{Error, clock};
+use home::Generation;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -30,74 +38,7 @@ const REST: Duration = Duration::from_millis(2);
 const ADVICE: &str = "a limit of processor time needs a control group of its own: run as root, or with systemd by \
                       'systemd-run --scope -p Delegate=yes'";
 
-/// Which generation of control groups has the cpu controller here.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Generation {
-    One,
-    Two,
-}
-
-impl Generation {
-    /// The file that takes and lists threads.
-    const fn threads(self) -> &'static str {
-        match self {
-            Self::One => "tasks",
-            Self::Two => "cgroup.threads",
-        }
-    }
-}
-
-/// The group that a thread is in by itself.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Home {
-    generation: Generation,
-    folder: PathBuf,
-}
-
 impl Home {
-    /// The calling thread's group.
-    ///
-    /// # Errors
-    ///
-    /// When the kernel has no control groups with a cpu controller, or they are not mounted.
-    pub fn find() -> Result<Self, Error> {
-        let read = |path| fs::read_to_string(path).map_err(|e| Error::io("read", path, e));
-        let groups = read("/proc/thread-self/cgroup")?;
-        let mounts = read("/proc/thread-self/mountinfo")?;
-        Self::parse(&groups, &mounts).ok_or_else(|| {
-            let missing = io::Error::from(io::ErrorKind::NotFound);
-            let object = "the control group of this thread";
-            Error::io("find", object, missing)
-                .advise("mount a cgroup hierarchy with the cpu controller")
-        })
-    }
-
-    /// From the text of `/proc/PID/cgroup` and `/proc/PID/mountinfo`.
-    fn parse(groups: &str, mounts: &str) -> Option<Self> {
-        let lines = || {
-            groups.lines().filter_map(|line| {
-                let (id, rest) = line.split_once(':')?;
-                let (controllers, path) = rest.split_once(':')?;
-                Some((id, controllers, path))
-            })
-        };
-        let one = lines().find(|(_, controllers, _)| has_cpu(controllers));
-        let (generation, path) = match one {
-            Some((_, _, path)) => (Generation::One, path),
-            None => (Generation::Two, lines().find(|(id, ..)| *id == "0")?.2),
-        };
-        let (root, mount) = mounts
-            .lines()
-            .find_map(|line| mount_point(line, generation))?;
-        let below = path
-            .strip_prefix(root.trim_end_matches('/'))
-            .unwrap_or(path);
-        Some(Self {
-            generation,
-            folder: Path::new(mount).join(below.trim_start_matches('/')),
-        })
-    }
-
     /// This group, to come back to.
     ///
     /// # Errors
@@ -268,24 +209,6 @@ fn bandwidth(share: f64) -> (u64, u64) {
     (whole(period as f64 * share).max(LEAST_QUOTA_US), period)
 }
 
-fn has_cpu(controllers: &str) -> bool {
-    controllers.split(',').any(|controller| controller == "cpu")
-}
-
-/// Root and mount point of the hierarchy of this generation, if this line of `mountinfo` (proc(5)) is its.
-fn mount_point(line: &str, generation: Generation) -> Option<(&str, &str)> {
-    let (mount, system) = line.split_once(" - ")?;
-    let mut mount = mount.split(' ').skip(3);
-    let (root, point) = (mount.next()?, mount.next()?);
-    let mut system = system.split(' ');
-    let (kind, options) = (system.next()?, system.nth(1).unwrap_or_default());
-    let is_it = match generation {
-        Generation::One => kind == "cgroup" && has_cpu(options),
-        Generation::Two => kind == "cgroup2",
-    };
-    is_it.then_some((root, point))
-}
-
 fn open_to_write(path: &Path) -> Result<File, Error> {
     OpenOptions::new()
         .write(true)
@@ -295,124 +218,4 @@ fn open_to_write(path: &Path) -> Result<File, Error> {
 
 fn refused(operation: &str, path: &Path, error: io::Error) -> Error {
     Error::io(operation, path.display().to_string(), error).advise(ADVICE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_group_is_found_in_both_generations() {
-        let one = "4:cpu,cpuacct:/a/b\n1:name=systemd:/x\n0::/\n";
-        let mounts = "30 25 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n\
-                      31 25 0:27 /a /sys/fs/cgroup/cpu rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n";
-        let home = Home::parse(one, mounts).unwrap();
-        assert_eq!(home.generation, Generation::One);
-        assert_eq!(home.folder, Path::new("/sys/fs/cgroup/cpu/b"));
-        let home = Home::parse("0::/user.slice/x.scope\n", mounts).unwrap();
-        assert_eq!(home.generation, Generation::Two);
-        let expected = Path::new("/sys/fs/cgroup/unified/user.slice/x.scope");
-        assert_eq!(home.folder, expected);
-        assert_eq!(Home::parse("", mounts), None);
-        assert_eq!(Home::parse(one, ""), None);
-    }
-
-    #[test]
-    fn the_quota_is_the_share_of_the_period_and_never_too_short_for_the_kernel() {
-        assert_eq!(bandwidth(0.2), (2_000, 10_000));
-        assert_eq!(bandwidth(1.0), (10_000, 10_000));
-        assert_eq!(bandwidth(0.01), (1_000, 100_000));
-        assert_eq!(bandwidth(f64::NAN), (10_000, 10_000));
-    }
-
-    /// A group with a tenth of a processor; none where this user may not make one.
-    fn tenth(name: &str) -> Option<(Group, PathBuf)> {
-        let home = Home::find().ok()?;
-        let name = format!("test-{}-{name}", std::process::id());
-        let folder = home.folder.join(format!("{PREFIX}{name}"));
-        match home.limited(&name, 0.1) {
-            Ok(group) => Some((group, folder)),
-            Err(error) => {
-                let line = error.to_string();
-                assert!(
-                    line.contains("run as root") && !line.contains('\n'),
-                    "{line}"
-                );
-                eprintln!("skipped: {line}");
-                None
-            }
-        }
-    }
-
-    #[test]
-    fn a_thread_in_a_group_is_held_back_and_goes_home_when_the_group_ends() {
-        let Some((group, folder)) = tenth("thread") else {
-            return;
-        };
-        let before = Home::find().unwrap();
-        let worker = std::thread::spawn(move || {
-            group.enter().unwrap();
-            assert_ne!(Home::find().unwrap(), before);
-            let start = clock::thread_cpu();
-            while clock::thread_cpu().saturating_sub(start) < Duration::from_millis(20) {
-                std::hint::spin_loop();
-            }
-            let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap();
-            let throttled = stat
-                .lines()
-                .find_map(|line| line.strip_prefix("nr_throttled "));
-            assert_ne!(throttled, Some("0"), "{stat}");
-            drop(group);
-            assert!(!folder.exists());
-            assert_eq!(Home::find().unwrap(), before);
-        });
-        worker.join().unwrap();
-    }
-
-    #[test]
-    fn a_child_starts_in_the_group_and_this_thread_stays_outside() {
-        let Some((group, folder)) = tenth("child") else {
-            return;
-        };
-        let mut command = Command::new("cat");
-        command.arg("/proc/self/cgroup");
-        group.hold(&mut command);
-        let output = command.output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let name = folder.file_name().unwrap().to_str().unwrap();
-        assert!(text.contains(name), "{text}");
-        assert!(
-            !fs::read_to_string("/proc/thread-self/cgroup")
-                .unwrap()
-                .contains(name)
-        );
-    }
-
-    #[test]
-    fn an_owned_group_is_not_swept() {
-        let Some((group, folder)) = tenth("owned") else {
-            return;
-        };
-        assert!(!is_abandoned(&folder));
-        sweep();
-        assert!(folder.exists());
-        drop(group);
-        assert!(!folder.exists());
-    }
-
-    #[test]
-    fn what_a_dead_process_left_is_swept() {
-        let Some((group, folder)) = tenth("dead") else {
-            return;
-        };
-        let left = folder.with_extension("left");
-        fs::create_dir(&left).unwrap();
-        let file = File::open(&left).unwrap();
-        let made = file.metadata().unwrap().modified().unwrap();
-        file.set_modified(made - Duration::from_secs(60)).unwrap();
-        // Another test may sweep at the same time.
-        sweep();
-        assert!(!left.exists() && folder.exists());
-        drop(group);
-    }
 }
