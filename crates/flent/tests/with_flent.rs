@@ -1,0 +1,251 @@
+//! Against Flent itself: it opens what is exported, draws it, and says the same of it as the import.
+//!
+//! Without Flent these tests say so and pass; with `ISOBATH_TEST_NO_SKIP` in the environment they fail instead.
+
+use isobath_flent as flent;
+use record::tables::{Sample, Series, Stream};
+use record::{Record, RecordWriter, Run};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const MS: u64 = 1_000_000;
+
+/// Whether Flent is there; says so when it is not.
+fn has_flent() -> bool {
+    let found = Command::new("flent").arg("--version").output().is_ok();
+    if !found {
+        assert!(
+            std::env::var_os("ISOBATH_TEST_NO_SKIP").is_none(),
+            "flent is not installed: apt-get install flent python3-matplotlib"
+        );
+        eprintln!("skipped: flent is not installed");
+    }
+    found
+}
+
+/// What Flent prints when it is given the file and these arguments.
+#[track_caller]
+fn flent(file: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("flent");
+    command
+        .env("MPLBACKEND", "Agg")
+        .env("HOME", file.parent().unwrap());
+    let output = command
+        .arg("-i")
+        .arg(file)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    for word in ["ERROR", "Traceback", "Exception"] {
+        assert!(!errors.contains(word), "{arguments:?}: {errors}");
+    }
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Plots of Flent's tests, as many as there are of each kind.
+fn plots(test: &str) -> &'static [&'static str] {
+    match test {
+        "rrul" | "rrul_be" => &[
+            "all_scaled",
+            "all",
+            "ping",
+            "ping_cdf",
+            "totals",
+            "box_ping",
+            "box_totals",
+            "download",
+            "upload",
+            "box_download",
+            "icmp_cdf",
+            "ellipsis",
+            "box_combine",
+        ],
+        "ping" => &["ping", "ping_cdf"],
+        "tcp_nup" => &["totals", "upload", "ping", "ping_cdf", "box_totals"],
+        "tcp_ndown" => &["totals", "download", "ping", "ping_cdf", "box_totals"],
+        _ => &["totals", "ping", "ping_cdf", "box_totals"],
+    }
+}
+
+/// Mean of each series as Flent prints it.
+fn means(file: &Path) -> Vec<(String, f64)> {
+    let table = flent(file, &["-f", "stats_csv", "-o", "-"]);
+    let lines = table.lines().filter(|line| line.contains(".flent.gz,"));
+    let mean = |line: &str| {
+        // Of a line: file, title, series, unit, count, mean. No series of ours has a comma in its name.
+        let cells: Vec<&str> = line.split(',').collect();
+        let mean = cells.get(5)?.trim().parse().ok()?;
+        Some((cells[2].to_owned(), mean))
+    };
+    lines.filter_map(mean).collect()
+}
+
+#[track_caller]
+fn assert_drawn_and_agreed(record: &Record, folder: &Path) {
+    let path = folder.join(flent::file_name(record).unwrap());
+    let exported = flent::export(record, File::create(&path).unwrap()).unwrap();
+    for format in ["summary", "stats", "csv", "org_table", "metadata"] {
+        let said = flent(&path, &["-f", format, "-o", "-"]);
+        assert!(!said.contains("No data"), "{format}: {said}");
+    }
+    for plot in plots(&exported.test) {
+        let picture = folder.join(format!("{plot}.png"));
+        flent(&path, &["-p", plot, "-o", picture.to_str().unwrap()]);
+        assert!(picture.metadata().unwrap().len() > 2_000, "{plot}");
+    }
+    let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
+    let means = means(&path);
+    assert_eq!(means.len(), exported.series, "{means:?}");
+    for (name, mean) in means {
+        let found = back.run.summary["series"][&name]["mean"].as_f64().unwrap();
+        assert!(
+            (found - mean).abs() < 1e-9 * mean.abs(),
+            "{name}: {found} is not {mean}"
+        );
+    }
+}
+
+/// A run of made-up rates and round trips: idle for 2 s, loaded for 4 s, idle for 2 s.
+fn record(
+    folder: &Path,
+    plan: &str,
+    streams: &[(&'static str, &'static str, &'static str)],
+) -> Record {
+    let plan = json!({"name": plan, "duration": "4s", "note": "made up"});
+    let run = Run::new("rrul", "2026-11-21T07:29:11.5Z".parse().unwrap(), plan);
+    let dir: PathBuf = folder.join("run");
+    let mut writer = RecordWriter::create(&dir, &run).unwrap();
+    for (id, &(kind, direction, class)) in (0..).zip(streams) {
+        writer
+            .append(&[stream(id, kind, direction, class)])
+            .unwrap();
+        if kind == "tcp_load" {
+            writer.append(&load(id, direction)).unwrap();
+        } else {
+            writer.append(&probes(id)).unwrap();
+        }
+    }
+    writer.finish(&run).unwrap();
+    Record::open(&dir).unwrap()
+}
+
+fn stream(id: u16, kind: &'static str, direction: &'static str, class: &'static str) -> Stream {
+    Stream {
+        id,
+        kind: kind.into(),
+        direction: direction.into(),
+        class: class.into(),
+        family: 4,
+        planned_ns: if kind == "tcp_load" { 2_000 * MS } else { 0 },
+        connected_ns: Some(0),
+        ..Stream::default()
+    }
+}
+
+fn load(stream: u16, direction: &'static str) -> Vec<Series> {
+    let row = |bin: u64| Series {
+        t_ns: (2_100 + bin * 100) * MS,
+        bin_ns: 100 * MS,
+        stream,
+        direction: direction.into(),
+        end: if direction == "down" {
+            "client"
+        } else {
+            "server"
+        }
+        .into(),
+        delivered_bytes: Some(12_500 * (5 + bin % 7) * (1 + u64::from(stream))),
+        ..Series::default()
+    };
+    (0..40).map(row).collect()
+}
+
+fn probes(stream: u16) -> Vec<Sample> {
+    let row = |seq: u64| Sample {
+        t_ns: seq * 30 * MS,
+        stream,
+        seq,
+        rtt_ns: (seq % 50 != 49).then_some((20 + seq % 13 + u64::from(stream)) * MS),
+        owd_up_ns: Some(9_000_000),
+        owd_down_ns: Some(11_000_000),
+        lost: seq % 50 == 49,
+        ..Sample::default()
+    };
+    (0..266).map(row).collect()
+}
+
+#[test]
+fn flent_draws_and_sums_up_an_exported_rrul_run() {
+    if !has_flent() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut streams = vec![
+        ("udp_rr", "both", "EF"),
+        ("udp_rr", "both", "CS0"),
+        ("udp_rr", "both", "CS1"),
+        ("tcp_rr", "both", "EF"),
+    ];
+    for class in ["CS1", "CS0", "CS5", "EF"] {
+        streams.extend([
+            ("tcp_load", "down", class),
+            ("tcp_load", "up", class),
+            ("tcp_load", "up", class),
+        ]);
+    }
+    let record = record(folder.path(), "rrul", &streams);
+    assert_drawn_and_agreed(&record, folder.path());
+}
+
+#[test]
+fn flent_draws_and_sums_up_every_other_layout() {
+    if !has_flent() {
+        return;
+    }
+    let ping = ("udp_rr", "both", "CS0");
+    let (up, down) = (("tcp_load", "up", "CS0"), ("tcp_load", "down", "CS0"));
+    for (plan, streams) in [
+        ("ping", vec![ping]),
+        ("tcp_upload", vec![up, ping]),
+        ("tcp_download", vec![down, ping]),
+        ("tcp_bidirectional", vec![up, down, ping]),
+        (
+            "rrul_be",
+            vec![up, up, up, up, down, down, down, down, ping],
+        ),
+        ("many up", vec![up, up, up, ping]),
+        ("many down", vec![down, down, ping]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let record = record(folder.path(), plan, &streams);
+        assert_drawn_and_agreed(&record, folder.path());
+    }
+}
+
+#[test]
+fn flent_and_the_import_agree_on_files_that_flent_wrote() {
+    if !has_flent() {
+        return;
+    }
+    for name in ["rrul", "tcp_bidirectional", "ping", "voip"] {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let path = data.join(format!("{name}.flent.gz"));
+        let summary = flent(&path, &["-f", "summary", "-o", "-"]);
+        let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
+        let series = back.run.summary["series"].as_object().unwrap();
+        for line in summary
+            .lines()
+            .filter(|line| line.contains(" : ") && !line.contains("No data"))
+        {
+            let (series_name, figures) = line.split_once(" : ").unwrap();
+            let printed = figures.split_whitespace().next().unwrap();
+            let mean = series[series_name.trim()]["mean"].as_f64().unwrap();
+            assert_eq!(format!("{mean:.2}"), printed, "{name}: {line}");
+        }
+        assert!(series.values().all(Value::is_object));
+    }
+}
