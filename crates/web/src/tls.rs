@@ -10,6 +10,10 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error};
 use rustls::{PeerIncompatible, ServerConfig, SignatureScheme, SupportedCipherSuite};
 use std::sync::Arc;
 
+/// Octets of a record. Nothing of a record can be read before all of it is there: the largest, 16 KiB, do not fit
+/// TCP's initial window (RFC 6928), so a page's first octets would take another round trip.
+const RECORD: usize = 4 * 1024;
+
 /// A server with this certificate and private key in DER form, for both protocols.
 pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
     let key = PrivateKeyDer::try_from(key.to_vec())
@@ -21,6 +25,7 @@ pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<Server
         .with_single_cert(chain, key)?;
     config.alpn_protocols = vec![alpn(Protocol::H2), alpn(Protocol::Http1)];
     config.send_tls13_tickets = 0;
+    config.max_fragment_size = Some(RECORD);
     Ok(Arc::new(config))
 }
 

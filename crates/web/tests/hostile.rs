@@ -1,4 +1,5 @@
 //! Whoever has a session's token and means no good.
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 mod stand;
 

@@ -1,4 +1,5 @@
 //! Pages loaded from the real server over real sockets.
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 mod stand;
 

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
-/// A TLS record's worth (RFC 8446 section 5.1).
+/// What is handed to the connection at once; a frame of HTTP/2 takes no more by default (RFC 9113 section 4.2).
 const PIECE: u64 = 16 * 1024;
 /// Filler repeats after this much; compressors of HTTP look back 32 KiB (RFC 1951) unless told.
 const PERIOD: usize = 64 * 1024;

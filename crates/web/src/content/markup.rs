@@ -5,7 +5,7 @@ use crate::model::{Object, PageModel};
 use crate::result::Kind;
 use bytes::Bytes;
 
-/// The smallest GIF that every browser shows: 1 by 1 pixel, transparent (GIF89a).
+/// The smallest GIF that every browser shows: 1 by 1 pixel, transparent (`GIF89a`).
 const GIF: &[u8] =
     b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00,\
 \x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
@@ -143,9 +143,8 @@ fn users(model: &PageModel) -> String {
         let is_style = parent.is_some_and(|parent| parent.kind == Kind::Style);
         is_style && object.kind != Kind::Style
     });
-    styled
-        .map(|(number, _)| format!("<b class=\"u{number}\">x</b>\n"))
-        .collect()
+    let user = |(number, _)| format!("<b class=\"u{number}\">x</b>\n");
+    styled.map(user).collect::<Vec<_>>().concat()
 }
 
 fn tag(kind: Kind, _: u16, url: &str) -> String {
@@ -236,16 +235,13 @@ impl Writer {
             _ => (b"", b""),
         };
         let around = (open.len() + close.len()) as u64;
-        match gap.checked_sub(around) {
-            Some(inside) => {
-                self.octets(open);
-                self.push(Segment::Filler(inside));
-                self.octets(close);
-            }
-            None => {
-                let blanks = " ".repeat(usize::try_from(gap).unwrap_or(0));
-                self.push(Segment::Text(blanks.into()));
-            }
+        if let Some(inside) = gap.checked_sub(around) {
+            self.octets(open);
+            self.push(Segment::Filler(inside));
+            self.octets(close);
+        } else {
+            let blanks = " ".repeat(usize::try_from(gap).unwrap_or(0));
+            self.push(Segment::Text(blanks.into()));
         }
     }
 

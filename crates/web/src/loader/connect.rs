@@ -129,15 +129,14 @@ impl Dialer {
 
     fn refusal(&self, host: &str, error: &io::Error) -> String {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-        match inner {
-            Some(rustls::Error::InvalidCertificate(
-                CertificateError::ApplicationVerificationFailure,
-            )) => format!("{} is not the host that the key was made for", self.peer),
-            _ => {
-                let why = reason(error);
-                format!("TLS with {host} at {} failed: {why}", self.peer)
-            }
+        if let Some(rustls::Error::InvalidCertificate(
+            CertificateError::ApplicationVerificationFailure,
+        )) = inner
+        {
+            return format!("{} is not the host that the key was made for", self.peer);
         }
+        let why = reason(error);
+        format!("TLS with {host} at {} failed: {why}", self.peer)
     }
 
     /// The connection itself runs as a task of its own and ends with its last request.

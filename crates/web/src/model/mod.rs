@@ -4,7 +4,7 @@
 //! it has read the tag that names it, nor for a font before the style sheet that does; each such step
 //! costs a round trip, and each new host a look-up, a connection and a handshake besides. A model
 //! holds exactly that: a tree of objects with their hosts and sizes (the dependency graphs of Wang
-//! et al., "Demystifying Page Load Performance with WProf", NSDI 2013, without computation).
+//! et al., "Demystifying Page Load Performance with `WProf`", NSDI 2013, without computation).
 //!
 //! A model is written in TOML ([`PageModel::parse`], see `parse.rs`), and travels as JSON, where it is
 //! checked anew: a `PageModel` always keeps the rules of `check.rs`.
