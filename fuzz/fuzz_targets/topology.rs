@@ -1,4 +1,4 @@
-//! A lab's description: refused in one line, or a network whose client reaches its server.
+//! A lab's description: refused in one line, or a network whose client reaches its servers.
 #![no_main]
 
 use lab::Topology;
@@ -6,9 +6,12 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| match Topology::parse(text, "fuzz.toml") {
     Ok(topology) => {
-        let way = topology.way();
-        assert_eq!(way.first(), Some(&topology.client.as_str()));
-        assert_eq!(way.last(), Some(&topology.server.as_str()));
+        assert_eq!(topology.servers().first(), Some(&topology.server.as_str()));
+        for server in topology.servers() {
+            let way = topology.way_to(server);
+            assert_eq!(way.first(), Some(&topology.client.as_str()));
+            assert_eq!(way.last(), Some(&server));
+        }
     }
     Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
 });
