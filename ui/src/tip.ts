@@ -20,7 +20,7 @@ export function tooltip(theme: Theme, trigger: "axis" | "item", formatter: (give
 }
 
 type Point = [number, number | null];
-interface Drawn { data?: Point[]; itemStyle?: { color?: string } }
+interface Drawn { xAxisIndex?: number; data?: Point[]; itemStyle?: { color?: string } }
 
 /** The last index whose place is at or before `x`; -1 when there is none. */
 export function lastAt(data: ArrayLike<unknown>, x: number, place: (i: number) => number): number {
@@ -45,12 +45,19 @@ function near(data: Point[], t: number, far: number): number | null {
  * For panels over time: the value of each series at the instant, or nearest to it. ECharts itself would name only the
  * series that has the nearest point.
  */
-export function timeTip(theme: Theme, unitOf: (seriesName: string, seriesIndex: number) => { name: string; text: (value: number) => string } | null, series: unknown[]): object {
+export function timeTip(theme: Theme, unitOf: (seriesName: string, seriesIndex: number) => { name: string; text: (value: number) => string } | null, series: unknown[], lastFirst = false): object {
   const drawn = series as Drawn[];
+  // What is drawn last lies on top, and of stacked areas at the top.
+  const panels = [...new Set(drawn.map(({ xAxisIndex }) => xAxisIndex))];
+  const order = panels.flatMap((panel) => {
+    const inPanel = drawn.map((_, i) => i).filter((i) => drawn[i]?.xAxisIndex === panel);
+    return lastFirst ? inPanel.reverse() : inPanel;
+  });
   const end = Math.max(0, ...drawn.map(({ data }) => data?.at(-1)?.[0] ?? 0));
   return tooltip(theme, "axis", (given: { axisValue: number }[]) => {
     const t = Number(given[0]?.axisValue ?? 0);
-    const lines = drawn.flatMap(({ data, itemStyle }, i) => {
+    const lines = order.flatMap((i) => {
+      const { data, itemStyle } = drawn[i] ?? {};
       const how = unitOf("", i);
       const y = how && data ? near(data, t, Math.max(0.6, end / 100)) : null;
       return how && y !== null ? [{ colour: itemStyle?.color ?? theme.ink, name: how.name, value: how.text(y) }] : [];

@@ -40,7 +40,7 @@ export function tiles(run: RunView): HTMLElement | null {
     return idle === null && loaded === null ? null : [loaded === null ? text(idle) : text(loaded), loaded === null ? "idle" : `${text(idle)} idle`];
   };
   const web = numberAt(s, "web.loaded_ms.p50");
-  const worstMos = ["EF", "CS5", "AF41", "CS0", "CS1"].flatMap((name) => numberAt(s, `voip.${name}.mos`) ?? []);
+  const worstMos = Object.keys(at(s, "voip") ?? {}).flatMap((name) => ["up", "down"].flatMap((way) => numberAt(s, `voip.${name}.${way}.loaded.mos`) ?? []));
   const loss = numberAt(s, "loss_pct.loaded") ?? numberAt(s, "loss_pct.idle");
   const found: ([string, string, string, string] | null)[] = [
     tile("UDP round trip, median", two("latency_ms", ms), "timeline"),
@@ -50,7 +50,7 @@ export function tiles(run: RunView): HTMLElement | null {
     tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved`], "streams"),
     tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved`], "streams"),
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
-    tile("RPM", numberAt(s, "rpm") === null ? null : [digits(numberAt(s, "rpm")), "round trips a minute under load"], "https"),
+    tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
   const made = found.filter((entry) => entry !== null);
   if (!made.length) return null;
@@ -67,9 +67,10 @@ const PARTS: [string, string, string][] = [
   ["classification", "Classes", "streams"], ["fairness", "Fairness", "streams"],
 ];
 
-/** Where the evidence for a penalty is drawn, by words in its code. */
+/** Where the evidence for a penalty is drawn: by the figure of the summary that it names, or by words in its code. */
 const EVIDENCE: [RegExp, string][] = [
-  [/slew|syn/, "streams"], [/ef|cs1|domina|fair|unequal|share|class/, "streams"], [/delay|owd|latency/, "boxes"], [/icmp|trace|hop/, "hops"], [/voip|jitter|mos/, "voip"], [/web|page/, "web"], [/dscp|ecn|bleach/, "marks"],
+  [/^voip|voip|jitter|mos/, "voip"], [/^web|page/, "web"], [/^dscp|^ecn|bleach/, "marks"], [/^bottleneck|icmp|trace|hop/, "hops"], [/^dns/, "dns"],
+  [/^slew|^throughput|^fairness|slew|domina|unequal|share|cs1/, "streams"], [/^latency|^tcp_rr|delay|owd/, "boxes"],
 ];
 
 export function score(run: RunView): HTMLElement | null {
@@ -77,11 +78,11 @@ export function score(run: RunView): HTMLElement | null {
   const total = numberAt(found, "total");
   if (!found || total === null) return null;
   const parts = PARTS.map(([key, name, to]) => {
-    const value = numberAt(found, `${key}.value`);
+    const value = numberAt(found, key);
     const width = `width:${((value ?? 0) / 20) * 100}%`;
     return h("li", {},
       h("a", { href: `#${to}` }, name), h("span", { class: "meter", role: "img", "aria-label": `${digits(value)} of 20` }, h("span", { style: width })),
-      h("span", { class: "points" }, value === null ? "–" : `${digits(value)} / 20`), h("span", { class: "why" }, String(at(found, `${key}.explained`) ?? "not measured")));
+      h("span", { class: "points" }, value === null ? "–" : `${digits(value)} / 20`), h("span", { class: "why" }, String(at(found, `why.${key}`) ?? "not measured")));
   });
   return h("section", { class: "score", "aria-label": "Score" },
     h("div", { class: "total" }, h("h2", {}, "Score"), h("p", {}, h("strong", {}, digits(total)), " of 100")), h("ol", {}, ...parts), penalties(run.run.summary));
@@ -91,15 +92,19 @@ function penalties(summary: Json): HTMLElement | null {
   const all = (at(summary, "penalties") ?? []) as { code: string; message: string; evidence: unknown }[];
   if (!Array.isArray(all) || !all.length) return null;
   return h("div", { class: "penalties" }, h("h3", {}, "Penalties"), h("ul", {}, ...all.map(({ code, message, evidence }) => {
-    const to = EVIDENCE.find(([words]) => words.test(String(code)))?.[1] ?? "timeline";
-    return h("li", {}, h("strong", {}, String(message ?? code)), evidence ? `: ${typeof evidence === "string" ? evidence : JSON.stringify(evidence)} ` : " ", h("a", { href: `#${to}` }, "see the figure"));
+    const named = typeof evidence === "string" ? evidence : JSON.stringify(evidence ?? "");
+    const to = (EVIDENCE.find(([words]) => words.test(named)) ?? EVIDENCE.find(([words]) => words.test(String(code))))?.[1] ?? "timeline";
+    return h("li", {}, h("strong", {}, String(message ?? code)), " – ", h("a", { href: `#${to}` }, "see the figure"), named ? h("code", {}, ` ${named}`) : null);
   })));
 }
 
 /** What the plan asked for and the record does not have, once. */
 export function absent(run: RunView): HTMLElement | null {
   const asked = new Set<string>((run.run.plan?.probe ?? []).map((probe: Json) => String(probe?.kind ?? "")));
-  for (const key of ["web", "voip", "dns", "trace", "https"]) if (run.run.plan?.[key]) asked.add(key);
+  for (const [key, kind] of [["web", "web"], ["call", "voip"], ["trace", "trace"]] as const) {
+    const plan = run.run.plan?.[key];
+    if (Array.isArray(plan) ? plan.length : plan) asked.add(kind);
+  }
   if ((run.run.plan?.load ?? []).length) asked.add("tcp_load");
   const there: Record<string, boolean> = {
     web: !!run.web, trace: run.hops.length > 0, https: !!run.https, tcp_load: run.tcp.flows.length > 0,

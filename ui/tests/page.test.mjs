@@ -153,7 +153,7 @@ test("the table behind each figure opens and holds numbers", async () => {
   const { page } = await chrome.open("bloated");
   for (const id of FIGURES.filter((id) => !["https", "marks"].includes(id))) {
     await page.locator(`#${id} details.data summary`).click();
-    assert.ok((await page.locator(`#${id} details.data tbody tr`).count()) > 0, id);
+    await page.locator(`#${id} details.data tbody tr`).first().waitFor();
   }
   for (const id of ["https", "marks"]) assert.ok((await page.locator(`#${id} td`).count()) > 4, id);
 });

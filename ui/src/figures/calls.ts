@@ -33,7 +33,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
     xAxis: directions.map((_, i) => timeAxis(i, run.end_s, theme, i === directions.length - 1)),
     yAxis: directions.map((_, i) => valueAxis(i, theme, { min: 0 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    tooltip: timeTip(theme, (_, i) => named[i] ?? null, series),
+    tooltip: timeTip(theme, (_, i) => named[i] ?? null, series, true),
     series,
   };
   return { option: option as unknown as Option, height: heightOf(places) };
@@ -52,10 +52,12 @@ function quality(run: RunView): HTMLElement {
     (["idle", "loaded"] as const).flatMap((phase) => {
       const found = probe[phase];
       if (!found) return [];
-      const mos = numberAt(run.run.summary, `voip.${stream.class}.${stream.direction}.${phase}.mos`);
-      return [[`${stream.class} ${stream.direction}`, phase, mos === null ? "–" : `${mos.toFixed(2)} ${mosWord(mos)}`, ms(found.ms?.p50), ms(variation(found, probe)), pct(share(found, "lost")), pct(share(found, "late")), longest(found)]];
+      // The summary tells the phase from its own least delay; where it says nothing, the rows themselves are counted.
+      const told = (key: string) => numberAt(run.run.summary, `voip.${stream.class}.${stream.direction}.${phase}.${key}`);
+      const mos = told("mos");
+      return [[`${stream.class} ${stream.direction}`, phase, mos === null ? "–" : `${mos.toFixed(2)} ${mosWord(mos)}`, ms(found.ms?.p50), ms(told("jitter_ms") ?? variation(found, probe)), pct(told("loss_pct") ?? share(found, "lost")), pct(told("late_pct") ?? share(found, "late")), told("longest_loss_run") ?? longest(found)]];
     }));
-  return h("div", { class: "below" }, table({ head: ["class", "phase", "MOS (1 to 4.5)", "delay, median", "delay variation, 99 %", "lost", "late > 30 ms", "longest burst, datagrams"], rows }, "Quality of calls by class and direction"));
+  return h("div", { class: "below" }, table({ head: ["class", "phase", "MOS (1 to 4.5)", "delay, median", "delay variation, 99 %", "lost", "late > 30 ms", "longest loss, datagrams"], rows }, "Quality of calls by class and direction"));
 }
 
 /** ITU-T G.107 annex B: what users say of a MOS. */

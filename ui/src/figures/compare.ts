@@ -39,7 +39,7 @@ export function timelines(runs: RunView[]): Spec | null {
         title: shown.map((run, i) => panelTitle(`${run.name}: UDP round trip, ms`, places[i]!, theme)),
         legend: legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
         grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, top)),
-        axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null, series), series,
+        axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null, series, true), series,
       };
       return { option: option as unknown as Option, height: heightOf(places) };
     },

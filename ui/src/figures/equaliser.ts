@@ -1,6 +1,6 @@
 // The specification's graphic equaliser: what remains under load of each class's quality, over each protocol.
 import { axisStyle, FONT, heightOf, legend, panelTitle, tiles, valueAxis, type Option, type Series } from "../chart";
-import { probesOf, streamOf, type Found, type RunView } from "../data";
+import { numberAt, probesOf, streamOf, type Found, type RunView } from "../data";
 import { digits } from "../format";
 import { byClass, classColour, classWords, type Theme } from "../palette";
 import type { Spec } from "../figure";
@@ -23,10 +23,17 @@ function roundTrips(run: RunView, kind: string, family: number, name: string): n
   return average(all.map(({ probe }) => (probe.idle?.ms && probe.loaded?.ms ? (probe.idle.ms.p50 / probe.loaded.ms.p50) * 100 : null)));
 }
 
+/** Share in time by the summary, which judges each phase by its own least delay; it knows no families. */
+function told(run: RunView, direction: string, name: string, phase: string): number | null {
+  const families = new Set(probesOf(run, "voip").map(({ stream }) => stream.family));
+  const [lost, late] = ["loss_pct", "late_pct"].map((key) => numberAt(run.run.summary, `voip.${name}.${direction}.${phase}.${key}`));
+  return families.size > 1 || lost === null || late === null || lost === undefined || late === undefined ? null : 1 - (lost + late) / 100;
+}
+
 function voip(run: RunView, direction: string, family: number, name: string): number | null {
   const all = probesOf(run, "voip").filter(({ stream }) => stream.family === family && stream.class === name && stream.direction === direction);
   return average(all.map(({ probe }) => {
-    const [idle, loaded] = [inTime(probe.idle), inTime(probe.loaded)];
+    const [idle, loaded] = [told(run, direction, name, "idle") ?? inTime(probe.idle), told(run, direction, name, "loaded") ?? inTime(probe.loaded)];
     return idle && loaded !== null ? (loaded / idle) * 100 : null;
   }));
 }

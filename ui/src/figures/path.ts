@@ -86,13 +86,14 @@ function drawStrip(run: RunView, theme: Theme, width: number): { option: Option;
 }
 
 function where(run: RunView): string {
-  const told = run.hops.flatMap((trace) => {
-    const found = at(run.run.summary, `bottleneck.${trace.direction}`);
-    if (!found?.hop) return [];
-    const between = (found.between ?? []).filter(Boolean).join(" and ");
-    return [`${trace.direction} between ${between || `hop ${found.hop - 1} and ${found.hop}`} (+${ms(found.rise_ms)})`];
+  const found = at(run.run.summary, "bottleneck");
+  const rises = ["up", "down"].flatMap((direction) => {
+    const rise = numberAt(found, `${direction}.rise_ms`);
+    return rise === null ? [] : [`${ms(rise)} ${direction === "up" ? "from the client" : "from the server"}`];
   });
-  return told.length ? `The delay under load arises ${told.join("; ")}` : "Where the delay arises, hop by hop";
+  if (!rises.length) return "Where the delay arises, hop by hop";
+  const between = ((at(found, "between") ?? []) as string[]).filter(Boolean);
+  return `The delay under load arises ${between.length === 2 ? `between ${between[0]} and ${between[1]}` : "at the marked hops"}: ${rises.join(", ")}`;
 }
 
 export function hops(run: RunView): Spec[] {

@@ -123,7 +123,7 @@ function rowsOf(run: RunView, theme: Theme): Row[] {
   const order = ["udp_rr", "tcp_rr", "dns"];
   return order.flatMap((kind) => probesOf(run, kind).sort((a, b) => byClass(a.stream.class, b.stream.class) || a.stream.family - b.stream.family)
     .map(({ probe, stream }) => ({
-      name: `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}`,
+      name: `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}${stream.ecn && stream.ecn !== "Not-ECT" ? ` ${stream.ecn}` : ""}`,
       colour: classColour(stream.class, theme), idle: probe.idle?.ms ?? null, loaded: probe.loaded?.ms ?? null,
     })));
 }
@@ -163,7 +163,7 @@ function box(api: any, colour: string, side: number, hollow: boolean, theme: The
 function drawBoxes(run: RunView, theme: Theme, width: number): { option: Option; height: number } {
   const rows = rowsOf(run, theme);
   const values = rows.flatMap(({ idle, loaded }) => [idle, loaded]).flatMap((f) => (f ? [f.p5, f.max] : []));
-  const place = { left: 112, top: 12, width: width - 128, height: rows.length * 34 };
+  const place = { left: 150, top: 12, width: width - 166, height: rows.length * 34 };
   const option = {
     grid: place,
     xAxis: { ...logAxis(0, Math.min(...values.filter((v) => v > 0)), Math.max(...values), theme), name: "ms", nameLocation: "middle", nameGap: 24 },

@@ -100,7 +100,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
     xAxis: made.map((_, i) => timeAxis(i, run.end_s, theme, i === last)),
     yAxis: made.map((_, i) => valueAxis(i, theme, { min: 0 })),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    tooltip: timeTip(theme, (_, i) => (all[i]?.name ? { name: all[i]!.name, text: all[i]!.text } : null), all.map(({ series }) => series)),
+    tooltip: timeTip(theme, (_, i) => (all[i]?.name ? { name: all[i]!.name, text: all[i]!.text } : null), all.map(({ series }) => series), true),
     series: all.map(({ series }) => series),
   };
   return { option: option as unknown as Option, height: heightOf(places) };

@@ -26,7 +26,8 @@ function drawLoads(run: RunView, web: Web, theme: Theme, width: number): { optio
   const means = web.groups.flatMap((group): Series[] => {
     const span = group.phase === "idle" ? (run.phases.web_idle ?? run.phases.idle) : run.phases.loaded;
     if (!group.ms || !span) return [];
-    const half = group.ci95_ms ?? 0;
+    // Of two loads the interval is wider than the figure.
+    const half = group.ms.n > 2 ? (group.ci95_ms ?? 0) : 0;
     const mean = group.ms.mean;
     return [{
       type: "line", xAxisIndex: 0, yAxisIndex: 0, silent: true, showSymbol: false, data: [[span[0], mean], [span[1], mean]], lineStyle: { color: colour(group.loader), width: 1.6 }, tooltip: { show: false },
@@ -140,6 +141,12 @@ export function waterfall(run: RunView): Spec | null {
   };
 }
 
+function rpmOf(run: RunView): string {
+  const [idle, loaded] = [numberAt(run.run.summary, "rpm.idle"), numberAt(run.run.summary, "rpm.loaded")];
+  if (loaded === null) return idle === null ? "" : `: ${digits(idle)} round trips a minute (RPM)`;
+  return `: ${digits(loaded)} round trips a minute under load (RPM)${idle === null ? "" : `, ${digits(idle)} idle`}`;
+}
+
 export function https(run: RunView): Spec | null {
   const found = run.https;
   if (!found || (!found.idle && !found.loaded)) return null;
@@ -148,7 +155,7 @@ export function https(run: RunView): Spec | null {
     const f = found[phase]?.[key];
     return f ? [[name, phase, f.n, ...[f.p5, f.p50, f.p95, f.p99, f.max].map(digits)]] : [];
   }));
-  const rpm = typeof run.run.summary?.rpm === "number" ? `: ${digits(run.run.summary.rpm)} round trips a minute (RPM)` : "";
+  const rpm = rpmOf(run);
   return {
     id: "https", title: `What a new HTTPS connection costs${rpm}`,
     about: "A small request on a new connection, again and again; each step is one round trip and the work of both ends.",
