@@ -1,13 +1,21 @@
 //! Which request goes next, and over which connection.
 //!
 //! - HTTP/1.1: at most six connections to a host, kept for the next request; a free one takes the most urgent
-//!   request that waits for its host. Of images at most ten are under way on the whole page, six to a host, and only
-//!   one while the head's style sheets and scripts are missing. These are the rules of Chromium
-//!   (`ClientSocketPool`, `ResourceScheduler`).
+//!   request that waits for its host.
 //! - HTTP/2: one connection to a host takes all requests at once; the server goes by their priorities
 //!   (RFC 9218).
+//! - Fonts and data from other hosts than the document's are asked for without credentials, and so over
+//!   connections of their own (Fetch standard, "connection pool key").
+//! - Images, and scripts below the head, may wait: while the head's style sheets and scripts are missing, at most two of
+//!   them are under way on the whole page.
+//!
+//! These are Chromium's rules (`ClientSocketPool`, and the tight mode of `ResourceLoadScheduler`), and what
+//! Chromium 156 has been seen to do with the pages of this crate.
 //!
 //! Calls: a `handle_*` for what has happened, then [`Queue::poll`] until it has no more to do.
+
+#[cfg(test)]
+mod tests;
 
 use crate::model::PageModel;
 use crate::result::{Kind, Protocol};
@@ -17,15 +25,13 @@ use std::collections::BTreeSet;
 const MAX_TO_HOST: usize = 6;
 /// In all; also what a server takes.
 const MAX_CONNECTIONS: usize = 256;
-/// Images under way: on the page, to one host, and while the head is incomplete.
-const MAX_IMAGES: usize = 10;
-const MAX_IMAGES_TO_HOST: usize = 6;
-const MAX_IMAGES_BLOCKED: usize = 1;
+/// What may wait, while the head is incomplete.
+const MAX_DELAYABLE: usize = 2;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Step {
-    /// Open a connection to the host.
+    /// Open a connection for the pool: [`host_of`] says to where.
     Open(u16),
     /// Send the request for the object over the connection.
     Send {
@@ -41,20 +47,21 @@ pub(super) enum Step {
 pub(super) struct Queue<'a> {
     model: &'a PageModel,
     protocol: Protocol,
-    hosts: Vec<Host>,
-    /// Images that are held back, by urgency.
+    /// Two for each host: with credentials and without.
+    pools: Vec<Pool>,
+    /// Requests that are held back, by urgency.
     held: BTreeSet<(u8, u16)>,
-    images: usize,
+    /// Requests under way that could have waited.
+    delayable: usize,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Host {
+struct Pool {
     /// Requests that may be sent, by urgency.
     waiting: BTreeSet<(u8, u16)>,
     idle: Vec<u16>,
     open: usize,
     opening: usize,
-    images: usize,
 }
 
 /// Urgency in the sense of RFC 9218 section 4.1, as Chromium gives it: 0 is the most urgent.
@@ -66,12 +73,17 @@ pub(super) const fn urgency(kind: Kind) -> u8 {
     }
 }
 
+/// The host to which the connections of a pool lead.
+pub(super) const fn host_of(pool: u16) -> u16 {
+    pool / 2
+}
+
 impl<'a> Queue<'a> {
     pub(super) fn new(model: &'a PageModel, protocol: Protocol) -> Self {
         Self {
-            hosts: vec![Host::default(); model.hosts().len()],
+            pools: vec![Pool::default(); 2 * model.hosts().len()],
             held: BTreeSet::new(),
-            images: 0,
+            delayable: 0,
             model,
             protocol,
         }
@@ -79,35 +91,34 @@ impl<'a> Queue<'a> {
 
     /// `object` is wanted.
     pub(super) fn handle_found(&mut self, object: u16) {
-        let (host, kind) = self.facts(object);
-        let entry = (urgency(kind), object);
-        if self.is_limited(kind) {
+        let entry = (self.urgency(object), object);
+        if self.is_delayable(object) {
             self.held.insert(entry);
-        } else if let Some(host) = self.hosts.get_mut(host) {
-            host.waiting.insert(entry);
+        } else if let Some(pool) = self.pool(object) {
+            pool.waiting.insert(entry);
         }
     }
 
-    /// The connection to `host` that [`Step::Open`] asked for is there.
-    pub(super) fn handle_open(&mut self, host: u16, connection: u16) {
-        if let Some(host) = self.hosts.get_mut(usize::from(host)) {
-            host.opening = host.opening.saturating_sub(1);
-            host.open += 1;
-            host.idle.push(connection);
+    /// The connection for `pool` that [`Step::Open`] asked for is there.
+    pub(super) fn handle_open(&mut self, pool: u16, connection: u16) {
+        if let Some(pool) = self.pools.get_mut(usize::from(pool)) {
+            pool.opening = pool.opening.saturating_sub(1);
+            pool.open += 1;
+            pool.idle.push(connection);
         }
     }
 
-    /// It could not be had. Returns the objects that fail with it: all that wait for the host when no other
+    /// It could not be had. Returns the objects that fail with it: all that wait for the pool when no other
     /// connection is there or under way.
-    pub(super) fn handle_open_failed(&mut self, host: u16) -> Vec<u16> {
-        let Some(host) = self.hosts.get_mut(usize::from(host)) else {
+    pub(super) fn handle_open_failed(&mut self, pool: u16) -> Vec<u16> {
+        let Some(pool) = self.pools.get_mut(usize::from(pool)) else {
             return Vec::new();
         };
-        host.opening = host.opening.saturating_sub(1);
-        if host.open + host.opening > 0 {
+        pool.opening = pool.opening.saturating_sub(1);
+        if pool.open + pool.opening > 0 {
             return Vec::new();
         }
-        let failed = std::mem::take(&mut host.waiting);
+        let failed = std::mem::take(&mut pool.waiting);
         let failed: Vec<u16> = failed.into_iter().map(|(_, object)| object).collect();
         for object in &failed {
             self.leave(*object);
@@ -117,16 +128,16 @@ impl<'a> Queue<'a> {
 
     /// `object` is there or has failed; whether `connection` can be used again.
     pub(super) fn handle_end(&mut self, object: u16, connection: u16, is_usable: bool) {
-        let (host, _) = self.facts(object);
+        let protocol = self.protocol;
         self.leave(object);
-        let Some(host) = self.hosts.get_mut(host) else {
+        let Some(pool) = self.pool(object) else {
             return;
         };
-        match (self.protocol, is_usable) {
-            (Protocol::Http1, true) => host.idle.push(connection),
-            (Protocol::Http1, false) => host.open = host.open.saturating_sub(1),
+        match (protocol, is_usable) {
+            (Protocol::Http1, true) => pool.idle.push(connection),
+            (Protocol::Http1, false) => pool.open = pool.open.saturating_sub(1),
             (Protocol::H2, true) => {}
-            (Protocol::H2, false) => host.lose(connection),
+            (Protocol::H2, false) => pool.lose(connection),
         }
     }
 
@@ -135,61 +146,60 @@ impl<'a> Queue<'a> {
         self.admit(is_blocked);
         let protocol = self.protocol;
         let most = match protocol {
-            Protocol::Http1 => (MAX_CONNECTIONS / self.hosts.len().max(1)).clamp(1, MAX_TO_HOST),
+            Protocol::Http1 => (MAX_CONNECTIONS / self.pools.len().max(1)).clamp(1, MAX_TO_HOST),
             Protocol::H2 => 1,
         };
-        let mut hosts = (0_u16..).zip(&mut self.hosts);
-        hosts.find_map(|(number, host)| host.step(number, protocol, most))
+        let mut pools = (0_u16..).zip(&mut self.pools);
+        pools.find_map(|(number, pool)| pool.step(number, protocol, most))
     }
 
-    /// Lets held images go as far as the limits allow.
+    /// Lets go what was held, as far as it may.
     fn admit(&mut self, is_blocked: bool) {
-        let most = if is_blocked {
-            MAX_IMAGES_BLOCKED
-        } else {
-            MAX_IMAGES
-        };
-        let held: Vec<_> = self.held.iter().copied().collect();
-        for entry in held {
-            if self.images >= most {
+        while !is_blocked || self.delayable < MAX_DELAYABLE {
+            let Some(entry) = self.held.pop_first() else {
                 return;
-            }
-            let (host, _) = self.facts(entry.1);
-            let host = self.hosts.get_mut(host);
-            if let Some(host) = host.filter(|host| host.images < MAX_IMAGES_TO_HOST) {
-                host.images += 1;
-                host.waiting.insert(entry);
-                self.images += 1;
-                self.held.remove(&entry);
+            };
+            self.delayable += 1;
+            if let Some(pool) = self.pool(entry.1) {
+                pool.waiting.insert(entry);
             }
         }
     }
 
-    /// Makes room for another image.
+    /// Makes room for another that may wait.
     fn leave(&mut self, object: u16) {
-        let (host, kind) = self.facts(object);
-        if self.is_limited(kind) {
-            self.images = self.images.saturating_sub(1);
-            if let Some(host) = self.hosts.get_mut(host) {
-                host.images = host.images.saturating_sub(1);
-            }
+        if self.is_delayable(object) {
+            self.delayable = self.delayable.saturating_sub(1);
         }
     }
 
-    /// A server that knows priorities needs no help.
-    const fn is_limited(&self, kind: Kind) -> bool {
-        matches!((self.protocol, kind), (Protocol::Http1, Kind::Image))
+    /// The document's own host needs no second pool.
+    fn pool(&mut self, object: u16) -> Option<&mut Pool> {
+        let own = self.model.object(0)?.host;
+        let object = self.model.object(object)?;
+        let is_apart = matches!(object.kind, Kind::Font | Kind::Fetch) && object.host != own;
+        let number = 2 * usize::from(object.host) + usize::from(is_apart);
+        self.pools.get_mut(number)
     }
 
-    fn facts(&self, object: u16) -> (usize, Kind) {
+    fn is_delayable(&self, object: u16) -> bool {
         let object = self.model.object(object);
-        object.map_or((usize::MAX, Kind::Other), |object| {
-            (usize::from(object.host), object.kind)
+        object.is_some_and(|object| match object.kind {
+            Kind::Image => true,
+            Kind::Script => object.place > 0,
+            _ => false,
         })
+    }
+
+    /// Scripts below the head come after those in it, and before images.
+    fn urgency(&self, object: u16) -> u8 {
+        let kind = self.model.object(object).map(|object| object.kind);
+        let later = kind == Some(Kind::Script) && self.is_delayable(object);
+        urgency(kind.unwrap_or(Kind::Other)) + u8::from(later)
     }
 }
 
-impl Host {
+impl Pool {
     /// Forgets a shared connection; all its requests fail, and the first says so.
     fn lose(&mut self, connection: u16) {
         let before = self.idle.len();
@@ -210,120 +220,5 @@ impl Host {
             self.opening += 1;
             Step::Open(number)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fmt::Write;
-
-    /// A document, a style sheet and 20 images on one host.
-    fn model() -> PageModel {
-        let mut text = "name = 'm'\nsummary = ''\nhosts = ['a', 'b']\n".to_owned();
-        for (kind, count) in [("document", 1), ("style", 1), ("image", 20)] {
-            writeln!(
-                text,
-                "[[object]]\nkind = '{kind}'\nhost = 'a'\nsize = '10kB'\ncount = {count}"
-            )
-            .unwrap();
-        }
-        PageModel::parse(&text, "m").unwrap()
-    }
-
-    fn steps(queue: &mut Queue<'_>, is_blocked: bool) -> Vec<Step> {
-        std::iter::from_fn(|| queue.poll(is_blocked)).collect()
-    }
-
-    #[test]
-    fn http_1_opens_six_connections_and_sends_one_request_on_each() {
-        let model = model();
-        let mut queue = Queue::new(&model, Protocol::Http1);
-        (1..22).for_each(|object| queue.handle_found(object));
-        assert_eq!(steps(&mut queue, false), [Step::Open(0); 6]);
-        queue.handle_open(0, 0);
-        let first = Step::Send {
-            object: 1,
-            connection: 0,
-        };
-        assert_eq!(steps(&mut queue, false), [first], "the most urgent");
-        queue.handle_end(1, 0, true);
-        let next = Step::Send {
-            object: 2,
-            connection: 0,
-        };
-        assert_eq!(steps(&mut queue, false), [next]);
-    }
-
-    #[test]
-    fn images_wait_for_the_head() {
-        let model = model();
-        let mut queue = Queue::new(&model, Protocol::Http1);
-        (1..22).for_each(|object| queue.handle_found(object));
-        assert_eq!(steps(&mut queue, true), [Step::Open(0); 2]);
-        queue.handle_open(0, 0);
-        queue.handle_open(0, 1);
-        let sent = [(1, 1), (2, 0)].map(|(object, connection)| Step::Send { object, connection });
-        assert_eq!(steps(&mut queue, true), sent);
-        queue.handle_end(1, 1, true);
-        let more = steps(&mut queue, false);
-        assert_eq!(
-            more[0],
-            Step::Send {
-                object: 3,
-                connection: 1
-            }
-        );
-        assert_eq!(more[1..], [Step::Open(0); 4], "six images to a host");
-    }
-
-    #[test]
-    fn http_2_sends_everything_over_one_connection() {
-        let model = model();
-        let mut queue = Queue::new(&model, Protocol::H2);
-        (1..22).for_each(|object| queue.handle_found(object));
-        assert_eq!(steps(&mut queue, true), [Step::Open(0)]);
-        queue.handle_open(0, 0);
-        assert_eq!(steps(&mut queue, true).len(), 21);
-        queue.handle_end(1, 0, true);
-        queue.handle_found(0);
-        let again = Step::Send {
-            object: 0,
-            connection: 0,
-        };
-        assert_eq!(steps(&mut queue, true), [again]);
-    }
-
-    #[test]
-    fn a_host_that_cannot_be_reached_fails_all_that_waits_for_it() {
-        let model = model();
-        let mut queue = Queue::new(&model, Protocol::Http1);
-        (1..5).for_each(|object| queue.handle_found(object));
-        assert_eq!(steps(&mut queue, false).len(), 4);
-        for _ in 0..3 {
-            assert!(queue.handle_open_failed(0).is_empty());
-        }
-        assert_eq!(queue.handle_open_failed(0), [1, 2, 3, 4]);
-        queue.handle_found(5);
-        assert_eq!(
-            steps(&mut queue, false),
-            [Step::Open(0)],
-            "and is tried anew"
-        );
-    }
-
-    #[test]
-    fn a_lost_connection_is_replaced() {
-        let model = model();
-        for protocol in [Protocol::Http1, Protocol::H2] {
-            let mut queue = Queue::new(&model, protocol);
-            queue.handle_found(1);
-            queue.poll(false);
-            queue.handle_open(0, 0);
-            queue.poll(false);
-            queue.handle_end(1, 0, false);
-            queue.handle_found(2);
-            assert_eq!(steps(&mut queue, false), [Step::Open(0)], "{protocol}");
-        }
     }
 }

@@ -4,7 +4,7 @@ use super::Target;
 use super::connect::{Dialer, Opened, Phase};
 use super::exchange::{Outcome, Sender, Wish, exchange};
 use super::page::Page;
-use super::queue::{Queue, Step};
+use super::queue::{Queue, Step, host_of};
 use super::resolve::resolve;
 use crate::content::{Port, layout};
 use crate::model::PageModel;
@@ -21,7 +21,7 @@ type LookUp = Arc<OnceCell<Result<Phase, String>>>;
 
 /// What a task tells.
 enum Event {
-    /// A connection to the host is there, after a look-up, or could not be had.
+    /// A connection for the pool is there, after a look-up, or could not be had.
     Opened(u16, Result<(Phase, Opened), String>),
     /// So many octets of the document have come.
     Octets(u64),
@@ -107,9 +107,9 @@ impl<'a> Run<'a> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Octets(total) => self.page.handle_octets(total),
-            Event::Opened(host, Ok((look_up, opened))) => self.handle_opened(host, look_up, opened),
-            Event::Opened(host, Err(why)) => {
-                for object in self.queue.handle_open_failed(host) {
+            Event::Opened(pool, Ok((look_up, opened))) => self.handle_opened(pool, look_up, opened),
+            Event::Opened(pool, Err(why)) => {
+                for object in self.queue.handle_open_failed(pool) {
                     self.page.handle_end(object, false);
                 }
                 self.fail(why);
@@ -121,13 +121,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn handle_opened(&mut self, host: u16, look_up: Phase, opened: Opened) {
+    fn handle_opened(&mut self, pool: u16, look_up: Phase, opened: Opened) {
         let number = u16::try_from(self.connections.len()).unwrap_or(u16::MAX);
         self.connections.push(Connection {
             sender: Some(opened.sender),
             phases: Some([look_up, opened.connect, opened.tls]),
         });
-        self.queue.handle_open(host, number);
+        self.queue.handle_open(pool, number);
     }
 
     fn handle_ended(&mut self, object: u16, outcome: Outcome, sender: Option<Sender>) {
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         }
         while let Some(step) = self.queue.poll(self.page.is_blocked()) {
             match step {
-                Step::Open(host) => self.open(host),
+                Step::Open(pool) => self.open(pool),
                 Step::Send { object, connection } => self.send(object, connection),
             }
         }
@@ -175,7 +175,8 @@ impl<'a> Run<'a> {
         self.queue.handle_found(object);
     }
 
-    fn open(&self, host: u16) {
+    fn open(&self, pool: u16) {
+        let host = host_of(pool);
         let label = self.model.hosts().get(usize::from(host));
         let name = host_name(label.map_or("", String::as_str), self.target.token);
         let (dialer, target) = (self.dialer.clone(), self.target);
@@ -184,7 +185,7 @@ impl<'a> Run<'a> {
         tokio::spawn(async move {
             let opened = open(&dialer, &target, &name, &look_up).await;
             // Nobody listens any more when the load is over.
-            let _ = events.send(Event::Opened(host, opened));
+            let _ = events.send(Event::Opened(pool, opened));
         });
     }
 

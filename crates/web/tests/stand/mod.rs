@@ -10,26 +10,26 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use units::Dscp;
 
-pub const TOKEN: u64 = 0x0123_4567_89ab_cdef;
+pub(crate) const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 /// Longer than anything takes here.
-pub const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 const TICK: Duration = Duration::from_millis(20);
 
-pub struct Stand {
-    pub site: Arc<Site>,
-    pub target: Target,
+pub(crate) struct Stand {
+    pub(crate) site: Arc<Site>,
+    pub(crate) target: Target,
     /// Connections that were accepted.
-    pub accepted: Arc<AtomicUsize>,
+    pub(crate) accepted: Arc<AtomicUsize>,
     /// Questions that were answered.
-    pub asked: Arc<AtomicUsize>,
+    pub(crate) asked: Arc<AtomicUsize>,
     /// Questions that go unanswered from now on.
-    pub deaf: Arc<AtomicUsize>,
+    pub(crate) deaf: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Stand {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(vec!["isobath".to_owned()]).unwrap();
         let certificate = made.cert.der().to_vec();
         let site = Site::start(&certificate, &made.signing_key.serialize_der()).unwrap();
@@ -55,13 +55,13 @@ impl Stand {
         stand
     }
 
-    pub fn publish(&self, name: &str) -> (PageModel, Published) {
+    pub(crate) fn publish(&self, name: &str) -> (PageModel, Published) {
         let model = PageModel::find(name).unwrap();
         let published = self.site.publish(TOKEN, model.clone());
         (model, published)
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.target.peer
     }
 
