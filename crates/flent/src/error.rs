@@ -81,6 +81,9 @@ impl Error {
     /// What the JSON reader says, by kind.
     pub(crate) fn json(source: serde_json::Error) -> Self {
         let reason = one_line(source.to_string());
+        if source.io_error_kind() == Some(io::ErrorKind::UnexpectedEof) {
+            return Self::Truncated { reason };
+        }
         match source.classify() {
             serde_json::error::Category::Eof => Self::Truncated { reason },
             serde_json::error::Category::Syntax => Self::NotFlent { reason },

@@ -1,7 +1,7 @@
 //! Records in and out of Flent's data files.
 //!
 //! Flent (<https://flent.org>) keeps a run in one file, `<test>-<time>.<title>.flent.gz`: gzipped JSON of five keys. Its
-//! documentation calls the format *the data file format*; version 4 is the one of Flent 1.2 to 2.2.
+//! documentation calls the format *the data file format*; version 4 is what Flent 2 writes.
 //!
 //! | key | holds |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! [`export`] writes a record of `rrul` as such a file, under the name of a test that Flent has plots for. [`import`]
 //! reads any test's file, of versions 1 to 4, and [`import_to`] makes a record of it.
 //!
-//! What a series is follows from its name, in both directions: [`naming`](self) knows the few names that Flent's tests
+//! What a series is follows from its name, in both directions: the module `naming` knows the few that Flent's tests
 //! share (`TCP upload BK`, `Ping (ms) UDP EF`). docs/flent.md has the tables, and what is lost on the way.
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
 //! How much of a foreign file is taken in.
 
-/// What a file may hold at most. The defaults are some ten times what a day of Flent's largest test gives at its usual
-/// step, and keep the memory that a file can ask for below a gigabyte.
+/// What a file may hold at most. The defaults let in half a day of Flent's `rrul` at its usual step, or ten minutes of
+/// ours with a round trip every millisecond in six streams, and keep the memory that a file can ask for to about a
+/// gigabyte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Octets after unpacking. A gzip stream can unpack to a thousand times its size.
@@ -19,7 +20,7 @@ impl Default for Limits {
         Self {
             unpacked_bytes: 512 << 20,
             series: 4_096,
-            numbers: 16 << 20,
+            numbers: 32 << 20,
             metadata_bytes: 64 << 20,
         }
     }

@@ -1,6 +1,7 @@
 //! Against Flent itself: it opens what is exported, draws it, and says the same of it as the import.
 //!
 //! Without Flent these tests say so and pass; with `ISOBATH_TEST_NO_SKIP` in the environment they fail instead.
+#![expect(clippy::unwrap_used, reason = "tests and what they share")]
 
 use isobath_flent as flent;
 use record::tables::{Sample, Series, Stream};

@@ -1,7 +1,7 @@
 //! TCP loads as series: what the receiver got, in Mbit/s.
 
 use super::Rows;
-use super::grid::{Chunk, Grid, sum};
+use super::grid::{Chunk, Grid, MBPS, sum};
 use super::series::{OneSeries, Raw, load_names};
 use super::target::Target;
 use crate::data::Key;
@@ -9,8 +9,6 @@ use record::tables::{Series, Stream};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Octets in a ns as Mbit/s.
-const MBPS: f64 = 8_000.0;
 /// Step of the raw values of a series that is the sum of several streams: that of the sampler.
 const RAW_STEP_NS: u64 = 100_000_000;
 
@@ -108,19 +106,12 @@ fn raw(chunks: &[Vec<Chunk>]) -> Vec<Raw> {
             .collect();
     }
     let end = chunks.iter().flatten().map(|chunk| chunk.end_ns).max();
-    let grid = Grid {
-        step_ns: RAW_STEP_NS,
-        ..Grid::over(end.unwrap_or_default())
-    };
-    let grid = Grid {
-        steps: usize::try_from(end.unwrap_or_default() / RAW_STEP_NS).map_or(1, |last| last + 1),
-        ..grid
-    };
+    let grid = Grid::with_step(RAW_STEP_NS, end.unwrap_or_default());
     let steps: Vec<_> = chunks.iter().map(|chunks| grid.rates(chunks)).collect();
     let steps = sum(steps.iter().map(Vec::as_slice)).into_iter().enumerate();
-    let centre = |step: usize| step as u64 * RAW_STEP_NS + RAW_STEP_NS / 2;
+    let bin_end = |step: usize| step as u64 * grid.step_ns + grid.step_ns / 2;
     steps
-        .filter_map(|(step, rate)| Some(value(centre(step), RAW_STEP_NS, rate?)))
+        .filter_map(|(step, rate)| Some(value(bin_end(step), grid.step_ns, rate?)))
         .collect()
 }
 

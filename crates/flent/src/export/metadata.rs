@@ -7,6 +7,7 @@ use super::target::{Layout, Target};
 use crate::data::whole;
 use crate::naming::OWN;
 use jiff::Timestamp;
+use record::tables::Stream;
 use record::{Host, Run};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -36,7 +37,8 @@ fn title(run: &Run) -> String {
 /// The far end: its address, or its name.
 fn host(run: &Run) -> String {
     let address = run.path.server.addresses.first();
-    let name = || of_role(run, "server").map_or("unknown".to_owned(), |host| host.name.clone());
+    let name =
+        || of_role(run, "server").map_or_else(|| "unknown".to_owned(), |host| host.name.clone());
     address.map_or_else(name, ToString::to_string)
 }
 
@@ -63,32 +65,34 @@ pub(super) fn file_name(run: &Run, test: &str) -> String {
     }
 }
 
-/// When the load ran.
+fn loads(rows: &Rows) -> impl Iterator<Item = &Stream> + Clone {
+    let streams = rows.streams.iter();
+    streams.filter(|stream| stream.kind == "tcp_load")
+}
+
+/// When the load ran, in seconds after the run's start.
 struct Phases {
-    load_start_s: Option<f64>,
-    length_s: f64,
-    total_s: f64,
+    load_start: Option<f64>,
+    /// When the last of its streams was to start.
+    last_start: Option<f64>,
+    length: f64,
+    total: f64,
 }
 
 impl Phases {
     fn of(run: &Run, rows: &Rows) -> Self {
-        let loads = rows
-            .streams
-            .iter()
-            .filter(|stream| stream.kind == "tcp_load");
-        let start = loads
-            .map(|stream| stream.planned_ns)
-            .min()
-            .map(|ns| ns as f64 / 1e9);
-        let total_s = rows.end_ns() as f64 / 1e9;
+        let starts = loads(rows).map(|stream| stream.planned_ns as f64 / 1e9);
+        let start = starts.clone().min_by(f64::total_cmp);
+        let total = rows.end_ns() as f64 / 1e9;
         let planned = run.plan.get("duration").and_then(Value::as_str);
         let planned = planned.and_then(|text| text.parse::<Span>().ok());
         let planned = planned.map(|span| Duration::from(span).as_secs_f64());
-        let rest = total_s - start.unwrap_or_default();
+        let rest = total - start.unwrap_or_default();
         Self {
-            load_start_s: start,
-            length_s: planned.filter(|_| start.is_some()).unwrap_or(rest),
-            total_s,
+            load_start: start,
+            last_start: starts.max_by(f64::total_cmp),
+            length: planned.filter(|_| start.is_some()).unwrap_or(rest),
+            total,
         }
     }
 }
@@ -107,10 +111,7 @@ pub(super) fn metadata(
         .kernel
         .split_once(' ')
         .unwrap_or(("Linux", &client.kernel));
-    let unconnected = rows
-        .streams
-        .iter()
-        .filter(|stream| stream.connected_ns.is_none());
+    let unconnected = loads(rows).filter(|stream| stream.connected_ns.is_none());
     let value = json!({
         "NAME": target.test,
         "TITLE": title(run),
@@ -118,15 +119,15 @@ pub(super) fn metadata(
         "HOST": host(run),
         "HOSTS": [host(run)],
         "LOCAL_HOST": client.name,
-        "LENGTH": whole((phases.length_s * 1e3).round() / 1e3),
-        "TOTAL_LENGTH": whole((phases.total_s * 1e3).round() / 1e3),
+        "LENGTH": whole((phases.length * 1e3).round() / 1e3),
+        "TOTAL_LENGTH": whole((phases.total * 1e3).round() / 1e3),
         "STEP_SIZE": grid.step_s(),
         "TIME": time(run.started),
         "T0": time(run.started),
         "IP_VERSION": run.path.families.first(),
         "KERNEL_NAME": kernel.0,
         "KERNEL_RELEASE": kernel.1,
-        "FLENT_VERSION": format!("isobath {}", client.isobath),
+        "FLENT_VERSION": format!("isobath {}", client.isobath).trim(),
         "DATA_FILENAME": file_name(run, &target.test),
         "FAILED_RUNNERS": unconnected.count(),
         "TEST_PARAMETERS": parameters(target, all),
@@ -161,13 +162,13 @@ fn own(run: &Run, phases: &Phases) -> Value {
         .and_then(Value::as_f64);
     let settle = run.plan.get("settle").and_then(Value::as_str);
     let settle = settle.and_then(|text| text.parse::<Span>().ok());
-    let settled = || Some(phases.load_start_s? + Duration::from(settle?).as_secs_f64());
+    let settled = || Some(phases.last_start? + Duration::from(settle?).as_secs_f64());
     json!({
         "id": run.id,
         "test": run.test,
         "status": run.status,
         "plan": run.plan.get("name"),
-        "load_start_s": phases.load_start_s,
+        "load_start_s": phases.load_start,
         "loaded_start_s": loaded.or_else(settled),
     })
 }

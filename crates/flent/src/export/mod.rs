@@ -5,6 +5,7 @@
 //! rows are laid on Flent's time line ([`grid`]), and the sums and means that Flent's plots of totals want are reckoned
 //! as Flent reckons them.
 
+mod clock;
 mod computed;
 mod grid;
 mod loads;
@@ -47,9 +48,11 @@ struct Rows {
 
 impl Rows {
     fn of(record: &Record) -> Result<Self, Error> {
+        let mut samples = record.rows()?;
+        clock::correct(record.run(), &mut samples);
         Ok(Self {
             streams: record.rows()?,
-            samples: record.rows()?,
+            samples,
             series: record.rows()?,
             page_loads: record.rows()?,
         })

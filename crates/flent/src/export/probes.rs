@@ -46,10 +46,7 @@ fn one_series(
     let first = streams.first()?;
     let kind = ["udp_rr", "tcp_rr", "icmp_rr", "dns", "voip"];
     let kind = kind.into_iter().find(|kind| *kind == first.kind)?;
-    let directions = ["up", "down"].into_iter();
-    let direction = directions
-        .filter(|direction| *direction == first.direction)
-        .last();
+    let direction = ["up", "down"].into_iter().find(|d| *d == first.direction);
     let values = rows
         .iter()
         .filter_map(|row| Some((row.t_ns, delay(row)? / 1e6)));

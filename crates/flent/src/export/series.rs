@@ -107,5 +107,8 @@ fn probe_name(target: &Target, stream: &Stream, place: usize) -> String {
         "voip" => format!("VoIP delay {} {class}", stream.direction),
         _ => format!("Ping (ms) TCP {class}"),
     };
-    marked.map_or(name.clone(), |ecn| format!("{name} {ecn}"))
+    match marked {
+        Some(ecn) => format!("{name} {ecn}"),
+        None => name,
+    }
 }

@@ -130,6 +130,5 @@ fn by_load(streams: &[Stream]) -> &'static (&'static str, Layout) {
 fn is_summed(layout: Layout, streams: &[Stream]) -> bool {
     let mut seen = BTreeSet::new();
     let named = super::series::load_names(layout, streams);
-    let shared = named.into_iter().any(|(_, name)| !seen.insert(name));
-    shared
+    named.into_iter().any(|(_, name)| !seen.insert(name))
 }

@@ -153,8 +153,8 @@ fn sample(role: &Role, at: usize, point: &Point) -> Option<Sample> {
         rtt_ns: value
             .filter(|_| role.kind != "voip")
             .and_then(|ns| u64::try_from(ns).ok()),
-        owd_up_ns: one_way("up").or(ns(Key::OWD_UP)),
-        owd_down_ns: one_way("down").or(ns(Key::OWD_DOWN)),
+        owd_up_ns: one_way("up").or_else(|| ns(Key::OWD_UP)),
+        owd_down_ns: one_way("down").or_else(|| ns(Key::OWD_DOWN)),
         lost,
         clock: "user".into(),
         ..Sample::default()
@@ -197,7 +197,7 @@ struct Delivery {
 
 /// What a load delivered, from its rates. A rate holds for `dur`; for the time since the one before where the tool did
 /// not say; for a step of the time line where there is none before.
-fn deliveries<'a>(source: &'a Source, name: &str) -> impl Iterator<Item = Delivery> {
+fn deliveries(source: &Source, name: &str) -> impl Iterator<Item = Delivery> {
     let step = source.times.step.unwrap_or_default();
     let mut before = None;
     points(source, name).filter_map(move |point| {

@@ -49,7 +49,7 @@ impl Times {
         let seconds = |key: &str| file.metadata.get(key).and_then(length);
         let last = file.x_values.last().copied().unwrap_or(0.0);
         let length = seconds("LENGTH");
-        let total = seconds("TOTAL_LENGTH").unwrap_or(last.clamp(0.0, MAX_LENGTH_S));
+        let total = seconds("TOTAL_LENGTH").unwrap_or_else(|| last.clamp(0.0, MAX_LENGTH_S));
         let mut times = Self {
             length,
             total,
@@ -86,7 +86,7 @@ impl Times {
             .min_by(f64::total_cmp);
         let text = |key: &str| file.metadata.get(key).and_then(Value::as_str);
         let said = ["T0", "TIME"].into_iter().filter_map(text);
-        let found = said.filter_map(|text| calendar(text, first_raw)).next();
+        let found = said.into_iter().find_map(|text| calendar(text, first_raw));
         if let Some((start, guessed)) = found {
             self.start = Some(start);
             self.zone_guessed = guessed;
@@ -114,11 +114,7 @@ pub(crate) fn timestamp(epoch_s: f64) -> Option<Timestamp> {
     if !(0.0..=1e11).contains(&epoch_s) {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and 10^17 us"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 10^17 us")]
     let us = (epoch_s * 1e6).round() as i64;
     Timestamp::from_microsecond(us).ok()
 }

@@ -6,6 +6,7 @@
 mod metadata;
 mod older;
 mod parse;
+mod point;
 pub(crate) mod text;
 
 use crate::data::DataFile;
