@@ -11,7 +11,7 @@
 //! | `raw_values` | for each series what the tool said: `t` in seconds since 1970, `val`, and what else it knows |
 //! | `metadata` | what was run, where, when, how; `SERIES_META` has the units and the tool's own mean of each series |
 //!
-//! [`export`] writes a record of `rrul` as such a file, under the name of a test that Flent has plots for. [`import`]
+//! [`export()`] writes a record of `rrul` as such a file, under the name of a test that Flent has plots for. [`import()`]
 //! reads any test's file, of versions 1 to 4, and [`import_to`] makes a record of it.
 //!
 //! What a series is follows from its name, in both directions: the module `naming` knows the few that Flent's tests
