@@ -1,5 +1,13 @@
+import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 import { hash } from "./sources.mjs";
+
+/** The notices of what is in the page beside our own code, as their licences ask. */
+function notices(): string {
+  const texts = ["echarts/NOTICE", "zrender/LICENSE", "tslib/LICENSE.txt"].map((path) => `${path}\n\n${readFileSync(`node_modules/${path}`, "utf8").trim()}`);
+  const text = `This page contains Apache ECharts (Apache License 2.0, https://www.apache.org/licenses/LICENSE-2.0), ZRender and tslib.\n\n${texts.join("\n\n")}`;
+  return `<!--\n${text.replaceAll("--", "- -")}\n-->`;
+}
 
 /** Puts the one script and the one style sheet into the page, and the hash of the sources. */
 function singleFile(): Plugin {
@@ -22,7 +30,7 @@ function singleFile(): Plugin {
         delete bundle[name];
       }
       html = html.replace(/<script type="module"[^>]*src=[^>]*><\/script>/g, "").replace(/<link rel="(stylesheet|modulepreload)"[^>]*>/g, "");
-      page.source = html.replace("</body>", () => `${scripts}</body>`);
+      page.source = html.replace("</body>", () => `${scripts}${notices()}</body>`);
     },
   };
 }

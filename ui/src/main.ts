@@ -22,8 +22,18 @@ function read(): Report | null {
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const all = [timeline(run), spread(run), boxes(run), streams(run), voip(run), web(run), waterfall(run), https(run), dns(run), ...hops(run), marks(run), lab(run), internals(run), cpu(run), equaliser(run)];
-  return all.filter((spec) => spec !== null);
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  return makers.flatMap((make) => attempt(() => make(run)) ?? []);
+}
+
+/** A record of another version may hold what a figure does not expect: then that figure is missing, and no other. */
+function attempt<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch (error) {
+    console.error(error);
+    return null;
+  }
 }
 
 function contents(list: Spec[]): HTMLElement | null {
@@ -38,10 +48,14 @@ function runPart(run: RunView, withSentence: boolean): HTMLElement {
   const list = specs(run);
   const part = h("article", { class: "run" });
   if (withSentence) part.append(h("p", { class: "sentence small" }, run.sentence));
-  const before = [status(run), origin(run), absent(run), warnings(run), tiles(run), score(run), contents(list)];
+  const before = [isFirst(run) ? null : status(run), ...[origin, absent, warnings, tiles, score].map((make) => attempt(() => make(run))), contents(list)];
   part.append(...before.filter((element) => element !== null), ...list.map((spec) => new Figure(spec).element), environment(run, list.length > 0));
   return part;
 }
+
+/** Whether the only run is one whose figures are not to be believed, or not all there: that is said above them. */
+let doubtful: RunView | null = null;
+const isFirst = (run: RunView) => run === doubtful;
 
 function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
@@ -84,7 +98,7 @@ function header(report: Report): HTMLElement {
     apply();
   });
   apply();
-  return h("header", {}, h("p", { class: "brand" }, "isobath report"), button, h("h1", { class: "sentence" }, report.sentence));
+  return h("header", {}, h("p", { class: "brand" }, "isobath report"), button, doubtful ? status(doubtful) : null, h("h1", { class: "sentence" }, report.sentence));
 }
 
 function start(): void {
@@ -96,6 +110,7 @@ function start(): void {
     return;
   }
   const only = report.runs.length === 1 ? report.runs[0] : undefined;
+  doubtful = only && only.run.status !== "complete" ? only : null;
   document.title = `${only ? only.name : `${report.runs.length} runs`} – Isobath report`;
   page.append(header(report), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), h("footer", {}, `Made by isobath ${report.isobath}. Saved figures and this page may be published.`));
   preparePrinting();
