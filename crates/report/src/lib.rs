@@ -8,9 +8,9 @@
 //! user of the path would have felt:
 //!
 //! - a line over time becomes **pairs of minimum and maximum** per bin, at the instants at which they occurred
-//!   ([`envelope`]): drawn, it covers the same pixels as all rows would;
-//! - a distribution becomes at most 400 of its quantiles and its exact tail ([`distribution`]);
-//! - counts and octets become sums per bin ([`grid`]).
+//!   (`envelope`): drawn, it covers the same pixels as all rows would;
+//! - a distribution becomes at most 400 of its quantiles and its exact tail (`distribution`);
+//! - counts and octets become sums per bin (`grid`).
 //!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
 #![forbid(unsafe_code)]
