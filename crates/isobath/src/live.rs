@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::symbols::Marker;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -81,7 +81,10 @@ impl Drop for Screen {
 /// for.
 fn has_left() -> bool {
     while event::poll(Duration::ZERO).unwrap_or(false) {
-        let Ok(Event::Key(KeyEvent { code, modifiers, .. })) = event::read() else {
+        let Ok(Event::Key(KeyEvent {
+            code, modifiers, ..
+        })) = event::read()
+        else {
             continue;
         };
         match code {
@@ -119,8 +122,8 @@ impl Plot {
         self.down.push((t, live.down_mbps));
         self.up.push((t, live.up_mbps));
         for (class, ms) in &live.class_rtt_ms {
-            let line = self.round_trips.entry(class.clone()).or_default();
-            line.push((t, *ms));
+            let points = self.round_trips.entry(class.clone()).or_default();
+            points.push((t, *ms));
         }
     }
 
@@ -146,37 +149,47 @@ impl Plot {
             .page_ms
             .map_or_else(String::new, |ms| format!("last page {ms:.0} ms   "));
         frame.render_widget(
-            Paragraph::new(format!("{page}q leaves this view, the run goes on; Ctrl-C ends it")),
+            Paragraph::new(format!(
+                "{page}q leaves this view, the run goes on; Ctrl-C ends it"
+            )),
             keys,
         );
     }
 
     fn rates(&self, frame: &mut Frame<'_>, area: Rect, live: &Live) {
-        let lines = [("down", &self.down, DOWN), ("up", &self.up, UP)];
-        let sets = lines.map(|(name, points, colour)| line(name.to_owned(), points, colour));
-        let title = format!(
-            "throughput, Mbit/s: down {:.1}, up {:.1}",
-            live.down_mbps, live.up_mbps
-        );
-        self.chart(frame, area, title, sets.to_vec());
+        let sets = vec![line(&self.down, DOWN), line(&self.up, UP)];
+        let title = Line::from(vec![
+            Span::raw("throughput, Mbit/s: "),
+            Span::styled(format!("down {:.1} ", live.down_mbps), DOWN),
+            Span::styled(format!("up {:.1} ", live.up_mbps), UP),
+        ]);
+        let most = highest([&self.down, &self.up].into_iter().flatten());
+        self.chart(frame, area, title, most, sets);
     }
 
     fn latency(&self, frame: &mut Frame<'_>, area: Rect) {
         let lines = self.round_trips.iter().zip(CLASSES.iter().cycle());
-        let sets: Vec<_> = lines
-            .map(|((class, points), colour)| line(class.clone(), points, *colour))
-            .collect();
-        self.chart(frame, area, "round trips by class, ms".to_owned(), sets);
+        let (sets, labels): (Vec<_>, Vec<_>) = lines
+            .map(|((class, points), colour)| {
+                let last = points.last().map_or(0.0, |(_, ms)| *ms);
+                let label = Span::styled(format!("{class} {last:.1} "), *colour);
+                (line(points, *colour), label)
+            })
+            .unzip();
+        let mut title = Line::from("round trips by class, ms: ");
+        title.extend(labels);
+        let most = highest(self.round_trips.values().flatten());
+        self.chart(frame, area, title, most, sets);
     }
 
-    fn chart(&self, frame: &mut Frame<'_>, area: Rect, title: String, sets: Vec<Dataset<'_>>) {
-        let points = [&self.down, &self.up].into_iter();
-        let is_rates = title.starts_with("throughput");
-        let most = if is_rates {
-            highest(points.flatten())
-        } else {
-            highest(self.round_trips.values().flatten())
-        };
+    fn chart(
+        &self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        title: Line<'_>,
+        most: f64,
+        sets: Vec<Dataset<'_>>,
+    ) {
         let seconds = [0.0, self.load_s[0], self.load_s[1], self.total_s];
         let x = Axis::default()
             .bounds([0.0, self.total_s])
@@ -192,9 +205,8 @@ impl Plot {
     }
 }
 
-fn line(name: String, points: &[(f64, f64)], colour: Color) -> Dataset<'_> {
+fn line(points: &[(f64, f64)], colour: Color) -> Dataset<'_> {
     Dataset::default()
-        .name(name)
         .marker(Marker::Braille)
         .graph_type(GraphType::Line)
         .style(Style::default().fg(colour))
@@ -231,7 +243,13 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| plot.draw(frame, &live)).unwrap();
         let shown = terminal.backend().to_string();
-        for wanted in ["down 19.3, up 4.4", "round trips by class, ms", "EF", "last page 4321 ms", "q leaves"] {
+        for wanted in [
+            "down 19.3 up 4.4",
+            "round trips by class, ms",
+            "CS0 230.0 EF 231.0",
+            "last page 4321 ms",
+            "q leaves",
+        ] {
             assert!(shown.contains(wanted), "{wanted} is not in\n{shown}");
         }
     }

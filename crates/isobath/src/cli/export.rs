@@ -39,8 +39,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
-    let name = || args.run.join(flent::file_name(record));
-    let out = args.out.clone().unwrap_or_else(name);
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => args.run.join(flent::file_name(record)?),
+    };
     let exported = write(record, &out)?;
     if let Some(note) = exported.note {
         eprintln!("export: {note}");

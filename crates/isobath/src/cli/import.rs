@@ -32,7 +32,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn import(file: &Path, folder: &Path) -> anyhow::Result<()> {
-    let input = File::open(file).context("cannot be opened - give the path of a Flent data file")?;
+    let input =
+        File::open(file).context("cannot be opened - give the path of a Flent data file")?;
     flent::import_to(input, folder)?;
     Ok(())
 }
@@ -41,7 +42,9 @@ fn folder(args: &Args, file: &Path) -> anyhow::Result<PathBuf> {
     if let Some(out) = &args.out {
         return Ok(out.clone());
     }
-    let stem = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let stem = file
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let stem = stem.unwrap_or_default();
     let stem = stem.trim_end_matches(".gz").trim_end_matches(".flent");
     let name = record::folder_name(Timestamp::now(), "flent", stem);

@@ -110,23 +110,32 @@ fn describe(name: &str, topology: &Topology) -> String {
     for node in topology.nodes() {
         let role = match node {
             node if node == topology.client => " (client)",
-            node if node == topology.server => " (server)",
+            node if topology.servers().contains(&node) => " (server)",
             _ => "",
         };
         let addresses = topology.addresses(node).into_iter().flatten();
         let addresses: Vec<_> = addresses.map(|address| address.to_string()).collect();
         lines.push(format!("{node}{role}: {}", addresses.join(", ")));
     }
-    lines.push(format!(
-        "round trip {:?} without queues and transmission",
-        round_trip(topology)
-    ));
+    for limit in &topology.limits {
+        lines.push(format!(
+            "{} has {} of a processor",
+            limit.host,
+            String::from(limit.cpu)
+        ));
+    }
+    for server in topology.servers() {
+        lines.push(format!(
+            "round trip to {server} {:?} without queues and transmission",
+            round_trip(topology, server)
+        ));
+    }
     lines.join("\n")
 }
 
-/// The delays from the client to the server and back.
-fn round_trip(topology: &Topology) -> Duration {
-    let way = topology.way();
+/// The delays from the client to `server` and back.
+fn round_trip(topology: &Topology, server: &str) -> Duration {
+    let way = topology.way_to(server);
     let hops = way
         .windows(2)
         .flat_map(|hop| [(hop[0], hop[1]), (hop[1], hop[0])]);
@@ -225,7 +234,9 @@ impl Far {
     /// When one does not come up.
     pub(crate) fn start_all(network: &Network, v6: bool) -> anyhow::Result<Vec<Self>> {
         let servers = network.topology().servers();
-        let all = servers.iter().map(|server| Self::start(network, server, v6));
+        let all = servers
+            .iter()
+            .map(|server| Self::start(network, server, v6));
         let all = all.collect::<anyhow::Result<_>>()?;
         network.node(&network.topology().client)?.enter()?;
         Ok(all)
@@ -251,7 +262,9 @@ impl Far {
         let version = if v6 { 6 } else { 4 };
         Ok(Self {
             child,
-            address: at(v6).with_context(|| format!("host '{server}' has no IPv{version} address in this lab"))?,
+            address: at(v6).with_context(|| {
+                format!("host '{server}' has no IPv{version} address in this lab")
+            })?,
             other: at(!v6),
             key: said.key.parse()?,
         })

@@ -29,7 +29,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     let page = report::render(&subjects)?;
-    let out = args.out.clone().unwrap_or_else(|| args.runs[0].join("report.html"));
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.runs[0].join("report.html"));
     write(&out, &page)?;
     print(&out.display().to_string())?;
     Ok(0)
@@ -58,12 +61,20 @@ fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Writes the page whole, or not at all.
 fn write(out: &Path, page: &str) -> anyhow::Result<()> {
-    let told = || format!("cannot write {} - choose another place with --out", out.display());
+    let told = || {
+        format!(
+            "cannot write {} - choose another place with --out",
+            out.display()
+        )
+    };
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut draft = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))
         .with_context(told)?;
     draft.write_all(page.as_bytes()).with_context(told)?;
-    let file = draft.persist(out).map_err(|error| error.error).with_context(told)?;
+    let file = draft
+        .persist(out)
+        .map_err(|error| error.error)
+        .with_context(told)?;
     // A page is for others to read as well.
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     Ok(file.set_permissions(readable)?)

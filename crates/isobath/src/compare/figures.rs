@@ -140,7 +140,7 @@ mod tests {
         let one = json!({
             "latency_ms": {"idle": {"p50": 20.0}, "loaded": null},
             "voip": {"EF": {"up": {"mos": 4.2}}, "a/b": {"up": {"mos": 1}}},
-            "score": {"total": 71.5, "web": {"value": 80}},
+            "score": {"total": 71.5, "web": 80},
         });
         let other = json!({"latency_ms": {"loaded": {"p50": 90.5}, "idle": {"p50": 20}}});
         let figures = Figure::of(&[&one, &other]);

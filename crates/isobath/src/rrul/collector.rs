@@ -1,11 +1,11 @@
 //! Gathers what the threads of a run find, and puts it on disk.
 
-use super::{Live, Plan, stream};
 use super::lab_books::LabBooks;
 use super::messages::{CallArrival, Done, Far, Near, Row, StreamEnd};
 use super::run::{ANSWER, Context, Ending};
 use super::sampler::Sink;
 use super::tables::{CallSample, Tables};
+use super::{Live, Plan, stream};
 use record::RecordWriter;
 use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series};
 use session::{Client, ClockOffset};
@@ -30,10 +30,16 @@ pub(super) enum Finding {
     Call(CallSample),
     Cpu(Cpu),
     Ended(StreamEnd),
-    Failed { stream: u16, reason: String },
+    Failed {
+        stream: u16,
+        reason: String,
+    },
     Hop(Hop),
     Https(HttpsProbe),
-    Opened { stream: u16, connected_ns: u64 },
+    Opened {
+        stream: u16,
+        connected_ns: u64,
+    },
     Page(PageLoad, Vec<PageObject>),
     Sample(Sample),
     Series(Series),
@@ -204,7 +210,9 @@ impl<'a> Collector<'a> {
             match control.recv::<Far>(ANSWER).map_err(told)? {
                 Far::Rows(rows) if rows.len() <= left && clock::now() < deadline => {
                     left -= rows.len();
-                    rows.into_iter().for_each(|row| self.far_row(server, row));
+                    for row in rows {
+                        self.far_row(server, row);
+                    }
                 }
                 Far::Rows(_) => return Err("the server sends rows without end".to_owned()),
                 Far::Done(done) => return Ok(*done),

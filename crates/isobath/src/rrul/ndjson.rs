@@ -32,7 +32,10 @@ impl Ndjson {
             Box::new(io::stdout())
         } else {
             let file = File::create(path).map_err(|error| {
-                anyhow::anyhow!("cannot write {}: {error} - give another --ndjson", path.display())
+                anyhow::anyhow!(
+                    "cannot write {}: {error} - give another --ndjson",
+                    path.display()
+                )
             })?;
             Box::new(BufWriter::new(file))
         };

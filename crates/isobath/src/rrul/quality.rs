@@ -1,11 +1,11 @@
 //! How good the instrument was, and whether the run says anything about the path.
 
-use super::{Plan, stream};
 use super::messages::Done;
 use super::run::{Ending, Outcome};
 use super::sampler::BIN;
 use super::summary::Summary;
 use super::tables::Tables;
+use super::{Plan, stream};
 use record::{CpuUse, Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,9 @@ pub(crate) fn instrument(
 ) -> Instrument {
     let tables = &outcome.tables;
     let hosts: BTreeSet<&str> = tables.cpu.iter().map(|row| &*row.host).collect();
-    let cpu = hosts.into_iter().filter_map(|host| cpu_use(plan, tables, host));
+    let cpu = hosts
+        .into_iter()
+        .filter_map(|host| cpu_use(plan, tables, host));
     let udp: Vec<_> = tables
         .samples
         .iter()
@@ -96,7 +98,9 @@ fn lateness(plan: &Plan, tables: &Tables, end: &str) -> Option<Lateness> {
         let least = bins.entry(row.t_ns / width).or_insert(late);
         *least = late.min(*least);
     }
-    let missed = bins.values().filter(|late| Duration::from_nanos(**late) > MISSED);
+    let missed = bins
+        .values()
+        .filter(|late| Duration::from_nanos(**late) > MISSED);
     Some(Lateness {
         of: format!("{end} sampler"),
         missed: missed.count() as u64,

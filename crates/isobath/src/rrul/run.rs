@@ -210,7 +210,9 @@ pub(crate) fn run(
     };
     collector.tables.close_calls(!far.is_empty());
     collector.flush(record)?;
-    collector.tables.write_streams(record, context.ndjson.as_ref())?;
+    collector
+        .tables
+        .write_streams(record, context.ndjson.as_ref())?;
     let ending = match ending {
         Ending::Complete if far.is_empty() => {
             Ending::Lost("the server did not send its side of the measurement".to_owned())

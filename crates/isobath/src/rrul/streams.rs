@@ -125,7 +125,7 @@ impl StreamPlan {
             server: load.server,
             congestion: load.cc.clone().or_else(|| common.cc.map(str::to_owned)),
             start,
-            stop: length.map_or(plan.load_end(), |end| end.min(plan.load_end())),
+            stop: length.unwrap_or(plan.load_end()).min(plan.load_end()),
             ..self.clone()
         };
         let turns = 0..load.streams;
@@ -228,15 +228,25 @@ fn turn_of(families: &[u8], turn: u16) -> u8 {
 fn name(streams: &mut [StreamPlan], tell_family: bool, tell_server: bool) {
     for index in 0..streams.len() {
         let key = |s: &StreamPlan| (s.kind, s.class, s.ecn, s.family, s.server);
-        let alike = streams[..index].iter().filter(|s| key(s) == key(&streams[index]));
+        let alike = streams[..index]
+            .iter()
+            .filter(|s| key(s) == key(&streams[index]));
         let number = alike.count() + 1;
         let stream = &mut streams[index];
         let ecn = match stream.ecn {
             Ecn::NotEct => String::new(),
             other => format!(" {}", ecn_name(other)),
         };
-        let family = if tell_family { format!(" IPv{}", stream.family) } else { String::new() };
-        let server = if tell_server { format!(" @{}", stream.server) } else { String::new() };
+        let family = if tell_family {
+            format!(" IPv{}", stream.family)
+        } else {
+            String::new()
+        };
+        let server = if tell_server {
+            format!(" @{}", stream.server)
+        } else {
+            String::new()
+        };
         // A plan has fewer streams than a session allows.
         stream.id = u16::try_from(index).unwrap_or(u16::MAX);
         stream.name = format!(
@@ -332,7 +342,14 @@ mod tests {
     fn every_stream_has_a_name_of_its_own() {
         let streams = streams("rrul", &[4, 6]);
         let names: Vec<_> = streams.iter().map(|stream| stream.name.as_str()).collect();
-        assert_eq!(names[..3], ["TCP down CS1 IPv4 #1", "TCP up CS1 IPv4 #1", "TCP down CS1 IPv6 #1"]);
+        assert_eq!(
+            names[..3],
+            [
+                "TCP down CS1 IPv4 #1",
+                "TCP up CS1 IPv4 #1",
+                "TCP down CS1 IPv6 #1"
+            ]
+        );
         let unique: std::collections::HashSet<_> = names.iter().collect();
         assert_eq!(unique.len(), names.len());
         assert!(streams.iter().zip(0..).all(|(stream, id)| stream.id == id));

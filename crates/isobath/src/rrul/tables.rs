@@ -12,7 +12,7 @@ use record::tables::{
 use record::{Label, Record, RecordWriter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// RRUL, *VoIP Component*: jitter in excess of this is treated as packet loss.
+/// RRUL, the component for calls: jitter in excess of this is treated as packet loss.
 pub(crate) const CALL_LATE_NS: i64 = 30_000_000;
 
 /// All rows of a run.
@@ -145,10 +145,15 @@ impl Tables {
         if !books.heard.insert(arrived.seq) {
             return;
         }
-        let least = books.least_ns.map_or(arrived.owd_ns, |least| least.min(arrived.owd_ns));
+        let least = books
+            .least_ns
+            .map_or(arrived.owd_ns, |least| least.min(arrived.owd_ns));
         books.least_ns = Some(least);
         let marks = books.marks;
-        let is_up = self.streams.iter().any(|s| s.id == arrived.stream && s.direction == "up");
+        let is_up = self
+            .streams
+            .iter()
+            .any(|s| s.id == arrived.stream && s.direction == "up");
         let owd = Some(arrived.owd_ns);
         self.samples.push(Sample {
             t_ns: arrived.t_ns,
@@ -169,12 +174,17 @@ impl Tables {
     /// heard.
     pub(crate) fn close_calls(&mut self, has_far_side: bool) {
         let known = |id: u16| {
-            has_far_side || self.streams.iter().any(|s| s.id == id && s.direction == "down")
+            has_far_side
+                || self
+                    .streams
+                    .iter()
+                    .any(|s| s.id == id && s.direction == "down")
         };
         for (id, books) in self.calls.iter().filter(|(id, _)| known(**id)) {
             // A sender that could not tell any more sent at least what arrived.
             let most_heard = books.heard.iter().max().map_or(0, |most| most + 1);
-            let lost = (0..books.sent.unwrap_or(most_heard)).filter(|seq| !books.heard.contains(seq));
+            let lost =
+                (0..books.sent.unwrap_or(most_heard)).filter(|seq| !books.heard.contains(seq));
             self.samples.extend(lost.map(|seq| Sample {
                 t_ns: books.start_ns + books.every_ns * u64::from(seq),
                 stream: *id,
@@ -349,7 +359,10 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    fn append<R: record::Row + serde::Serialize>(&mut self, rows: &[R]) -> Result<(), record::Error> {
+    fn append<R: record::Row + serde::Serialize>(
+        &mut self,
+        rows: &[R],
+    ) -> Result<(), record::Error> {
         if let Some(follower) = self.follower {
             follower.write(rows);
         }

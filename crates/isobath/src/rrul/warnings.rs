@@ -111,8 +111,7 @@ impl List {
             self.add(
                 "server_refused",
                 format!(
-                    "the server did not answer {} datagrams above its limit: they count as lost",
-                    refused
+                    "the server did not answer {refused} datagrams above its limit: they count as lost"
                 ),
                 "use a plan with fewer probes or longer gaps, or a server with a key",
             );
@@ -120,10 +119,7 @@ impl List {
         if rows_lost > 0 {
             self.add(
                 "server_rows_lost",
-                format!(
-                    "the server kept no more rows after a while: {} are missing",
-                    rows_lost
-                ),
+                format!("the server kept no more rows after a while: {rows_lost} are missing"),
                 "use a shorter run or fewer streams",
             );
         }

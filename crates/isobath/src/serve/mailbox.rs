@@ -12,7 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// The mailboxes of all sessions. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Mailboxes(Arc<RwLock<HashMap<(u64, u16), Arc<Mailbox>>>>);
+pub(crate) struct Mailboxes(Arc<RwLock<Register>>);
+
+/// By session and stream.
+type Register = HashMap<(u64, u16), Arc<Mailbox>>;
 
 /// What has come for one stream.
 pub(crate) struct Mailbox {
@@ -92,7 +95,11 @@ impl std::ops::Deref for Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        let mut register = self.register.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut register = self
+            .register
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         register.remove(&self.key);
     }
 }

@@ -131,11 +131,11 @@ impl Responder {
         while at < out.len() {
             // A reply that cannot be sent (no route to that client, or a forged port) is no concern of the others.
             let sent = self.socket.send(&out[at..]).map_or(0, |sent| sent.count);
-            for session in replies[at..at + sent].iter().filter_map(|r| r.session.as_ref()) {
-                session
-                    .counters
-                    .replied
-                    .fetch_add(1, Ordering::Relaxed);
+            for session in replies[at..at + sent]
+                .iter()
+                .filter_map(|r| r.session.as_ref())
+            {
+                session.counters.replied.fetch_add(1, Ordering::Relaxed);
             }
             at += sent.max(1);
         }
@@ -238,7 +238,8 @@ impl Responder {
             return None;
         }
         let length = answer.len().min(datagram.payload.len());
-        slot.get_mut(..length)?.copy_from_slice(answer.get(..length)?);
+        slot.get_mut(..length)?
+            .copy_from_slice(answer.get(..length)?);
         Some(Reply {
             to: datagram.source,
             from: datagram.local,

@@ -20,3 +20,4 @@ mod records;
 mod support;
 mod two_hosts;
 mod unprivileged;
+mod whole;

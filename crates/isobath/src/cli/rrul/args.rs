@@ -15,11 +15,7 @@ pub(crate) enum BrowserName {
 }
 
 #[derive(Debug, clap::Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    clippy::doc_markdown,
-    reason = "switches of a command line, and their help as people read it"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab", "list_plans"])))]
 pub(crate) struct Args {
     /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets. Some plans take several.
@@ -28,7 +24,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(super) lab: Option<String>,
     /// The access key that 'isobath serve' printed; with several hosts, one for each in their order.
-    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true, value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "ISOBATH_KEY",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
     pub(super) key: Vec<AccessKey>,
     /// What to do: a plan's name (see --list-plans), or a TOML file.
     #[arg(long, default_value = "rrul")]
@@ -126,8 +127,11 @@ impl Args {
         Ok(plan)
     }
 
-    /// Checks what belongs together.
+    /// Checks what belongs together, and whether there is such a page.
     pub(super) fn check(&self, plan: &Plan) -> anyhow::Result<()> {
+        if let Some(web) = &plan.web {
+            web::PageModel::find(&web.page).map_err(Usage::of)?;
+        }
         let (hosts, wanted) = (self.host.len(), usize::from(plan.servers));
         if self.lab.is_none() && hosts != wanted {
             return Err(Usage::of(anyhow::anyhow!(

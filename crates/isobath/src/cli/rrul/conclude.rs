@@ -30,12 +30,7 @@ pub(super) fn conclude(
     Ok(())
 }
 
-pub(super) fn report(
-    args: &Args,
-    run: &Run,
-    outcome: &Outcome,
-    dir: &Path,
-) -> anyhow::Result<u8> {
+pub(super) fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
     let rows_on_stdout = args.ndjson.as_deref() == Some(Path::new("-"));
     if args.json {
         print(&serde_json::to_string_pretty(run)?)?;

@@ -69,8 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         interrupt: &interrupt,
         display: &|live| display.show(live),
     };
-    let agreement =
-        run::agree(&context, &mut ends.clients).inspect_err(|_| opened.undo())?;
+    let agreement = run::agree(&context, &mut ends.clients).inspect_err(|_| opened.undo())?;
     let outcome = run::run(&context, &agreement, &mut ends.clients, &mut opened.writer)?;
     display.finish();
     let emulator = network.as_ref().map(Network::cpu).unwrap_or_default();

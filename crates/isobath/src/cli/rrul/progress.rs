@@ -22,7 +22,9 @@ impl Display {
             screen: RefCell::new(screen),
         };
         if args.live && display.screen.borrow().is_none() {
-            display.bar.println("rrul: --live needs a terminal of at least 60 x 16 - showing the bar instead");
+            display.bar.println(
+                "rrul: --live needs a terminal of at least 60 x 16 - showing the bar instead",
+            );
         }
         display
     }

@@ -70,13 +70,17 @@ pub(super) fn new_run(
     described["seed"] = json!(args.seed);
     described["note"] = json!(args.note);
     let mut run = Run::new("rrul", Timestamp::now(), described);
-    let addresses = ends.families.iter().flat_map(|family| {
-        ends.peers.iter().filter_map(|peer| peer.address(*family))
-    });
+    let addresses = ends
+        .families
+        .iter()
+        .flat_map(|family| ends.peers.iter().filter_map(|peer| peer.address(*family)));
     let server: Vec<SocketAddr> = addresses.collect();
     run.path = PathInfo {
         client: Endpoint {
-            addresses: server.iter().filter_map(|peer| own_address(*peer)).collect(),
+            addresses: server
+                .iter()
+                .filter_map(|peer| own_address(*peer))
+                .collect(),
             seen_as: Vec::new(),
         },
         server: Endpoint {

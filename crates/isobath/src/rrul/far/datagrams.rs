@@ -54,11 +54,11 @@ impl Far<'_> {
         mailbox: &Mailbox,
         abort: &dyn Fn() -> bool,
     ) {
-        let Some(peer) = self.peer(mailbox, abort) else {
+        let Some(peer) = peer(mailbox, abort) else {
             return;
         };
         let talk = Talk {
-            socket: &self.socket,
+            socket: self.socket,
             to: Some(peer.address),
             from: peer.local,
             key: &self.session.keys.to_client,
@@ -73,7 +73,11 @@ impl Far<'_> {
         };
         let origin = self.sampler.origin();
         // Whoever asks late hears from then on; datagram n still is that of its moment.
-        let sent = talk.run(origin + stream.start.0, origin + stream.stop.0 - DRAIN, abort);
+        let sent = talk.run(
+            origin + stream.start.0,
+            origin + stream.stop.0 - DRAIN,
+            abort,
+        );
         self.sampler.sink().push(Row::Stream(StreamEnd {
             id: stream.id,
             sent: sent.ok(),
@@ -89,7 +93,7 @@ impl Far<'_> {
         mailbox: &Mailbox,
         abort: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
-        let Some(peer) = self.peer(mailbox, abort) else {
+        let Some(peer) = peer(mailbox, abort) else {
             return Ok(());
         };
         let tracer = Tracer {
@@ -116,17 +120,17 @@ impl Far<'_> {
             }));
         })
     }
+}
 
-    /// The stream's other end, once it has said so.
-    fn peer(&self, mailbox: &Mailbox, abort: &dyn Fn() -> bool) -> Option<Peer> {
-        while !abort() {
-            if let Some(peer) = mailbox.peer.get() {
-                return Some(*peer);
-            }
-            clock::sleep_until(clock::now() + LOOK.min(PATIENCE));
+/// The stream's other end, once it has said so.
+fn peer(mailbox: &Mailbox, abort: &dyn Fn() -> bool) -> Option<Peer> {
+    while !abort() {
+        if let Some(peer) = mailbox.peer.get() {
+            return Some(*peer);
         }
-        None
+        clock::sleep_until(clock::now() + LOOK.min(PATIENCE));
     }
+    None
 }
 
 /// How many datagrams a call has.

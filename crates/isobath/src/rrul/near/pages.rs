@@ -187,12 +187,8 @@ impl Pages<'_> {
                 let url = url.unwrap_or_else(|| self.model.url(0, target.token, HTTPS));
                 browser.load(&url, timeout, stop)
             }
-            (Way::Native(protocol), _) => {
-                web::load(&self.model, target, protocol, timeout, stop)
-            }
-            (Way::Browser, None) => {
-                web::load(&self.model, target, Protocol::H2, timeout, stop)
-            }
+            (Way::Native(protocol), _) => web::load(&self.model, target, protocol, timeout, stop),
+            (Way::Browser, None) => web::load(&self.model, target, Protocol::H2, timeout, stop),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The built-in plans, and plans in files.
 
 use super::Plan;
+use std::cmp::Reverse;
 use thiserror::Error;
 
 macro_rules! plans {
@@ -60,7 +61,9 @@ const PLANS: &[(&str, &str)] = plans![
 #[derive(Debug, Error)]
 pub(crate) enum PlanError {
     /// No built-in plan and no file of that name.
-    #[error("no plan is called '{name}'{near} - 'isobath rrul --list-plans' lists them; or give the path of a TOML file")]
+    #[error(
+        "no plan is called '{name}'{near} - 'isobath rrul --list-plans' lists them; or give the path of a TOML file"
+    )]
     Unknown { name: String, near: String },
     /// The file cannot be read.
     #[error("cannot read {file}: {source} - give the path of a TOML file that describes a plan")]
@@ -134,6 +137,9 @@ fn near(name: &str) -> String {
         let common = known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b);
         common.count()
     };
-    let nearest = Plan::names().max_by_key(alike).filter(|known| alike(known) >= 2);
+    // Of those that begin alike, the one of the most similar length.
+    let nearest = Plan::names()
+        .max_by_key(|known| (alike(known), Reverse(known.len().abs_diff(name.len()))))
+        .filter(|known| alike(known) >= 2);
     nearest.map_or_else(String::new, |known| format!(" (did you mean '{known}'?)"))
 }

@@ -59,7 +59,10 @@ impl Plan {
             && self.web.is_none()
             && self.trace.is_none();
         if is_empty {
-            return Err("a plan needs at least one [[load]], [[probe]], [[call]], [web] or [trace]".to_owned());
+            return Err(
+                "a plan needs at least one [[load]], [[probe]], [[call]], [web] or [trace]"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -86,7 +89,6 @@ impl Plan {
             return Err("a call sends at most every 1ms - use a longer interval".to_owned());
         }
         if let Some(web) = &self.web {
-            web::PageModel::find(&web.page).map_err(|error| error.to_string())?;
             if web.protocols.is_empty() {
                 return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
             }
@@ -99,9 +101,10 @@ impl Plan {
                 return Err("a trace asks each hop at most every 100ms".to_owned());
             }
         }
-        let marks = self.probe.iter().find(|probe| {
-            probe.kind != ProbeKind::UdpRr && probe.ecn != super::EcnField::None
-        });
+        let marks = self
+            .probe
+            .iter()
+            .find(|probe| probe.kind != ProbeKind::UdpRr && probe.ecn != super::EcnField::None);
         marks.map_or(Ok(()), |_| {
             Err("ecn is for probes of kind udp_rr: TCP sets its own".to_owned())
         })

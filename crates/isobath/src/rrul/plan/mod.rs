@@ -18,9 +18,7 @@ mod parts;
 mod tests;
 
 pub(crate) use check::LARGEST_PROBE;
-pub(crate) use parts::{
-    Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Trace, Web,
-};
+pub(crate) use parts::{Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Trace, Web};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -118,9 +116,6 @@ impl Plan {
     /// load's shape, be it late.)
     fn last_start(&self) -> Duration {
         let lasting = self.load.iter().filter(|load| load.length.is_none());
-        lasting
-            .map(|load| load.start.0)
-            .max()
-            .unwrap_or_default()
+        lasting.map(|load| load.start.0).max().unwrap_or_default()
     }
 }

@@ -86,11 +86,19 @@ pub(super) fn classification(summary: &Summary) -> Option<Part> {
     let rates = &summary.throughput_mbps;
     let share_of = |class: Dscp| {
         let ways = [&rates.down_by_class, &rates.up_by_class];
-        mean(ways.into_iter().filter_map(|rates| share(rates, &class.to_string())))
+        mean(
+            ways.into_iter()
+                .filter_map(|rates| share(rates, &class.to_string())),
+        )
     };
     let (cs1, ef) = (share_of(Dscp::CS1)?, share_of(Dscp::EF)?);
     // With all classes alike nothing was classified.
-    let equal = 1.0 / rates.down_by_class.len().max(rates.up_by_class.len()).max(1) as f64;
+    let equal = 1.0
+        / rates
+            .down_by_class
+            .len()
+            .max(rates.up_by_class.len())
+            .max(1) as f64;
     let background = if cs1 < CS1_LEAST {
         0.0
     } else {
@@ -99,7 +107,11 @@ pub(super) fn classification(summary: &Summary) -> Option<Part> {
     let urgent = falling(ef, EF_MOST, EF_ALL);
     let shares = [kept, background, urgent];
     Some(Part {
-        share: shares.iter().zip(DIVISION).map(|(share, of)| share * of).sum(),
+        share: shares
+            .iter()
+            .zip(DIVISION)
+            .map(|(share, of)| share * of)
+            .sum(),
         why: format!(
             "{:.0} % of marks survive; CS1 has {:.1} % of the load's rate (ideal: some, at most 5 %), EF {:.1} % (ideal: at most 30 %)",
             kept * 100.0,

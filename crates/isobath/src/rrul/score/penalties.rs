@@ -63,7 +63,11 @@ impl List {
                 "a stream was connected {:.1} s late: its SYN was lost, or waited as long",
                 slew.max / 1e3
             );
-            self.add("bad_slew", message, "slew_ms; column slew_ms of table streams");
+            self.add(
+                "bad_slew",
+                message,
+                "slew_ms; column slew_ms of table streams",
+            );
         }
     }
 
@@ -83,11 +87,12 @@ impl List {
             let starved = rates.keys().find(|class| {
                 *class != "CS1" && share(rates, class).is_some_and(|s| s < equal * STARVED)
             });
-            let is_like = cs1.zip(cs0).is_some_and(|(cs1, cs0)| cs1 >= cs0 * CS1_LIKE_CS0);
+            let is_like = cs1
+                .zip(cs0)
+                .is_some_and(|(cs1, cs0)| cs1 >= cs0 * CS1_LIKE_CS0);
             if let Some(starved) = starved.filter(|_| is_like) {
-                let message = format!(
-                    "CS1 gets as much as best effort {way}, while {starved} is starved"
-                );
+                let message =
+                    format!("CS1 gets as much as best effort {way}, while {starved} is starved");
                 self.add("cs1_as_best_effort", message, &evidence);
             }
         }
@@ -105,9 +110,10 @@ impl List {
 
     fn one_way_delay(&mut self, summary: &Summary) {
         for way in ["up", "down"] {
-            let rises = summary.voip.values().filter_map(|calls| {
-                rise(if way == "up" { &calls.up } else { &calls.down })
-            });
+            let rises = summary
+                .voip
+                .values()
+                .filter_map(|calls| rise(if way == "up" { &calls.up } else { &calls.down }));
             if let Some(rise) = rises.reduce(f64::max).filter(|rise| *rise > HUGE_MS) {
                 let message = format!(
                     "the load adds {rise:.0} ms to the one-way delay {way} (95th percentile)"
@@ -138,7 +144,11 @@ impl List {
                     hop.answered_idle_pct.unwrap_or_default(),
                     hop.answered_loaded_pct.unwrap_or_default()
                 );
-                self.add("icmp_lost", message, &format!("bottleneck.{way}.hops; table hops"));
+                self.add(
+                    "icmp_lost",
+                    message,
+                    &format!("bottleneck.{way}.hops; table hops"),
+                );
             }
         }
     }
@@ -147,9 +157,17 @@ impl List {
         if plan.families != Families::Both || summary.families.len() != 1 {
             return;
         }
-        let missing = if summary.families.contains_key("v4") { "IPv6" } else { "IPv4" };
+        let missing = if summary.families.contains_key("v4") {
+            "IPv6"
+        } else {
+            "IPv4"
+        };
         self.add(
-            if missing == "IPv6" { "ipv6_missing" } else { "ipv4_missing" },
+            if missing == "IPv6" {
+                "ipv6_missing"
+            } else {
+                "ipv4_missing"
+            },
             format!("there is no {missing}: all streams went over the other"),
             "families; path.families of run.json",
         );

@@ -126,10 +126,16 @@ fn bad_behaviour_is_told_by_name() {
     }
     let list = penalties(&Plan::find("rrul").unwrap(), &summary);
     let codes: Vec<_> = list.iter().map(|penalty| penalty.code.as_str()).collect();
-    assert_eq!(codes, ["bad_slew", "unequal_streams", "delay_up", "ipv6_missing"]);
+    assert_eq!(
+        codes,
+        ["bad_slew", "unequal_streams", "delay_up", "ipv6_missing"]
+    );
     assert!(list.iter().all(|penalty| !penalty.evidence.is_empty()));
     let single = penalties(&Plan::find("tcp_upload").unwrap(), &summary);
-    assert!(single.iter().all(|p| p.code != "ipv6_missing"), "it was not asked for");
+    assert!(
+        single.iter().all(|p| p.code != "ipv6_missing"),
+        "it was not asked for"
+    );
 }
 
 #[test]

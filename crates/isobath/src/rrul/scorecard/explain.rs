@@ -89,9 +89,11 @@ fn times(summary: &Summary) -> Vec<String> {
         lines.extend(span.map(|[from, to]| format!("  {name:12}{from:7.1} to {to:7.1}")));
     }
     for [from, to] in &phases.discarded {
-        let rates = phases.boost_mbps.map_or_else(String::new, |[before, after]| {
-            format!(": {before:.1} Mbit/s before, {after:.1} after")
-        });
+        let rates = phases
+            .boost_mbps
+            .map_or_else(String::new, |[before, after]| {
+                format!(": {before:.1} Mbit/s before, {after:.1} after")
+            });
         lines.push(format!(
             "  discarded   {from:7.1} to {to:7.1}, a burst allowance{rates}"
         ));

@@ -11,7 +11,7 @@ const MOST_LINKS: usize = 2;
 pub(super) fn table(summary: &Summary) -> Vec<String> {
     let mut lines = vec![format!(
         "{:16}{:>28}{:>32}",
-        "", "idle p50 / p95 / p99", "loaded p50 / p95 / p99"
+        "round trips", "idle p50 / p95 / p99", "loaded p50 / p95 / p99"
     )];
     let by_class = summary.latency_ms.by_class.iter();
     lines.extend(by_class.filter_map(|(class, phases)| row(&format!("UDP {class}"), phases)));
@@ -71,13 +71,13 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
     let rates = &summary.throughput_mbps;
     let percent = |share: Option<f64>| share.map_or_else(dash, |share| format!("{share:.2} %"));
     let loss = &summary.loss_pct;
-    let lost = format!(
+    let unanswered = format!(
         "UDP loss {} idle, {} loaded",
         percent(loss.idle),
         percent(loss.loaded)
     );
     let Some(sum) = rates.sum else {
-        return vec![format!("loss          {lost}")];
+        return vec![format!("loss          {unanswered}")];
     };
     let slew = summary.slew_ms.map_or_else(dash, |d| {
         format!("{} median, {} worst", ms(d.p50), ms(d.max))
@@ -92,7 +92,7 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
             number(rates.ack_up, 2)
         ),
         format!(
-            "fairness      down {}, up {} (1 is equal shares); start slew {slew}; {lost}",
+            "fairness      down {}, up {} (1 is equal shares); start slew {slew}; {unanswered}",
             number(fair.down, 2),
             number(fair.up, 2)
         ),
@@ -146,10 +146,7 @@ pub(super) fn path(summary: &Summary) -> Option<String> {
         },
         |[near, far]| format!("between {near} and {far}"),
     );
-    Some(format!(
-        "bottleneck    delay rises by {} {at}",
-        ms(rise)
-    ))
+    Some(format!("bottleneck    delay rises by {} {at}", ms(rise)))
 }
 
 /// The emulated links that can be the bottleneck.

@@ -29,7 +29,11 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.extend(figures::path(summary));
     lines.extend(figures::links(summary));
     lines.extend(figures::instrument(run));
-    lines.extend(remarks(run, summary, MOST_LINES.saturating_sub(lines.len())));
+    lines.extend(remarks(
+        run,
+        summary,
+        MOST_LINES.saturating_sub(lines.len()),
+    ));
     lines.truncate(MOST_LINES);
     lines.join("\n") + "\n"
 }
@@ -90,9 +94,10 @@ pub(super) fn sentence(summary: &Summary) -> String {
 fn score(summary: &Summary) -> Option<String> {
     let score = summary.score.as_ref()?;
     let part = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.1}"));
-    let total = score
-        .total
-        .map_or_else(|| "not all parts measured".to_owned(), |total| format!("{total:.0} of 100"));
+    let total = score.total.map_or_else(
+        || "not all parts measured".to_owned(),
+        |total| format!("{total:.0} of 100"),
+    );
     let rpm = summary.rpm.as_ref().and_then(|rpm| {
         let idle = rpm.idle.map_or_else(dash, |rpm| format!("{rpm:.0}"));
         Some(format!(";  RPM {:.0} ({idle} idle)", rpm.loaded?))
@@ -127,7 +132,10 @@ fn remarks(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
     let more = lines.len().saturating_sub(room);
     if more > 0 {
         lines.truncate(room.saturating_sub(1));
-        lines.push(format!("              and {} more: isobath show --explain", more + 1));
+        lines.push(format!(
+            "              and {} more: isobath show --explain",
+            more + 1
+        ));
     }
     lines
 }
@@ -140,7 +148,11 @@ mod tests {
 
     #[test]
     fn however_much_there_is_to_say_the_page_has_23_lines_and_tells_what_is_left_out() {
-        let mut run = Run::new("rrul", "2026-01-01T00:00:00Z".parse().unwrap(), serde_json::json!({}));
+        let mut run = Run::new(
+            "rrul",
+            "2026-01-01T00:00:00Z".parse().unwrap(),
+            serde_json::json!({}),
+        );
         run.status = Status::Complete;
         let warning = Warning {
             code: "x".to_owned(),

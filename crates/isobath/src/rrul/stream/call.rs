@@ -1,6 +1,6 @@
 //! A call: datagrams at even intervals, each way a stream of its own.
 //!
-//! RRUL, *VoIP Component*: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
+//! RRUL, the component for calls: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
 //! a datagram says of itself (its number, when it left) lets the receiver keep the books; nobody answers.
 
 use super::{PATIENCE, wait_until};
@@ -159,7 +159,7 @@ pub(crate) fn listen(
 /// The header of a datagram of this call, if it is one.
 fn ours(datagram: &[u8], call: &Talk<'_>, key: &TagKey) -> Option<Probe> {
     let probe = Probe::parse(datagram).ok()?;
-    let is_ours = (probe.session, probe.stream, probe.kind)
-        == (call.session, call.stream, Kind::OneWay);
+    let is_ours =
+        (probe.session, probe.stream, probe.kind) == (call.session, call.stream, Kind::OneWay);
     (is_ours && Probe::verify(datagram, key).is_ok()).then_some(probe)
 }

@@ -47,7 +47,7 @@ impl LookUps {
         let (mut sequence, mut refused) = (0_u64, None);
         while clock::now() < self.until && !abort() {
             // Different from one to the next, as identifiers are to be.
-            let id = sequence as u16;
+            let id = u16::try_from(sequence & 0xffff).unwrap_or_default();
             let name = web::names::host_name(&format!("dns{sequence}"), self.token);
             let family = if self.resolver.is_ipv4() {
                 dns::Family::V4
@@ -106,11 +106,11 @@ impl LookUps {
                 for datagram in batch.iter() {
                     let reply = dns::reply(datagram.payload).ok();
                     if let Some(reply) = reply.filter(|reply| reply.id == id) {
-                        let arrived =
-                            datagram.wall_ns.map_or(stamp.mono, |ns| stamp.mono_at(ns));
+                        let stamped = datagram.wall_ns.map(|ns| stamp.mono_at(ns));
+                        let arrived = stamped.unwrap_or(stamp.mono);
                         return Ok(Some(Answer {
                             arrived,
-                            rcode: reply.rcode.into(),
+                            rcode: reply.rcode,
                         }));
                     }
                 }

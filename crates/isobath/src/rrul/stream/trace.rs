@@ -137,7 +137,11 @@ impl Tracer<'_> {
             replied: clock::now(),
         };
         let mut octets = datagram.payload.to_vec();
-        if probe.reply(&receipt).emit(&mut octets, self.key_out).is_ok() {
+        if probe
+            .reply(&receipt)
+            .emit(&mut octets, self.key_out)
+            .is_ok()
+        {
             let _ = self.send(&octets, datagram.source, FULL);
         }
     }

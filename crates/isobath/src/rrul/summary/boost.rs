@@ -33,7 +33,10 @@ impl View<'_> {
     pub(super) fn boost_rates(&self) -> Option<[f64; 2]> {
         self.discarded.as_ref()?;
         let steps = ["down", "up"].map(|direction| self.boost(direction));
-        let rates = steps.into_iter().flatten().map(|(_, step)| [step.before, step.after]);
+        let rates = steps
+            .into_iter()
+            .flatten()
+            .map(|(_, step)| [step.before, step.after]);
         rates.max_by(|a, b| (a[0] - a[1]).total_cmp(&(b[0] - b[1])))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! One-way delays have the far end's clock in them: its offset and skew are found from the round-trip probes, which cross the
 //! same path both ways ([`probe::clock`]), and taken off before anything else. What jitters by more than 30 ms counts as lost
-//! (RRUL, *VoIP Component*); jitter counts from the least delay of the phase, as RFC 5481 has it. The rating is the E-model's (ITU-T G.107, [`probe::emodel`]).
+//! (RRUL, the component for calls); jitter counts from the least delay of the phase, as RFC 5481 has it. The rating is the E-model's (ITU-T G.107, [`probe::emodel`]).
 
 use super::super::tables::CALL_LATE_NS;
 use super::view::{View, is_udp_rr};
@@ -119,7 +119,8 @@ impl View<'_> {
             let Some(line) = clock else {
                 return up.or(down);
             };
-            up.map(|up| line.up(t_ns, up)).or_else(|| Some(line.down(t_ns, down?)))
+            up.map(|up| line.up(t_ns, up))
+                .or_else(|| Some(line.down(t_ns, down?)))
         };
         let heard = |when: &Range<u64>| {
             let within = samples.iter().filter(|s| when.contains(&s.t_ns));

@@ -17,9 +17,9 @@ mod tests;
 mod view;
 mod web;
 
-pub(crate) use calls::{CallFigures, Calls};
 #[cfg(test)]
 pub(crate) use calls::Heard;
+pub(crate) use calls::{CallFigures, Calls};
 pub(crate) use figures::{Phases, Times};
 pub(crate) use marks::{EcnFigures, Marks};
 pub(crate) use path::PathFigures;

@@ -211,7 +211,9 @@ impl View<'_> {
 
     fn acks_for(&self, direction: &str) -> Option<AckFigures> {
         // Segments without data that the receivers sent.
-        let counted = self.grown(direction, |row| row.segs_out?.checked_sub(row.data_segs_out?));
+        let counted = self.grown(direction, |row| {
+            row.segs_out?.checked_sub(row.data_segs_out?)
+        });
         if counted.is_empty() {
             return self.modelled_acks(direction);
         }
@@ -242,7 +244,8 @@ impl View<'_> {
         };
         for (id, per_s) in rates {
             figures.per_s += per_s;
-            let mbps = |encapsulation| per_s * Encapsulation::ack_octets(encapsulation) as f64 * 8e-6;
+            let mbps =
+                |encapsulation| per_s * Encapsulation::ack_octets(encapsulation) as f64 * 8e-6;
             if self.encapsulation(id) == Encapsulation::Ipv6 {
                 figures.v6_mbps += mbps(Encapsulation::Ipv6);
                 figures.v6_encapsulated_mbps += mbps(Encapsulation::Ipv6InIpv4);

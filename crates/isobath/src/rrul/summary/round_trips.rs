@@ -44,7 +44,12 @@ impl View<'_> {
 
     pub(super) fn latency(&self) -> Latency {
         let all = self.phases(&is_udp_rr);
-        let udp = || self.tables.streams.iter().filter(|stream| is_udp_rr(stream));
+        let udp = || {
+            self.tables
+                .streams
+                .iter()
+                .filter(|stream| is_udp_rr(stream))
+        };
         let by_class = udp().map(|stream| {
             let alike = |other: &Stream| is_udp_rr(other) && other.class == stream.class;
             (stream.class.clone().into_owned(), self.phases(&alike))

@@ -222,13 +222,21 @@ fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
             tos: None,
         });
     }
-    tables.ended("client", &crate::rrul::messages::StreamEnd {
-        id: call,
-        sent: Some(7),
-        ..Default::default()
-    });
+    tables.ended(
+        "client",
+        &crate::rrul::messages::StreamEnd {
+            id: call,
+            sent: Some(7),
+            ..Default::default()
+        },
+    );
     tables.close_calls(true);
-    let lost: Vec<_> = tables.samples.iter().filter(|s| s.lost).map(|s| s.seq).collect();
+    let lost: Vec<_> = tables
+        .samples
+        .iter()
+        .filter(|s| s.lost)
+        .map(|s| s.seq)
+        .collect();
     assert_eq!(lost, [2, 5, 6]);
     assert_eq!(tables.samples.len(), 7, "a second copy says nothing new");
 }
@@ -262,7 +270,10 @@ fn responsiveness_is_idle_over_loaded_page_time() {
     });
     let web = summarise(&plan, &tables).web.unwrap();
     // The specification's own example: 20 ms against 139 ms is 14.
-    assert!((web.responsiveness.unwrap() - 14.39).abs() < 0.01, "{web:?}");
+    assert!(
+        (web.responsiveness.unwrap() - 14.39).abs() < 0.01,
+        "{web:?}"
+    );
     assert_eq!(web.by_loader.keys().collect::<Vec<_>>(), ["native h2"]);
     assert!((web.short_flow_mbps.loaded.unwrap().p50 - 4.0).abs() < 1e-9);
 }
@@ -316,7 +327,10 @@ fn a_burst_allowance_is_left_out_of_the_loaded_time() {
     }
     let summary = summarise(&plan, &tables);
     let [from, to] = summary.phases.discarded[0];
-    assert!((from - 3.0).abs() < 0.01 && (12.0..14.0).contains(&to), "{from} {to}");
+    assert!(
+        (from - 3.0).abs() < 0.01 && (12.0..14.0).contains(&to),
+        "{from} {to}"
+    );
     let [before, after] = summary.phases.boost_mbps.unwrap();
     assert!((before - 50.0).abs() < 1.0 && (after - 20.0).abs() < 1.0);
     let down = summary.throughput_mbps.down.unwrap();

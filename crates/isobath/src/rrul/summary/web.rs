@@ -41,9 +41,9 @@ pub(crate) struct LoaderFigures {
     /// Under load.
     pub(crate) loaded_ms: Option<Distribution>,
     /// Mean, standard deviation and 95 % confidence interval of the mean under load.
-    pub(crate) loaded_mean_ms: Option<Mean>,
+    pub(crate) loaded_mean_ms: Option<Estimate>,
     /// The same over the idle path.
-    pub(crate) idle_mean_ms: Option<Mean>,
+    pub(crate) idle_mean_ms: Option<Estimate>,
     /// Mean idle over mean loaded time, times 100.
     pub(crate) responsiveness: Option<f64>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct LoaderFigures {
 /// A mean with its uncertainty (Student's t).
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
-pub(crate) struct Mean {
+pub(crate) struct Estimate {
     /// The mean.
     pub(crate) mean: f64,
     /// The standard deviation; null for a single value.
@@ -84,19 +84,26 @@ impl View<'_> {
         let first = self.tables.pages.first()?;
         let mut by_loader: BTreeMap<String, LoaderFigures> = BTreeMap::new();
         for key in self.tables.pages.iter().map(loader) {
-            if !by_loader.contains_key(&key) {
-                let figures = self.loads(&key);
-                by_loader.insert(key, figures);
-            }
+            by_loader
+                .entry(key)
+                .or_insert_with_key(|key| self.loads(key));
         }
-        let main = by_loader.get("chromium").or_else(|| by_loader.values().next());
+        let main = by_loader
+            .get("chromium")
+            .or_else(|| by_loader.values().next());
         let main = main.cloned().unwrap_or_default();
         // A browser may have loaded another page than the model.
-        let is_main = |load: &&PageLoad| {
-            load.loader == "chromium" || !by_loader.contains_key("chromium")
-        };
+        let is_main =
+            |load: &&PageLoad| load.loader == "chromium" || !by_loader.contains_key("chromium");
         Some(WebFigures {
-            page: self.tables.pages.iter().find(is_main).unwrap_or(first).page.clone(),
+            page: self
+                .tables
+                .pages
+                .iter()
+                .find(is_main)
+                .unwrap_or(first)
+                .page
+                .clone(),
             idle_ms: main.idle_ms,
             loaded_ms: main.loaded_ms,
             responsiveness: main.responsiveness,
@@ -105,7 +112,12 @@ impl View<'_> {
                 loaded: self.first_bytes(&self.loaded),
             },
             short_flow_mbps: self.short_flows(),
-            failed: self.tables.pages.iter().filter(|load| load.load_ns.is_none()).count() as u64,
+            failed: self
+                .tables
+                .pages
+                .iter()
+                .filter(|load| load.load_ns.is_none())
+                .count() as u64,
             by_loader,
         })
     }
@@ -133,17 +145,27 @@ impl View<'_> {
     }
 
     fn first_bytes(&self, when: &Range<u64>) -> Option<Distribution> {
-        let loads = self.tables.pages.iter().filter(|load| when.contains(&load.t_ns));
+        let loads = self
+            .tables
+            .pages
+            .iter()
+            .filter(|load| when.contains(&load.t_ns));
         Distribution::of(loads.filter_map(|load| Some(load.first_byte_ns? as f64 / 1e6)))
     }
 
     /// Rates of single objects, request to last octet.
     fn short_flows(&self) -> Phases {
-        let starts: HashMap<u32, u64> =
-            self.tables.pages.iter().map(|load| (load.load, load.t_ns)).collect();
+        let starts: HashMap<u32, u64> = self
+            .tables
+            .pages
+            .iter()
+            .map(|load| (load.load, load.t_ns))
+            .collect();
         let rates = |when: &Range<u64>| {
             let within = |object: &&PageObject| {
-                starts.get(&object.load).is_some_and(|start| when.contains(start))
+                starts
+                    .get(&object.load)
+                    .is_some_and(|start| when.contains(start))
             };
             let objects = self.tables.objects.iter().filter(within);
             Distribution::of(objects.filter_map(object_mbps))
@@ -173,13 +195,15 @@ impl View<'_> {
 
     /// Smoothed round trips in ms that the load's senders saw, by bin.
     fn own_round_trips(&self) -> Vec<f64> {
-        let bins = ["down", "up"].into_iter().flat_map(|way| self.bins(way, false));
+        let bins = ["down", "up"]
+            .into_iter()
+            .flat_map(|way| self.bins(way, false));
         bins.filter_map(|row| Some(f64::from(row.rtt_us?) / 1e3))
             .collect()
     }
 
     /// Trimmed means in ms of connecting, of TLS and of the request, and all as round trips per minute.
-    fn responsiveness(&self, when: &Range<u64>, own_ms: &[f64]) -> Option<([Option<f64>; 3], f64)> {
+    fn responsiveness(&self, when: &Range<u64>, own_ms: &[f64]) -> Option<(Means, f64)> {
         let probes = || self.tables.https.iter().filter(|p| when.contains(&p.t_ns));
         let ms = |part: fn(&HttpsProbe) -> Option<u64>| -> Vec<f64> {
             probes()
@@ -203,6 +227,9 @@ impl View<'_> {
     }
 }
 
+/// Trimmed means in ms of connecting, of TLS and of the request.
+type Means = [Option<f64>; 3];
+
 /// What loaded the page, and how where there is a choice.
 fn loader(load: &PageLoad) -> String {
     match &*load.loader {
@@ -216,11 +243,11 @@ fn object_mbps(object: &PageObject) -> Option<f64> {
     (took_ns > 0 && object.bytes > 0).then(|| object.bytes as f64 * 8e3 / took_ns as f64)
 }
 
-fn mean(values: &[f64]) -> Option<Mean> {
+fn mean(values: &[f64]) -> Option<Estimate> {
     let interval = stats::interval::mean(values, 0.95);
     let moments = stats::interval::Moments::of(values);
     let single = values.first().copied()?;
-    Some(Mean {
+    Some(Estimate {
         mean: moments.map_or(single, |moments| moments.mean),
         sd: moments.map(|moments| moments.sd),
         ci95: interval.map(|interval| [interval.low, interval.high]),
