@@ -3,6 +3,7 @@
 //! Each submodule reads one table, batch by batch, and keeps what its figures need. Field names end in their unit, and
 //! null is what was not measured, as everywhere in Isobath. The schema is told in `docs/report.md`.
 
+mod clock;
 pub(crate) mod cpu;
 pub(crate) mod hops;
 pub(crate) mod https;

@@ -1,5 +1,6 @@
 //! Table `samples`: round trips, one-way delays and losses, by stream and by class.
 
+use super::clock::{ClockError, value_ns};
 use super::{each, marks};
 use crate::distribution::{Blocks, Curve, Figures, sorted};
 use crate::envelope::{Envelope, Line};
@@ -80,32 +81,6 @@ pub(crate) struct Class {
 struct Spread {
     ms: Figures,
     curve: Curve,
-}
-
-/// How far the raw one-way delays are off: the difference of the clocks at the start and its growth.
-#[derive(Clone, Copy, Default)]
-struct ClockError {
-    offset_ns: f64,
-    skew: f64,
-}
-
-impl ClockError {
-    fn of(run: &Run) -> Self {
-        let more = |key: &str| {
-            run.instrument
-                .more
-                .get(key)
-                .and_then(serde_json::Value::as_f64)
-        };
-        Self {
-            offset_ns: more("owd_offset_ms").unwrap_or(0.0) * 1e6,
-            skew: more("owd_skew_ppm").unwrap_or(0.0) / 1e6,
-        }
-    }
-
-    fn at(self, t_ns: u64) -> f64 {
-        self.offset_ns + self.skew * t_ns as f64
-    }
 }
 
 #[derive(Default)]
@@ -235,16 +210,6 @@ impl Collected {
     }
 }
 
-/// The quantity that a stream is about: its round trip, or else its one-way delay, corrected for the clocks.
-fn value_ns(row: &Sample, clock: ClockError) -> Option<f64> {
-    if let Some(rtt) = row.rtt_ns {
-        return Some(rtt as f64);
-    }
-    let error = clock.at(row.t_ns);
-    let up = row.owd_up_ns.map(|owd| owd as f64 - error);
-    up.or_else(|| row.owd_down_ns.map(|owd| owd as f64 + error))
-}
-
 /// The lengths of runs of consecutive numbers, and how often each occurs.
 fn bursts(ascending: &[u64]) -> Vec<(u64, u64)> {
     let mut lengths = BTreeMap::new();
@@ -358,7 +323,6 @@ impl Probes {
     }
 }
 
-/// For the tests of other modules.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,32 +332,5 @@ mod tests {
         assert_eq!(bursts(&[1, 2, 3, 7, 9, 10]), [(1, 1), (2, 1), (3, 1)]);
         assert_eq!(bursts(&[u64::MAX]), [(1, 1)]);
         assert!(bursts(&[]).is_empty());
-    }
-
-    #[test]
-    fn one_way_delays_are_corrected_by_the_clocks_error() {
-        let clock = ClockError {
-            offset_ns: 5e6,
-            skew: 1e-6,
-        };
-        let up = Sample {
-            t_ns: 1_000_000_000,
-            owd_up_ns: Some(17_001_000),
-            ..Sample::default()
-        };
-        let down = Sample {
-            t_ns: 1_000_000_000,
-            owd_down_ns: Some(6_999_000),
-            ..Sample::default()
-        };
-        assert!((value_ns(&up, clock).unwrap() - 12e6).abs() < 1.0);
-        assert!((value_ns(&down, clock).unwrap() - 12e6).abs() < 1.0);
-        let rtt = Sample {
-            rtt_ns: Some(24),
-            owd_up_ns: Some(1),
-            ..Sample::default()
-        };
-        assert_eq!(value_ns(&rtt, clock), Some(24.0));
-        assert_eq!(value_ns(&Sample::default(), clock), None);
     }
 }
