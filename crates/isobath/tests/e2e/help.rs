@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 14] = [
+    let verbs: [&[&str]; 16] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -25,7 +25,9 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["batch"],
         &["show"],
         &["compare"],
+        &["report"],
         &["export"],
+        &["import"],
         &["generate"],
     ];
     for verb in verbs {
@@ -78,7 +80,7 @@ fn completions_are_made_for_every_shell() {
 fn the_manual_has_a_page_for_every_verb() {
     let place = folder(&[]);
     let page = |verb: &[&str]| -> Ran { run(place.path(), &[&["generate", "man"], verb].concat()) };
-    for verb in ["serve", "rrul", "batch", "lab", "show", "compare", "export"] {
+    for verb in ["serve", "rrul", "batch", "lab", "show", "compare", "report", "export", "import"] {
         let text = page(&[verb]).ended(0).stdout.clone();
         assert!(
             text.contains(".TH ") && text.contains(".SH SYNOPSIS"),

@@ -58,7 +58,7 @@ fn a_name_that_is_not_known_is_answered_with_those_that_are() {
     refused(
         &["rrul", "--lab", "dsl", "--plan", "rul"],
         2,
-        &["no plan is called 'rul'", "rrul_be"],
+        &["no plan is called 'rul'", "--list-plans"],
     );
     refused(
         &["lab", "show", "dls"],
