@@ -28,7 +28,12 @@ pub(crate) struct Role {
     pub(crate) class: String,
     /// Whether it is computed of other series.
     pub(crate) computed: bool,
+    /// Whether its datagrams are capable of ECN, which is measured apart.
+    pub(crate) marked: bool,
 }
+
+/// What the names of such series have in them.
+pub(crate) const ECN: &str = " ECT(";
 
 const KINDS: [&str; 9] = [
     "tcp_load", "udp_load", "udp_rr", "tcp_rr", "icmp_rr", "voip", "dns", "https", "web",
@@ -66,6 +71,7 @@ impl Role {
                 .filter(|class| class.parse::<Dscp>().is_ok())
                 .map_or_else(|| class_in(&name[prefix.len()..], meta), str::to_owned),
             computed: is_computed(name, meta),
+            marked: name.contains(ECN),
         }
     }
 

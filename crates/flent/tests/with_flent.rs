@@ -50,7 +50,7 @@ fn flent(file: &Path, arguments: &[&str]) -> String {
 /// Plots of Flent's tests, as many as there are of each kind.
 fn plots(test: &str) -> &'static [&'static str] {
     match test {
-        "rrul" | "rrul_be" => &[
+        "rrul" | "rrul_be" | "rrul_cs8" => &[
             "all_scaled",
             "all",
             "ping",
@@ -220,6 +220,8 @@ fn flent_draws_and_sums_up_every_other_layout() {
         ),
         ("many up", vec![up, up, up, ping]),
         ("many down", vec![down, down, ping]),
+        ("rrul_cs8", vec![up, down, ("tcp_load", "up", "CS7"), ping]),
+        ("tcp_12up", vec![up, up, up, ping]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let record = record(folder.path(), plan, &streams);

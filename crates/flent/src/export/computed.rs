@@ -6,7 +6,7 @@
 use super::grid::sum;
 use super::series::OneSeries;
 use super::target::Target;
-use crate::naming::class_word;
+use crate::naming::ECN;
 use serde_json::{Map, Value, json};
 
 /// The computed series of the target's test.
@@ -27,19 +27,18 @@ pub(super) fn series(target: &Target, all: &[OneSeries]) -> Vec<OneSeries> {
         total("TCP download sum", &down, false),
         total("TCP download avg", &down, true),
         total("TCP totals", &loads(None), false),
-        total("Ping (ms) avg", &pings(all), true),
+        total("Ping (ms) avg", &pings(target, all), true),
     ];
     computed.into_iter().flatten().collect()
 }
 
 /// The series of plain UDP round trips: those with an ECN mark and those over TCP are not in Flent's mean.
-fn pings(all: &[OneSeries]) -> Vec<&OneSeries> {
-    let is_plain = |one: &&OneSeries| {
-        let word = class_word(&one.class);
-        one.name
-            .trim_end_matches(|c: char| c.is_ascii_digit())
-            .ends_with(word)
-    };
+/// Tests whose only round trips are ICMP have no mean of them.
+fn pings<'a>(target: &Target, all: &'a [OneSeries]) -> Vec<&'a OneSeries> {
+    if target.stand_in.is_some() {
+        return Vec::new();
+    }
+    let is_plain = |one: &&OneSeries| !one.name.contains(ECN);
     all.iter()
         .filter(|one| one.kind == "udp_rr")
         .filter(is_plain)

@@ -153,13 +153,8 @@ pub(super) fn metadata(
 
 /// What `isobath import` reads back, and what says which record this was.
 fn own(run: &Run, phases: &Phases) -> Value {
-    let loaded = run
-        .summary
-        .get("phases")
-        .and_then(|phases| phases.get("loaded"));
-    let loaded = loaded
-        .and_then(|loaded| loaded.get(0))
-        .and_then(Value::as_f64);
+    let phase = |name: &str, end: usize| run.summary.get("phases")?.get(name)?.get(end)?.as_f64();
+    let loaded = phase("loaded", 0);
     let settle = run.plan.get("settle").and_then(Value::as_str);
     let settle = settle.and_then(|text| text.parse::<Span>().ok());
     let settled = || Some(phases.last_start? + Duration::from(settle?).as_secs_f64());
@@ -168,6 +163,7 @@ fn own(run: &Run, phases: &Phases) -> Value {
         "test": run.test,
         "status": run.status,
         "plan": run.plan.get("name"),
+        "idle_end_s": phase("idle", 1),
         "load_start_s": phases.load_start,
         "loaded_start_s": loaded.or_else(settled),
     })

@@ -54,10 +54,11 @@ fn with_places<'a>(streams: impl Iterator<Item = &'a Stream>) -> Vec<(&'a Stream
     let mut counts = BTreeMap::new();
     let place = |stream: &'a Stream| {
         let alike = (
+            &stream.kind,
             &stream.direction,
             &stream.class,
+            &stream.ecn,
             stream.family,
-            stream.server,
         );
         let count = counts.entry(alike).or_insert(0);
         *count += 1;
@@ -66,18 +67,29 @@ fn with_places<'a>(streams: impl Iterator<Item = &'a Stream>) -> Vec<(&'a Stream
     streams.map(place).collect()
 }
 
+/// What the tests of a layout call a class.
+fn word(layout: Layout, class: &str) -> &str {
+    match (layout, class) {
+        (Layout::Selectors, "CS0") => "CS0_BE",
+        (Layout::Selectors, "CS1") => "CS1_BK",
+        _ => class_word(class),
+    }
+}
+
 fn load_name(layout: Layout, stream: &Stream, place: usize) -> String {
     let direction = if stream.direction == "down" {
         "TCP download"
     } else {
         "TCP upload"
     };
-    let class = class_word(&stream.class);
+    let class = word(layout, &stream.class);
     match layout {
         Layout::Single => direction.to_owned(),
         Layout::Numbered => format!("{direction}::{place}"),
-        Layout::BestEffort if place > 1 => format!("{direction} {class}{place}"),
-        Layout::Classes | Layout::BestEffort | Layout::Ping => format!("{direction} {class}"),
+        Layout::BestEffort | Layout::Unclassified if place > 1 => {
+            format!("{direction} {class}{place}")
+        }
+        _ => format!("{direction} {class}"),
     }
 }
 
@@ -92,7 +104,7 @@ pub(super) fn probe_names<'a>(target: &Target, streams: &'a [Stream]) -> Vec<(&'
 }
 
 fn probe_name(target: &Target, stream: &Stream, place: usize) -> String {
-    let class = class_word(&stream.class);
+    let class = word(target.layout, &stream.class);
     let marked = stream.ecn.as_deref().filter(|ecn| *ecn != "Not-ECT");
     let is_plain = marked.is_none() && stream.class == "CS0";
     let name = match stream.kind.as_ref() {
@@ -104,6 +116,7 @@ fn probe_name(target: &Target, stream: &Stream, place: usize) -> String {
         },
         "icmp_rr" => ICMP.to_owned(),
         "dns" => "DNS latency".to_owned(),
+        "voip" if is_flents_call(target, stream) => "VoIP::delay".to_owned(),
         "voip" => format!("VoIP delay {} {class}", stream.direction),
         _ => format!("Ping (ms) TCP {class}"),
     };
@@ -111,4 +124,9 @@ fn probe_name(target: &Target, stream: &Stream, place: usize) -> String {
         Some(ecn) => format!("{name} {ecn}"),
         None => name,
     }
+}
+
+/// Flent's tests of calls have one, up; it is the one of the class that calls belong in.
+fn is_flents_call(target: &Target, stream: &Stream) -> bool {
+    target.test.starts_with("voip") && stream.direction == "up" && stream.class == "EF"
 }

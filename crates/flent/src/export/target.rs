@@ -22,6 +22,10 @@ pub(super) enum Layout {
     Classes,
     /// The same with numbered streams, `TCP upload BE2`; round trips `Ping (ms) UDP BE1`.
     BestEffort,
+    /// Loads as in [`BestEffort`](Self::BestEffort), round trips as in [`Classes`](Self::Classes).
+    Unclassified,
+    /// As [`Classes`](Self::Classes), but best effort and background are `CS0_BE` and `CS1_BK`.
+    Selectors,
     /// One series a direction, `TCP upload`; round trips `Ping (ms) ICMP`.
     Single,
     /// One series a stream, `TCP upload::1`; round trips `Ping (ms) ICMP`; sum and mean.
@@ -34,6 +38,16 @@ pub(super) enum Layout {
 const KNOWN: &[(&str, Layout)] = &[
     ("rrul", Layout::Classes),
     ("rrul_be", Layout::BestEffort),
+    ("rrul_cs8", Layout::Selectors),
+    ("rrul_noclassification", Layout::Unclassified),
+    ("rrul_up", Layout::Classes),
+    ("http", Layout::Single),
+    ("http-1up", Layout::Single),
+    ("http-1down", Layout::Single),
+    ("voip", Layout::Single),
+    ("voip-1up", Layout::Single),
+    ("tcp_1up", Layout::Single),
+    ("tcp_1down", Layout::Single),
     ("tcp_upload", Layout::Single),
     ("tcp_download", Layout::Single),
     ("tcp_bidirectional", Layout::Single),
@@ -43,8 +57,12 @@ const KNOWN: &[(&str, Layout)] = &[
     ("tcp_2down", Layout::Numbered),
     ("tcp_4up", Layout::Numbered),
     ("tcp_4down", Layout::Numbered),
+    ("tcp_6up", Layout::Numbered),
+    ("tcp_6down", Layout::Numbered),
     ("tcp_8up", Layout::Numbered),
     ("tcp_8down", Layout::Numbered),
+    ("tcp_12up", Layout::Numbered),
+    ("tcp_12down", Layout::Numbered),
     ("ping", Layout::Ping),
 ];
 
@@ -73,7 +91,7 @@ pub(super) fn choose(run: &Run, streams: &[Stream]) -> Target {
     let &(test, layout) = known.unwrap_or_else(|| by_load(streams));
     let stand_in = match layout {
         Layout::Single | Layout::Numbered => stand_in(streams),
-        Layout::Classes | Layout::BestEffort | Layout::Ping => None,
+        _ => None,
     };
     let mut notes = Vec::new();
     if known.is_none() {

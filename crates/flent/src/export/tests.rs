@@ -260,6 +260,31 @@ fn each_plan_goes_out_under_a_test_that_flent_knows() {
         ("ping", vec![ping()], "ping", vec!["Ping (ms) UDP"]),
         ("none", vec![ping()], "ping", vec!["Ping (ms) UDP"]),
         (
+            "rrul_cs8",
+            vec![up(), ping()],
+            "rrul_cs8",
+            vec![
+                "Ping (ms) UDP CS0_BE",
+                "Ping (ms) avg",
+                "TCP upload CS0_BE",
+                "TCP upload avg",
+                "TCP upload sum",
+            ],
+        ),
+        (
+            "rrul_noclassification",
+            vec![up(), Stream { id: 1, ..up() }, ping()],
+            "rrul_noclassification",
+            vec![
+                "Ping (ms) UDP BE",
+                "Ping (ms) avg",
+                "TCP upload BE",
+                "TCP upload BE2",
+                "TCP upload avg",
+                "TCP upload sum",
+            ],
+        ),
+        (
             "many",
             vec![up(), Stream { id: 1, ..up() }, ping()],
             "tcp_nup",

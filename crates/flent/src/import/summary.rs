@@ -61,7 +61,7 @@ fn phases(source: &Source, wanted: &dyn Fn(&Role) -> bool) -> Value {
 fn latency(source: &Source) -> Value {
     let has_udp = source.roles.iter().any(|(_, role)| role.kind == "udp_rr");
     let kind = if has_udp { "udp_rr" } else { "icmp_rr" };
-    let wanted = |role: &Role| role.is_round_trip() && role.kind == kind;
+    let wanted = |role: &Role| role.is_round_trip() && role.kind == kind && !role.marked;
     let mut latency = phases(source, &wanted);
     let classes: BTreeSet<&str> = (source.roles.iter())
         .filter(|(_, role)| wanted(role))
@@ -81,7 +81,10 @@ fn loss(source: &Source, span: Option<Span>) -> Option<f64> {
     let [start, end] = span?;
     let (mut sent, mut lost) = (0_u64, 0_u64);
     for (name, role) in &source.roles {
-        if role.kind != "udp_rr" || source.series_meta(name, "PACKET_LOSS_RATE").is_none() {
+        if role.kind != "udp_rr"
+            || role.marked
+            || source.series_meta(name, "PACKET_LOSS_RATE").is_none()
+        {
             continue;
         }
         for point in source.file.raw_values.get(name).into_iter().flatten() {

@@ -72,7 +72,8 @@ impl Times {
         let length = self.length.unwrap_or(self.total).min(self.total);
         let before = own("load_start_s").unwrap_or((self.total - length) / 2.0);
         let before = before.clamp(0.0, self.total - length);
-        self.idle = (before > 0.0).then_some([0.0, before]);
+        let idle = own("idle_end_s").map_or(before, |end| end.min(before));
+        self.idle = (idle > 0.0).then_some([0.0, idle]);
         self.load = Some([before, before + length]);
         let is_short = length < SHORTEST_LOAD * SETTLE_S;
         let settled = before + if is_short { 0.0 } else { SETTLE_S };
