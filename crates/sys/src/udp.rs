@@ -143,7 +143,7 @@ impl UdpSocket {
         let set = |level, name| sockopt::set_int(&self.socket, level, name, hops);
         let mut done = set(libc::IPPROTO_IP, libc::IP_TTL);
         if self.v6 {
-            done = done.and(set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
+            done = done.and_then(|()| set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
         }
         done.map_err(|e| self.error("set the hop limit of", e))
     }

@@ -58,7 +58,8 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
 fn page(run: &Run) -> anyhow::Result<String> {
     let summary = run.summary.clone();
     match run.test.as_str() {
-        "rrul" => Ok(rrul::scorecard::scorecard(
+        // What came from a file of Flent's has the same figures, as far as there are any.
+        "rrul" | "flent" => Ok(rrul::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

@@ -1,11 +1,13 @@
 //! Burst provisioning ("PowerBoost"): a path that carries more for some seconds than it sustains.
 //!
 //! RRUL, *Test Requirements*: the test must run long enough to defeat such optimisations, and discard the data from that
-//! interval. A change point is looked for in each direction's total throughput; the loaded time begins behind the last one.
+//! interval. A change point is looked for in each direction's total throughput, what pages took included (or the first page
+//! would look like the end of an allowance); the loaded time begins behind the last one.
 
 use super::view::View;
 use stats::change_point::{Least, Step, step_down};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Width of a bin of the throughput series.
 const BIN_NS: u64 = 100_000_000;
@@ -52,10 +54,32 @@ impl View<'_> {
             }
         }
         let last = *bins.keys().next_back()?;
+        if direction == "down" {
+            self.add_pages(start..end, &mut bins);
+        }
         let mbps = |bin| bins.get(&bin).copied().unwrap_or_default() as f64 * 8e3 / BIN_NS as f64;
         let series: Vec<f64> = (0..last).map(mbps).collect();
         let step = step_down(&series, Least::default())?;
         Some((start + step.at as u64 * BIN_NS, step))
+    }
+
+    /// Adds what pages took within `when`: an object's octets evenly over the time in which they came.
+    fn add_pages(&self, when: Range<u64>, bins: &mut BTreeMap<u64, u64>) {
+        for object in &self.tables.objects {
+            let (Some(total), Some(receive)) = (object.total_ns, object.receive_ns) else {
+                continue;
+            };
+            let last = object.t_ns + total;
+            let first = last.saturating_sub(receive);
+            if first < when.start || last >= when.end {
+                continue;
+            }
+            let (first, last) = ((first - when.start) / BIN_NS, (last - when.start) / BIN_NS);
+            let share = object.bytes / (last - first + 1);
+            for bin in first..=last {
+                *bins.entry(bin).or_default() += share;
+            }
+        }
     }
 
     fn load_start(&self) -> u64 {
