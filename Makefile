@@ -20,6 +20,8 @@ demo: build
 test:
 	scripts/setup.sh build test
 	$(CARGO) test --workspace --locked
+	scripts/ui.sh check
+	scripts/ui.sh test
 
 lint:
 	$(CARGO) fmt --all --check

@@ -48,6 +48,13 @@ for what in "$@"; do
         # Word by word on purpose.
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' test-packages.txt)
+        # The report's page is tested with Node; where there is another Node already, it is taken.
+        command -v node >/dev/null && command -v npm >/dev/null || install_packages nodejs npm
+        if [ "$(node --version | sed 's/^v//; s/\..*//')" -lt 20 ]; then
+            echo "setup: Node $(node --version) is too old for the report's page - install 20 or newer, then run this again" >&2
+            exit 1
+        fi
+        ./ui.sh setup
         ;;
     *)
         echo "setup: '$what' is neither 'build' nor 'test'" >&2
