@@ -177,6 +177,8 @@ table! {
         steal_pct: f64 => "pct",
         /// Processor time of this process, of one processor; above 100 with several threads.
         process_pct: f64 => "pct",
+        /// Periods of its quota in which the process had used it up, of those in which it worked; null without a quota.
+        throttled_pct: Option<f64> => "pct",
     }
 }
 

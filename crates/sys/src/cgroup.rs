@@ -38,7 +38,38 @@ const REST: Duration = Duration::from_millis(2);
 const ADVICE: &str = "a limit of processor time needs a control group of its own: run as root, or with systemd by \
                       'systemd-run --scope -p Delegate=yes'";
 
+/// How often a group used up its quota before a period was over. Counts from when the group was made.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Throttling {
+    /// Periods in which the group had something to do.
+    pub periods: u64,
+    /// Those of them in which it had to wait for the next.
+    pub throttled: u64,
+}
+
+impl Throttling {
+    /// Reads a group's `cpu.stat`; `None` for one without a quota.
+    fn parse(text: &str) -> Option<Self> {
+        let count = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse().ok()
+        };
+        let periods = count("nr_periods ")?;
+        (periods > 0).then_some(Self {
+            periods,
+            throttled: count("nr_throttled ")?,
+        })
+    }
+}
+
 impl Home {
+    /// How often this group ran out of processor time, a container's quota included; `None` without a quota, or where the
+    /// kernel does not tell.
+    pub fn throttling(&self) -> Option<Throttling> {
+        let text = fs::read_to_string(self.folder.join("cpu.stat")).ok()?;
+        Throttling::parse(&text)
+    }
+
     /// This group, to come back to.
     ///
     /// # Errors

@@ -3,8 +3,6 @@
 use super::print;
 use anyhow::Context;
 use record::{Record, export_csv_folder};
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +50,10 @@ fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
 }
 
 fn write(record: &Record, out: &Path) -> anyhow::Result<flent::Exported> {
-    let file = File::create(out)
+    // In memory first: what cannot be exported overwrites nothing.
+    let mut octets = Vec::new();
+    let exported = flent::export(record, &mut octets)?;
+    std::fs::write(out, octets)
         .with_context(|| format!("cannot write {} - choose another --out", out.display()))?;
-    Ok(flent::export(record, BufWriter::new(file))?)
+    Ok(exported)
 }

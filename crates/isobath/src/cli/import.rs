@@ -24,18 +24,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         )));
     }
     for file in &args.files {
+        let input = File::open(file)
+            .context("cannot be opened - give the path of a Flent data file")
+            .with_context(|| file.display().to_string())?;
+        let read = flent::import(input, &flent::Limits::default());
+        let read = read.with_context(|| file.display().to_string())?;
         let folder = folder(args, file)?;
-        import(file, &folder).with_context(|| file.display().to_string())?;
+        read.write(&folder)?;
         print(&folder.display().to_string())?;
     }
     Ok(0)
-}
-
-fn import(file: &Path, folder: &Path) -> anyhow::Result<()> {
-    let input =
-        File::open(file).context("cannot be opened - give the path of a Flent data file")?;
-    flent::import_to(input, folder)?;
-    Ok(())
 }
 
 fn folder(args: &Args, file: &Path) -> anyhow::Result<PathBuf> {

@@ -21,8 +21,6 @@ const FLUSH: Duration = Duration::from_secs(1);
 const DISPLAY: Duration = Duration::from_millis(200);
 /// Rows that a far end may send: more is no measurement.
 const MOST_FAR_ROWS: usize = 2_000_000;
-/// How long it may take to send them.
-const FAR_ROWS: Duration = Duration::from_secs(120);
 
 /// A finding of a stream or of the sampler.
 pub(super) enum Finding {
@@ -170,7 +168,7 @@ impl<'a> Collector<'a> {
     fn show(&self, now: Instant) {
         let elapsed = now.since(self.origin);
         let phase = phase(self.context.plan, elapsed);
-        let (down_mbps, up_mbps, rtt_ms) = self.tables.latest();
+        let (down_mbps, up_mbps, rtt_ms) = self.tables.latest(stream::nanos(elapsed));
         (self.context.display)(&Live {
             elapsed,
             phase,
@@ -203,12 +201,11 @@ impl<'a> Collector<'a> {
 
     fn ask(&mut self, server: usize, control: &mut session::Control) -> Result<Done, String> {
         let told = |error: session::Error| error.to_string();
-        let deadline = clock::now() + FAR_ROWS;
         let mut left = MOST_FAR_ROWS;
         control.send(&Near::Finish).map_err(told)?;
         loop {
             match control.recv::<Far>(ANSWER).map_err(told)? {
-                Far::Rows(rows) if rows.len() <= left && clock::now() < deadline => {
+                Far::Rows(rows) if rows.len() <= left => {
                     left -= rows.len();
                     for row in rows {
                         self.far_row(server, row);
@@ -216,7 +213,9 @@ impl<'a> Collector<'a> {
                 }
                 Far::Rows(_) => return Err("the server sends rows without end".to_owned()),
                 Far::Done(done) => return Ok(*done),
-                Far::Ready | Far::Refused(_) => {}
+                Far::Ready | Far::Refused(_) => {
+                    return Err("the server spoke out of turn".to_owned());
+                }
             }
         }
     }

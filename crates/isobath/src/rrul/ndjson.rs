@@ -8,10 +8,18 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 
-/// Where the lines go.
-pub(crate) struct Ndjson(Mutex<Option<Box<dyn Write + Send>>>);
+/// Batches of lines that may wait for whoever reads: at one or two a second and table, some minutes.
+const MOST_WAITING: usize = 1_024;
+
+/// Where the lines go: by a thread of their own, for a reader that is slow must not hold up a measurement.
+pub(crate) struct Ndjson {
+    lines: Mutex<Option<SyncSender<Vec<u8>>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
 
 /// A line.
 #[derive(Serialize)]
@@ -39,17 +47,47 @@ impl Ndjson {
             })?;
             Box::new(BufWriter::new(file))
         };
-        Ok(Self(Mutex::new(Some(out))))
+        let (lines, waiting) = mpsc::sync_channel::<Vec<u8>>(MOST_WAITING);
+        let writer = std::thread::spawn(move || write_all(out, &waiting));
+        Ok(Self {
+            lines: Mutex::new(Some(lines)),
+            writer: Mutex::new(Some(writer)),
+        })
     }
 
-    /// Writes `rows`. A reader that is gone gets no more; the run goes on without it.
+    /// Hands on `rows`. A reader that is gone, or that has let too much pile up, gets no more; the run goes on without it.
     pub(crate) fn write<R: Row + Serialize>(&self, rows: &[R]) {
-        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(writer) = out.as_mut() else {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if rows.is_empty() {
             return;
-        };
-        if write_lines(writer, rows).is_err() {
-            *out = None;
+        }
+        if let Some(channel) = lines.as_ref() {
+            let mut octets = Vec::new();
+            let written = write_lines(&mut octets, rows);
+            if written.is_err() || channel.try_send(octets).is_err() {
+                *lines = None;
+            }
+        }
+    }
+}
+
+impl Drop for Ndjson {
+    /// Waits until all has been written that a reader still takes.
+    fn drop(&mut self) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_read = lines.take().is_some();
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // The thread of a reader that was given up may be blocked for ever; the process ends without it.
+        if let Some(writer) = writer.take().filter(|_| is_read) {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn write_all(mut out: Box<dyn Write + Send>, waiting: &Receiver<Vec<u8>>) {
+    for octets in waiting {
+        if out.write_all(&octets).and_then(|()| out.flush()).is_err() {
+            return;
         }
     }
 }
@@ -60,5 +98,5 @@ fn write_lines<R: Row + Serialize>(mut out: impl Write, rows: &[R]) -> io::Resul
         serde_json::to_writer(&mut out, &Line { table, row })?;
         out.write_all(b"\n")?;
     }
-    out.flush()
+    Ok(())
 }

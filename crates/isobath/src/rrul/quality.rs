@@ -32,7 +32,7 @@ pub(crate) fn instrument(
     let udp: Vec<_> = tables
         .samples
         .iter()
-        .filter(|s| s.owd_up_ns.is_some())
+        .filter(|s| s.owd_up_ns.is_some() && s.rtt_ns.is_some())
         .collect();
     let stamped = udp.iter().filter(|sample| sample.clock == "kernel").count();
     // One standstill delays all streams: it counts once, by the bin in which it ends.
@@ -141,6 +141,7 @@ pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
         "cpu_stolen",
         "emulator_late",
         "host_late",
+        "cpu_throttled",
         "server_rows_lost",
     ];
     let missing = ["no_load", "path_stood_still", "udp_unanswered"];

@@ -141,6 +141,9 @@ pub(crate) fn agree(context: &Context<'_>, clients: &mut [Client]) -> anyhow::Re
         client.control.send(&Near::Setup(Box::new(setup)))?;
         ready(client)?;
     }
+    if clock::now() > origin + LEAD {
+        anyhow::bail!("agreeing with the far end took too long - try again on a quieter path");
+    }
     Ok(Agreement { origin, clocks })
 }
 

@@ -10,6 +10,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use sys::cgroup::{Home, Throttling};
 use sys::proc::{CpuSample, OwnCpu};
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
@@ -186,6 +187,7 @@ impl Live {
 struct Processors {
     machine: Option<CpuSample>,
     own: Option<OwnCpu>,
+    quota: Option<Throttling>,
     at: Instant,
 }
 
@@ -194,6 +196,8 @@ impl Processors {
         Self {
             machine: CpuSample::now().ok(),
             own: OwnCpu::now().ok(),
+            // That of the group of this thread: a host's, or a container's.
+            quota: Home::find().ok().and_then(|home| home.throttling()),
             at: clock::now(),
         }
     }
@@ -208,6 +212,10 @@ impl Processors {
         let own = own
             .map(|(now, then)| now.since(then).total())
             .unwrap_or_default();
+        let throttled_pct = next.quota.zip(self.quota).map(|(now, then)| {
+            let periods = now.periods.saturating_sub(then.periods).max(1);
+            now.throttled.saturating_sub(then.throttled) as f64 / periods as f64 * 100.0
+        });
         let elapsed = next.at.since(self.at).max(Duration::from_millis(1));
         *self = next;
         Cpu {
@@ -217,6 +225,7 @@ impl Processors {
             max_pct: used.max_pct,
             steal_pct: used.steal_pct,
             process_pct: own.as_secs_f64() / elapsed.as_secs_f64() * 100.0,
+            throttled_pct,
         }
     }
 }

@@ -125,7 +125,7 @@ impl StreamPlan {
             server: load.server,
             congestion: load.cc.clone().or_else(|| common.cc.map(str::to_owned)),
             start,
-            stop: length.unwrap_or(plan.load_end()).min(plan.load_end()),
+            stop: length.map_or_else(|| plan.load_end(), |end| end.min(plan.load_end())),
             ..self.clone()
         };
         let turns = 0..load.streams;

@@ -62,6 +62,10 @@ struct CallBooks {
     least_ns: Option<i64>,
     heard: HashSet<u32>,
     sent: Option<u32>,
+    /// How many there can be.
+    most: u32,
+    /// The end that sends.
+    sender: &'static str,
 }
 
 /// What a load stream carried in its last bin.
@@ -124,7 +128,7 @@ impl Tables {
             "up" => row.acked_bytes,
             _ => None,
         };
-        if let Some(bytes) = bytes.filter(|_| row.end == "client" && row.bin_ns > 0) {
+        if let Some(bytes) = bytes.filter(|_| row.end == "client" && row.bin_ns > 50_000_000) {
             let mbps = bytes as f64 * 8e3 / row.bin_ns as f64;
             self.latest.insert(
                 row.stream,
@@ -142,7 +146,7 @@ impl Tables {
         let Some(books) = self.calls.get_mut(&arrived.stream) else {
             return;
         };
-        if !books.heard.insert(arrived.seq) {
+        if arrived.seq >= books.most || !books.heard.insert(arrived.seq) {
             return;
         }
         let least = books
@@ -232,8 +236,10 @@ impl Tables {
         if let (Some(class), "server") = (how.class_seen, end) {
             self.class_seen.insert(how.id, class);
         }
-        if let (Some(sent), Some(books)) = (how.sent, self.calls.get_mut(&how.id)) {
-            books.sent = Some(sent);
+        if let Some(books) = self.calls.get_mut(&how.id) {
+            if end == books.sender {
+                books.sent = how.sent.map(|sent| sent.min(books.most));
+            }
             return;
         }
         let Some(stream) = self.stream(how.id) else {
@@ -261,15 +267,9 @@ impl Tables {
     }
 
     /// The load's rate down and up in the last bins, in Mbit/s, and the last round trip in ms.
-    pub(crate) fn latest(&self) -> (f64, f64, Option<f64>) {
-        let newest = self
-            .latest
-            .values()
-            .map(|latest| latest.t_ns)
-            .max()
-            .unwrap_or_default();
+    pub(crate) fn latest(&self, now_ns: u64) -> (f64, f64, Option<f64>) {
         // A stream that has ended says no more: what it said last is no longer so.
-        let fresh = |latest: &Latest| newest.saturating_sub(latest.t_ns) < 150_000_000;
+        let fresh = |latest: &Latest| now_ns.saturating_sub(latest.t_ns) < 350_000_000;
         let rate = |direction: &str| {
             let of = self
                 .streams
@@ -376,6 +376,15 @@ impl CallBooks {
             marks: plan.marks().octet(),
             start_ns: stream::nanos(plan.start),
             every_ns: stream::nanos(plan.gap),
+            most: {
+                let length = plan.stop.saturating_sub(plan.start).as_nanos();
+                u32::try_from(length / plan.gap.as_nanos().max(1) + 1).unwrap_or(u32::MAX)
+            },
+            sender: if plan.kind.direction() == "up" {
+                "client"
+            } else {
+                "server"
+            },
             ..Self::default()
         }
     }

@@ -1,6 +1,7 @@
 //! What the reader of a record should be warned of, each with what to do about it.
 
 use super::run::{Ending, Outcome};
+use super::stream::{self, DRAIN};
 use super::summary::Summary;
 use super::tables::Tables;
 use record::{Instrument, Warning};
@@ -12,6 +13,8 @@ use units::TrafficClass;
 const SATURATED_PCT: f64 = 95.0;
 /// A host that lost more than this to its hypervisor was not there when it should have been.
 const STOLEN_PCT: f64 = 10.0;
+/// A host that had to wait for its quota in this share of all periods could not do what it wanted when it wanted.
+const THROTTLED_PCT: f64 = 10.0;
 /// A host that is later than this at every tenth look has not the time to measure (its probes wait as long).
 const HOST_LATE_MS: f64 = 20.0;
 /// An emulator later than this (99th percentile) has measured itself.
@@ -34,6 +37,7 @@ pub(crate) fn warnings(
     list.server(outcome);
     list.processors(instrument);
     list.lateness(instrument);
+    list.throttled(outcome);
     list.emulator(summary);
     list.standstill(outcome);
     list.path(outcome, summary);
@@ -93,6 +97,7 @@ impl List {
         }
         let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
         let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
+        self.unheard(outcome);
         let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
         if has_udp && !answered.any(|sample| udp(sample.stream)) {
             self.add(
@@ -100,6 +105,41 @@ impl List {
                 "no UDP probe was answered: UDP does not pass to the server's port".to_owned(),
                 "let UDP through to the same port as TCP, and run again",
             );
+        }
+    }
+
+    /// Pages, calls and look-ups of which nothing came.
+    fn unheard(&mut self, outcome: &Outcome) {
+        let tables = &outcome.tables;
+        if !tables.pages.is_empty() && tables.pages.iter().all(|load| load.load_ns.is_none()) {
+            let reason = tables.pages.iter().find_map(|load| load.error.as_deref());
+            self.add(
+                "pages_failed",
+                format!("no page was loaded: {}", reason.unwrap_or("none was finished")),
+                "the other figures are of the run; try again with a smaller --page or a longer --duration",
+            );
+        }
+        let heard = |stream: &record::tables::Stream| {
+            let mut samples = tables.samples.iter().filter(|s| s.stream == stream.id);
+            samples.any(|sample| !sample.lost)
+        };
+        for (kind, code, what) in [
+            ("voip", "calls_unheard", "no datagram of the call arrived"),
+            ("dns", "dns_unanswered", "no look-up was answered"),
+        ] {
+            let silent = tables
+                .streams
+                .iter()
+                .filter(|s| s.kind == kind && !heard(s));
+            let names: Vec<&str> = silent.map(|stream| stream.name.as_str()).collect();
+            // Calls up are heard at the far end, whose side may be missing.
+            if !names.is_empty() && !outcome.far.is_empty() {
+                self.add(
+                    code,
+                    format!("{what}: {}", names.join(", ")),
+                    "see whether a firewall lets UDP through, both ways, to the server's port",
+                );
+            }
         }
     }
 
@@ -145,6 +185,22 @@ impl List {
                         cpu.host, cpu.steal_pct
                     ),
                     "use a host that is not shared: this run measured the host, not the path",
+                );
+            }
+        }
+    }
+
+    /// A host whose quota of processor time is used up stands still until the next period, however short that is.
+    fn throttled(&mut self, outcome: &Outcome) {
+        for host in ["client", "server"] {
+            let rows = outcome.tables.cpu.iter().filter(|row| row.host == host);
+            let shares: Vec<f64> = rows.filter_map(|row| row.throttled_pct).collect();
+            let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+            if mean >= THROTTLED_PCT {
+                self.add(
+                    "cpu_throttled",
+                    format!("the {host} had used up its quota of processor time in {mean:.0} % of all periods"),
+                    "give it more, or measure with fewer streams: this run measured the quota, not the path",
                 );
             }
         }
@@ -199,6 +255,15 @@ impl List {
             .filter(|s| s.owd_up_ns.is_some());
         let times = answered.filter_map(|s| Some((s.t_ns + s.rtt_ns?, s.rtt_ns?)));
         let (mut arrivals, rtts): (Vec<u64>, Vec<u64>) = times.unzip();
+        // What stopped and did not come back has no second arrival: the end of the run stands for it.
+        if matches!(outcome.ending, Ending::Complete) && !arrivals.is_empty() {
+            let times = outcome.tables.series.iter().map(|row| row.t_ns);
+            arrivals.extend(
+                times
+                    .max()
+                    .map(|end| end.saturating_sub(stream::nanos(DRAIN))),
+            );
+        }
         arrivals.sort_unstable();
         // One request is in flight at a time, so a long queue alone makes gaps of one round trip.
         let longest = Duration::from_nanos(rtts.into_iter().max().unwrap_or_default());

@@ -82,7 +82,7 @@ impl Serving {
 }
 
 /// Raises a flag when it goes out of scope.
-struct StopOnDrop<'a>(&'a AtomicBool);
+pub(crate) struct StopOnDrop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {

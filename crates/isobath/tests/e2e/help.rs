@@ -80,7 +80,9 @@ fn completions_are_made_for_every_shell() {
 fn the_manual_has_a_page_for_every_verb() {
     let place = folder(&[]);
     let page = |verb: &[&str]| -> Ran { run(place.path(), &[&["generate", "man"], verb].concat()) };
-    for verb in ["serve", "rrul", "batch", "lab", "show", "compare", "report", "export", "import"] {
+    for verb in [
+        "serve", "rrul", "batch", "lab", "show", "compare", "report", "export", "import",
+    ] {
         let text = page(&[verb]).ended(0).stdout.clone();
         assert!(
             text.contains(".TH ") && text.contains(".SH SYNOPSIS"),

@@ -9,15 +9,25 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 
-const LABS: [&str; 11] = [
+const LABS: [&str; 21] = [
     "lan",
     "fiber",
+    "gigabit",
     "cable",
+    "cable-hops",
     "dsl",
     "dsl-fq_codel",
+    "dsl-ecn",
+    "dsl-remark",
+    "dsl-boost",
+    "dsl-long",
+    "dsl-v4",
+    "dsl-v6-blackhole",
     "lte",
     "satellite",
     "lossy",
+    "weak-client",
+    "rtt-fair",
     "mbm-dumbbell",
     "manager-dumbbell",
     "wire",

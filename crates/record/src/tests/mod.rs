@@ -157,6 +157,8 @@ fn streams() -> Vec<Stream> {
         direction: "up".into(),
         class: "CS1".into(),
         family: 6,
+        server: Some(0),
+        ecn: Some("ECT(0)".into()),
         congestion_control: Some("cubic".into()),
         planned_ns: 5_000_000_000,
         connected_ns: Some(5_020_000_000),
@@ -201,6 +203,7 @@ fn cpu() -> Vec<Cpu> {
         max_pct: 60.5,
         steal_pct: 0.0,
         process_pct: 130.25,
+        throttled_pct: Some(12.5),
     }]
 }
 

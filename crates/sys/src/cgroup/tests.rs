@@ -114,3 +114,17 @@ fn what_a_dead_process_left_is_swept() {
     assert!(!left.exists() && folder.exists());
     drop(group);
 }
+
+#[test]
+fn what_a_group_says_of_its_quota_is_read_in_both_generations() {
+    let first = "nr_periods 246\nnr_throttled 3\nthrottled_time 27508603\n";
+    let second = "usage_usec 5\nnr_periods 246\nnr_throttled 3\nthrottled_usec 27508\n";
+    let expected = Throttling {
+        periods: 246,
+        throttled: 3,
+    };
+    assert_eq!(Throttling::parse(first), Some(expected));
+    assert_eq!(Throttling::parse(second), Some(expected));
+    assert_eq!(Throttling::parse("nr_periods 0\nnr_throttled 0\n"), None);
+    assert_eq!(Throttling::parse("nr_periods x"), None);
+}

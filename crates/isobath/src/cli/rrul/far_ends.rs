@@ -61,6 +61,13 @@ impl FarEnds {
             }
         }
         ends.families = vec![family(ends.clients.first().map(|client| client.peer))];
+        let main = ends.families[0];
+        let has = |peer: &Peer| if main == 6 { peer.v6 } else { peer.v4 }.is_some();
+        if !ends.peers.iter().all(has) {
+            anyhow::bail!(
+                "not every server has an IPv{main} address - say -4 or -6 for one that all have"
+            );
+        }
         if plan.families == Families::Both && wanted.is_none() {
             ends.try_other_family();
         }

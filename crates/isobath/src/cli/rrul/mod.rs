@@ -56,8 +56,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let (pages, mut notes) = pages::find(args, &plan, &ends)?;
     notes.append(&mut ends.notes);
     let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
-    let mut opened = record::Opened::create(args, &run)?;
     let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
+    let mut opened = record::Opened::create(args, &run)?;
     let display = Display::start(args, &plan);
     let context = Context {
         plan: &plan,

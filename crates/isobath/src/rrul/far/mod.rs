@@ -7,6 +7,7 @@ use super::messages::{
 };
 use super::sampler::{Sampler, Sink};
 use super::stream::{load, tcp_rr};
+use crate::serve::StopOnDrop;
 use crate::serve::mailbox::{Mailboxes, Opened};
 use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
@@ -28,6 +29,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 /// As plans have it, too: a trace asks each hop no more often, and no more hops.
 const LEAST_TRACE: Duration = Duration::from_millis(100);
 const MOST_HOPS: u8 = 64;
+/// How late a client may be with what it plans.
+const PAST: Duration = Duration::from_secs(1);
 /// What a session must have left at the end of a run, to send the rows.
 const REPORT: Duration = Duration::from_secs(5);
 /// After the planned end of a run the client has this long to ask for the rows.
@@ -136,18 +139,23 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
             setup.streams.len()
         ));
     }
+    let allowed = Duration::from_secs(session.limits.duration_s);
     let end = Instant::from_nanos(setup.origin_ns) + setup.total.0 + REPORT;
-    if end > session.ends {
+    if setup.total.0 > allowed || end > session.ends {
         return Err(format!(
-            "a run of {:.0} s - this server ends every session after {} s",
+            "a run of {:.0} s - this server allows {} s, and the session has begun",
             setup.total.0.as_secs_f64(),
             session.limits.duration_s
         ));
     }
+    // Streams that are planned for the past would be made up for at once.
+    if Instant::from_nanos(setup.origin_ns) + PAST < clock::now() {
+        return Err("a run that began before it was agreed on".to_owned());
+    }
     if setup.total.0 > LONGEST {
         return Err("a run lasts at most an hour".to_owned());
     }
-    let mut arrivals = 0_usize;
+    let (mut arrivals, mut per_s) = (0_usize, 0.0);
     let sizes = 1..=super::plan::LARGEST_PROBE;
     for stream in &setup.streams {
         let (size, every) = match stream.role {
@@ -167,12 +175,21 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
         {
             return Err(format!("stream {}: too many traces", stream.id));
         }
+        if let Role::Talk { every, .. } | Role::Trace { every, .. } = stream.role {
+            per_s += 1.0 / every.0.as_secs_f64();
+        }
         if let Role::Listen { every } = stream.role {
             arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
         }
         if let Some(cc) = stream.cc.as_deref().filter(|_| stream.role == Role::Source) {
             super::stream::try_congestion(cc).map_err(|error| error.to_string())?;
         }
+    }
+    if per_s > f64::from(session.limits.datagrams_per_s) {
+        return Err(format!(
+            "calls and traces of {per_s:.0} datagrams a second - this server allows {}",
+            session.limits.datagrams_per_s
+        ));
     }
     if arrivals > MOST_ARRIVALS {
         return Err(format!(
@@ -187,6 +204,8 @@ impl Far<'_> {
     fn run(&self, control: &mut Control) -> Result<Near, Error> {
         std::thread::scope(|scope| {
             let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
+            // Whatever goes wrong here, a thread that was not told to end would hold the session for ever.
+            let _stop = StopOnDrop(&self.stop);
             scope.spawn(|| self.sampler.run(&self.stop));
             scope.spawn(|| self.accept(scope));
             for stream in &self.setup.streams {

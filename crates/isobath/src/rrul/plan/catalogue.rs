@@ -139,7 +139,7 @@ fn near(name: &str) -> String {
     };
     // Of those that begin alike, the one of the most similar length.
     let nearest = Plan::names()
-        .max_by_key(|known| (alike(known), Reverse(known.len().abs_diff(name.len()))))
+        .min_by_key(|known| (Reverse(alike(known)), known.len().abs_diff(name.len())))
         .filter(|known| alike(known) >= 2);
     nearest.map_or_else(String::new, |known| format!(" (did you mean '{known}'?)"))
 }

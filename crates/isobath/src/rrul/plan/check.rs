@@ -88,10 +88,12 @@ impl Plan {
         if self.call.iter().any(|call| call.every.0 < LEAST_INTERVAL) {
             return Err("a call sends at most every 1ms - use a longer interval".to_owned());
         }
-        if let Some(web) = &self.web {
-            if web.protocols.is_empty() {
-                return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
-            }
+        if self
+            .web
+            .as_ref()
+            .is_some_and(|web| web.protocols.is_empty())
+        {
+            return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
         }
         if let Some(trace) = &self.trace {
             if !(1..=MOST_HOPS).contains(&trace.hops) {
@@ -100,6 +102,10 @@ impl Plan {
             if trace.every.0 < Duration::from_millis(100) {
                 return Err("a trace asks each hop at most every 100ms".to_owned());
             }
+        }
+        let far_page = |probe: &&super::Probe| probe.kind == ProbeKind::Https && probe.server != 0;
+        if self.probe.iter().any(|probe| far_page(&probe)) {
+            return Err("pages are with server 0: a probe of kind https has no other".to_owned());
         }
         let marks = self
             .probe
@@ -111,6 +117,16 @@ impl Plan {
     }
 
     fn check_times(&self) -> Result<(), String> {
+        if let Some(late) = self
+            .load
+            .iter()
+            .find(|load| load.start.0 >= self.duration.0)
+        {
+            return Err(format!(
+                "a load group starts after {}, when the load of {} is over - use a longer --duration",
+                late.start, self.duration
+            ));
+        }
         let settled = self.last_start() + self.settle.0;
         if !self.load.is_empty() && settled >= self.duration.0 {
             return Err(format!(

@@ -31,11 +31,12 @@ pub(super) fn web(summary: &Summary) -> Option<Part> {
 
 /// How much of their idle quickness round trips keep, in the 95th percentile, class by class, and what is lost of them.
 pub(super) fn realtime(summary: &Summary) -> Option<Part> {
+    let is_loaded = summary.phases.loaded.is_some();
     let udp = summary.latency_ms.by_class.iter();
     let mut kept: Vec<(String, f64)> = udp
-        .filter_map(|(class, phases)| Some((format!("UDP {class}"), remains(phases)?)))
+        .filter_map(|(class, phases)| Some((format!("UDP {class}"), remains(phases, is_loaded)?)))
         .collect();
-    kept.extend(remains(&summary.tcp_rr_ms).map(|share| ("TCP".to_owned(), share)));
+    kept.extend(remains(&summary.tcp_rr_ms, is_loaded).map(|share| ("TCP".to_owned(), share)));
     let mean = mean(kept.iter().map(|(_, share)| *share))?;
     let lost = summary.loss_pct.loaded.unwrap_or_default() / 100.0;
     let each: Vec<String> = kept
@@ -52,9 +53,12 @@ pub(super) fn realtime(summary: &Summary) -> Option<Part> {
     })
 }
 
-/// Idle over loaded 95th percentile; at most 1.
-fn remains(phases: &Phases) -> Option<f64> {
-    let (idle, loaded) = (phases.idle?, phases.loaded?);
+/// Idle over loaded 95th percentile; at most 1. What was answered before the load and never under it keeps nothing.
+fn remains(phases: &Phases, is_loaded: bool) -> Option<f64> {
+    let idle = phases.idle?;
+    let Some(loaded) = phases.loaded else {
+        return is_loaded.then_some(0.0);
+    };
     (loaded.p95 > 0.0).then(|| (idle.p95 / loaded.p95).min(1.0))
 }
 

@@ -16,6 +16,9 @@ use words::{dash, ms};
 /// Lines of the page, the two that follow it (record and report) not among them.
 const MOST_LINES: usize = 23;
 
+/// Of which there is room for this many remarks, whatever else there is to say.
+const LEAST_REMARKS: usize = 3;
+
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let mut lines = vec![title(run), sentence(summary)];
@@ -29,12 +32,9 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.extend(figures::path(summary));
     lines.extend(figures::links(summary));
     lines.extend(figures::instrument(run));
-    lines.extend(remarks(
-        run,
-        summary,
-        MOST_LINES.saturating_sub(lines.len()),
-    ));
-    lines.truncate(MOST_LINES);
+    let least = (run.warnings.len() + summary.penalties.len()).min(LEAST_REMARKS);
+    lines.truncate(MOST_LINES - least);
+    lines.extend(remarks(run, summary, MOST_LINES - lines.len()));
     lines.join("\n") + "\n"
 }
 
@@ -129,12 +129,12 @@ fn remarks(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
     } else {
         warnings.chain(penalties).collect()
     };
-    let more = lines.len().saturating_sub(room);
-    if more > 0 {
-        lines.truncate(room.saturating_sub(1));
+    if lines.len() > room {
+        let shown = room.saturating_sub(1);
+        let more = lines.len() - shown;
+        lines.truncate(shown);
         lines.push(format!(
-            "              and {} more: isobath show --explain",
-            more + 1
+            "              and {more} more: isobath show --explain"
         ));
     }
     lines

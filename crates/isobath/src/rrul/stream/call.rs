@@ -32,7 +32,8 @@ pub(crate) struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Sends datagram n at `start + n * every`, until `until`; returns how many were sent.
+    /// Sends datagram n at `start + n * every`, until `until`, and returns how many that should have been. Those whose moment
+    /// has passed are not made up for: a burst is no call, and whoever listens missed them.
     ///
     /// # Errors
     ///
@@ -46,13 +47,15 @@ impl Talk<'_> {
         // Without it every datagram would leave 50 us later than it could; it only fails where /proc is closed.
         let _ = clock::timer_slack(1);
         let mut datagram = vec![0; self.size.max(Probe::LEN)];
-        let (mut sent, mut failure) = (0, None);
+        let (mut next, mut sent_any, mut failure) = (0_u32, false, None);
         let mut due = start;
         while due < until && wait_until(due, abort) {
-            match self.send(sent, Kind::OneWay, &mut datagram) {
+            next = next.max(self.number_at(start, clock::now()));
+            match self.send(next, Kind::OneWay, &mut datagram) {
                 Ok(true) => {
-                    sent += 1;
-                    due = start + self.every * sent;
+                    sent_any = true;
+                    next += 1;
+                    due = start + self.every * next;
                 }
                 Ok(false) => due = clock::now() + AGAIN,
                 // No route for the moment.
@@ -63,9 +66,15 @@ impl Talk<'_> {
             }
         }
         match failure {
-            Some(error) if sent == 0 => Err(error),
-            _ => Ok(sent),
+            Some(error) if !sent_any => Err(error),
+            _ => Ok(next),
         }
+    }
+
+    /// The number of the datagram whose moment was last.
+    fn number_at(&self, start: Instant, now: Instant) -> u32 {
+        let passed = now.since(start).as_nanos() / self.every.as_nanos().max(1);
+        u32::try_from(passed).unwrap_or(u32::MAX)
     }
 
     /// Sends one datagram; false when the system had no room for it.

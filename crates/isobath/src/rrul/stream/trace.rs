@@ -213,10 +213,11 @@ impl<F: FnMut(Answer)> State<'_, '_, F> {
         let stamp = clock::stamp();
         let arrived = error.wall_ns.map_or(stamp.mono, |ns| stamp.mono_at(ns));
         let quoted = Probe::parse(error.quoted.as_bytes()).map(|probe| probe.sequence);
-        // A router that quotes too little is taken to answer the oldest probe.
+        // A router that quotes too little can only be taken to answer the only probe there is.
+        let only = || self.outstanding.keys().next().copied();
         let sequence = quoted
             .ok()
-            .or_else(|| self.outstanding.keys().next().copied());
+            .or_else(|| only().filter(|_| self.outstanding.len() == 1));
         if let Some(probe) = sequence.and_then(|sequence| self.outstanding.remove(&sequence)) {
             self.farthest = self.farthest.max(probe.ttl);
             (self.each)(Answer {

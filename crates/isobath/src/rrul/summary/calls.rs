@@ -102,10 +102,17 @@ impl View<'_> {
         for stream in streams {
             let of_class = calls.entry(stream.class.clone().into_owned()).or_default();
             let figures = self.call(stream, clock);
-            if stream.direction == "up" {
-                of_class.up = figures;
+            let kept = if stream.direction == "up" {
+                &mut of_class.up
             } else {
-                of_class.down = figures;
+                &mut of_class.down
+            };
+            // Of several calls of one class the worst tells what to expect.
+            if kept
+                .mos
+                .is_none_or(|mos| figures.mos.is_some_and(|other| other < mos))
+            {
+                *kept = figures;
             }
         }
         calls
@@ -131,7 +138,7 @@ impl View<'_> {
                     delay_ns: delay(sample),
                 })
                 .collect();
-            self.heard(&datagrams)
+            self.heard(stream, &datagrams)
         };
         let (idle, loaded) = (heard(&self.idle), heard(&self.loaded));
         let shown = loaded.as_ref().or(idle.as_ref());
@@ -146,8 +153,10 @@ impl View<'_> {
     }
 
     /// What was heard of these datagrams; nothing of none.
-    fn heard(&self, datagrams: &[Datagram]) -> Option<Heard> {
-        let every = self.plan.call.first().map_or(Duration::ZERO, |c| c.every.0);
+    fn heard(&self, stream: &Stream, datagrams: &[Datagram]) -> Option<Heard> {
+        let mut calls = self.plan.call.iter();
+        let planned = calls.find(|call| call.class.to_string() == stream.class);
+        let every = planned.map_or(Duration::ZERO, |call| call.every.0);
         let call = Call::of(
             datagrams,
             &Terms {
@@ -159,11 +168,13 @@ impl View<'_> {
         let delays = datagrams.iter().filter_map(|datagram| datagram.delay_ns);
         let delay_ms = Distribution::of(delays.map(|ns| ns as f64 / 1e6));
         let variation_ms = Distribution::of(call.pdv_ns.iter().map(|ns| *ns as f64 / 1e6));
-        let rating = rating(&call, every);
+        let rating = rating(&call, every).map(|rating| (rating.r, rating.mos));
+        // Of a call of which nothing arrives nothing is left.
+        let rating = rating.or_else(|| (call.lost == call.sent).then_some((0.0, 1.0)));
         Some(Heard {
             sent: call.sent,
-            mos: rating.map(|rating| rating.mos),
-            r: rating.map(|rating| rating.r),
+            mos: rating.map(|(_, mos)| mos),
+            r: rating.map(|(r, _)| r),
             delay_ms,
             jitter_ms: variation_ms.map(|d| d.p99),
             variation_ms,

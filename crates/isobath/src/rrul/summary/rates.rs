@@ -101,6 +101,9 @@ pub(crate) struct Transferred {
 /// Full segments are about this long where the path does not tell: an Ethernet's packets less headers and timestamps.
 const SEGMENT: u32 = 1_448;
 
+/// A stream whose looks cover less than this of the loaded time ran for a part of it only.
+const PART: f64 = 0.9;
+
 impl View<'_> {
     pub(super) fn throughput(&self) -> Throughput {
         let acks = self.acks();
@@ -178,7 +181,10 @@ impl View<'_> {
             }
         }
         let grown = looks.into_iter().map(|(id, [first, last])| {
-            let seconds = last.0.saturating_sub(first.0).max(1) as f64 / 1e9;
+            let own = last.0.saturating_sub(first.0).max(1) as f64 / 1e9;
+            // One that ran for a part of the loaded time has its share of all of it.
+            let is_part = own < self.seconds() * PART;
+            let seconds = if is_part { self.seconds() } else { own };
             (id, (last.1.saturating_sub(first.1), seconds))
         });
         grown.collect()
@@ -272,7 +278,7 @@ impl View<'_> {
     fn jain(&self, direction: &str) -> Option<f64> {
         let delivered = self.delivered(direction);
         let shares: Vec<f64> = self
-            .load(direction)
+            .lasting_load(direction)
             .map(|s| delivered.get(&s.id).copied().unwrap_or_default() as f64)
             .collect();
         (shares.len() > 1).then(|| stats::jain(&shares)).flatten()
@@ -282,7 +288,7 @@ impl View<'_> {
     fn like_over_all(&self, direction: &str) -> Option<f64> {
         let delivered = self.delivered(direction);
         let mut classes: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for stream in self.load(direction) {
+        for stream in self.lasting_load(direction) {
             let bytes = delivered.get(&stream.id).copied().unwrap_or_default();
             classes.entry(&stream.class).or_default().push(bytes as f64);
         }

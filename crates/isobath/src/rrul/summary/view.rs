@@ -1,6 +1,7 @@
 //! The tables of a run with what the plan says about their streams and times.
 
 use super::super::Plan;
+use super::super::plan::Direction;
 use super::super::tables::Tables;
 use record::Distribution;
 use record::tables::{Sample, Series, Stream};
@@ -100,6 +101,26 @@ impl<'a> View<'a> {
         };
         let rows = self.tables.series.iter();
         rows.filter(move |row| row.direction == direction && row.end == end)
+    }
+
+    /// The load streams of `direction` that run to the load's end: those of a given length had less time, not less of a share.
+    pub(super) fn lasting_load(&self, direction: &str) -> impl Iterator<Item = &'a Stream> {
+        let ends: Vec<bool> = self
+            .plan
+            .load
+            .iter()
+            .flat_map(|load| {
+                let ways = if load.direction == Direction::Both {
+                    2
+                } else {
+                    1
+                };
+                vec![load.length.is_some(); usize::from(load.streams) * ways]
+            })
+            .collect();
+        // Load streams are numbered first, in the order of their groups.
+        self.load(direction)
+            .filter(move |stream| !ends.get(usize::from(stream.id)).is_some_and(|ends| *ends))
     }
 
     /// The load streams of `direction`.
