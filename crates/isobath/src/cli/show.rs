@@ -58,11 +58,15 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
 fn page(run: &Run) -> anyhow::Result<String> {
     let summary = run.summary.clone();
     match run.test.as_str() {
-        // What came from a file of Flent's has the same figures, as far as there are any.
-        "rrul" | "flent" => Ok(rrul::scorecard::scorecard(
+        "rrul" => Ok(rrul::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),
+        // The same figures as far as there are any, and the means that Flent itself shows.
+        "flent" => {
+            let card = rrul::scorecard::scorecard(run, &serde_json::from_value(summary)?);
+            Ok(format!("{card}{}", series(run)))
+        }
         calibrate::TEST => Ok(calibrate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
@@ -71,6 +75,28 @@ fn page(run: &Run) -> anyhow::Result<String> {
             "a record of test '{other}' has no scorecard here - look at it with --json"
         ),
     }
+}
+
+/// The mean and the median of each series of a file of Flent's, as Flent's own summary has them.
+fn series(run: &Run) -> String {
+    let Some(series) = run.summary["series"].as_object() else {
+        return String::new();
+    };
+    let mut page = format!("\n{:32}{:>12}{:>12}\n", "series", "mean", "median");
+    for (name, figures) in series {
+        let unit = figures["unit"].as_str().unwrap_or_default();
+        let number = |value: &serde_json::Value| {
+            value
+                .as_f64()
+                .map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+        };
+        let (mean, median) = (&figures["mean"], &figures["distribution"]["p50"]);
+        let line = format!("{name:32}{:>12}{:>12} {unit}", number(mean), number(median));
+        page.push_str(line.trim_end());
+        page.push('\n');
+    }
+    page.push('\n');
+    page
 }
 
 /// The summary of a record whose run was killed before it could write one: from its tables.

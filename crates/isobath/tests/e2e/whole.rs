@@ -371,5 +371,10 @@ fn a_record_becomes_a_page_and_a_flent_file_and_comes_back() {
     let rates = |run: &Value| number(run, "/summary/throughput_mbps/down");
     let error = (rates(&shown) - rates(&before)).abs() / rates(&before);
     assert!(error < 0.25, "{} and {}", rates(&shown), rates(&before));
+    let card = run(place.path(), &["show", "again"])
+        .ended(0)
+        .stdout
+        .clone();
+    assert!(card.contains("TCP download sum"), "{card}");
     run(place.path(), &["show", "run", "--explain"]).ended(0);
 }
