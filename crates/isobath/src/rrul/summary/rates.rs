@@ -173,19 +173,26 @@ impl View<'_> {
         direction: &str,
         counter: fn(&Series) -> Option<u64>,
     ) -> HashMap<u16, (u64, f64)> {
-        let mut looks: HashMap<u16, [(u64, u64); 2]> = HashMap::new();
+        // Of each stream the first look, the last, and the length of the bin before the first.
+        let mut looks: HashMap<u16, ([(u64, u64); 2], u64)> = HashMap::new();
         for row in self.bins(direction, true) {
             if let Some(count) = counter(row) {
                 let look = (row.t_ns, count);
-                looks.entry(row.stream).or_insert([look; 2])[1] = look;
+                let first = ([look; 2], row.bin_ns);
+                looks.entry(row.stream).or_insert(first).0[1] = look;
             }
         }
-        let grown = looks.into_iter().map(|(id, [first, last])| {
-            let own = last.0.saturating_sub(first.0).max(1) as f64 / 1e9;
+        let grown = looks.into_iter().map(|(id, ([first, last], bin_ns))| {
+            let seconds = |ns: u64| ns.max(1) as f64 / 1e9;
+            let between = last.0.saturating_sub(first.0);
             // One that ran for a part of the loaded time has its share of all of it.
-            let is_part = own < self.seconds() * PART;
-            let seconds = if is_part { self.seconds() } else { own };
-            (id, (last.1.saturating_sub(first.1), seconds))
+            let is_part = seconds(between + bin_ns) < self.seconds() * PART;
+            let over = if is_part {
+                self.seconds()
+            } else {
+                seconds(between)
+            };
+            (id, (last.1.saturating_sub(first.1), over))
         });
         grown.collect()
     }
