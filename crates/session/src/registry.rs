@@ -18,9 +18,6 @@ use units::Instant;
 /// Connections for web pages that one session may have open: what one browser opens at most.
 const MAX_WEB: usize = 256;
 
-/// Beside what a client may measure it has this long to agree on it and to fetch what was found.
-const REPORT: Duration = Duration::from_secs(90);
-
 /// A client's session: from its welcome until its control connection ends, or its time is up.
 #[derive(Debug)]
 pub struct Session {
@@ -113,7 +110,7 @@ impl Session {
             limits,
             keys: guest.key.into(),
             counters: Counters::default(),
-            ends: sys::clock::now() + Duration::from_secs(limits.duration_s) + REPORT,
+            ends: sys::clock::now() + Duration::from_secs(limits.duration_s),
             control: guest.control,
             closed: AtomicBool::new(false),
             open_streams: Arc::default(),
