@@ -1,7 +1,7 @@
 //! Batches: a matrix of measurements, one after the other, that survives being killed.
 //!
 //! A path has good and bad minutes. One run before a change and one after it therefore prove little; several of each, in
-//! an order that does not follow the change, prove more. A batch is a TOML file ([`file`]) that names plans, places and
+//! an order that does not follow the change, prove more. A batch is a TOML file ([`mod@file`]) that names plans, places and
 //! parameters. Each combination is a *group*, each repetition of a group is a *cell* ([`matrix`]), and each cell is one
 //! run of `isobath rrul` in a process of its own ([`child`]), never two at once ([`runner`]).
 //!

@@ -1,7 +1,7 @@
 //! The end of a run on a terminal: a page of at most 25 lines, from `run.json` alone.
 //!
 //! The answer comes first, then the score, then the figures behind both, most important first. What does not fit (some
-//! penalties, some warnings) is told in number; [`explain`] has all of it.
+//! penalties, some warnings) is told in number; [`fn@explain`] has all of it.
 
 mod explain;
 mod figures;
