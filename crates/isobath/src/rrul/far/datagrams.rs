@@ -4,7 +4,7 @@ use super::Far;
 use crate::rrul::messages::{Role, Row, StreamEnd, StreamSetup};
 use crate::rrul::stream::call::Talk;
 use crate::rrul::stream::trace::Tracer;
-use crate::rrul::stream::{self, DRAIN, PATIENCE};
+use crate::rrul::stream::{self, DRAIN};
 use crate::serve::mailbox::{Mailbox, Opened, Peer};
 use record::tables::Hop;
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn peer(mailbox: &Mailbox, abort: &dyn Fn() -> bool) -> Option<Peer> {
         if let Some(peer) = mailbox.peer.get() {
             return Some(*peer);
         }
-        clock::sleep_until(clock::now() + LOOK.min(PATIENCE));
+        clock::sleep_until(clock::now() + LOOK);
     }
     None
 }

@@ -44,8 +44,8 @@ pub(crate) struct Loaders {
 
 /// One of the ways to load the page.
 #[derive(Clone, Copy)]
-enum Way {
-    Browser,
+enum Way<'a> {
+    Browser(&'a Mutex<web::browser::Browser>),
     Native(Protocol),
 }
 
@@ -90,11 +90,11 @@ impl NearStream<'_> {
         }
     }
 
-    fn tell_load(&self, number: u32, way: Way, pages: &Pages<'_>, load: &web::PageLoad) {
+    fn tell_load(&self, number: u32, way: Way<'_>, pages: &Pages<'_>, load: &web::PageLoad) {
         let started_ns = self.sampler.since_origin(load.started);
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (loader, page) = match way {
-            Way::Browser => ("chromium", pages.loaders.url.as_ref()),
+            Way::Browser(_) => ("chromium", pages.loaders.url.as_ref()),
             Way::Native(_) => ("native", None),
         };
         let row = PageLoad {
@@ -165,30 +165,27 @@ impl NearStream<'_> {
 
 impl Pages<'_> {
     /// The ways that take turns.
-    fn ways(&self) -> Vec<Way> {
+    fn ways(&self) -> Vec<Way<'_>> {
         let mut ways: Vec<_> = self.protocols.iter().copied().map(Way::Native).collect();
-        if self.loaders.browser.is_some() {
-            ways.push(Way::Browser);
-        }
+        ways.extend(self.loaders.browser.as_ref().map(Way::Browser));
         ways
     }
 
     fn load(
         &self,
-        way: Way,
+        way: Way<'_>,
         target: &Target,
         timeout: Duration,
         stop: &std::sync::atomic::AtomicBool,
     ) -> web::PageLoad {
-        match (way, &self.loaders.browser) {
-            (Way::Browser, Some(browser)) => {
+        match way {
+            Way::Browser(browser) => {
                 let mut browser = browser.lock().unwrap_or_else(PoisonError::into_inner);
                 let url = self.loaders.url.clone();
                 let url = url.unwrap_or_else(|| self.model.url(0, target.token, HTTPS));
                 browser.load(&url, timeout, stop)
             }
-            (Way::Native(protocol), _) => web::load(&self.model, target, protocol, timeout, stop),
-            (Way::Browser, None) => web::load(&self.model, target, Protocol::H2, timeout, stop),
+            Way::Native(protocol) => web::load(&self.model, target, protocol, timeout, stop),
         }
     }
 }
