@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod btc;
 mod calibrate;
 mod cli;
 mod compare;
