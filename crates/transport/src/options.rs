@@ -8,7 +8,9 @@ use units::Span;
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Octets of payload in a full segment. 1,448 is TCP's with time stamps on a path for 1,500.
+    /// Octets of data in a full segment. 1,448 is TCP's with time stamps on a path for 1,500 octets by IPv4 (1,428 by IPv6). To be
+    /// comparable a packet of ours is as long as TCP's with as much data (IP header, 32 octets of TCP header, data): our own
+    /// header lies inside what counts as data.
     pub mss: u16,
     /// Segments that may be in flight before the first acknowledgement (RFC 3390, RFC 6928: 10).
     pub initial_window: u32,
