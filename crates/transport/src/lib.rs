@@ -22,6 +22,7 @@ mod receiver;
 mod segment;
 mod sender;
 mod seq;
+pub mod wire;
 
 pub use options::{Cubic, DelayedAck, Growth, Law, Options, Recovery};
 pub use receiver::{Receipts, Receiver};
