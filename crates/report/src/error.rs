@@ -31,6 +31,19 @@ pub enum Error {
         "cannot write the report's figures: {0} - this is a fault in Isobath, please report it"
     )]
     Json(serde_json::Error),
+    /// A part of an experiment that no page can show.
+    #[error("cannot draw the experiment's part {part:?}: it has {what} - change what makes it")]
+    Experiment {
+        /// Which part.
+        part: String,
+        /// What is the matter with it.
+        what: String,
+    },
+    /// A file that holds something else.
+    #[error(
+        "not an experiment: {0} - give the experiment.json that `isobath experiment run` wrote"
+    )]
+    NotAnExperiment(serde_json::Error),
     /// The page that is built into the program has no place for figures.
     #[error(
         "the page built into this program is damaged - run scripts/ui.sh build, then build the program again"

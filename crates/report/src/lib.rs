@@ -12,6 +12,8 @@
 //! - a distribution becomes at most 400 of its quantiles and its exact tail (`distribution`);
 //! - counts and octets become sums per bin (`grid`).
 //!
+//! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says.
+//!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
 #![forbid(unsafe_code)]
 
@@ -19,6 +21,7 @@ mod compare;
 mod distribution;
 mod envelope;
 mod error;
+pub mod experiment;
 mod grid;
 mod number;
 mod page;
@@ -27,6 +30,7 @@ mod sentence;
 mod view;
 
 pub use error::Error;
+pub use experiment::page as experiment_page;
 pub use page::{PAGE_SOURCES, sources_hash};
 
 use record::{Record, Run};
