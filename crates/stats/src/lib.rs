@@ -8,7 +8,8 @@ pub mod change_point;
 mod distribution;
 mod fairness;
 pub mod interval;
-mod random;
+pub mod ks;
+pub mod random;
 mod student;
 
 pub use distribution::{Distribution, quantile};

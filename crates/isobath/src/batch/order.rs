@@ -1,15 +1,15 @@
 //! In which order the cells are run.
 //!
-//! The order belongs to the record of a batch, so the shuffle is spelled out here and depends on its seed alone, on every
-//! machine and in every version: D. E. Knuth's algorithm P (The Art of Computer Programming, section 3.4.2), by numbers
-//! from `SplitMix64` (G. L. Steele, D. Lea and C. H. Flood, OOPSLA 2014).
+//! The order belongs to the record of a batch, so it depends on its seed alone, on every machine and in every version
+//! ([`SplitMix64`]).
 
 use super::matrix::Cell;
+use stats::random::SplitMix64;
 
 /// The indices of `cells` in the order in which to run them: round by round, one repetition of each group in a round;
 /// within a round shuffled by `seed`, or as they are without one.
 pub(crate) fn order(cells: &[Cell], seed: Option<u64>) -> Vec<usize> {
-    let mut chance = seed.map(SplitMix64);
+    let mut chance = seed.map(SplitMix64::new);
     let last = cells.iter().map(|cell| cell.repetition).max().unwrap_or(0);
     let mut order = Vec::with_capacity(cells.len());
     for round in 1..=last {
@@ -30,31 +30,6 @@ pub(crate) fn is_permutation(order: &[usize], count: usize) -> bool {
     sorted.into_iter().eq(0..count)
 }
 
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which is at least 1. The product's upper half favours none by more than `bound` in 2^64.
-    fn below(&mut self, bound: usize) -> usize {
-        let product = u128::from(self.next()) * bound as u128;
-        usize::try_from(product >> 64).unwrap_or(0)
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for last in (1..items.len()).rev() {
-            let chosen = self.below(last + 1);
-            items.swap(last, chosen);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,18 +44,6 @@ mod tests {
             labs.join(",")
         );
         expand(&BatchFile::parse(&text, "my.toml").unwrap())
-    }
-
-    #[test]
-    fn the_numbers_are_those_of_the_reference_implementation() {
-        let mut chance = SplitMix64(1_234_567);
-        let numbers = [0; 3].map(|_| chance.next());
-        let reference = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
-        assert_eq!(numbers, reference);
     }
 
     #[test]

@@ -8,12 +8,7 @@ const BINS: usize = 600;
 /// Standard normal values, as sums of twelve uniform ones.
 fn normal(seed: u64) -> impl FnMut() -> f64 {
     let mut random = SplitMix64::new(seed);
-    move || {
-        (0..12)
-            .map(|_| random.next() as f64 / u64::MAX as f64)
-            .sum::<f64>()
-            - 6.0
-    }
+    move || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
 /// `level` of each bin with relative noise of standard deviation `cv`.

@@ -110,12 +110,7 @@ fn equal_samples_are_certain() {
 #[test]
 fn ninety_five_of_a_hundred_intervals_cover_the_truth() {
     let mut random = SplitMix64::new(42);
-    let mut normal = || {
-        (0..12)
-            .map(|_| random.next() as f64 / u64::MAX as f64)
-            .sum::<f64>()
-            - 6.0
-    };
+    let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
     let (mut means, mut medians) = (0, 0);
     for _ in 0..400 {
         let (a, b): (Vec<f64>, Vec<f64>) =
