@@ -1,0 +1,107 @@
+//! Who is to act next: the deadlines of a fixed number of parties.
+//!
+//! A world has as many parties as it has links and nodes, each with at most one deadline, so nothing is ever inserted or
+//! removed: deadlines only change. A *tournament* holds them: a binary tree whose leaves are the parties and in which every
+//! inner node names the earlier of its two children's winners. A change replays the matches from its leaf upwards and
+//! stops at the first one that another party goes on winning.
+
+use units::Instant;
+
+/// Deadlines, earliest first; among equal ones the party with the lowest number is first.
+#[derive(Debug)]
+pub(crate) struct Calendar {
+    /// Each party's deadline; [`Instant::FAR_FUTURE`] is none. A power of two of them.
+    at: Vec<Instant>,
+    /// `winners[1]` is the whole tree's, `winners[i]` that of its children `2i` and `2i + 1`; from `at.len()` on they are
+    /// the parties themselves.
+    winners: Vec<u32>,
+}
+
+impl Calendar {
+    /// A calendar for parties number 0 to `parties - 1`, none with a deadline.
+    pub(crate) fn new(parties: u32) -> Self {
+        let leaves = parties.max(2).next_power_of_two();
+        let at = vec![Instant::FAR_FUTURE; leaves as usize];
+        let winners = (0..leaves).map(|_| 0).chain(0..leaves).collect();
+        let mut calendar = Self { at, winners };
+        for node in (1..leaves as usize).rev() {
+            calendar.winners[node] = calendar.match_at(node);
+        }
+        calendar
+    }
+
+    /// Sets the deadline of `party`.
+    pub(crate) fn set(&mut self, party: u32, at: Option<Instant>) {
+        let at = at.unwrap_or(Instant::FAR_FUTURE);
+        if self.at[party as usize] == at {
+            return;
+        }
+        self.at[party as usize] = at;
+        let mut node = usize::midpoint(self.at.len(), party as usize);
+        while node > 0 {
+            let winner = self.match_at(node);
+            // The same winner with the same deadline: nothing changes above.
+            if winner == self.winners[node] && winner != party {
+                return;
+            }
+            self.winners[node] = winner;
+            node /= 2;
+        }
+    }
+
+    /// The earliest deadline and whose it is.
+    pub(crate) fn first(&self) -> Option<(Instant, u32)> {
+        let winner = self.winners[1];
+        let at = self.at[winner as usize];
+        (at < Instant::FAR_FUTURE).then_some((at, winner))
+    }
+
+    /// Which of a node's two children's winners is earlier; the left one's parties have the lower numbers.
+    fn match_at(&self, node: usize) -> u32 {
+        let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
+        if self.at[right as usize] < self.at[left as usize] {
+            right
+        } else {
+            left
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_deadlines_go_by_number() {
+        let mut calendar = Calendar::new(5);
+        assert_eq!(calendar.first(), None);
+        for party in [4, 1, 3] {
+            calendar.set(party, Some(Instant::from_millis(7)));
+        }
+        assert_eq!(calendar.first(), Some((Instant::from_millis(7), 1)));
+        calendar.set(1, None);
+        assert_eq!(calendar.first(), Some((Instant::from_millis(7), 3)));
+        calendar.set(4, Some(Instant::from_millis(6)));
+        assert_eq!(calendar.first(), Some((Instant::from_millis(6), 4)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_is_the_least_of_all(
+            parties in 1_u32..40,
+            changes in proptest::collection::vec((0_u32..40, proptest::option::of(0_u64..50)), 0..200),
+        ) {
+            let mut calendar = Calendar::new(parties);
+            let mut plain = vec![None; parties as usize];
+            for (party, at) in changes {
+                let party = party % parties;
+                let at = at.map(Instant::from_nanos);
+                calendar.set(party, at);
+                plain[party as usize] = at;
+                let least = (0_u32..).zip(&plain).filter_map(|(n, at)| Some((((*at)?), n))).min();
+                prop_assert_eq!(calendar.first(), least);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Bulk transfers: `transport`'s sender on one host, its receiver on another.
+
+mod arrivals;
+mod headers;
+mod log;
+mod plan;
+mod report;
+mod sink;
+mod source;
+mod topology;
+
+pub use headers::Headers;
+pub use log::{Log, Packet};
+pub use plan::{End, Plan};
+pub use report::{Outcome, Report};
+pub use sink::Sink;
+pub use source::Source;
+pub use topology::{Duplex, Transfers, pipeline};
+
+use crate::{Datagram, Node};
+use transport::{Ack, Segment, Sender};
+use units::{Ecn, Instant};
+
+/// What the packets of a transfer bring.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// Data.
+    Segment(Segment),
+    /// What came of it.
+    Ack(Ack),
+}
+
+/// An end of a transfer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Side {
+    /// Where the data come from.
+    Sender,
+    /// Where they go.
+    Receiver,
+}
+
+/// Looks on at one end of a transfer. Every method does nothing unless it is written; `()` sees nothing.
+pub trait Observer {
+    /// A packet left or arrived at this end, with `ecn` in its header.
+    fn packet(&mut self, side: Side, body: &Body, ecn: Ecn, now: Instant) {
+        let _ = (side, body, ecn, now);
+    }
+
+    /// The sender has been told something; its events may be taken.
+    fn sender(&mut self, sender: &mut Sender, now: Instant) {
+        let _ = (sender, now);
+    }
+}
+
+impl Observer for () {}
+
+/// A host with one end of a transfer.
+pub enum Endpoint<O> {
+    /// The sender's.
+    Source(Box<Source<O>>),
+    /// The receiver's.
+    Sink(Box<Sink<O>>),
+}
+
+impl<O: Observer> Node for Endpoint<O> {
+    type Payload = Body;
+
+    fn handle_packet(&mut self, packet: Datagram<Body>, now: Instant) {
+        let ecn = packet.ecn;
+        match (self, &packet.body.payload) {
+            (Self::Source(source), Body::Ack(ack)) => source.handle_ack(ack, ecn, now),
+            (Self::Sink(sink), Body::Segment(segment)) => sink.handle_segment(segment, ecn, now),
+            // Nobody sends a source data, or a sink acknowledgements.
+            _ => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        match self {
+            Self::Source(source) => source.handle_timeout(now),
+            Self::Sink(sink) => sink.handle_timeout(now),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Datagram<Body>> {
+        match self {
+            Self::Source(source) => source.poll_transmit(now),
+            Self::Sink(sink) => sink.poll_transmit(now),
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Source(source) => source.next_timeout(),
+            Self::Sink(sink) => sink.next_timeout(),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Where transfers take place.
+
+use super::source::Route;
+use super::{Body, Endpoint, Observer, Plan, Report, Sink, Source};
+use crate::{Addressed, Builder, NodeId, World};
+use path::{Pipeline, Spec};
+use std::time::Duration;
+use units::FlowId;
+
+/// A path for transfers: what `spec` describes, its chance from `seed`. Traces are not known here; for a path with one use
+/// [`Spec::build`].
+///
+/// # Errors
+///
+/// Those of [`Spec::build`].
+pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Body>>, path::Error> {
+    spec.build(seed, &|_| {
+        Err("traces are files - give the text with Spec::build".into())
+    })
+}
+
+/// Transfers in a world of their own.
+///
+/// ```text
+/// sender 0 ──┐                             ┌── receiver 0
+/// sender 1 ──┼── link 0,1 ── link 2,3 ──── ┼── receiver 1
+/// sender 2 ──┘                             └── receiver 2
+/// ```
+///
+/// All cross one row of links, which for one bottleneck is a single one: a *dumbbell*. Data go up, on the links with even
+/// numbers, acknowledgements down, on those with odd ones. Left of the row each sender may have a link of its own;
+/// otherwise, and right of the row, hosts are tied to it by wires that take no time. A single transfer without a link of
+/// its own has its hosts at the ends of the row.
+pub struct Transfers<O: Observer> {
+    world: World<Endpoint<O>>,
+    /// The two hosts of each transfer.
+    ends: Vec<(NodeId, NodeId)>,
+}
+
+/// Both directions of a link: up, down.
+pub type Duplex = (Pipeline<Addressed<Body>>, Pipeline<Addressed<Body>>);
+
+impl<O: Observer + Clone> Transfers<O> {
+    /// Transfers over one link. Each comes with what looks on at its two ends.
+    pub fn duplex(
+        plans: impl IntoIterator<Item = (Plan, O)>,
+        up: Pipeline<Addressed<Body>>,
+        down: Pipeline<Addressed<Body>>,
+    ) -> Self {
+        Self::over(plans, vec![(up, down)], |_| None)
+    }
+
+    /// Transfers over a row of links. `access` gives the link of each sender, by the transfer's number from 0.
+    pub fn over(
+        plans: impl IntoIterator<Item = (Plan, O)>,
+        row: Vec<Duplex>,
+        mut access: impl FnMut(u32) -> Option<Duplex>,
+    ) -> Self {
+        let own = |(number, (plan, observer))| (plan, observer, access(number));
+        let plans: Vec<_> = (0..).zip(plans).map(own).collect();
+        let is_alone = matches!(plans[..], [(_, _, None)]);
+        let mut builder = Builder::default();
+        let (left, right) = (NodeId(0), lay(&mut builder, row));
+        let mut ends = Vec::with_capacity(plans.len());
+        for (number, (plan, observer, access)) in (0..).zip(plans) {
+            let (here, there) = if is_alone {
+                (left, right)
+            } else {
+                let first = right.0 + 1 + 2 * number;
+                (NodeId(first), NodeId(first + 1))
+            };
+            if !is_alone {
+                tie(&mut builder, (here, left), access.unwrap_or_else(wires));
+                tie(&mut builder, (right, there), wires());
+            }
+            let flow = FlowId(2 * u64::from(number));
+            let back = Route {
+                here: there,
+                there: here,
+                flow: FlowId(flow.0 + 1),
+            };
+            let sink = Sink::new(&plan, back, observer.clone());
+            let source = Source::new(plan, Route { here, there, flow }, observer);
+            builder.host(here, Endpoint::Source(Box::new(source)));
+            builder.host(there, Endpoint::Sink(Box::new(sink)));
+            ends.push((here, there));
+        }
+        Self {
+            world: builder.build(),
+            ends,
+        }
+    }
+}
+
+impl<O: Observer> Transfers<O> {
+    /// Runs until all transfers are over and nothing is under way.
+    pub fn run(&mut self) {
+        while let Some(next) = self.world.next_deadline() {
+            self.world.run_until(next);
+        }
+    }
+
+    /// The same, with a look at the world each time that `every` has passed, the last one after the end.
+    pub fn run_watched(&mut self, every: Duration, mut look: impl FnMut(&World<Endpoint<O>>)) {
+        let mut tick = self.world.now();
+        while self.world.next_deadline().is_some() {
+            tick += every;
+            self.world.run_until(tick);
+            look(&self.world);
+        }
+    }
+
+    /// How the transfers go, or went.
+    pub fn reports(&self) -> Vec<Report> {
+        let report = |(source, sink): &(NodeId, NodeId)| {
+            let (source, sink) = (self.world.node(*source)?, self.world.node(*sink)?);
+            match (source, sink) {
+                (Endpoint::Source(source), Endpoint::Sink(sink)) => Some(Report::new(source, sink)),
+                _ => None,
+            }
+        };
+        self.ends.iter().filter_map(report).collect()
+    }
+
+    /// The world they take place in.
+    pub const fn world(&self) -> &World<Endpoint<O>> {
+        &self.world
+    }
+
+    /// What looked on at the ends of each transfer: at the sender's, at the receiver's.
+    pub fn into_observers(self) -> Vec<(O, O)> {
+        let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+        // By number, senders come in the transfers' order, and so do receivers.
+        for node in self.world.into_nodes() {
+            match node {
+                Endpoint::Source(source) => senders.push(source.observer),
+                Endpoint::Sink(sink) => receivers.push(sink.observer),
+            }
+        }
+        senders.into_iter().zip(receivers).collect()
+    }
+}
+
+/// Adds a row of links from node 0 on; gives its last node.
+fn lay<O: Observer>(builder: &mut Builder<Endpoint<O>>, row: Vec<Duplex>) -> NodeId {
+    let mut last = NodeId(0);
+    for link in row {
+        let next = NodeId(last.0 + 1);
+        tie(builder, (last, next), link);
+        last = next;
+    }
+    last
+}
+
+/// Adds both directions of a link between two nodes.
+fn tie<O: Observer>(
+    builder: &mut Builder<Endpoint<O>>,
+    (from, to): (NodeId, NodeId),
+    (up, down): Duplex,
+) {
+    builder.link(from, to, up);
+    builder.link(to, from, down);
+}
+
+/// A link that takes no time.
+fn wires() -> Duplex {
+    (Pipeline::new(Vec::new()), Pipeline::new(Vec::new()))
+}

@@ -1,0 +1,230 @@
+//! The event loop.
+
+use crate::calendar::Calendar;
+use crate::routes::Routes;
+use crate::{Addressed, Datagram, LinkId, Node, NodeId};
+use path::{Element, Pipeline};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// What a world consists of, before its time begins.
+pub struct Builder<N: Node> {
+    nodes: Vec<Option<N>>,
+    links: Vec<Link<N::Payload>>,
+}
+
+/// One direction of a link.
+struct Link<P> {
+    from: NodeId,
+    to: NodeId,
+    pipeline: Pipeline<Addressed<P>>,
+}
+
+/// What a world has done.
+///
+/// A **packet event** is one packet handled at one node: a host hands it to a link (a departure), or a link hands it to a
+/// host or a router (an arrival). A packet between two hosts is two events, one more for every router between them. What
+/// happens inside links (a packet enters a queue, is taken off it, enters a delay and leaves it), timers, and acknowledgements
+/// that a receiver decides not to send are work too, but are not counted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Work {
+    /// Packets that hosts handed to links.
+    pub departures: u64,
+    /// Packets that links handed to hosts and routers.
+    pub arrivals: u64,
+    /// Packets to which no link leads; they are gone.
+    pub unroutable: u64,
+}
+
+impl Work {
+    /// All packet events.
+    pub const fn events(&self) -> u64 {
+        self.departures + self.arrivals
+    }
+}
+
+impl<N: Node> Default for Builder<N> {
+    fn default() -> Self {
+        Self {
+            nodes: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+}
+
+impl<N: Node> Builder<N> {
+    /// Puts a host at node number `id`. A node without a host is a router: it only passes on.
+    pub fn host(&mut self, id: NodeId, host: N) {
+        let place = id.0 as usize;
+        if self.nodes.len() <= place {
+            self.nodes.resize_with(place + 1, || None);
+        }
+        self.nodes[place] = Some(host);
+    }
+
+    /// Adds a link on which packets go `from` one node `to` another through `pipeline`.
+    pub fn link(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        pipeline: Pipeline<Addressed<N::Payload>>,
+    ) -> LinkId {
+        self.links.push(Link { from, to, pipeline });
+        LinkId(count(&self.links) - 1)
+    }
+
+    /// The world at its instant zero.
+    pub fn build(mut self) -> World<N> {
+        let named = self.links.iter().map(|link| link.from.max(link.to).0);
+        let nodes = named.max().map_or(0, |most| most as usize + 1);
+        self.nodes.resize_with(nodes.max(self.nodes.len()), || None);
+        let ends: Vec<_> = self.links.iter().map(|link| (link.from, link.to)).collect();
+        let links = count(&self.links);
+        let mut world = World {
+            now: Instant::ZERO,
+            routes: Routes::new(self.nodes.len(), &ends),
+            calendar: Calendar::new(links + count(&self.nodes)),
+            nodes: self.nodes,
+            links: self.links,
+            first_node: links,
+            leaving: VecDeque::new(),
+            arriving: VecDeque::new(),
+            work: Work::default(),
+        };
+        (0..count(&world.nodes)).for_each(|number| world.rearm(NodeId(number)));
+        world
+    }
+}
+
+/// Hosts, routers and links with a clock of their own, which jumps from one deadline to the next.
+///
+/// At one instant links come before hosts, so a packet that arrives at the instant at which a timer runs out arrives before
+/// it does; among links, and among hosts, the lower number comes first. What happens is therefore a function of what the
+/// world was built of.
+pub struct World<N: Node> {
+    now: Instant,
+    /// Routers are `None`.
+    nodes: Vec<Option<N>>,
+    links: Vec<Link<N::Payload>>,
+    routes: Routes,
+    /// The parties are the links, then the nodes.
+    calendar: Calendar,
+    /// Number of the first node in the calendar.
+    first_node: u32,
+    /// What a link gives out.
+    leaving: VecDeque<Datagram<N::Payload>>,
+    /// What has arrived at a node at this instant and was not handled yet.
+    arriving: VecDeque<(NodeId, Datagram<N::Payload>)>,
+    work: Work,
+}
+
+impl<N: Node> World<N> {
+    /// Does everything that is due up to `until`, each thing at its own instant; afterwards it is `until`.
+    pub fn run_until(&mut self, until: Instant) {
+        while let Some((at, party)) = self.calendar.first()
+            && at <= until
+        {
+            // What is due since before now is due now.
+            self.now = self.now.max(at);
+            self.act(party);
+            self.settle();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// What time it is.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When something happens next; `None` when all is quiet for ever.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        Some(self.calendar.first()?.0)
+    }
+
+    /// The host number `id`.
+    pub fn node(&self, id: NodeId) -> Option<&N> {
+        self.nodes.get(id.0 as usize)?.as_ref()
+    }
+
+    /// All hosts, by number.
+    pub fn into_nodes(self) -> impl Iterator<Item = N> {
+        self.nodes.into_iter().flatten()
+    }
+
+    /// What link number `id` does to packets.
+    pub fn link(&self, id: LinkId) -> Option<&Pipeline<Addressed<N::Payload>>> {
+        Some(&self.links.get(id.0 as usize)?.pipeline)
+    }
+
+    /// What has been done so far.
+    pub const fn work(&self) -> Work {
+        self.work
+    }
+
+    /// The deadline of a link or a node has come.
+    fn act(&mut self, party: u32) {
+        let Some(number) = party.checked_sub(self.first_node) else {
+            return self.drive(LinkId(party), None);
+        };
+        let id = NodeId(number);
+        if let Some(node) = &mut self.nodes[id.0 as usize] {
+            node.handle_timeout(self.now);
+            self.poll(id);
+        }
+    }
+
+    /// Handles what has arrived, and what arrives in consequence at the same instant.
+    fn settle(&mut self) {
+        while let Some((id, packet)) = self.arriving.pop_front() {
+            self.work.arrivals += 1;
+            match &mut self.nodes[id.0 as usize] {
+                Some(node) if packet.body.to == id => {
+                    node.handle_packet(packet, self.now);
+                    self.poll(id);
+                }
+                _ => self.forward(id, packet),
+            }
+        }
+    }
+
+    /// Takes what a host wants to send.
+    fn poll(&mut self, id: NodeId) {
+        while let Some(node) = &mut self.nodes[id.0 as usize]
+            && let Some(packet) = node.poll_transmit(self.now)
+        {
+            self.work.departures += 1;
+            self.forward(id, packet);
+        }
+        self.rearm(id);
+    }
+
+    fn rearm(&mut self, id: NodeId) {
+        let node = self.nodes[id.0 as usize].as_ref();
+        let at = node.and_then(Node::next_timeout);
+        self.calendar.set(self.first_node + id.0, at);
+    }
+
+    fn forward(&mut self, id: NodeId, mut packet: Datagram<N::Payload>) {
+        packet.at = self.now;
+        match self.routes.next(id, packet.body.to) {
+            Some(link) => self.drive(link, Some(packet)),
+            None => self.work.unroutable += 1,
+        }
+    }
+
+    /// Gives `packet` to a link, or calls it because it is due.
+    fn drive(&mut self, id: LinkId, packet: Option<Datagram<N::Payload>>) {
+        let link = &mut self.links[id.0 as usize];
+        let wake = link.pipeline.process(packet, self.now, &mut self.leaving);
+        self.calendar.set(id.0, wake);
+        let to = link.to;
+        self.arriving
+            .extend(self.leaving.drain(..).map(|packet| (to, packet)));
+    }
+}
+
+/// How many there are; ids have 32 bits, and memory ends before them.
+fn count<T>(items: &[T]) -> u32 {
+    u32::try_from(items.len()).unwrap_or(u32::MAX)
+}
