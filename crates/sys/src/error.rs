@@ -94,6 +94,14 @@ impl Error {
         self
     }
 
+    /// Whether a datagram was too long for the path (`EMSGSIZE`).
+    pub fn is_too_long(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.raw_os_error() == Some(libc::EMSGSIZE),
+            _ => false,
+        }
+    }
+
     /// The operating system's error kind, where there is one.
     pub fn kind(&self) -> Option<io::ErrorKind> {
         match self {

@@ -23,6 +23,7 @@
 //! An ICMP error (port unreachable, ...) is an event, and no call fails because of one.
 
 mod address;
+mod beside;
 mod event;
 mod receive;
 mod send;
@@ -66,6 +67,8 @@ pub struct Ready {
     pub datagram: bool,
     /// [`UdpSocket::poll_event`] has something.
     pub event: bool,
+    /// [`UdpSocket::send`] has room, where that was asked for.
+    pub room: bool,
 }
 
 /// The sizes of a socket's buffers as the kernel granted them, in octets.
@@ -177,12 +180,25 @@ impl UdpSocket {
     /// # Errors
     /// When the kernel cannot wait.
     pub fn wait(&self, timeout: Duration) -> Result<Ready, Error> {
+        self.wait_for(PollFlags::IN, timeout)
+    }
+
+    /// [`UdpSocket::wait`] for room to send as well, after a send that the kernel did not take all of.
+    ///
+    /// # Errors
+    /// When the kernel cannot wait.
+    pub fn wait_for_room(&self, timeout: Duration) -> Result<Ready, Error> {
+        self.wait_for(PollFlags::IN | PollFlags::OUT, timeout)
+    }
+
+    fn wait_for(&self, flags: PollFlags, timeout: Duration) -> Result<Ready, Error> {
         let timeout = timeout.try_into().ok();
-        let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+        let mut fds = [PollFd::new(&self.socket, flags)];
         match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => Ok(Ready {
                 datagram: fds[0].revents().contains(PollFlags::IN),
                 event: fds[0].revents().contains(PollFlags::ERR),
+                room: fds[0].revents().contains(PollFlags::OUT),
             }),
             Err(rustix::io::Errno::INTR) => Ok(Ready::default()),
             Err(e) => Err(self.error("wait for", e)),
@@ -222,12 +238,18 @@ impl AsFd for UdpSocket {
 const RX_STAMPS: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 
 fn open(local: SocketAddr) -> io::Result<Socket> {
+    let socket = nonblocking(local)?;
+    socket.bind(&local.into())?;
+    Ok(socket)
+}
+
+/// A socket of the family of `local` that is bound to nothing yet.
+fn nonblocking(local: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     if local.is_ipv6() {
         socket.set_only_v6(local.ip() != Ipv6Addr::UNSPECIFIED)?;
     }
     socket.set_nonblocking(true)?;
-    socket.bind(&local.into())?;
     Ok(socket)
 }
 

@@ -361,3 +361,52 @@ fn an_icmp_error_reads_as_a_sentence() {
         "datagram to 10.0.0.1:9: Connection refused (os error 111), says 10.0.0.1"
     );
 }
+
+#[test]
+fn a_socket_beside_another_takes_what_its_peer_sends_and_nothing_else() {
+    let shared = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = shared.local_addr().unwrap();
+    let client = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = client.local_addr().unwrap();
+    let beside = shared.beside(peer, Some(port.ip())).unwrap();
+    client.send_to(b"peer", port).unwrap();
+    stranger.send_to(b"stranger", port).unwrap();
+    let received = |socket: &UdpSocket| {
+        let mut batch = RecvBatch::new(4, 64);
+        assert!(socket.wait(PATIENCE).unwrap().datagram);
+        socket.recv(&mut batch).unwrap();
+        let payloads: Vec<_> = batch.iter().map(|d| d.payload.to_vec()).collect();
+        payloads
+    };
+    assert_eq!(received(&beside), [b"peer".to_vec()]);
+    assert_eq!(received(&shared), [b"stranger".to_vec()]);
+    // The permission to share the port was for that moment.
+    let joined = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP)).unwrap();
+    joined.set_reuse_address(true).unwrap();
+    assert!(joined.bind(&port.into()).is_err());
+    drop(beside);
+    client.send_to(b"again", port).unwrap();
+    assert_eq!(received(&shared), [b"again".to_vec()]);
+}
+
+#[test]
+fn a_datagram_that_would_have_to_be_cut_fails_where_that_is_forbidden() {
+    let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(peer.local_addr().unwrap()).unwrap();
+    socket.forbid_fragments().unwrap();
+    let mtu = socket.path_mtu().unwrap() as usize;
+    // The loopback interface takes more than a datagram can have where its MTU is 64 KiB and more.
+    let longest = (mtu - 28).min(65_507);
+    let octets = vec![0; longest + 1];
+    let out = |length: usize| Outgoing {
+        payload: &octets[..length],
+        to: None,
+        from: None,
+        class: TrafficClass::default(),
+    };
+    assert_eq!(socket.send(&[out(longest)]).unwrap().count, 1);
+    let error = socket.send(&[out(longest + 1)]).unwrap_err();
+    assert!(error.is_too_long(), "{error}");
+}
