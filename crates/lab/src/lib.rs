@@ -6,7 +6,8 @@
 //! only the wire is ours.
 //!
 //! The books of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
-//! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was.
+//! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was; where asked for
+//! ([`Network::up_watching`]), every single packet of a kind.
 //!
 //! Nothing outlives the process: namespaces have no names, interfaces close with their descriptors, children are killed
 //! with their parent, and what escapes all that is swept by the next lab.
@@ -20,6 +21,7 @@ mod node;
 pub mod profiles;
 mod runner;
 mod topology;
+mod watch;
 
 pub use error::Error;
 pub use frame::Frame;
@@ -30,3 +32,4 @@ pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};
 pub use node::Node;
 pub use topology::{LinkSpec, Topology};
+pub use watch::{KEPT, Passage, Watch};

@@ -1,10 +1,12 @@
 //! What a link's books say: its queues every 10 ms, its output in bins of 100 us, and how well the runner kept time.
 
 use crate::frame::Frame;
+use crate::watch::{self, Passage, Watch};
 use hdrhistogram::Histogram;
 use path::{Counters, Element, Packet, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use sys::clock;
 use units::Instant;
 
 /// Width of a counter bin.
@@ -65,6 +67,8 @@ pub struct Log {
     pub queue: Vec<QueueSample>,
     /// Counter bins not yet taken.
     pub bins: Vec<Bin>,
+    /// Single packets not yet taken.
+    pub passages: Vec<Passage>,
     /// The state of the books at the last tick.
     pub totals: Counters,
     /// How well the runner keeps time, from the start.
@@ -80,6 +84,7 @@ pub(crate) fn take(log: &SharedLog) -> Log {
     Log {
         queue: std::mem::take(&mut log.queue),
         bins: std::mem::take(&mut log.bins),
+        passages: std::mem::take(&mut log.passages),
         totals: log.totals,
         quality: log.quality,
     }
@@ -90,6 +95,8 @@ pub(crate) struct Monitor {
     log: SharedLog,
     /// Kept here between ticks, so that the lock is taken once a tick.
     bins: Vec<Bin>,
+    watch: Option<Watch>,
+    passages: Vec<Passage>,
     late_ns: Histogram<u64>,
     unlogged: u64,
     pub(crate) unwritten: u64,
@@ -98,10 +105,12 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(log: SharedLog) -> Self {
+    pub(crate) fn new(log: SharedLog, watch: Option<Watch>) -> Self {
         Self {
             log,
             bins: Vec::new(),
+            watch,
+            passages: Vec::new(),
             late_ns: lateness_histogram(),
             unlogged: 0,
             unwritten: 0,
@@ -129,6 +138,16 @@ impl Monitor {
         }
     }
 
+    /// What is to be noted of `packet`, which is written next; nothing unless somebody watches.
+    pub(crate) fn note(&self, packet: &Packet<Frame>) -> Option<Passage> {
+        self.watch.as_ref()?.note(packet, clock::now)
+    }
+
+    /// Books a passage, now that the kernel has taken the packet.
+    pub(crate) fn passed(&mut self, passage: Option<Passage>) {
+        self.passages.extend(passage);
+    }
+
     /// Publishes the books at `now`.
     pub(crate) fn tick(&mut self, now: Instant, path: &Pipeline<Frame>) {
         let totals = path.counters();
@@ -148,6 +167,12 @@ impl Monitor {
         } else {
             self.unlogged += 1 + self.bins.len() as u64;
             self.bins.clear();
+        }
+        if log.passages.len() < watch::MOST_WAITING {
+            log.passages.append(&mut self.passages);
+        } else {
+            self.unlogged += self.passages.len() as u64;
+            self.passages.clear();
         }
         log.quality = self.quality();
     }

@@ -4,7 +4,7 @@ use crate::frame::Frame;
 use crate::monitor::{self, Log, Monitor, SharedLog};
 use crate::node::{self, Node};
 use crate::runner::{Direction, Runner};
-use crate::{Error, Topology, profiles};
+use crate::{Error, Topology, Watch, profiles};
 use path::Pipeline;
 use std::collections::{HashMap, VecDeque};
 use std::fs::Permissions;
@@ -64,38 +64,28 @@ impl Network {
     ///
     /// When this user may not make networks, there is no TUN driver, or a link is ill described; nothing is left behind.
     pub fn up(topology: Topology, seed: u64) -> Result<Self, Error> {
+        Self::up_watching(topology, seed, None)
+    }
+
+    /// The same, with a log of every packet that `watch` describes ([`Log::passages`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Network::up`].
+    pub fn up_watching(
+        topology: Topology,
+        seed: u64,
+        watch: Option<&Watch>,
+    ) -> Result<Self, Error> {
         // Before this process moves into a user namespace: from there it could not look into those of earlier labs.
         process::sweep_orphans(OWNER);
         cgroup::sweep();
         netns::gain_privilege()?;
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}.{number}", process::owner_mark()?);
-        let mut paths = pipelines(&topology, seed)?.into_iter();
+        let paths = pipelines(&topology, seed)?;
         let nodes = node::all(&topology, &mark)?;
-        let mut links = Vec::new();
-        let mut directions = Vec::new();
-        for link in &topology.links {
-            let [a, b] = &link.between;
-            let near = Arc::new(nodes[a].interface(&topology, [a, b], link.mtu)?);
-            let far = Arc::new(nodes[b].interface(&topology, [b, a], link.mtu)?);
-            for (from, to, input, output) in [(a, b, &near, &far), (b, a, &far, &near)] {
-                let log = SharedLog::default();
-                directions.push(Direction {
-                    input: Arc::clone(input),
-                    output: Arc::clone(output),
-                    path: paths.next().unwrap_or_else(|| Pipeline::new(Vec::new())),
-                    overhead: link.overhead,
-                    monitor: Monitor::new(Arc::clone(&log)),
-                    wake: None,
-                    leaving: VecDeque::new(),
-                });
-                links.push(Link {
-                    from: from.clone(),
-                    to: to.clone(),
-                    log,
-                });
-            }
-        }
+        let (links, directions) = wire(&topology, &nodes, paths, watch)?;
         let (stop, cpu_ns) = (Arc::default(), Arc::default());
         let runner = start(
             Runner::new(directions)?,
@@ -210,6 +200,41 @@ pub(crate) fn pipelines(topology: &Topology, seed: u64) -> Result<Vec<Pipeline<F
         .collect()
 }
 
+/// Lays every link between its two nodes: both directions as their users see them, and as the runner does.
+fn wire(
+    topology: &Topology,
+    nodes: &HashMap<String, Node>,
+    paths: Vec<Pipeline<Frame>>,
+    watch: Option<&Watch>,
+) -> Result<(Vec<Link>, Vec<Direction>), Error> {
+    let mut paths = paths.into_iter();
+    let mut links = Vec::new();
+    let mut directions = Vec::new();
+    for link in &topology.links {
+        let [a, b] = &link.between;
+        let near = Arc::new(nodes[a].interface(topology, [a, b], link.mtu)?);
+        let far = Arc::new(nodes[b].interface(topology, [b, a], link.mtu)?);
+        for (from, to, input, output) in [(a, b, &near, &far), (b, a, &far, &near)] {
+            let log = SharedLog::default();
+            directions.push(Direction {
+                input: Arc::clone(input),
+                output: Arc::clone(output),
+                path: paths.next().unwrap_or_else(|| Pipeline::new(Vec::new())),
+                overhead: link.overhead,
+                monitor: Monitor::new(Arc::clone(&log), watch.cloned()),
+                wake: None,
+                leaving: VecDeque::new(),
+            });
+            links.push(Link {
+                from: from.clone(),
+                to: to.clone(),
+                log,
+            });
+        }
+    }
+    Ok((links, directions))
+}
+
 fn start(
     runner: Runner,
     stop: Arc<AtomicBool>,
@@ -229,6 +254,7 @@ fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Passage;
     use std::net::UdpSocket;
 
     const TEXT: &str = r#"
@@ -286,6 +312,59 @@ mod tests {
             wait += 1;
         }
         assert_eq!([entered(0), entered(1), entered(2), entered(3)], [2; 4]);
+    }
+
+    #[test]
+    fn what_is_watched_for_is_noted_on_every_link_and_nothing_else_is() {
+        let watch = Watch {
+            prefix: b"note ".to_vec(),
+        };
+        let topology = Topology::parse(TEXT, "test").unwrap();
+        let network = Network::up_watching(topology, 1, Some(&watch)).unwrap();
+        let bind = |name: &str, v6: bool| -> UdpSocket {
+            let address = network.address(name, v6).unwrap();
+            let bound = network.node(name).unwrap().run(|| {
+                UdpSocket::bind((address, 4_890)).map_err(|e| sys::Error::io("bind", "udp", e))
+            });
+            bound.unwrap()
+        };
+        let mut buffer = [0; 100];
+        for v6 in [false, true] {
+            let (client, server) = (bind("a", v6), bind("c", v6));
+            server
+                .set_read_timeout(Some(Duration::from_secs(5)))
+                .unwrap();
+            for text in ["note 1", "no", "a note ", "note 2"] {
+                client
+                    .send_to(text.as_bytes(), server.local_addr().unwrap())
+                    .unwrap();
+                let (length, _) = server.recv_from(&mut buffer).unwrap();
+                assert_eq!(&buffer[..length], text.as_bytes());
+            }
+        }
+        let mut noted = [const { Vec::new() }; 4];
+        let mut wait = 0;
+        while noted[2].len() < 4 && wait < 100 {
+            for (link, noted) in network.links().iter().zip(&mut noted) {
+                noted.extend(link.take_log().passages);
+            }
+            clock::sleep_until(clock::now() + Duration::from_millis(10));
+            wait += 1;
+        }
+        let [first, back, second, back_too] = noted;
+        assert!(back.is_empty() && back_too.is_empty());
+        let texts = |passages: &[Passage]| -> Vec<Vec<u8>> {
+            passages.iter().map(|p| p.payload().to_vec()).collect()
+        };
+        assert_eq!(texts(&first), [b"note 1", b"note 2", b"note 1", b"note 2"]);
+        assert_eq!(texts(&first), texts(&second));
+        for (first, second) in first.iter().zip(&second) {
+            // The first link delays by 2 ms, the second one not at all.
+            assert_eq!(first.due.since(first.entered), Duration::from_millis(2));
+            assert_eq!(second.due, second.entered);
+            assert!(first.due <= first.left && first.left <= second.entered);
+            assert!(second.due <= second.left);
+        }
     }
 
     #[test]

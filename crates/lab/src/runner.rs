@@ -143,7 +143,7 @@ impl Runner {
             let at = clock::now();
             let mut flow = None;
             let read = &self.buffer[..length];
-            let cut = split(read, &mut self.pool, |body| {
+            let cut = split(read, at, &mut self.pool, |body| {
                 if is_multicast(body.bytes()) {
                     direction.monitor.multicast += 1;
                     return;
@@ -206,10 +206,13 @@ impl Direction {
         while let Some(burst) = next_burst(&self.leaving, self.leaving.len()) {
             let mut pieces: Vec<IoSlice<'_>> = Vec::with_capacity(1 + burst.count);
             burst.pieces(self.leaving.iter().map(|packet| &packet.body), &mut pieces);
+            // Datagrams are not joined: what is noted is the only packet of its burst.
+            let passage = self.leaving.front().and_then(|p| self.monitor.note(p));
             let written = retry(|| self.output.write(&pieces));
             drop(pieces);
-            if written.is_err() {
-                self.monitor.unwritten += burst.count as u64;
+            match written {
+                Ok(_) => self.monitor.passed(passage),
+                Err(_) => self.monitor.unwritten += burst.count as u64,
             }
             for packet in self.leaving.drain(..burst.count) {
                 pool.give(packet.body);

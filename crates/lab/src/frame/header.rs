@@ -39,6 +39,7 @@ pub(super) mod tcp {
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const UDP_HEADER: usize = 8;
 
 /// The header in front of each packet on a TUN device (`struct virtio_net_hdr`, virtio 1.2 section 5.1.6; native byte
 /// order).
@@ -132,6 +133,20 @@ fn flow_key(packet: &[u8]) -> Option<[&[u8]; 3]> {
         .filter(|_| has_ports)
         .unwrap_or_default();
     Some([packet.get(addresses)?, protocol, ports])
+}
+
+/// The payload of a whole UDP datagram (RFC 768); `None` for anything else, fragments and IPv6 with extension headers
+/// included.
+pub(crate) fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
+    let [_, protocol, ports] = flow_key(packet)?;
+    let is_whole_udp = protocol == [UDP] && !ports.is_empty();
+    let transport = match packet.first()? >> 4 {
+        4 => v4_length(packet)?,
+        _ => v6::LENGTH,
+    };
+    packet
+        .get(transport + UDP_HEADER..)
+        .filter(|_| is_whole_udp)
 }
 
 /// Whether the packet is addressed to a group (`224.0.0.0/4`, `ff00::/8`).

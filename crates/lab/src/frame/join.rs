@@ -260,7 +260,7 @@ mod tests {
 
     fn cut(read: &[u8]) -> VecDeque<Packet<Frame>> {
         let mut packets = VecDeque::new();
-        split(read, &mut Pool::default(), |body| {
+        split(read, Instant::ZERO, &mut Pool::default(), |body| {
             let size = body.bytes().len() as u32;
             let flow = flow_of(body.bytes());
             packets.push_back(Packet {

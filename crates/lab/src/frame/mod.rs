@@ -15,12 +15,12 @@ mod header;
 mod join;
 mod split;
 
-pub(crate) use header::{flow_of, is_multicast};
+pub(crate) use header::{flow_of, is_multicast, udp_payload};
 pub(crate) use join::next_burst;
 pub(crate) use split::{Pool, split};
 
 use path::Family;
-use units::TrafficClass;
+use units::{Instant, TrafficClass};
 
 /// One IP packet, not longer than the MTU.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Frame {
     /// Where the transport header begins and, within it, the checksum field that still holds the sum of the
     /// pseudo-header only; `None` when the checksum is complete.
     partial: Option<Partial>,
+    /// When the runner had read it.
+    pub(crate) entered: Instant,
 }
 
 /// A checksum that the receiver completes or takes on trust.
@@ -72,9 +74,10 @@ impl Frame {
 #[cfg(fuzzing)]
 pub fn fuzz_tun_read(read: &[u8]) {
     let mut queue = std::collections::VecDeque::new();
-    split(read, &mut Pool::default(), |mut body| {
+    split(read, Instant::ZERO, &mut Pool::default(), |mut body| {
         body.set_class(TrafficClass::from_octet(0xff));
         let _ = is_multicast(body.bytes());
+        let _ = udp_payload(body.bytes());
         let class = body.class();
         queue.push_back(path::Packet {
             size: 0,
@@ -82,7 +85,7 @@ pub fn fuzz_tun_read(read: &[u8]) {
             family: body.family(),
             dscp: class.dscp,
             ecn: class.ecn,
-            at: units::Instant::ZERO,
+            at: Instant::ZERO,
             body,
         });
     });

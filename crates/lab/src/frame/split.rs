@@ -3,6 +3,7 @@
 use super::header::{self, VirtioHeader, be16, be32, put16, tcp, v4, v6};
 use super::{Frame, Partial};
 use sys::tun::VNET_HEADER;
+use units::Instant;
 
 /// Buffers that have been used and can be used again, so that moving packets allocates nothing.
 #[derive(Debug, Default)]
@@ -26,10 +27,15 @@ impl Pool {
     }
 }
 
-/// Cuts what one read from a TUN device returned (header and all) into packets, in order.
+/// Cuts what one read from a TUN device returned (header and all, at `entered`) into packets, in order.
 ///
 /// Returns how many there were; zero for what cannot be understood.
-pub(crate) fn split(read: &[u8], pool: &mut Pool, mut each: impl FnMut(Frame)) -> usize {
+pub(crate) fn split(
+    read: &[u8],
+    entered: Instant,
+    pool: &mut Pool,
+    mut each: impl FnMut(Frame),
+) -> usize {
     let Some(header) = VirtioHeader::parse(read) else {
         return 0;
     };
@@ -41,11 +47,12 @@ pub(crate) fn split(read: &[u8], pool: &mut Pool, mut each: impl FnMut(Frame)) -
             each(Frame {
                 bytes,
                 partial: partial(&header),
+                entered,
             });
             1
         }
         VirtioHeader::GSO_TCP4 | VirtioHeader::GSO_TCP6 => {
-            Template::new(&header, packet).map_or(0, |template| template.cut(pool, each))
+            Template::new(&header, packet).map_or(0, |template| template.cut(entered, pool, each))
         }
         _ => 0,
     }
@@ -97,7 +104,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    fn cut(&self, pool: &mut Pool, mut each: impl FnMut(Frame)) -> usize {
+    fn cut(&self, entered: Instant, pool: &mut Pool, mut each: impl FnMut(Frame)) -> usize {
         let chunks = self.payload.chunks(self.size);
         let count = chunks.len();
         for (index, chunk) in chunks.enumerate() {
@@ -113,6 +120,7 @@ impl<'a> Template<'a> {
             each(Frame {
                 bytes,
                 partial: Some(partial),
+                entered,
             });
         }
         count
