@@ -3,6 +3,7 @@
 use super::{Cli, Usage};
 use clap::CommandFactory;
 use clap_complete::Shell;
+use std::io::Write as _;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
@@ -16,12 +17,18 @@ pub(crate) enum Verb {
         /// Which verb.
         verb: Option<String>,
     },
+    /// The dissector by which Wireshark and tshark show Isobath's datagrams.
+    Dissector,
 }
+
+/// In Lua; Wireshark looks for it in its folder of personal plugins.
+const DISSECTOR: &str = include_str!("../../../../share/wireshark/isobath.lua");
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     let mut command = Cli::command();
     let mut out = std::io::stdout().lock();
     match verb {
+        Verb::Dissector => out.write_all(DISSECTOR.as_bytes())?,
         Verb::Completions { shell } => {
             clap_complete::generate(*shell, &mut command, "isobath", &mut out);
         }

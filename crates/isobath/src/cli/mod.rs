@@ -57,7 +57,7 @@ enum Verb {
     Export(export::Args),
     /// Make a record of a data file of Flent's.
     Import(import::Args),
-    /// Print shell completions or the manual page.
+    /// Print shell completions, the manual page or the Wireshark dissector.
     #[command(subcommand, hide = true)]
     Generate(generate::Verb),
 }
