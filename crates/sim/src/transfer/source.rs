@@ -158,10 +158,7 @@ impl<O: Observer> Source<O> {
         self.progress = now;
         match self.plan.end {
             End::After(_) => self.sender.supply(u32::MAX),
-            End::Segments(count) => {
-                self.sender.supply(count);
-                self.sender.close();
-            }
+            End::Segments(count) => self.sender.supply(count),
         }
         self.told(now);
     }
@@ -169,7 +166,9 @@ impl<O: Observer> Source<O> {
     /// The sender has been told something.
     fn told(&mut self, now: Instant) {
         self.observer.sender(&mut self.sender, now);
-        if self.sender.is_done() {
+        if let End::Segments(count) = self.plan.end
+            && self.sender.sent().acked >= u64::from(count)
+        {
             self.finish(Outcome::Complete, now);
         }
     }

@@ -28,9 +28,8 @@ pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Body>>, pat
 /// ```
 ///
 /// All cross one row of links, which for one bottleneck is a single one: a *dumbbell*. Data go up, on the links with even
-/// numbers, acknowledgements down, on those with odd ones. Left of the row each sender may have a link of its own;
-/// otherwise, and right of the row, hosts are tied to it by wires that take no time. A single transfer without a link of
-/// its own has its hosts at the ends of the row.
+/// numbers, acknowledgements down, on those with odd ones. Hosts are tied to the row by links of their own, or by wires
+/// that take no time; a single transfer without links of its own has its hosts at the ends of the row.
 pub struct Transfers<O: Observer> {
     world: World<Endpoint<O>>,
     /// The two hosts of each transfer.
@@ -50,11 +49,12 @@ impl<O: Observer + Clone> Transfers<O> {
         Self::over(plans, vec![(up, down)], |_| None)
     }
 
-    /// Transfers over a row of links. `access` gives the link of each sender, by the transfer's number from 0.
+    /// Transfers over a row of links. `access` gives the links between the row and each transfer's two hosts, the sender's
+    /// first, by its number from 0.
     pub fn over(
         plans: impl IntoIterator<Item = (Plan, O)>,
         row: Vec<Duplex>,
-        mut access: impl FnMut(u32) -> Option<Duplex>,
+        mut access: impl FnMut(u32) -> Option<(Duplex, Duplex)>,
     ) -> Self {
         let own = |(number, (plan, observer))| (plan, observer, access(number));
         let plans: Vec<_> = (0..).zip(plans).map(own).collect();
@@ -70,8 +70,9 @@ impl<O: Observer + Clone> Transfers<O> {
                 (NodeId(first), NodeId(first + 1))
             };
             if !is_alone {
-                tie(&mut builder, (here, left), access.unwrap_or_else(wires));
-                tie(&mut builder, (right, there), wires());
+                let (near, far) = access.unwrap_or_else(|| (wires(), wires()));
+                tie(&mut builder, (here, left), near);
+                tie(&mut builder, (right, there), far);
             }
             let flow = FlowId(2 * u64::from(number));
             let back = Route {

@@ -1,0 +1,12 @@
+//! Bulk transfers in virtual time.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "test helpers are tests too, and their numbers are small"
+)]
+
+mod books;
+mod golden;
+mod mathis;
+mod path;
