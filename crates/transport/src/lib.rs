@@ -17,14 +17,19 @@
 //! `handle_timeout`; ask after polling. Everything else only looks. `now` never goes back.
 #![forbid(unsafe_code)]
 
+mod controller;
+mod ident;
 mod options;
+mod ranges;
 mod receiver;
+mod rtt;
+mod scoreboard;
 mod segment;
 mod sender;
 mod seq;
 pub mod wire;
 
-pub use options::{Cubic, DelayedAck, Growth, Law, Options, Recovery};
+pub use options::{Cubic, DelayedAck, Growth, Law, Options, Recovery, RtoFloor};
 pub use receiver::{Receipts, Receiver};
 pub use segment::{Ack, PacketId, SackBlocks, Segment, SegmentFlags};
 pub use sender::{Cause, Event, Sender, Sent, Snapshot, Violation};

@@ -46,9 +46,12 @@ pub struct Options {
     pub rto_min: Span,
     /// See `rto_initial`.
     pub rto_max: Span,
+    /// What `rto_min` is the least of.
+    pub rto_floor: RtoFloor,
     /// Answers marks like losses (RFC 3168); segments are sent with ECT(0).
     pub ecn: bool,
-    /// After a pause of a retransmission timeout the window is the initial one again (RFC 5681 section 4.1).
+    /// After a pause of a retransmission timeout the window falls back to the initial one (RFC 5681 section 4.1), by half for each
+    /// timeout that passed (RFC 2861; what the Linux kernel does).
     pub restart_after_idle: bool,
     /// The window grows only when it was used up (RFC 9293 and RFC 7661's reason).
     pub validate_window: bool,
@@ -111,6 +114,17 @@ pub enum Recovery {
     Sack,
 }
 
+/// What `rto_min` is the least of.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// Of the term for the variation: the timeout is at least SRTT + `rto_min`. The Linux kernel's way.
+    #[default]
+    Variation,
+    /// Of the timeout (RFC 6298 section 2.4).
+    Timeout,
+}
+
 /// When the receiver acknowledges (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -144,6 +158,7 @@ impl Default for Options {
             rto_initial: Span::from_millis(1_000),
             rto_min: Span::from_millis(200),
             rto_max: Span::from_millis(120_000),
+            rto_floor: RtoFloor::Variation,
             ecn: false,
             restart_after_idle: true,
             validate_window: true,

@@ -1,14 +1,8 @@
-//! The sender: which segment leaves when.
+//! What a sender tells of itself.
 
-use crate::{Ack, Options, PacketId, Segment, Seq};
+use crate::{PacketId, Seq};
+use std::collections::VecDeque;
 use std::time::Duration;
-use units::Instant;
-
-/// The sending end of a transfer.
-#[derive(Debug)]
-pub struct Sender {
-    sent: Sent,
-}
 
 /// What a sender has done.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -118,74 +112,22 @@ pub enum Violation {
     Unproven,
 }
 
-impl Sender {
-    /// A sender by `options` with nothing to send; its packet identifiers come from `seed`, which for a receiver that may lie
-    /// must be a secret.
-    pub fn new(options: &Options, seed: u64) -> Self {
-        let _ = (options, seed);
-        Self {
-            sent: Sent::default(),
+/// Events that are kept for [`crate::Sender::poll_event`].
+const MOST_EVENTS: usize = 4_096;
+
+/// What happened and has not been asked for yet; when it is full, the oldest is forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Events(VecDeque<Event>);
+
+impl Events {
+    pub(super) fn push(&mut self, event: Event) {
+        if self.0.len() >= MOST_EVENTS {
+            self.0.pop_front();
         }
+        self.0.push_back(event);
     }
 
-    /// Gives the sender `segments` full segments more to send (any number: `u32::MAX` at a time).
-    pub fn supply(&mut self, segments: u32) {
-        let _ = segments;
-    }
-
-    /// Gives the sender one segment of `len` octets (at most the full size) to send after what it has.
-    pub fn supply_one(&mut self, len: u16) {
-        let _ = len;
-    }
-
-    /// Takes back what has not been sent yet, and marks the end: the transfer is done when all that was sent is acknowledged.
-    pub fn close(&mut self) {}
-
-    /// An acknowledgement arrived.
-    pub fn handle_ack(&mut self, ack: &Ack, now: Instant) {
-        let _ = (ack, now);
-    }
-
-    /// The instant of [`Sender::next_timeout`] has come.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-    }
-
-    /// The next packet to send, if any may leave now.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        let _ = now;
-        None
-    }
-
-    /// What happened, oldest first; at most the last few thousand are kept.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        None
-    }
-
-    /// When to call [`Sender::handle_timeout`].
-    pub fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    /// Whether all that was supplied has been acknowledged and [`Sender::close`] was called.
-    pub fn is_done(&self) -> bool {
-        false
-    }
-
-    /// The segment of which `id` is a copy, if `id` is one of the packets that may still come back. This is what one-way
-    /// emulation needs: an identifier that came back is fed to a receiver at this side.
-    pub fn find(&self, id: PacketId) -> Option<Segment> {
-        let _ = id;
-        None
-    }
-
-    /// What has been done so far.
-    pub fn sent(&self) -> Sent {
-        self.sent
-    }
-
-    /// How things stand.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot::default()
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        self.0.pop_front()
     }
 }

@@ -1,0 +1,197 @@
+//! CUBIC (RFC 9438), with the numbers and the counting of the Linux kernel.
+//!
+//! After a cut the window first returns quickly to where it was cut (concave), rests there, then probes beyond (convex):
+//! `W(t) = C (t - K)^3 + W_max` (section 4.2, figure 1), where K is the time to come back. The law says only how many
+//! acknowledged segments earn one more segment; [`Window::additive_increase`] does the rest.
+//!
+//! *As the kernel:* the target is that of one least round trip ahead; it is looked at again when the window has changed or
+//! 1/32 s has passed; growth is at most by half a round trip's acknowledgements (section 4.4's 1.5) and, before the first
+//! loss, at least one in twenty.
+
+use super::hystart::HyStart;
+use super::{Controller, Growing, Window};
+use crate::Options;
+use std::time::Duration;
+use units::Instant;
+
+/// How often the target is computed while the window stays as it is.
+const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// The least number of acknowledged segments for one more.
+const LEAST_EVERY: f64 = 2.0;
+/// And the most before the first loss.
+const MOST_EVERY_AT_FIRST: f64 = 20.0;
+
+/// What a congestion event changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epoch {
+    /// Beginning of this congestion avoidance.
+    start: Option<Instant>,
+    /// `W_max` (section 4.1.2): the window before the last cut, less what fast convergence takes.
+    w_max: f64,
+    /// Seconds from `start` to the plateau.
+    k: f64,
+    /// The plateau.
+    origin: f64,
+    /// Segments acknowledged since `start` that `w_est` has not counted yet.
+    uncounted: f64,
+    /// `W_est`: what Reno would have (section 4.3).
+    w_est: f64,
+    /// The latest computation: when, for which window, with which result.
+    at: Instant,
+    for_cwnd: u32,
+    every: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Cubic {
+    beta: f64,
+    c: f64,
+    fast_convergence: bool,
+    epoch: Epoch,
+    /// Before the latest cut (section 4.9).
+    before: Epoch,
+    min_rtt: Option<Duration>,
+    hystart: Option<HyStart>,
+}
+
+impl Cubic {
+    pub(super) fn new(options: &Options) -> Self {
+        let cubic = &options.cubic;
+        Self {
+            beta: cubic.beta.clamp(0.1, 0.95),
+            c: if cubic.c > 0.0 { cubic.c } else { 0.4 },
+            fast_convergence: cubic.fast_convergence,
+            epoch: Epoch::default(),
+            before: Epoch::default(),
+            min_rtt: None,
+            hystart: cubic.hystart.then(HyStart::default),
+        }
+    }
+
+    /// Section 4.2: K, and where the plateau is.
+    fn begin(&mut self, cwnd: u32, growing: &Growing) {
+        let window = f64::from(cwnd);
+        let epoch = &mut self.epoch;
+        epoch.start = Some(growing.now);
+        epoch.uncounted = f64::from(growing.acked);
+        epoch.w_est = window;
+        epoch.origin = epoch.w_max.max(window);
+        epoch.k = ((epoch.origin - window) / self.c).cbrt();
+    }
+
+    /// Acknowledged segments that earn one more by the cubic function (sections 4.2, 4.4, 4.5).
+    fn cubic_every(&self, cwnd: f64, start: Instant, now: Instant) -> f64 {
+        let t = now.since(start) + self.min_rtt.unwrap_or_default();
+        let from_plateau = t.as_secs_f64() - self.epoch.k;
+        let target = self.epoch.origin + self.c * from_plateau.powi(3);
+        let every = if target > cwnd {
+            cwnd / (target - cwnd)
+        } else {
+            100.0 * cwnd
+        };
+        if self.epoch.w_max == 0.0 {
+            every.min(MOST_EVERY_AT_FIRST)
+        } else {
+            every
+        }
+    }
+
+    /// The same in the Reno-friendly region (section 4.3): by alpha = 3 (1 - beta) / (1 + beta) per window.
+    fn friendly_every(&mut self, cwnd: f64) -> f64 {
+        let a_segment = cwnd * (1.0 + self.beta) / (3.0 * (1.0 - self.beta));
+        let steps = (self.epoch.uncounted / a_segment).floor();
+        self.epoch.uncounted -= steps * a_segment;
+        self.epoch.w_est += steps;
+        let ahead = self.epoch.w_est - cwnd;
+        if ahead > 0.0 {
+            cwnd / ahead
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    fn refresh(&mut self, cwnd: u32, growing: &Growing) {
+        self.epoch.uncounted += f64::from(growing.acked);
+        let is_fresh = growing.now.since(self.epoch.at) <= REFRESH;
+        if self.epoch.every > 0 && self.epoch.for_cwnd == cwnd && is_fresh {
+            return;
+        }
+        if self.epoch.start.is_none() {
+            self.begin(cwnd, growing);
+        }
+        (self.epoch.at, self.epoch.for_cwnd) = (growing.now, cwnd);
+        let window = f64::from(cwnd);
+        let start = self.epoch.start.unwrap_or(growing.now);
+        let every = self
+            .cubic_every(window, start, growing.now)
+            .min(self.friendly_every(window));
+        self.epoch.every = whole(every.max(LEAST_EVERY));
+    }
+}
+
+impl Controller for Cubic {
+    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
+        self.refresh(window.cwnd, growing);
+        window.additive_increase(self.epoch.every, growing.acked);
+    }
+
+    /// Sections 4.6 and 4.7.
+    fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        self.before = self.epoch;
+        let window = f64::from(cwnd);
+        let gives_up_room = self.fast_convergence && window < self.epoch.w_max;
+        let w_max = if gives_up_room {
+            window * (1.0 + self.beta) / 2.0
+        } else {
+            window
+        };
+        self.epoch = Epoch {
+            w_max,
+            ..Epoch::default()
+        };
+        whole(window * self.beta).max(2)
+    }
+
+    /// Section 4.8; the kernel forgets `W_max` too, and so does this.
+    fn timed_out(&mut self) {
+        self.epoch = Epoch::default();
+        self.min_rtt = None;
+        self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
+    }
+
+    /// Section 4.9.
+    fn undone(&mut self) {
+        self.epoch = self.before;
+    }
+
+    fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
+        let after_recovery = |start| growing.now.since(start) < Duration::from_secs(1);
+        if self.epoch.start.is_some_and(after_recovery) {
+            return;
+        }
+        let min = self.min_rtt.map_or(rtt, |min| min.min(rtt));
+        self.min_rtt = Some(min);
+        let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start()) else {
+            return;
+        };
+        if hystart.should_leave(window.cwnd, rtt, min, growing) {
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    /// Section 4.2's t does not run while there is nothing to send.
+    fn paused(&mut self, pause: Duration) {
+        self.epoch.start = self.epoch.start.map(|start| start + pause);
+    }
+}
+
+/// Rounded down to a whole number of segments.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and that is what is meant"
+)]
+const fn whole(segments: f64) -> u32 {
+    segments as u32
+}

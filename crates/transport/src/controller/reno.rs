@@ -1,0 +1,47 @@
+//! Reno's congestion avoidance (RFC 5681 section 3.1) by one of three rules of growth, and its halving.
+
+use super::{Controller, Growing, Window};
+use crate::{Growth, Options};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Reno {
+    growth: Growth,
+    /// [`Growth::PerWindow`]: the window that is being acknowledged ends here.
+    window_end: Option<u64>,
+}
+
+impl Reno {
+    pub(super) const fn new(options: &Options) -> Self {
+        Self {
+            growth: options.growth,
+            window_end: None,
+        }
+    }
+
+    fn per_window(&mut self, window: &mut Window, growing: &Growing) {
+        match self.window_end {
+            Some(end) if growing.una < end => return,
+            Some(_) => window.additive_increase(1, 1),
+            None => {}
+        }
+        self.window_end = Some(growing.next);
+    }
+}
+
+impl Controller for Reno {
+    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
+        match self.growth {
+            Growth::Bytes => window.additive_increase(window.cwnd, growing.acked),
+            Growth::PerAck => window.additive_increase(window.cwnd, 1),
+            Growth::PerWindow => self.per_window(window, growing),
+        }
+    }
+
+    /// Half the window, at least two segments (RFC 5681 equation 4; of the window as the Linux kernel does it, which with a
+    /// window that is used up is the flight).
+    fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        self.window_end = None;
+        (cwnd / 2).max(2)
+    }
+}

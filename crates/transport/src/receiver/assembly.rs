@@ -1,0 +1,148 @@
+//! What has arrived: everything before one number, and ranges beyond.
+
+use crate::Seq;
+use crate::ranges::Ranges;
+use crate::segment::{MAX_BLOCKS, SackBlocks};
+use std::collections::VecDeque;
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Placed {
+    /// It was the next one. `closed_gap`: something beyond had been waiting for it.
+    InOrder {
+        /// See above.
+        closed_gap: bool,
+    },
+    /// Something is missing before it.
+    Beyond,
+    /// It was here already.
+    Duplicate,
+}
+
+/// A segment that waits for one before it, or has not come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    len: Option<u16>,
+    last: bool,
+}
+
+/// See the module. It remembers no more than the receiver's window.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    next: u64,
+    bytes: u64,
+    last: bool,
+    /// Segments from `next` on.
+    slots: VecDeque<Slot>,
+    ranges: Ranges,
+    /// A number in each of the ranges that changed lately, the latest first.
+    recent: [u64; MAX_BLOCKS],
+}
+
+impl Assembly {
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Octets in order.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the latest segment in order is the last of all, and nothing beyond it is here.
+    pub(super) fn is_complete(&self) -> bool {
+        self.last && self.ranges.is_empty()
+    }
+
+    /// Whether something waits beyond a gap.
+    pub(super) fn has_gap(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Segment `number` of `len` octets is here; the caller has seen to it that it is within the window.
+    pub(super) fn place(&mut self, number: u64, len: u16, last: bool) -> Placed {
+        let slot = Slot {
+            len: Some(len),
+            last,
+        };
+        if number == self.next {
+            let closed_gap = self.has_gap();
+            self.advance(slot);
+            return Placed::InOrder { closed_gap };
+        }
+        let offset = number
+            .checked_sub(self.next)
+            .and_then(|offset| usize::try_from(offset).ok());
+        let Some(offset) = offset else {
+            return Placed::Duplicate;
+        };
+        if offset >= self.slots.len() {
+            self.slots.resize(offset + 1, Slot::default());
+        }
+        match self.slots.get_mut(offset) {
+            Some(place) if place.len.is_none() => *place = slot,
+            _ => return Placed::Duplicate,
+        }
+        self.ranges.insert(number, number + 1, |_, _| {});
+        self.touch(number);
+        Placed::Beyond
+    }
+
+    /// The next segment is here, and with it those that waited for it.
+    fn advance(&mut self, first: Slot) {
+        self.slots.pop_front();
+        let mut slot = first;
+        while let Some(len) = slot.len {
+            self.next += 1;
+            self.bytes += u64::from(len);
+            self.last = slot.last;
+            if self.slots.front().is_none_or(|slot| slot.len.is_none()) {
+                break;
+            }
+            slot = self.slots.pop_front().unwrap_or_default();
+        }
+        self.ranges.forget_before(self.next);
+    }
+
+    /// The range around `number` is the latest that changed (RFC 2018 section 4).
+    fn touch(&mut self, number: u64) {
+        let around = self.ranges.around(number);
+        let is_same =
+            |other: &u64| around.is_some_and(|range| range.0 <= *other && *other < range.1);
+        let end = self
+            .recent
+            .iter()
+            .position(is_same)
+            .unwrap_or(MAX_BLOCKS - 1);
+        if let Some(moved) = self.recent.get_mut(..=end) {
+            moved.rotate_right(1);
+        }
+        self.recent[0] = number;
+    }
+
+    /// The blocks of the next acknowledgement: `duplicate` first (RFC 2883 section 4), then the latest, then those reported
+    /// most recently (RFC 2018 section 4).
+    pub(super) fn blocks(&self, duplicate: Option<u64>, seq: impl Fn(u64) -> Seq) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        if let Some(number) = duplicate {
+            blocks.push(seq(number), seq(number + 1));
+            if let Some((first, end)) = self.ranges.around(number) {
+                blocks.push(seq(first), seq(end));
+            }
+        }
+        if !self.has_gap() {
+            return blocks;
+        }
+        let around_duplicate = duplicate.and_then(|number| self.ranges.around(number));
+        let mut told = [around_duplicate; MAX_BLOCKS + 1];
+        for (at, number) in self.recent.iter().enumerate() {
+            let range = self.ranges.around(*number);
+            if range.is_some() && !told.contains(&range) {
+                let (first, end) = range.unwrap_or_default();
+                blocks.push(seq(first), seq(end));
+                told[at + 1] = range;
+            }
+        }
+        blocks
+    }
+}

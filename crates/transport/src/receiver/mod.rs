@@ -1,0 +1,240 @@
+//! The receiver: which acknowledgement goes back when.
+//!
+//! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due. The rest is here:
+//! what of a segment can be true, which time is echoed (RFC 7323 section 4.3), marks (RFC 3168) and the window.
+//!
+//! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
+//! refused one: neither its name nor its time.
+
+mod assembly;
+mod delay;
+
+use crate::{Ack, Options, PacketId, Segment, Seq};
+use assembly::{Assembly, Placed};
+use delay::Delay;
+use units::{Ecn, Instant};
+
+/// The receiving end of a transfer.
+#[derive(Debug)]
+pub struct Receiver {
+    first_seq: u32,
+    mss: u16,
+    room: u64,
+    assembly: Assembly,
+    delay: Delay,
+    /// The application has read everything before this number while it was held.
+    held_at: Option<u64>,
+    /// End of the window that was offered last.
+    edge: u64,
+    /// The latest duplicate, to be reported once.
+    duplicate: Option<u64>,
+    latest: PacketId,
+    highest: Option<(u64, PacketId)>,
+    /// The latest packet by its counter, for reordering.
+    newest: Option<u32>,
+    /// `TS.Recent`, and when it arrived.
+    echo: Instant,
+    echo_arrived: Instant,
+    /// `Last.ACK.sent`.
+    acked: u64,
+    /// Congestion is echoed until the sender has answered.
+    echoes_mark: bool,
+    receipts: Receipts,
+}
+
+/// What has arrived.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Receipts {
+    /// Packets, copies among them.
+    pub packets: u64,
+    /// Segments in order.
+    pub segments: u64,
+    /// Octets of payload in order.
+    pub bytes: u64,
+    /// Packets whose segment had arrived already.
+    pub duplicates: u64,
+    /// Packets that arrived after one that was sent later (RFC 4737 section 3.3, by packet counters).
+    pub reordered: u64,
+    /// Packets marked CE.
+    pub marked: u64,
+    /// Packets beyond the window, or otherwise impossible; dropped.
+    pub refused: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+}
+
+impl Receiver {
+    /// A receiver for a transfer by `options`.
+    pub fn new(options: &Options) -> Self {
+        let room = u64::from(options.receive_window);
+        Self {
+            first_seq: options.first_seq,
+            mss: options.mss,
+            room,
+            assembly: Assembly::default(),
+            delay: Delay::new(options.delayed_ack),
+            held_at: None,
+            edge: room,
+            duplicate: None,
+            latest: PacketId::default(),
+            highest: None,
+            newest: None,
+            echo: Instant::ZERO,
+            echo_arrived: Instant::ZERO,
+            acked: 0,
+            echoes_mark: false,
+            receipts: Receipts::default(),
+        }
+    }
+
+    /// A segment arrived at `now`, with `ecn` in its IP header.
+    pub fn handle_segment(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
+        self.receipts.packets += 1;
+        self.receipts.marked += u64::from(ecn == Ecn::Ce);
+        let Some(number) = self.acceptable(segment) else {
+            self.receipts.refused += 1;
+            return;
+        };
+        self.note_order(segment.id);
+        self.note_marks(segment, ecn);
+        self.latest = segment.id;
+        if segment.flags.probe {
+            self.delay.hurry();
+            return;
+        }
+        self.note_time(number, segment.sent, now);
+        if self.highest.is_none_or(|(highest, _)| highest < number) {
+            self.highest = Some((number, segment.id));
+        }
+        self.place(number, segment, now);
+    }
+
+    /// The number of `segment` if it can be one of this transfer: not before the first, not beyond the window (RFC 9293
+    /// section 3.10.7.4), not longer than agreed.
+    fn acceptable(&self, segment: &Segment) -> Option<u64> {
+        let next = self.assembly.next();
+        let distance = i64::from(segment.seq.minus(self.next()));
+        let number = next.checked_add_signed(distance)?;
+        if segment.flags.probe {
+            return Some(next);
+        }
+        (number < self.edge && segment.len <= self.mss).then_some(number)
+    }
+
+    fn place(&mut self, number: u64, segment: &Segment, now: Instant) {
+        match self.assembly.place(number, segment.len, segment.flags.last) {
+            Placed::InOrder { closed_gap } => {
+                self.delay.wait(now);
+                if closed_gap || segment.flags.last {
+                    self.delay.hurry();
+                }
+            }
+            Placed::Beyond => self.delay.hurry(),
+            Placed::Duplicate => {
+                self.receipts.duplicates += 1;
+                self.duplicate = Some(number);
+                self.delay.be_quick();
+            }
+        }
+    }
+
+    /// RFC 4737 section 3.3: what was sent before something that has arrived is reordered.
+    fn note_order(&mut self, id: PacketId) {
+        let counter = (id.0 >> 32) as u32;
+        match self.newest {
+            Some(newest) if counter.wrapping_sub(newest).cast_signed() < 0 => {
+                self.receipts.reordered += 1
+            }
+            _ => self.newest = Some(counter),
+        }
+    }
+
+    /// RFC 3168 section 6.1.3: a mark is echoed at once and until `cwr`.
+    fn note_marks(&mut self, segment: &Segment, ecn: Ecn) {
+        if segment.flags.cwr {
+            self.echoes_mark = false;
+        }
+        if ecn == Ecn::Ce {
+            self.delay.hurry();
+            self.echoes_mark = true;
+        }
+    }
+
+    /// RFC 7323 section 4.3 (2).
+    fn note_time(&mut self, number: u64, sent: Instant, now: Instant) {
+        if number <= self.acked && sent >= self.echo {
+            (self.echo, self.echo_arrived) = (sent, now);
+        }
+    }
+
+    /// The instant of [`Receiver::next_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.delay.handle_timeout(now);
+    }
+
+    /// Stops the application's reading (the window closes as segments arrive), or goes on with it (which is announced).
+    pub fn hold(&mut self, is_held: bool, now: Instant) {
+        let _ = now;
+        if is_held {
+            self.held_at.get_or_insert(self.assembly.next());
+        } else if self.held_at.take().is_some() && self.highest.is_some() {
+            self.delay.hurry();
+        }
+    }
+
+    /// The next acknowledgement to send, if any.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Ack> {
+        if !self.delay.take() {
+            return None;
+        }
+        let next = self.assembly.next();
+        let read = self.held_at.unwrap_or(next);
+        self.edge = self.edge.max(read + self.room);
+        self.acked = next;
+        self.receipts.acks += 1;
+        let duplicate = self.duplicate.take();
+        Some(Ack {
+            ack: self.seq(next),
+            id: self.latest,
+            highest: self.highest.map_or(self.latest, |(_, id)| id),
+            echo: self.echo,
+            delay_ns: u32::try_from(now.since(self.echo_arrived).as_nanos()).unwrap_or(u32::MAX),
+            window: u32::try_from(self.edge - next).unwrap_or(u32::MAX),
+            ece: self.echoes_mark,
+            sack: self.assembly.blocks(duplicate, |number| self.seq(number)),
+        })
+    }
+
+    /// When to call [`Receiver::handle_timeout`].
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.delay.deadline()
+    }
+
+    /// The number expected next.
+    pub fn next(&self) -> Seq {
+        self.seq(self.assembly.next())
+    }
+
+    /// Whether the last segment of the transfer and all before it have arrived.
+    pub fn is_complete(&self) -> bool {
+        self.assembly.is_complete()
+    }
+
+    /// What has arrived so far.
+    pub fn receipts(&self) -> Receipts {
+        Receipts {
+            segments: self.assembly.next(),
+            bytes: self.assembly.bytes(),
+            ..self.receipts
+        }
+    }
+
+    /// The number on the wire of segment `number`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "numbers on the wire are modulo 2^32"
+    )]
+    const fn seq(&self, number: u64) -> Seq {
+        Seq(self.first_seq).plus(number as u32)
+    }
+}

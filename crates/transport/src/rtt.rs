@@ -1,0 +1,157 @@
+//! Round trips and the retransmission timeout (RFC 6298).
+//!
+//! Two estimators of the variation. With [`RtoFloor::Timeout`] it is RFC 6298 to the letter. With [`RtoFloor::Variation`],
+//! the default, it is what the Linux kernel does: the floor is under the variation, not under the timeout, so that
+//! RTO >= SRTT + `rto_min`; the variation is the largest mean deviation seen in a window, falls slowly, and a round trip that
+//! got shorter raises it by little.
+
+use crate::{Options, RtoFloor};
+use std::time::Duration;
+use units::Instant;
+
+/// A minimum of round trips is at most so old, and at least half of it.
+const MIN_RTT_AGE: Duration = Duration::from_secs(300);
+
+/// The estimator; everything in nanoseconds.
+#[derive(Debug)]
+pub(crate) struct RoundTrips {
+    floor: RtoFloor,
+    rto_min: i64,
+    rto_max: Duration,
+    /// SRTT; zero before the first sample.
+    srtt: i64,
+    /// Mean deviation, and the largest in this window.
+    mdev: i64,
+    mdev_max: i64,
+    /// RTTVAR.
+    rttvar: i64,
+    /// The window over which `mdev_max` is taken ends here.
+    window_end: u64,
+    base: Duration,
+    backoff: u32,
+    min: (Duration, Duration),
+    min_since: Instant,
+}
+
+impl RoundTrips {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            floor: options.rto_floor,
+            rto_min: nanos(options.rto_min.0),
+            rto_max: options.rto_max.0.max(Duration::from_millis(1)),
+            srtt: 0,
+            mdev: 0,
+            mdev_max: 0,
+            rttvar: 0,
+            window_end: 0,
+            base: options.rto_initial.0,
+            backoff: 0,
+            min: (Duration::MAX, Duration::MAX),
+            min_since: Instant::ZERO,
+        }
+    }
+
+    /// A round trip took `sample`; `una` and `next` are the sender's. Ends the back-off (RFC 6298 section 5, last paragraph).
+    pub(crate) fn sample(&mut self, sample: Duration, una: u64, next: u64) {
+        let sample = nanos(sample).max(1);
+        if self.srtt == 0 {
+            self.first(sample, next);
+        } else {
+            match self.floor {
+                RtoFloor::Timeout => self.by_rfc(sample),
+                RtoFloor::Variation => self.by_kernel(sample, una, next),
+            }
+        }
+        self.backoff = 0;
+        let variation = self.rttvar.saturating_mul(4);
+        let rto = match self.floor {
+            RtoFloor::Timeout => (self.srtt + variation).max(self.rto_min),
+            RtoFloor::Variation => self.srtt + variation.max(self.rto_min),
+        };
+        self.base = Duration::from_nanos(rto.unsigned_abs());
+    }
+
+    /// RFC 6298 section 2.2.
+    fn first(&mut self, sample: i64, next: u64) {
+        self.srtt = sample;
+        self.mdev = sample / 2;
+        self.rttvar = self.least_variation().max(self.mdev);
+        self.mdev_max = self.rttvar;
+        self.window_end = next;
+    }
+
+    /// RFC 6298 section 2.3.
+    fn by_rfc(&mut self, sample: i64) {
+        self.rttvar += ((self.srtt - sample).abs() - self.rttvar) / 4;
+        self.srtt += (sample - self.srtt) / 8;
+    }
+
+    fn by_kernel(&mut self, sample: i64, una: u64, next: u64) {
+        let error = sample - self.srtt;
+        self.srtt += error / 8;
+        let surplus = error.abs() - self.mdev;
+        // A shorter round trip says nothing of the next long one: it counts an eighth.
+        let gain = if error < 0 && surplus > 0 { 32 } else { 4 };
+        self.mdev += surplus / gain;
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev_max);
+        }
+        if una > self.window_end {
+            if self.mdev_max < self.rttvar {
+                self.rttvar -= (self.rttvar - self.mdev_max) / 4;
+            }
+            self.window_end = next;
+            self.mdev_max = self.least_variation();
+        }
+    }
+
+    const fn least_variation(&self) -> i64 {
+        match self.floor {
+            RtoFloor::Timeout => 0,
+            RtoFloor::Variation => self.rto_min / 4,
+        }
+    }
+
+    /// A round trip that may be the least; RACK's and HyStart's measure, without the receiver's delay.
+    pub(crate) fn sample_min(&mut self, sample: Duration, now: Instant) {
+        if now.since(self.min_since) > MIN_RTT_AGE / 2 {
+            self.min = (sample, self.min.0);
+            self.min_since = now;
+        }
+        self.min.0 = self.min.0.min(sample);
+    }
+
+    /// Doubles the timeout (RFC 6298 section 5.5).
+    pub(crate) const fn back_off(&mut self) {
+        self.backoff = self.backoff.saturating_add(1);
+    }
+
+    /// The timeout, backed off as it is.
+    pub(crate) fn rto(&self) -> Duration {
+        let factor = 1_u32.checked_shl(self.backoff).unwrap_or(u32::MAX);
+        self.base.saturating_mul(factor).min(self.rto_max)
+    }
+
+    /// SRTT, after the first sample.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        (self.srtt > 0).then(|| Duration::from_nanos(self.srtt.unsigned_abs()))
+    }
+
+    /// RTTVAR.
+    pub(crate) const fn rttvar(&self) -> Duration {
+        Duration::from_nanos(self.rttvar.unsigned_abs())
+    }
+
+    /// The least round trip of the last minutes.
+    pub(crate) fn min(&self) -> Option<Duration> {
+        let min = self.min.0.min(self.min.1);
+        (min < Duration::MAX).then_some(min)
+    }
+}
+
+/// At most an hour, so that sums of a few cannot overflow.
+fn nanos(span: Duration) -> i64 {
+    const HOUR: i64 = 3_600_000_000_000;
+    i64::try_from(span.as_nanos()).map_or(HOUR, |ns| ns.min(HOUR))
+}

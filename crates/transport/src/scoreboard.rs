@@ -1,0 +1,279 @@
+//! The scoreboard: what has been sent and not yet acknowledged, and what is held to have become of it.
+//!
+//! Inside the machines segments are counted from 0 without wrap; [`crate::Seq`] exists on the wire only. Two rings: one of
+//! *segments*, by number, from the oldest unacknowledged; and one of *copies*, by packet counter, that is in the order in
+//! which they left. The second is what RACK needs (RFC 8985 section 5.1) and what names the segment of a packet that came
+//! back. Neither is longer than the window and what was retransmitted of it.
+//!
+//! The estimate of what is in the network is RFC 6675's *pipe* as counters: segments out, less those that arrived (SACK),
+//! less those lost, plus those sent again (section 4, `SetPipe`).
+
+use crate::ranges::Ranges;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use units::Instant;
+
+/// Copies that are remembered beyond twice the segments that are out.
+const SPARE_COPIES: usize = 4_096;
+
+/// A segment that is not yet acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// When its latest copy left.
+    pub(crate) sent: Instant,
+    /// The counter of its latest copy.
+    pub(crate) copy: u64,
+    /// Octets of payload.
+    pub(crate) len: u16,
+    /// It has arrived, says a SACK block.
+    pub(crate) sacked: bool,
+    /// It is held to be lost.
+    pub(crate) lost: bool,
+    /// Its latest copy is a retransmission that is not held to be lost.
+    pub(crate) resent: bool,
+    /// There was ever a second copy.
+    pub(crate) ever_resent: bool,
+}
+
+/// A packet that left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    /// The segment of which it is a copy.
+    pub(crate) number: u64,
+    /// When it left.
+    pub(crate) sent: Instant,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    una: u64,
+    segments: VecDeque<Entry>,
+    copies: VecDeque<Copy>,
+    /// The counter of the first in `copies`.
+    base: u64,
+    /// No packet that `copies` has forgotten carried this number or one above.
+    forgotten_end: u64,
+    sacked: Ranges,
+    /// Segments that arrived, by SACK, or by the count of duplicates where there is none.
+    pub(crate) sacked_out: u32,
+    /// Segments held to be lost.
+    pub(crate) lost_out: u32,
+    /// Retransmissions held to be in the network.
+    pub(crate) resent_out: u32,
+    to_resend: BinaryHeap<Reverse<u64>>,
+}
+
+impl Scoreboard {
+    /// Oldest unacknowledged segment.
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next new segment.
+    pub(crate) fn next(&self) -> u64 {
+        self.una + self.segments.len() as u64
+    }
+
+    /// Segments sent and not acknowledged.
+    pub(crate) fn out(&self) -> u32 {
+        u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Segments that arrived or are lost.
+    pub(crate) const fn left(&self) -> u32 {
+        self.sacked_out + self.lost_out
+    }
+
+    /// Packets that are held to be in the network (RFC 6675 section 4, `pipe`).
+    pub(crate) fn in_flight(&self) -> u32 {
+        (self.out() + self.resent_out).saturating_sub(self.left())
+    }
+
+    /// The segment `number`, if it is out.
+    pub(crate) fn get(&self, number: u64) -> Option<&Entry> {
+        self.segments.get(self.index(number)?)
+    }
+
+    /// The oldest unacknowledged segment.
+    pub(crate) fn head(&self) -> Option<&Entry> {
+        self.segments.front()
+    }
+
+    /// The number after the highest segment that arrived; `una` if none did.
+    pub(crate) fn highest_sacked(&self) -> u64 {
+        self.sacked.end().unwrap_or(self.una).max(self.una)
+    }
+
+    /// The packet with `counter`, if it is remembered.
+    pub(crate) fn copy(&self, counter: u64) -> Option<Copy> {
+        let at = usize::try_from(counter.checked_sub(self.base)?).ok()?;
+        self.copies.get(at).copied()
+    }
+
+    /// The lowest counter that is remembered.
+    pub(crate) const fn oldest_copy(&self) -> u64 {
+        self.base
+    }
+
+    /// What the arrival of the packet with `counter` proves: no segment from here on.
+    pub(crate) fn proven_by(&self, counter: u64) -> u64 {
+        match self.copy(counter) {
+            Some(copy) => copy.number + 1,
+            None => self.forgotten_end,
+        }
+    }
+
+    /// A new segment of `len` octets left as the packet with `counter`; returns its number.
+    pub(crate) fn send(&mut self, len: u16, counter: u64, now: Instant) -> u64 {
+        let number = self.next();
+        self.segments.push_back(Entry {
+            sent: now,
+            copy: counter,
+            len,
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+        });
+        self.remember(counter, Copy { number, sent: now });
+        number
+    }
+
+    /// Segment `number` left again as the packet with `counter`; returns its length.
+    pub(crate) fn resend(&mut self, number: u64, counter: u64, now: Instant) -> Option<u16> {
+        let entry = self.entry(number)?;
+        let was_resent = entry.resent;
+        (entry.sent, entry.copy) = (now, counter);
+        (entry.resent, entry.ever_resent) = (true, true);
+        let len = entry.len;
+        self.resent_out += u32::from(!was_resent);
+        self.remember(counter, Copy { number, sent: now });
+        Some(len)
+    }
+
+    /// A packet that carries no segment left with `counter`; it stands for the segment before `number`.
+    pub(crate) fn remember_empty(&mut self, counter: u64, now: Instant) {
+        let number = self.next().saturating_sub(1);
+        self.remember(counter, Copy { number, sent: now });
+    }
+
+    /// Segment `number` has arrived beyond a gap. Returns what it was before.
+    pub(crate) fn sack(&mut self, number: u64) -> Option<Entry> {
+        let entry = self.entry(number)?;
+        let before = *entry;
+        if before.sacked {
+            return Some(before);
+        }
+        entry.sacked = true;
+        if before.lost {
+            (entry.lost, entry.resent) = (false, false);
+            self.lost_out -= 1;
+            self.resent_out -= u32::from(before.resent);
+        }
+        self.sacked_out += 1;
+        Some(before)
+    }
+
+    /// Adds `[first, end)` to what has arrived; `fresh` hears of every part that is new.
+    pub(crate) fn add_block(&mut self, first: u64, end: u64, fresh: &mut Vec<(u64, u64)>) {
+        let (first, end) = (first.max(self.una), end.min(self.next()));
+        self.sacked
+            .insert(first, end, |low, high| fresh.push((low, high)));
+    }
+
+    /// The oldest segment is acknowledged. Returns what it was. `is_sack`: that `sacked_out` counts what is marked.
+    pub(crate) fn acknowledge(&mut self) -> Option<Entry> {
+        let entry = self.segments.pop_front()?;
+        self.una += 1;
+        self.sacked_out -= u32::from(entry.sacked);
+        self.lost_out -= u32::from(entry.lost);
+        self.resent_out -= u32::from(entry.resent);
+        Some(entry)
+    }
+
+    /// To be called when all that an acknowledgement covers has been taken.
+    pub(crate) fn forget_acknowledged(&mut self) {
+        self.sacked.forget_before(self.una);
+        self.forgotten_end = self.forgotten_end.max(self.una);
+        while self
+            .copies
+            .front()
+            .is_some_and(|copy| copy.number < self.una)
+        {
+            self.copies.pop_front();
+            self.base += 1;
+        }
+        if self.segments.is_empty() {
+            self.to_resend.clear();
+        }
+    }
+
+    /// Segment `number` is held to be lost; returns the counter of the copy if that is news.
+    pub(crate) fn mark_lost(&mut self, number: u64) -> Option<u64> {
+        let entry = self.entry(number)?;
+        if entry.sacked || (entry.lost && !entry.resent) {
+            return None;
+        }
+        let before = *entry;
+        (entry.lost, entry.resent) = (true, false);
+        self.lost_out += u32::from(!before.lost);
+        self.resent_out -= u32::from(before.resent);
+        self.to_resend.push(Reverse(number));
+        Some(before.copy)
+    }
+
+    /// The lowest segment that is lost and not sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<u64> {
+        while let Some(&Reverse(number)) = self.to_resend.peek() {
+            if self
+                .get(number)
+                .is_some_and(|entry| entry.lost && !entry.resent)
+            {
+                return Some(number);
+            }
+            self.to_resend.pop();
+        }
+        None
+    }
+
+    /// Nothing is lost after all (RFC 4015 section 3.2 after a spurious timeout).
+    pub(crate) fn clear_lost(&mut self) {
+        for entry in &mut self.segments {
+            entry.lost = false;
+        }
+        self.lost_out = 0;
+        self.to_resend.clear();
+    }
+
+    /// Forgets what SACK said (RFC 2018 section 8: the receiver may have dropped it).
+    pub(crate) fn clear_sacked(&mut self) {
+        for entry in &mut self.segments {
+            entry.sacked = false;
+        }
+        self.sacked.clear();
+        self.sacked_out = 0;
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.una)?).ok()
+    }
+
+    fn entry(&mut self, number: u64) -> Option<&mut Entry> {
+        let index = self.index(number)?;
+        self.segments.get_mut(index)
+    }
+
+    fn remember(&mut self, counter: u64, copy: Copy) {
+        if self.copies.is_empty() {
+            self.base = counter;
+        }
+        self.copies.push_back(copy);
+        if self.copies.len() > 2 * self.segments.len() + SPARE_COPIES {
+            let oldest = self.copies.pop_front();
+            self.base += 1;
+            let end = oldest.map_or(0, |copy| copy.number + 1);
+            self.forgotten_end = self.forgotten_end.max(end);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Which state follows from an acknowledgement that is not plain progress.
+//!
+//! The order of the steps is the Linux kernel's: leave a state that has been repaired, undo what was needless, find what is
+//! lost, enter the next state.
+
+use super::progress::Progress;
+use super::{Cause, Event, Sender, State};
+use crate::Recovery;
+
+impl Sender {
+    /// Whether more than growth may follow.
+    pub(super) fn is_dubious(&self, progress: &Progress) -> bool {
+        let is_alarm = progress.sacked > 0 || progress.ece || progress.duplicate;
+        is_alarm || progress.is_duplicate_ack() || self.state != State::Open
+    }
+
+    pub(super) fn alert(&mut self, progress: &mut Progress) {
+        if progress.ece {
+            self.undo.forget_window();
+        }
+        if !self.has_sack() {
+            self.count_duplicate(progress);
+        }
+        if self.state == State::Open {
+            self.undo.first_resent = None;
+        } else if self.board.una() >= self.high {
+            self.leave(progress);
+        }
+        match self.state {
+            State::Recovery => self.alert_in_recovery(progress),
+            State::Loss => self.alert_in_loss(progress),
+            State::Open | State::Disorder | State::Cwr => {
+                if self.state != State::Cwr {
+                    self.try_undo_duplicates();
+                }
+                self.find_losses(progress);
+                self.enter_recovery_or_stay(progress);
+            }
+        }
+    }
+
+    /// All that was out at the cut has been acknowledged.
+    fn leave(&mut self, progress: &Progress) {
+        match self.state {
+            State::Cwr if self.board.una() > self.high => self.end_reduction(),
+            State::Recovery => {
+                self.try_undo_recovery(progress);
+                self.end_recovery();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_recovery(&mut self) {
+        self.end_reduction();
+        self.events.push(Event::Recovered);
+    }
+
+    fn alert_in_recovery(&mut self, progress: &mut Progress) {
+        if progress.advanced {
+            if self.options.recovery == Recovery::Reno {
+                // RFC 5681 section 3.2 step 6: any new acknowledgement ends it.
+                self.end_recovery();
+                self.keep_open();
+                return;
+            }
+            if self.try_undo_partial(progress) {
+                return;
+            }
+        }
+        if self.try_undo_duplicates() {
+            self.state = State::Open;
+            self.try_to_open(progress);
+        }
+        self.find_losses(progress);
+        if self.state != State::Recovery {
+            self.enter_recovery_or_stay(progress);
+        }
+    }
+
+    fn alert_in_loss(&mut self, progress: &mut Progress) {
+        self.repair_loss(progress);
+        self.find_losses(progress);
+        if self.state == State::Open || progress.lost_again {
+            self.enter_recovery_or_stay(progress);
+        }
+    }
+
+    fn enter_recovery_or_stay(&mut self, progress: &Progress) {
+        if self.board.lost_out == 0 {
+            self.try_to_open(progress);
+            return;
+        }
+        if self.state == State::Recovery {
+            return;
+        }
+        self.enter_recovery(progress.ece);
+    }
+
+    /// Fast recovery begins. `is_marked`: congestion is certain, so there will be nothing to undo.
+    pub(super) fn enter_recovery(&mut self, is_marked: bool) {
+        self.undo.begin(self.board.una(), self.board.resent_out);
+        if self.state != State::Cwr {
+            self.begin_reduction(Cause::Loss, !is_marked);
+        }
+        self.state = State::Recovery;
+        self.forced = !self.options.prr;
+        self.sent.recoveries += 1;
+    }
+
+    /// No loss is known: a mark may still cut the window; else the state follows from what is missing.
+    pub(super) fn try_to_open(&mut self, progress: &Progress) {
+        if self.board.resent_out == 0 {
+            self.undo.first_resent = None;
+        }
+        if progress.ece {
+            self.enter_cwr(Cause::Mark);
+        }
+        if self.state != State::Cwr {
+            self.keep_open();
+        }
+    }
+
+    /// Open, or disorder while something is missing.
+    pub(super) fn keep_open(&mut self) {
+        let is_missing = self.board.left() > 0 || self.board.resent_out > 0;
+        let state = if is_missing {
+            State::Disorder
+        } else {
+            State::Open
+        };
+        if state != self.state {
+            self.state = state;
+            self.high = self.board.next();
+        }
+    }
+
+    /// A cut without anything to repair (RFC 3168 section 6.1.2).
+    fn enter_cwr(&mut self, cause: Cause) {
+        if self.state >= State::Cwr {
+            return;
+        }
+        self.undo.marker = None;
+        self.begin_reduction(cause, false);
+        self.state = State::Cwr;
+        self.sent.marks += 1;
+    }
+
+    /// Without SACK each duplicate stands for a segment that arrived (RFC 5681 section 3.2 steps 3 and 4).
+    fn count_duplicate(&mut self, progress: &mut Progress) {
+        let room = self.board.out().saturating_sub(self.board.lost_out.max(1));
+        if progress.is_duplicate_ack() && self.board.sacked_out < room {
+            self.board.sacked_out += 1;
+            progress.delivered += 1;
+        }
+    }
+
+    /// A new acknowledgement takes the duplicates back but for the one segment that filled the gap (RFC 6582 section 3.2
+    /// step 5), outside of a recovery all of them.
+    pub(super) fn take_duplicates_back(&mut self, progress: &mut Progress) {
+        let counted = self.board.sacked_out;
+        progress.delivered += progress.in_order.saturating_sub(counted).max(1);
+        let is_partial = self.state >= State::Recovery && self.board.una() < self.high;
+        let rest = if is_partial {
+            (counted + 1).saturating_sub(progress.in_order)
+        } else {
+            0
+        };
+        self.board.sacked_out = rest.min(self.board.out());
+    }
+
+    fn find_losses(&mut self, progress: &mut Progress) {
+        if self.board.out() == 0 {
+            return;
+        }
+        if !self.has_sack() {
+            self.detect_by_duplicates(progress);
+        } else if self.has_rack() {
+            let again_at = self.detect_by_time(progress.now, Some(progress));
+            if let Some(at) = again_at {
+                self.timer.arm_reordering(at);
+                progress.rearm = false;
+            }
+        } else {
+            self.detect_by_count();
+        }
+    }
+
+    /// RFC 5681 section 3.2 step 2, and RFC 6582 section 3.2 step 5 for a partial acknowledgement.
+    fn detect_by_duplicates(&mut self, progress: &mut Progress) {
+        let una = self.board.una();
+        let is_partial = self.state == State::Recovery && progress.advanced;
+        let is_fast = self.state < State::Recovery
+            && self.board.sacked_out >= self.options.dup_thresh
+            && !self.is_echo_of_recovery();
+        if is_partial || is_fast {
+            progress.lost |= self.lose(una);
+        }
+    }
+
+    /// Whether duplicates may be those of a recovery's own retransmissions (RFC 6582 section 3.2 step 2).
+    fn is_echo_of_recovery(&self) -> bool {
+        let recover = self
+            .recover
+            .filter(|_| self.options.recovery == Recovery::NewReno);
+        recover.is_some_and(|recover| self.board.una() <= recover)
+    }
+
+    /// `IsLost` (RFC 6675 section 4): `DupThresh` segments above have arrived. Each segment is passed once.
+    fn detect_by_count(&mut self) {
+        let threshold = self.options.dup_thresh.max(1);
+        let counted = &mut self.counted;
+        if counted.edge < self.board.una() {
+            (counted.edge, counted.above) = (self.board.una(), self.board.sacked_out);
+        }
+        while self.counted.above >= threshold {
+            let edge = self.counted.edge;
+            let Some(entry) = self.board.get(edge) else {
+                break;
+            };
+            if entry.sacked {
+                self.counted.above -= 1;
+            } else if !entry.ever_resent {
+                self.lose(edge);
+            }
+            self.counted.edge += 1;
+        }
+    }
+}
+
+/// How far [`Sender::detect_by_count`] has come.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    edge: u64,
+    /// Segments that arrived from `edge` on.
+    above: u32,
+}
+
+impl Counted {
+    pub(super) const fn arrived(&mut self, number: u64) {
+        if number >= self.edge {
+            self.above += 1;
+        }
+    }
+}

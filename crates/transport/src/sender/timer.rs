@@ -1,0 +1,203 @@
+//! One timer for four purposes, as the kernel has it: each replaces the one before.
+//!
+//! The retransmission timer follows RFC 6298 section 5: started with the first segment out (5.1), stopped with nothing out
+//! (5.2), started anew by progress (5.3), and when it runs out: the head again (5.4), twice the time (5.5), started (5.6).
+
+use super::{Cause, Event, Sender, State};
+use units::Instant;
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Kind {
+    /// Retransmission timeout.
+    #[default]
+    Rto,
+    /// Tail loss probe.
+    Tail,
+    /// What RACK still gives time (RFC 8985 section 6.3).
+    Reordering,
+    /// A window probe (RFC 9293 section 3.8.6.1).
+    Persist,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Timer {
+    kind: Kind,
+    at: Option<Instant>,
+    /// Window probes without an answer that opened the window.
+    probes: u32,
+    /// A window probe leaves with the next poll.
+    pub(super) probe_is_due: bool,
+}
+
+impl Timer {
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.at
+    }
+
+    pub(super) const fn is_for(&self, kind: Kind) -> bool {
+        self.at.is_some() && self.kind as u8 == kind as u8
+    }
+
+    pub(super) const fn arm(&mut self, kind: Kind, at: Instant) {
+        (self.kind, self.at) = (kind, Some(at));
+    }
+
+    pub(super) const fn arm_reordering(&mut self, at: Instant) {
+        self.arm(Kind::Reordering, at);
+    }
+
+    const fn stop(&mut self) {
+        self.at = None;
+    }
+}
+
+impl Sender {
+    /// The instant of [`Sender::next_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.timer.deadline().is_none_or(|at| now < at) {
+            return;
+        }
+        let kind = self.timer.kind;
+        self.timer.stop();
+        match kind {
+            Kind::Rto => self.retransmission_timed_out(now),
+            Kind::Tail => self.probe_timed_out(now),
+            Kind::Reordering => self.reordering_timed_out(now),
+            Kind::Persist => self.persist_timed_out(),
+        }
+    }
+
+    /// After a segment left. `out_before`: how many were out.
+    pub(super) fn arm_after_send(&mut self, out_before: u32, now: Instant) {
+        if out_before == 0 || self.timer.is_for(Kind::Tail) {
+            self.arm_rto_from_head(now);
+        }
+        if !self.timer.is_for(Kind::Reordering)
+            && let Some(at) = self.probe_after(now, false)
+        {
+            self.timer.arm(Kind::Tail, at);
+        }
+    }
+
+    /// Progress: RFC 6298 sections 5.2 and 5.3.
+    pub(super) fn arm_after_ack(&mut self, now: Instant) {
+        match self.probe_after(now, true) {
+            Some(at) => self.timer.arm(Kind::Tail, at),
+            None => self.arm_rto_from_head(now),
+        }
+    }
+
+    /// The full timeout from now, or when another purpose had the timer, what is left of it.
+    pub(super) fn arm_rto_from_head(&mut self, now: Instant) {
+        if self.board.out() == 0 {
+            self.timer.stop();
+            return;
+        }
+        let full = now + self.round_trips.rto();
+        let was_other = matches!(self.timer.kind, Kind::Tail | Kind::Reordering);
+        let at = if was_other {
+            self.head_expires().max(now)
+        } else {
+            full
+        };
+        self.timer.arm(Kind::Rto, at);
+    }
+
+    fn retransmission_timed_out(&mut self, now: Instant) {
+        if self.board.out() == 0 {
+            return;
+        }
+        self.enter_loss(now);
+        self.sent.timeouts += 1;
+        self.retries = self.retries.saturating_add(1);
+        self.round_trips.back_off();
+        self.timer.arm(Kind::Rto, now + self.round_trips.rto());
+    }
+
+    /// RFC 5681 section 3.1 equation 4 and the loss window; RFC 6298 section 5.4.
+    fn enter_loss(&mut self, now: Instant) {
+        let is_new = self.state < State::Recovery;
+        let from = self.window.cwnd;
+        self.give_up_flight(now);
+        let is_first = self.state <= State::Disorder
+            || self.high <= self.board.una()
+            || (self.state == State::Loss && self.retries == 0);
+        if is_first {
+            let ssthresh = self.current_ssthresh();
+            self.undo.remember(Some(ssthresh), from);
+            self.window.ssthresh = self.controller.ssthresh(from);
+            self.undo.begin(self.board.una(), self.board.resent_out);
+        }
+        if self.state <= State::Disorder && self.board.sacked_out >= self.options.dup_thresh {
+            self.rack.forget_reordering(self.options.dup_thresh);
+        }
+        self.controller.timed_out();
+        (self.window.cwnd, self.window.count) = (self.board.in_flight() + 1, 0);
+        self.state = State::Loss;
+        self.high = self.board.next();
+        self.recover = Some(self.high);
+        self.tail.forget();
+        self.owes_cwr = self.options.ecn;
+        self.frto = self.options.undo && (is_new || self.retries > 0);
+        (self.prefers_new, self.holds, self.forced) = (false, false, false);
+        self.events.push(Event::Cut {
+            cause: Cause::Timeout,
+            from: f64::from(from),
+            to: f64::from(self.window.cwnd),
+        });
+    }
+
+    /// What is out is lost, but with RACK for what left less than a round trip ago (RFC 8985 section 6.3). A head that SACK
+    /// claimed to have arrived shows that the receiver forgets (RFC 2018 section 8).
+    fn give_up_flight(&mut self, now: Instant) {
+        if self.board.head().is_some_and(|head| head.sacked) {
+            self.board.clear_sacked();
+        } else if !self.has_sack() {
+            self.board.sacked_out = 0;
+        }
+        let head = self.board.una();
+        for number in head..self.board.next() {
+            let sent = self
+                .board
+                .get(number)
+                .map_or(Instant::ZERO, |entry| entry.sent);
+            let is_recent = self.has_rack() && self.rack.is_recent(now.since(sent));
+            if number == head || !is_recent {
+                self.lose(number);
+            }
+        }
+    }
+
+    fn reordering_timed_out(&mut self, now: Instant) {
+        let again_at = self.detect_by_time(now, None);
+        if self.board.lost_out > 0 && self.state < State::Recovery {
+            self.enter_recovery(false);
+        }
+        match again_at {
+            Some(at) => self.timer.arm_reordering(at),
+            None => self.arm_rto_from_head(now),
+        }
+    }
+
+    /// RFC 9293 section 3.8.6.1: the receiver's window is closed, nothing is out, and something waits.
+    pub(super) fn arm_persist(&mut self, now: Instant) {
+        if self.board.out() > 0 {
+            return;
+        }
+        if self.supply.is_empty() || self.board.next() < self.edge {
+            self.timer.probes = 0;
+            self.timer.stop();
+            return;
+        }
+        let factor = 1_u32.checked_shl(self.timer.probes).unwrap_or(u32::MAX);
+        let wait = self.round_trips.rto().saturating_mul(factor);
+        self.timer
+            .arm(Kind::Persist, now + wait.min(self.options.rto_max.0));
+    }
+
+    fn persist_timed_out(&mut self) {
+        self.timer.probe_is_due = self.board.out() == 0 && self.board.next() >= self.edge;
+        self.timer.probes = self.timer.probes.saturating_add(1);
+    }
+}

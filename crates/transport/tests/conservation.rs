@@ -1,0 +1,91 @@
+//! Everything that was supplied arrives once and in order, whatever is lost, late or doubled.
+
+mod link;
+
+use isobath_transport::{Growth, Law, Options, Recovery};
+use link::{Link, Verdict};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn options() -> impl Strategy<Value = Options> {
+    let recovery = prop_oneof![
+        Just(Recovery::Reno),
+        Just(Recovery::NewReno),
+        Just(Recovery::Sack)
+    ];
+    let law = prop_oneof![Just(Law::Reno), Just(Law::Cubic)];
+    let growth = prop_oneof![
+        Just(Growth::Bytes),
+        Just(Growth::PerAck),
+        Just(Growth::PerWindow)
+    ];
+    let switches = prop::collection::vec(any::<bool>(), 7);
+    let first_seq = prop_oneof![Just(0), Just(u32::MAX - 20), any::<u32>()];
+    let windows = (
+        1_u32..20,
+        2_u32..300,
+        prop::option::of(1_u32..100),
+        prop::option::of(1_u32..3),
+    );
+    (recovery, law, growth, switches, first_seq, windows).prop_map(
+        |(recovery, law, growth, switches, first_seq, windows)| Options {
+            recovery,
+            law,
+            growth,
+            prr: switches[0],
+            rack: switches[1],
+            undo: switches[2],
+            timestamps: switches[3],
+            limited_transmit: switches[4],
+            validate_window: switches[5],
+            ecn: switches[6],
+            first_seq,
+            initial_window: windows.0,
+            receive_window: windows.1,
+            max_window: windows.2,
+            abc: windows.3,
+            ..Options::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_supplied_arrives_exactly_once(
+        options in options(),
+        segments in 1_u32..400,
+        fates in prop::collection::vec(0_u8..16, 1..64),
+        ack_fates in prop::collection::vec(0_u8..16, 1..64),
+        loss in 0_u8..5,
+    ) {
+        let verdict = move |fate: u8| match fate {
+            fate if fate < loss => Verdict::Drop,
+            13 => Verdict::Late(Duration::from_millis(35)),
+            14 => Verdict::Twice,
+            15 => Verdict::Mark,
+            _ => Verdict::Pass,
+        };
+        let mut link = Link::new(&options);
+        // A list that repeats could hit the same retransmission for ever; its phase moves on each round.
+        let at = |list: &[u8], n: u64| {
+            let len = list.len() as u64;
+            list[((n + n / len * 7) % len) as usize]
+        };
+        link.fate = Box::new(move |n, _| if fates.iter().all(|fate| *fate < loss) { Verdict::Pass } else { verdict(at(&fates, n)) });
+        link.ack_fate = Box::new(move |n, _| if ack_fates.iter().all(|fate| *fate < loss) { Verdict::Pass } else { verdict(at(&ack_fates, n)) });
+        link.sender.supply(segments);
+        link.run(Duration::from_secs(20_000));
+        prop_assert_eq!(link.receiver.receipts().segments, u64::from(segments));
+        prop_assert_eq!(link.receiver.receipts().bytes, u64::from(segments) * 1_448);
+        prop_assert_eq!(link.receiver.receipts().refused, 0);
+        prop_assert!(link.receiver.is_complete());
+        prop_assert_eq!(link.sender.sent().acked, u64::from(segments));
+        prop_assert_eq!(link.sender.sent().violations, 0);
+        let sent = link.sender.sent();
+        prop_assert_eq!(sent.packets - sent.retransmits, u64::from(segments));
+        link.sender.close();
+        prop_assert!(link.sender.is_done());
+    }
+}
