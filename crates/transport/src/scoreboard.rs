@@ -165,12 +165,9 @@ impl Scoreboard {
         if before.sacked {
             return Some(before);
         }
-        entry.sacked = true;
-        if before.lost {
-            (entry.lost, entry.resent) = (false, false);
-            self.lost_out -= 1;
-            self.resent_out -= u32::from(before.resent);
-        }
+        (entry.sacked, entry.lost, entry.resent) = (true, false, false);
+        self.lost_out -= u32::from(before.lost);
+        self.resent_out -= u32::from(before.resent);
         self.sacked_out += 1;
         Some(before)
     }

@@ -50,7 +50,7 @@ impl Sender {
 
     fn send_lost(&mut self, now: Instant) -> Option<Segment> {
         let has_room = self.board.in_flight() < self.window.cwnd || self.forced;
-        if self.holds || self.board.lost_out <= self.board.resent_out && !self.forced || !has_room {
+        if self.holds || !has_room {
             return None;
         }
         let number = self.board.next_lost()?;
