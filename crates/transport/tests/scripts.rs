@@ -56,6 +56,7 @@ fn for_each_script(kind: &str, run: impl Fn(Options, Vec<Line<'_>>)) {
         .collect();
     files.sort();
     assert!(!files.is_empty());
+    let mut failed = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy();
@@ -65,8 +66,12 @@ fn for_each_script(kind: &str, run: impl Fn(Options, Vec<Line<'_>>)) {
         let lines = script.lines().enumerate();
         let lines =
             lines.filter_map(|(index, line)| parse(&format!("{name}:{}", first + index), line));
-        run(options, lines.collect());
+        let lines = lines.collect();
+        let outcome =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(options, lines)));
+        failed.extend(outcome.is_err().then(|| name.into_owned()));
     }
+    assert!(failed.is_empty(), "these failed: {failed:?}");
 }
 
 fn parse<'a>(place: &str, line: &'a str) -> Option<Line<'a>> {
