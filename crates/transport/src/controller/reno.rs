@@ -20,12 +20,14 @@ impl Reno {
     }
 
     fn per_window(&mut self, window: &mut Window, growing: &Growing) {
-        match self.window_end {
-            Some(end) if growing.una < end => return,
-            Some(_) => window.additive_increase(1, 1),
-            None => {}
+        let before = growing.una.saturating_sub(u64::from(growing.acked));
+        let end = *self
+            .window_end
+            .get_or_insert(before + u64::from(window.cwnd));
+        if growing.una >= end {
+            window.additive_increase(1, 1);
+            self.window_end = Some(growing.una + u64::from(window.cwnd));
         }
-        self.window_end = Some(growing.next);
     }
 }
 

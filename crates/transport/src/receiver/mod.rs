@@ -4,7 +4,7 @@
 //! what of a segment can be true, which time is echoed (RFC 7323 section 4.3), marks (RFC 3168) and the window.
 //!
 //! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
-//! refused one: neither its name nor its time.
+//! refused one, neither its name nor its time; an acknowledgement says where things stand.
 
 mod assembly;
 mod delay;
@@ -93,6 +93,10 @@ impl Receiver {
         self.receipts.marked += u64::from(ecn == Ecn::Ce);
         let Some(number) = self.acceptable(segment) else {
             self.receipts.refused += 1;
+            // Whoever sent it is told where things stand (RFC 9293 section 3.10.7.4).
+            if self.highest.is_some() {
+                self.delay.hurry();
+            }
             return;
         };
         self.note_order(segment.id);
