@@ -9,31 +9,33 @@ use sys::cgroup::{Group, Home};
 use sys::netns::{self, Netns};
 use sys::tun::Tun;
 use sys::{iface, process};
+use units::Span;
 
 /// Packets that wait for the runner in an interface before the kernel drops some: a tenth of a second of full-sized
 /// packets at 1 Gbit/s.
 const INTERFACE_QUEUE: u32 = 10_000;
 /// Kernel parameters of every node. Link-local addresses would bring traffic that nobody asked for.
-///
+const PARAMETERS: &[(&str, &str)] = &[
+    ("net.ipv6.conf.default.addr_gen_mode", "1"),
+    ("net.ipv6.conf.all.accept_ra", "0"),
+];
+/// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
+/// there), and takes no groups that a user namespace does not have (where all are root, who may ping).
+const WISHES: &[(&str, &str)] = &[
+    ("net.ipv4.tcp_congestion_control", "cubic"),
+    ("net.ipv4.ping_group_range", "0 2147483647"),
+];
 /// The kernel limits the ICMP errors that it sends (RFC 1812 section 4.3.2.8, RFC 4443 section 2.4 (f)): by default one a
 /// second to each destination, so a path trace would see its routers lose nearly all probes. In a lab what a trace finds
 /// is up to its plan and the links, so the limits are off: zero is no limit, and a type outside the mask is not counted
 /// against the limit of the whole machine either.
-const PARAMETERS: &[(&str, &str)] = &[
-    ("net.ipv6.conf.default.addr_gen_mode", "1"),
-    ("net.ipv6.conf.all.accept_ra", "0"),
+const UNLIMITED_ERRORS: &[(&str, &str)] = &[
     ("net.ipv4.icmp_ratelimit", "0"),
     ("net.ipv4.icmp_ratemask", "0"),
     ("net.ipv6.icmp.ratelimit", "0"),
 ];
-/// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
-/// there), and takes no groups that a user namespace does not have (where all are root, who may ping). The IPv6 mask of
-/// limited ICMP types came with Linux 5.0; an empty line is an empty mask.
-const WISHES: &[(&str, &str)] = &[
-    ("net.ipv4.tcp_congestion_control", "cubic"),
-    ("net.ipv4.ping_group_range", "0 2147483647"),
-    ("net.ipv6.icmp.ratemask", "\n"),
-];
+/// The IPv6 mask of limited ICMP types, which came with Linux 5.0; an empty line is an empty mask.
+const UNLIMITED_MASK: (&str, &str) = ("net.ipv6.icmp.ratemask", "\n");
 const FORWARDING: &[(&str, &str)] = &[
     ("net.ipv4.ip_forward", "1"),
     ("net.ipv6.conf.all.forwarding", "1"),
@@ -164,7 +166,24 @@ fn namespace(topology: &Topology, name: &str) -> Result<Netns, sys::Error> {
         for (parameter, value) in WISHES {
             let _ = netns::set_sysctl(parameter, value);
         }
+        limit_errors(topology.icmp_interval)?;
         Ok(())
     })?;
     Ok(ns)
+}
+
+/// Lets the node hold ICMP errors back as the topology says.
+fn limit_errors(interval: Option<Span>) -> Result<(), sys::Error> {
+    let Some(interval) = interval else {
+        for (parameter, value) in UNLIMITED_ERRORS {
+            netns::set_sysctl(parameter, value)?;
+        }
+        let (parameter, value) = UNLIMITED_MASK;
+        let _ = netns::set_sysctl(parameter, value);
+        return Ok(());
+    };
+    // What is limited, and by how much all together, stays as the kernel has it.
+    let millis = interval.0.as_millis().to_string();
+    netns::set_sysctl("net.ipv4.icmp_ratelimit", &millis)?;
+    netns::set_sysctl("net.ipv6.icmp.ratelimit", &millis)
 }

@@ -25,6 +25,7 @@ const LABS: &[(&str, &str)] = labs![
     "dsl-long",
     "dsl-v4",
     "dsl-v6-blackhole",
+    "dsl-icmp",
     "lte",
     "satellite",
     "lossy",

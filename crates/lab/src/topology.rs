@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use units::Span;
 
 /// A network: nodes and links. Read it with [`Topology::parse`], which checks it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -45,6 +46,10 @@ pub struct Topology {
     /// Whether nodes have IPv6 addresses and routes beside those of IPv4.
     #[serde(default = "yes")]
     pub ipv6: bool,
+    /// The least time from one ICMP error of a node to the next to the same host, as kernels keep it by default; without it
+    /// no error is held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icmp_interval: Option<Span>,
     /// Names of the nodes that originate traffic.
     pub hosts: Vec<String>,
     /// Names of the nodes that forward it.

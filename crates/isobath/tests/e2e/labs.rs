@@ -23,6 +23,7 @@ const LABS: [&str; 21] = [
     "dsl-long",
     "dsl-v4",
     "dsl-v6-blackhole",
+    "dsl-icmp",
     "lte",
     "satellite",
     "lossy",

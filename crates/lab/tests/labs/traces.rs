@@ -1,6 +1,6 @@
 //! Probes that live for a few hops only.
 
-use crate::world::{PATIENCE, address, built_in, send, socket};
+use crate::world::{PATIENCE, address, built_in, receive, send, socket};
 use isobath_lab::Network;
 use std::net::IpAddr;
 use sys::udp::{Event, IcmpError, UdpSocket};
@@ -64,5 +64,35 @@ fn the_server_answers_every_probe_to_a_closed_port() {
             let error = next_error(&probe);
             assert_eq!(error.reporter, network.address("server", v6));
         }
+    }
+}
+
+#[test]
+fn nodes_with_an_interval_answer_a_few_probes_and_no_more() {
+    let network = built_in("dsl-icmp");
+    for v6 in [false, true] {
+        let (near, far) = (socket(&network, "home", v6), socket(&network, "server", v6));
+        let [here, there] = ["home", "server"].map(|node| address(&network, node, v6));
+        near.set_hop_limit(1).unwrap();
+        for _ in 0..PROBES {
+            send(&near, there, TrafficClass::default());
+        }
+        near.set_hop_limit(64).unwrap();
+        // What goes there and back behind the probes has every answer before it.
+        send(&near, there, TrafficClass::default());
+        receive(&far, 1);
+        send(&far, here, TrafficClass::default());
+        wait_for_datagram(&near);
+        let errors = std::iter::from_fn(|| near.poll_event().unwrap()).count();
+        assert!((1..PROBES / 2).contains(&errors), "{errors}");
+    }
+}
+
+/// Waits for a datagram, whatever events there are.
+#[track_caller]
+fn wait_for_datagram(socket: &UdpSocket) {
+    let deadline = sys::clock::now() + PATIENCE;
+    while !socket.wait(PATIENCE).unwrap().datagram {
+        assert!(sys::clock::now() < deadline, "no datagram came");
     }
 }

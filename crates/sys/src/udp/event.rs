@@ -63,6 +63,14 @@ impl Quoted {
         length: 0,
     };
 
+    /// The first [`QUOTED`] of `octets`.
+    pub fn of(octets: &[u8]) -> Self {
+        let mut quoted = Self::EMPTY;
+        quoted.length = octets.len().min(QUOTED);
+        quoted.octets[..quoted.length].copy_from_slice(&octets[..quoted.length]);
+        quoted
+    }
+
     /// The octets.
     pub fn as_bytes(&self) -> &[u8] {
         &self.octets[..self.length]
