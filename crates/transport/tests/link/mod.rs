@@ -29,6 +29,8 @@ pub struct Link {
     pub delay: Duration,
     /// Packets that may wait.
     pub limit: usize,
+    /// While nothing leaves the queue.
+    pub outage: Option<(Instant, Instant)>,
     pub queue_drops: u64,
     pub events: Vec<(Instant, Event)>,
     pub trace: Vec<(Instant, Segment)>,
@@ -52,6 +54,7 @@ impl Link {
             serial: Duration::from_micros(1_200),
             delay: Duration::from_millis(20),
             limit: 1_000_000,
+            outage: None,
             queue_drops: 0,
             events: Vec::new(),
             trace: Vec::new(),
@@ -130,6 +133,11 @@ impl Link {
         }
     }
 
+    /// `segment`, which was taken from the sender, goes on its way.
+    pub fn enter_again(&mut self, segment: Segment) {
+        self.enter(segment);
+    }
+
     fn enter(&mut self, segment: Segment) {
         let verdict = (self.fate)(self.entered, &segment);
         self.entered += 1;
@@ -143,7 +151,11 @@ impl Link {
             self.queue_drops += 1;
             return;
         }
-        self.free_at = self.free_at.max(self.now) + self.serial;
+        let start = self.free_at.max(self.now);
+        let outage = self
+            .outage
+            .filter(|(from, to)| *from <= start && start < *to);
+        self.free_at = outage.map_or(start, |(_, to)| to) + self.serial;
         self.waiting.push_back(self.free_at);
         let ecn = if verdict == Verdict::Mark {
             Ecn::Ce
