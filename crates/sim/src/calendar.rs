@@ -10,22 +10,32 @@ use units::Instant;
 /// Deadlines, earliest first; among equal ones the party with the lowest number is first.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// Each party's deadline; [`Instant::FAR_FUTURE`] is none. A power of two of them.
-    at: Vec<Instant>,
-    /// `winners[1]` is the whole tree's, `winners[i]` that of its children `2i` and `2i + 1`; from `at.len()` on they are
-    /// the parties themselves.
-    winners: Vec<u32>,
+    /// Entry 1 is the whole tree's winner, entry `i` the earlier of entries `2i` and `2i + 1`; the second half are the
+    /// parties themselves.
+    tree: Vec<Entry>,
+}
+
+/// A party and its deadline; [`Instant::FAR_FUTURE`] is none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Entry {
+    at: Instant,
+    party: u32,
 }
 
 impl Calendar {
     /// A calendar for parties number 0 to `parties - 1`, none with a deadline.
     pub(crate) fn new(parties: u32) -> Self {
         let leaves = parties.max(2).next_power_of_two();
-        let at = vec![Instant::FAR_FUTURE; leaves as usize];
-        let winners = (0..leaves).map(|_| 0).chain(0..leaves).collect();
-        let mut calendar = Self { at, winners };
-        for node in (1..leaves as usize).rev() {
-            calendar.winners[node] = calendar.match_at(node);
+        let idle = |party| Entry {
+            at: Instant::FAR_FUTURE,
+            party,
+        };
+        let tree = (0..leaves).map(|_| 0).chain(0..leaves).map(idle);
+        let mut calendar = Self {
+            tree: tree.collect(),
+        };
+        for place in (1..leaves as usize).rev() {
+            calendar.tree[place] = calendar.winner(place);
         }
         calendar
     }
@@ -33,37 +43,32 @@ impl Calendar {
     /// Sets the deadline of `party`.
     pub(crate) fn set(&mut self, party: u32, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::FAR_FUTURE);
-        if self.at[party as usize] == at {
+        let mut place = self.tree.len() / 2 + party as usize;
+        if self.tree[place].at == at {
             return;
         }
-        self.at[party as usize] = at;
-        let mut node = usize::midpoint(self.at.len(), party as usize);
-        while node > 0 {
-            let winner = self.match_at(node);
-            // The same winner with the same deadline: nothing changes above.
-            if winner == self.winners[node] && winner != party {
+        self.tree[place].at = at;
+        while place > 1 {
+            place /= 2;
+            let winner = self.winner(place);
+            if self.tree[place] == winner {
+                // Nothing changes above.
                 return;
             }
-            self.winners[node] = winner;
-            node /= 2;
+            self.tree[place] = winner;
         }
     }
 
     /// The earliest deadline and whose it is.
     pub(crate) fn first(&self) -> Option<(Instant, u32)> {
-        let winner = self.winners[1];
-        let at = self.at[winner as usize];
-        (at < Instant::FAR_FUTURE).then_some((at, winner))
+        let Entry { at, party } = self.tree[1];
+        (at < Instant::FAR_FUTURE).then_some((at, party))
     }
 
-    /// Which of a node's two children's winners is earlier; the left one's parties have the lower numbers.
-    fn match_at(&self, node: usize) -> u32 {
-        let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-        if self.at[right as usize] < self.at[left as usize] {
-            right
-        } else {
-            left
-        }
+    /// The earlier of two children; the parties on the left have the lower numbers.
+    fn winner(&self, place: usize) -> Entry {
+        let (left, right) = (self.tree[2 * place], self.tree[2 * place + 1]);
+        if right.at < left.at { right } else { left }
     }
 }
 

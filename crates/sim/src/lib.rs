@@ -50,9 +50,9 @@ mod routes;
 mod transfer;
 mod world;
 
-pub use node::{Addressed, Datagram, LinkId, Node, NodeId};
+pub use node::{Addressed, LinkId, Node, NodeId, Parcel};
 pub use transfer::{
-    Body, Duplex, End, Endpoint, Headers, Log, Observer, Outcome, Packet, Plan, Report, Side, Sink,
+    Duplex, End, Endpoint, Headers, Log, Observer, Outcome, Packet, Plan, Report, Side, Sink,
     Source, Transfers, pipeline,
 };
 pub use world::{Builder, Work, World};

@@ -23,7 +23,7 @@ pub struct Addressed<P> {
 }
 
 /// A packet of the world.
-pub type Datagram<P> = Packet<Addressed<P>>;
+pub type Parcel<P> = Packet<Addressed<P>>;
 
 /// A host: a machine without I/O that the world drives.
 ///
@@ -38,13 +38,13 @@ pub trait Node {
     type Payload: Clone + Send + 'static;
 
     /// A packet for this host arrived at `now`.
-    fn handle_packet(&mut self, packet: Datagram<Self::Payload>, now: Instant);
+    fn handle_packet(&mut self, packet: Parcel<Self::Payload>, now: Instant);
 
     /// The instant of [`Node::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Instant);
 
     /// The next packet to send, if any; the world stamps it with `now` and chooses the link.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Datagram<Self::Payload>>;
+    fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Self::Payload>>;
 
     /// When to call [`Node::handle_timeout`]; what has passed already is now.
     fn next_timeout(&self) -> Option<Instant>;

@@ -2,7 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::routes::Routes;
-use crate::{Addressed, Datagram, LinkId, Node, NodeId};
+use crate::{Addressed, LinkId, Node, NodeId, Parcel};
 use path::{Element, Pipeline};
 use std::collections::VecDeque;
 use units::Instant;
@@ -87,8 +87,8 @@ impl<N: Node> Builder<N> {
             nodes: self.nodes,
             links: self.links,
             first_node: links,
-            leaving: VecDeque::new(),
             arriving: VecDeque::new(),
+            bound: VecDeque::new(),
             work: Work::default(),
         };
         (0..count(&world.nodes)).for_each(|number| world.rearm(NodeId(number)));
@@ -111,10 +111,10 @@ pub struct World<N: Node> {
     calendar: Calendar,
     /// Number of the first node in the calendar.
     first_node: u32,
-    /// What a link gives out.
-    leaving: VecDeque<Datagram<N::Payload>>,
-    /// What has arrived at a node at this instant and was not handled yet.
-    arriving: VecDeque<(NodeId, Datagram<N::Payload>)>,
+    /// What links have given out at this instant and no node has handled yet.
+    arriving: VecDeque<Parcel<N::Payload>>,
+    /// Where so many of them arrive, in order.
+    bound: VecDeque<(NodeId, usize)>,
     work: Work,
 }
 
@@ -176,15 +176,23 @@ impl<N: Node> World<N> {
 
     /// Handles what has arrived, and what arrives in consequence at the same instant.
     fn settle(&mut self) {
-        while let Some((id, packet)) = self.arriving.pop_front() {
-            self.work.arrivals += 1;
-            match &mut self.nodes[id.0 as usize] {
-                Some(node) if packet.body.to == id => {
-                    node.handle_packet(packet, self.now);
-                    self.poll(id);
+        while let Some((id, count)) = self.bound.pop_front() {
+            for _ in 0..count {
+                if let Some(packet) = self.arriving.pop_front() {
+                    self.arrive(id, packet);
                 }
-                _ => self.forward(id, packet),
             }
+        }
+    }
+
+    fn arrive(&mut self, id: NodeId, packet: Parcel<N::Payload>) {
+        self.work.arrivals += 1;
+        match &mut self.nodes[id.0 as usize] {
+            Some(node) if packet.body.to == id => {
+                node.handle_packet(packet, self.now);
+                self.poll(id);
+            }
+            _ => self.forward(id, packet),
         }
     }
 
@@ -205,7 +213,7 @@ impl<N: Node> World<N> {
         self.calendar.set(self.first_node + id.0, at);
     }
 
-    fn forward(&mut self, id: NodeId, mut packet: Datagram<N::Payload>) {
+    fn forward(&mut self, id: NodeId, mut packet: Parcel<N::Payload>) {
         packet.at = self.now;
         match self.routes.next(id, packet.body.to) {
             Some(link) => self.drive(link, Some(packet)),
@@ -214,13 +222,15 @@ impl<N: Node> World<N> {
     }
 
     /// Gives `packet` to a link, or calls it because it is due.
-    fn drive(&mut self, id: LinkId, packet: Option<Datagram<N::Payload>>) {
+    fn drive(&mut self, id: LinkId, packet: Option<Parcel<N::Payload>>) {
         let link = &mut self.links[id.0 as usize];
-        let wake = link.pipeline.process(packet, self.now, &mut self.leaving);
+        let waiting = self.arriving.len();
+        let wake = link.pipeline.process(packet, self.now, &mut self.arriving);
         self.calendar.set(id.0, wake);
-        let to = link.to;
-        self.arriving
-            .extend(self.leaving.drain(..).map(|packet| (to, packet)));
+        if self.arriving.len() > waiting {
+            self.bound
+                .push_back((link.to, self.arriving.len() - waiting));
+        }
     }
 }
 

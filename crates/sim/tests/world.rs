@@ -1,7 +1,7 @@
 //! The event loop: order, routes and books.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use isobath_sim::{Addressed, Builder, Datagram, LinkId, Node, NodeId, World};
+use isobath_sim::{Addressed, Builder, LinkId, Node, NodeId, Parcel, World};
 use path::{Delay, Element, Family, Fifo, Fixed, Limit, Link, Pipeline};
 use std::time::Duration;
 use units::{Dscp, Ecn, FlowId, Instant};
@@ -22,7 +22,7 @@ struct Talker {
 impl Node for Talker {
     type Payload = u64;
 
-    fn handle_packet(&mut self, packet: Datagram<u64>, now: Instant) {
+    fn handle_packet(&mut self, packet: Parcel<u64>, now: Instant) {
         assert_eq!(packet.at, now);
         let ms = now.as_nanos() / 1_000_000;
         self.seen.push((ms, Some(packet.body.payload)));
@@ -35,10 +35,10 @@ impl Node for Talker {
         self.seen.push((ms, None));
     }
 
-    fn poll_transmit(&mut self, at: Instant) -> Option<Datagram<u64>> {
+    fn poll_transmit(&mut self, at: Instant) -> Option<Parcel<u64>> {
         self.waiting = self.waiting.checked_sub(1)?;
         self.sent += 1;
-        Some(Datagram {
+        Some(Parcel {
             size: 1_250,
             flow: FlowId(u64::from(self.here)),
             family: Family::V4,

@@ -1,7 +1,8 @@
 //! What an end of a transfer sees, kept.
 
-use super::{Body, Observer, Side};
+use super::{Observer, Side};
 use std::time::Duration;
+use transport::wire::Datagram;
 use transport::{Event, Sender, Snapshot};
 use units::{Ecn, Instant};
 
@@ -16,7 +17,7 @@ pub struct Packet {
     /// Which end saw it.
     pub side: Side,
     /// What it brought.
-    pub body: Body,
+    pub body: Datagram,
     /// The ECN field of its header.
     pub ecn: Ecn,
 }
@@ -52,7 +53,7 @@ impl Log {
 }
 
 impl Observer for Log {
-    fn packet(&mut self, side: Side, body: &Body, ecn: Ecn, at: Instant) {
+    fn packet(&mut self, side: Side, body: &Datagram, ecn: Ecn, at: Instant) {
         if self.packets.len() < self.most_packets {
             let body = *body;
             self.packets.push(Packet {

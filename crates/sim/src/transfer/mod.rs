@@ -17,18 +17,10 @@ pub use sink::Sink;
 pub use source::Source;
 pub use topology::{Duplex, Transfers, pipeline};
 
-use crate::{Datagram, Node};
-use transport::{Ack, Segment, Sender};
+use crate::{Node, Parcel};
+use transport::Sender;
+use transport::wire::Datagram;
 use units::{Ecn, Instant};
-
-/// What the packets of a transfer bring.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Body {
-    /// Data.
-    Segment(Segment),
-    /// What came of it.
-    Ack(Ack),
-}
 
 /// An end of a transfer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,7 +34,7 @@ pub enum Side {
 /// Looks on at one end of a transfer. Every method does nothing unless it is written; `()` sees nothing.
 pub trait Observer {
     /// A packet left or arrived at this end, with `ecn` in its header.
-    fn packet(&mut self, side: Side, body: &Body, ecn: Ecn, now: Instant) {
+    fn packet(&mut self, side: Side, body: &Datagram, ecn: Ecn, now: Instant) {
         let _ = (side, body, ecn, now);
     }
 
@@ -63,13 +55,15 @@ pub enum Endpoint<O> {
 }
 
 impl<O: Observer> Node for Endpoint<O> {
-    type Payload = Body;
+    type Payload = Datagram;
 
-    fn handle_packet(&mut self, packet: Datagram<Body>, now: Instant) {
+    fn handle_packet(&mut self, packet: Parcel<Datagram>, now: Instant) {
         let ecn = packet.ecn;
         match (self, &packet.body.payload) {
-            (Self::Source(source), Body::Ack(ack)) => source.handle_ack(ack, ecn, now),
-            (Self::Sink(sink), Body::Segment(segment)) => sink.handle_segment(segment, ecn, now),
+            (Self::Source(source), Datagram::Ack(ack)) => source.handle_ack(ack, ecn, now),
+            (Self::Sink(sink), Datagram::Segment(segment)) => {
+                sink.handle_segment(segment, ecn, now);
+            }
             // Nobody sends a source data, or a sink acknowledgements.
             _ => {}
         }
@@ -82,7 +76,7 @@ impl<O: Observer> Node for Endpoint<O> {
         }
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<Datagram<Body>> {
+    fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Datagram>> {
         match self {
             Self::Source(source) => source.poll_transmit(now),
             Self::Sink(sink) => sink.poll_transmit(now),

@@ -21,8 +21,8 @@ pub enum Outcome {
 pub struct Report {
     /// When it began, after the world's beginning.
     pub start: Duration,
-    /// How long it took: to the last acknowledgement of a complete one; otherwise until its time was over or it was given
-    /// up. `None` while it goes on.
+    /// How long it took: until its time was over, otherwise to the last acknowledgement of something new. `None` while it
+    /// goes on.
     pub time: Option<Duration>,
     /// How it ended; `None` while it goes on.
     pub outcome: Option<Outcome>,

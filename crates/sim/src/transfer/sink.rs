@@ -2,8 +2,9 @@
 
 use super::arrivals::Arrivals;
 use super::source::Route;
-use super::{Body, Headers, Observer, Plan, Side};
-use crate::Datagram;
+use super::{Headers, Observer, Plan, Side};
+use crate::Parcel;
+use transport::wire::Datagram;
 use transport::{Receipts, Receiver, Segment};
 use units::{Ecn, Instant};
 
@@ -29,7 +30,7 @@ impl<O: Observer> Sink<O> {
 
     pub(super) fn handle_segment(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
         self.observer
-            .packet(Side::Receiver, &Body::Segment(*segment), ecn, now);
+            .packet(Side::Receiver, &Datagram::Segment(*segment), ecn, now);
         if !segment.flags.probe {
             self.arrivals.note(segment.id);
         }
@@ -40,9 +41,9 @@ impl<O: Observer> Sink<O> {
         self.receiver.handle_timeout(now);
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Datagram<Body>> {
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Datagram>> {
         let ack = self.receiver.poll_transmit(now)?;
-        let (size, body) = (self.headers.of_ack(&ack), Body::Ack(ack));
+        let (size, body) = (self.headers.of_ack(&ack), Datagram::Ack(ack));
         self.observer
             .packet(Side::Receiver, &body, Ecn::NotEct, now);
         Some(self.route.packet(size, Ecn::NotEct, now, body))

@@ -1,9 +1,10 @@
 //! The sender's host.
 
-use super::{Body, End, Observer, Outcome, Plan, Side};
-use crate::{Addressed, Datagram, NodeId};
+use super::{End, Observer, Outcome, Plan, Side};
+use crate::{Addressed, NodeId, Parcel};
 use path::Family;
 use std::time::Duration;
+use transport::wire::Datagram;
 use transport::{Ack, Sender, Sent};
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -35,7 +36,13 @@ pub(super) struct Route {
 
 impl Route {
     /// A packet of `size` octets to the other end.
-    pub(super) fn packet(&self, size: u32, ecn: Ecn, at: Instant, payload: Body) -> Datagram<Body> {
+    pub(super) fn packet(
+        &self,
+        size: u32,
+        ecn: Ecn,
+        at: Instant,
+        payload: Datagram,
+    ) -> Parcel<Datagram> {
         path::Packet {
             size,
             flow: self.flow,
@@ -85,7 +92,7 @@ impl<O: Observer> Source<O> {
             return;
         }
         self.observer
-            .packet(Side::Sender, &Body::Ack(*ack), ecn, now);
+            .packet(Side::Sender, &Datagram::Ack(*ack), ecn, now);
         let acked = self.sender.sent().acked;
         self.sender.handle_ack(ack, now);
         if self.sender.sent().acked > acked {
@@ -100,7 +107,9 @@ impl<O: Observer> Source<O> {
             Phase::Sending if self.stop().is_some_and(|stop| now >= stop) => {
                 self.finish(Outcome::Time, now);
             }
-            Phase::Sending if now >= self.progress + PATIENCE => self.finish(Outcome::Stalled, now),
+            Phase::Sending if now >= self.progress + PATIENCE => {
+                self.finish(Outcome::Stalled, self.progress);
+            }
             Phase::Sending => {
                 self.sender.handle_timeout(now);
                 self.told(now);
@@ -109,7 +118,7 @@ impl<O: Observer> Source<O> {
         }
     }
 
-    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Datagram<Body>> {
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Datagram>> {
         if self.phase != Phase::Sending {
             return None;
         }
@@ -120,7 +129,7 @@ impl<O: Observer> Source<O> {
         } else {
             Ecn::NotEct
         };
-        let body = Body::Segment(segment);
+        let body = Datagram::Segment(segment);
         self.observer.packet(Side::Sender, &body, ecn, now);
         let size = self.plan.headers.of_segment(&segment);
         Some(self.route.packet(size, ecn, now, body))

@@ -1,10 +1,11 @@
 //! Where transfers take place.
 
 use super::source::Route;
-use super::{Body, Endpoint, Observer, Plan, Report, Sink, Source};
+use super::{Endpoint, Observer, Plan, Report, Sink, Source};
 use crate::{Addressed, Builder, NodeId, World};
 use path::{Pipeline, Spec};
 use std::time::Duration;
+use transport::wire::Datagram;
 use units::FlowId;
 
 /// A path for transfers: what `spec` describes, its chance from `seed`. Traces are not known here; for a path with one use
@@ -13,7 +14,7 @@ use units::FlowId;
 /// # Errors
 ///
 /// Those of [`Spec::build`].
-pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Body>>, path::Error> {
+pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Datagram>>, path::Error> {
     spec.build(seed, &|_| {
         Err("traces are files - give the text with Spec::build".into())
     })
@@ -37,14 +38,14 @@ pub struct Transfers<O: Observer> {
 }
 
 /// Both directions of a link: up, down.
-pub type Duplex = (Pipeline<Addressed<Body>>, Pipeline<Addressed<Body>>);
+pub type Duplex = (Pipeline<Addressed<Datagram>>, Pipeline<Addressed<Datagram>>);
 
 impl<O: Observer + Clone> Transfers<O> {
     /// Transfers over one link. Each comes with what looks on at its two ends.
     pub fn duplex(
         plans: impl IntoIterator<Item = (Plan, O)>,
-        up: Pipeline<Addressed<Body>>,
-        down: Pipeline<Addressed<Body>>,
+        up: Pipeline<Addressed<Datagram>>,
+        down: Pipeline<Addressed<Datagram>>,
     ) -> Self {
         Self::over(plans, vec![(up, down)], |_| None)
     }

@@ -2,9 +2,10 @@
 
 use crate::path::Path;
 use ::path::{Element, Probability, Spec, StageSpec};
-use isobath_sim::{Body, End, LinkId, Log, Outcome, Plan, Side, Transfers, pipeline};
+use isobath_sim::{End, LinkId, Log, Outcome, Plan, Side, Transfers, pipeline};
 use std::time::Duration;
 use transport::Options;
+use transport::wire::Datagram;
 use units::Instant;
 
 fn seconds(seconds: u64) -> End {
@@ -54,7 +55,7 @@ fn what_was_sent_has_arrived_or_is_in_a_books_of_drops() {
         let data = |log: &Log| {
             log.packets
                 .iter()
-                .filter(|p| matches!(p.body, Body::Segment(_)))
+                .filter(|p| matches!(p.body, Datagram::Segment(_)))
                 .count() as u64
         };
         assert_eq!(

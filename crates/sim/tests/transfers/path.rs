@@ -1,9 +1,10 @@
 //! A path by its four figures.
 
 use ::path::{Limit, Pipeline, Probability, QueueSpec, Spec, StageSpec};
-use isobath_sim::{Addressed, Body, End, Observer, Plan, Transfers, pipeline};
+use isobath_sim::{Addressed, End, Observer, Plan, Transfers, pipeline};
 use std::time::Duration;
 use transport::Options;
+use transport::wire::Datagram;
 use units::{Bytes, Rate, Span};
 
 /// One bottleneck and a round trip.
@@ -28,7 +29,7 @@ impl Path {
         }
     }
 
-    pub(crate) fn up(&self, seed: u64) -> Pipeline<Addressed<Body>> {
+    pub(crate) fn up(&self, seed: u64) -> Pipeline<Addressed<Datagram>> {
         let bytes = self.rate.bytes_in(self.rtt) as f64 * self.queue;
         let limit = Limit::bytes(Bytes::new((bytes as u64).max(3_000)));
         let stages = vec![
@@ -46,7 +47,7 @@ impl Path {
         pipeline(&Spec(stages), seed).unwrap()
     }
 
-    pub(crate) fn down(&self) -> Pipeline<Addressed<Body>> {
+    pub(crate) fn down(&self) -> Pipeline<Addressed<Datagram>> {
         let stages = vec![StageSpec::Delay {
             delay: Span(self.rtt / 2),
         }];
