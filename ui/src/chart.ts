@@ -63,6 +63,12 @@ export function timeAxis(i: number, end: number, theme: Theme, name: boolean, la
   };
 }
 
+/** Of one transfer: it ends where the transfer does. */
+export function transferAxis(i: number, end: number, theme: Theme, name: boolean): object {
+  const made = timeAxis(i, end, theme, name) as { axisLabel: object };
+  return { ...made, max: end, name: name ? "time since the transfer's start, s" : "", axisLabel: { ...made.axisLabel, showMaxLabel: false } };
+}
+
 export function valueAxis(i: number, theme: Theme, more: object = {}): object {
   return { ...axisStyle(theme), type: "value", gridIndex: i, splitNumber: 3, ...more };
 }

@@ -32,6 +32,25 @@ export interface Mark { direction: string; sent_dscp: string; seen_dscp: string;
 export interface Link { link: string; direction: string; rate_mbps: Num; queue_ms: Line | null; queue_bytes: Line; carried_mbps: Steps; gone_per_s: Record<string, Steps>; gone: Record<string, number> }
 export interface Host { host: string; busy_pct: Line; max_pct: Line; steal_pct: Line; process_pct: Line }
 
+/** Strokes over time; `t_us` and `first` are differences from the one before. */
+export interface Strokes { t_us: number[]; first: number[]; more: number[]; bin_s: Num; n: number }
+export interface Marks { t_us: number[]; seq: number[]; n: number }
+export interface Stair { t_us: number[]; ack: number[]; window: Num[]; bin_s: Num; n: number }
+export interface Sequence { end: string; sent: Strokes; again: Marks; lost: Marks | null; acks: Stair; sacks: Strokes }
+export interface SenderEvent { t_s: number; what: string; from_segments: Num; to_segments: Num }
+export interface Course { transfer: number; cwnd_segments: Line; ssthresh_segments: Line; flight_segments: Line; srtt_ms: Line; rtt_ms: Line; rtt: Spread | null; goodput_mbps: Steps | null; events: SenderEvent[]; events_total: number; sequence: Sequence | null }
+export interface Transfer { transfer: number; tool: string; repeat: number; direction: string; start_s: number; seconds: Num; segments: number; bytes: number; throughput_mbps: Num; sent_packets: number; retransmits: number; lost: number; loss_pct: Num; reordered: number; duplicates: number; timeouts: number; recoveries: number; marked: number; violations: number; cc: string; outcome: string; reason: string | null }
+export interface Btc { transfers: Transfer[]; transfers_total: number; courses: Course[] }
+
+// What `isobath experiment run` writes: crates/report/src/experiment.
+export type Source = "paper" | "ours" | null;
+export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
+export interface ExperimentSeries { name: string; kind: "line" | "step" | "points" | "bars"; source: Source; points: [number, Num][]; intervals: ([number, number] | null)[] }
+export interface ExperimentFigure { id: string; title: string; caption: string; how_to: string[]; x: Axis; y: Axis; series: ExperimentSeries[] }
+export interface ExperimentTable { title: string; columns: { name: string; unit: string; source: Source }[]; rows: (number | string | boolean | null)[][] }
+export interface ExperimentCase { name: string; found: string | null; expected: string; holds: boolean | null; figures: Json; record: string | null }
+export interface Experiment { name: string; title: string; summary: string; started: string | null; cases: ExperimentCase[]; figures: ExperimentFigure[]; tables: ExperimentTable[]; notes: string[]; papers: string[]; plan: Json }
+
 // eslint-disable-next-line -- run.json is free-form where it depends on the measurement
 export type Json = any;
 export interface RunJson { test: string; id: string; started: string; status: string; verdict: string | null; plan: Json; path: Json; hosts: Json[]; instrument: Json; warnings: { code: string; message: string; advice: string }[]; summary: Json }
@@ -42,12 +61,13 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[];
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }
 export interface Comparison { rows: { what: string; unit: string; less_is_better: boolean; values: Num[]; differences: (Difference | null)[] }[] }
 export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null }
+export interface ExperimentReport { schema: string; isobath: string; experiment: Experiment }
 
 export function streamOf(run: RunView, id: number): Stream | undefined {
   return run.streams.find((stream) => stream.id === id);

@@ -20,7 +20,7 @@ export function flatten(json: Json, path: string[] = [], rows: Rows = []): Rows 
 const number = (value: number) => (Number.isInteger(value) ? count(value) : digits(value));
 const isDistribution = (json: Json) => typeof json === "object" && json !== null && "p50" in json && "p99" in json && "n" in json;
 
-function fold(title: string, open: boolean, ...content: (Node | null)[]): HTMLElement {
+export function fold(title: string, open: boolean, ...content: (Node | null)[]): HTMLElement {
   return h("details", { class: "fold", ...(open ? { open: "" } : {}) }, h("summary", {}, title), ...content);
 }
 

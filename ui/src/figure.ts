@@ -15,16 +15,18 @@ export interface Spec {
   about: string;
   /** At most four sentences: what is drawn, what good looks like, what this one shows, what to do. */
   howTo: string[];
-  /** The drawing at a width in pixels; its height is its own affair. */
-  draw?: (theme: Theme, width: number) => { option: Option; height: number };
+  /** The drawing at a width in pixels; its height is its own affair. `stretch` tells what is shown of the time axis, in per cent. */
+  draw?: (theme: Theme, width: number, stretch: () => [number, number]) => { option: Option; height: number };
+  /** What the vertical axis of the first panel is to show, of that stretch. */
+  follow?: (from: number, to: number) => { min: number; max: number };
   /** Instead of, or below, the drawing. */
   html?: () => HTMLElement;
   /** The numbers behind it. */
   table?: () => Table;
   /** Whether the horizontal axis is time, and can be zoomed. */
   zoom?: boolean;
-  /** Choices that change the drawing. */
-  choice?: { label: string; options: string[]; choose: (index: number) => void };
+  /** Choices that change the drawing, and the title where `choose` says one. */
+  choice?: { label: string; options: string[]; choose: (index: number) => string | void };
 }
 
 const PRINT_WIDTH = 690;
@@ -53,7 +55,7 @@ export class Figure {
       if (spec.zoom) this.canvas.addEventListener("dblclick", () => this.zoom(0, 100));
     }
     if (spec.html) this.element.append(spec.html());
-    this.element.append(h("details", { class: "how" }, h("summary", {}, "How to read this"), h("p", {}, howTo.join(" "))));
+    if (howTo.length) this.element.append(h("details", { class: "how" }, h("summary", {}, "How to read this"), h("p", {}, howTo.join(" "))));
     if (spec.table) this.element.append(lazyTable(spec.table, title));
     all.push(this);
   }
@@ -81,7 +83,9 @@ export class Figure {
   private chooser({ label, options, choose }: NonNullable<Spec["choice"]>): HTMLElement {
     const select = h("select", {}, ...options.map((text, i) => h("option", { value: String(i) }, text)));
     select.addEventListener("change", () => {
-      choose(Number(select.value));
+      const title = choose(Number(select.value));
+      const heading = this.element.querySelector("h3");
+      if (title && heading) heading.textContent = this.spec.title = title;
       this.redraw();
     });
     return h("label", { class: "choice" }, `${label} `, select);
@@ -89,12 +93,16 @@ export class Figure {
 
   draw(width = this.canvas.clientWidth): void {
     if (!this.spec.draw || width < 50) return;
-    const { option, height } = this.spec.draw(theme, width);
+    const { option, height } = this.spec.draw(theme, width, () => this.range());
     this.canvas.style.height = `${height}px`;
     if (this.chart) this.chart.resize({ width, height });
     else {
       this.chart = echarts.init(this.canvas, null, { renderer: "svg", width, height });
-      this.chart.on("datazoom", () => this.hide());
+      this.chart.on("datazoom", () => {
+        this.hide();
+        const shown = this.spec.follow?.(...this.range());
+        if (shown) this.chart?.setOption({ yAxis: [{ ...shown, axisLabel: { showMinLabel: shown.min === 0 } }] });
+      });
     }
     this.chart.setOption({ ...this.common(), ...option }, { notMerge: true });
     this.canvas.dataset["drawn"] = "yes";

@@ -1,28 +1,33 @@
 // The page of a report: reads the value that the program put in, and shows it. Nothing is asked of any network.
 import "./style.css";
-import type { Report, RunView } from "./data";
+import type { ExperimentReport, Report, RunView } from "./data";
 import { h } from "./dom";
 import { environment } from "./environment";
+import { experimentParts } from "./experiment";
 import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from "./figure";
 import { differences, quantileLines, rates, timelines } from "./figures/compare";
 import { dns, voip } from "./figures/calls";
 import { equaliser } from "./figures/equaliser";
 import { cpu, internals, streams } from "./figures/load";
+import { transfers } from "./figures/pairs";
 import { hops, lab, marks } from "./figures/path";
+import { rate, roundTrips } from "./figures/rate";
+import { sequence } from "./figures/sequence";
 import { boxes, spread } from "./figures/spread";
 import { timeline } from "./figures/timeline";
 import { https, waterfall, web } from "./figures/web";
+import { sendersWindow } from "./figures/window";
 import { DARK, LIGHT } from "./palette";
 import { absent, origin, score, status, tiles, warnings } from "./top";
 
-function read(): Report | null {
+function read(): Report | ExperimentReport | null {
   const value: unknown = JSON.parse(document.getElementById("report-data")?.textContent ?? "null");
-  return value !== null && typeof value === "object" ? (value as Report) : null;
+  return value !== null && typeof value === "object" ? (value as Report | ExperimentReport) : null;
 }
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
   return makers.flatMap((make) => attempt(() => make(run)) ?? []);
 }
 
@@ -42,7 +47,7 @@ function contents(list: Spec[]): HTMLElement | null {
   return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
 }
 
-const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser" };
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips" };
 
 function runPart(run: RunView, withSentence: boolean): HTMLElement {
   const list = specs(run);
@@ -79,7 +84,7 @@ function severalParts(report: Report): HTMLElement[] {
   return [compared, chooser];
 }
 
-function header(report: Report): HTMLElement {
+function header(brand: string, sentence: string): HTMLElement {
   const system = matchMedia("(prefers-color-scheme: dark)");
   let dark = system.matches;
   const button = h("button", { type: "button", class: "theme" });
@@ -98,24 +103,33 @@ function header(report: Report): HTMLElement {
     apply();
   });
   apply();
-  return h("header", {}, h("p", { class: "brand" }, "isobath report"), button, doubtful ? status(doubtful) : null, h("h1", { class: "sentence" }, report.sentence));
+  return h("header", {}, h("p", { class: "brand" }, brand), button, doubtful ? status(doubtful) : null, h("h1", { class: "sentence" }, sentence));
 }
 
 function start(): void {
   const page = document.getElementById("page");
   const report = read();
   if (!page) return;
-  if (!report?.runs?.length) {
-    page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
-    return;
-  }
-  const only = report.runs.length === 1 ? report.runs[0] : undefined;
-  doubtful = only && only.run.status !== "complete" ? only : null;
-  document.title = `${only ? only.name : `${report.runs.length} runs`} – Isobath report`;
-  page.append(header(report), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), h("footer", {}, `Made by isobath ${report.isobath}. Saved figures and this page may be published.`));
+  if (report && "experiment" in report) showExperiment(page, report);
+  else if (report?.runs?.length) showRuns(page, report);
+  else page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
   preparePrinting();
   drawLazily();
   performance.mark("isobath-ready");
+}
+
+const footer = (version: string) => h("footer", {}, `Made by isobath ${version}. Saved figures and this page may be published.`);
+
+function showExperiment(page: HTMLElement, { experiment, isobath }: ExperimentReport): void {
+  document.title = `${experiment.name} – Isobath experiment`;
+  page.append(header("isobath experiment", experiment.title), h("main", {}, ...experimentParts(experiment)), footer(isobath));
+}
+
+function showRuns(page: HTMLElement, report: Report): void {
+  const only = report.runs.length === 1 ? report.runs[0] : undefined;
+  doubtful = only && only.run.status !== "complete" ? only : null;
+  document.title = `${only ? only.name : `${report.runs.length} runs`} – Isobath report`;
+  page.append(header("isobath report", report.sentence), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), footer(report.isobath));
 }
 
 start();

@@ -1,7 +1,9 @@
 // What stands before the figures: the answer, whether it can be believed, the score.
-import { at, numberAt, type Json, type RunView } from "./data";
+import { at, numberAt, type Json, type RunView, type Transfer } from "./data";
 import { h } from "./dom";
-import { bytes, digits, mbps, ms, pct } from "./format";
+import { signed } from "./figures/pairs";
+import { median, pairs } from "./figures/transfers";
+import { bytes, count, digits, mbps, ms, pct } from "./format";
 
 const STATUS: Record<string, string> = {
   complete: "Complete",
@@ -52,10 +54,34 @@ export function tiles(run: RunView): HTMLElement | null {
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
-  const made = found.filter((entry) => entry !== null);
+  const made = [...bulk(run), ...found].filter((entry) => entry !== null);
   if (!made.length) return null;
   return h("ul", { class: "tiles", "aria-label": "Key figures" }, ...made.map(([name, value, aside, to]) =>
     h("li", {}, h("a", { href: `#${to}` }, h("span", { class: "name" }, name), h("span", { class: "value" }, value), h("span", { class: "aside" }, aside)))));
+}
+
+/** Of bulk transfers: what ours got, and how it stands to the kernel's. */
+function bulk(run: RunView): ([string, string, string, string] | null)[] {
+  if (!run.btc?.transfers.length) return [];
+  const all = run.btc.transfers.filter(({ tool }) => tool !== "kernel");
+  const middle = (of: (one: Transfer) => number | null) => {
+    const values = all.flatMap((one) => of(one) ?? []);
+    return values.length ? median(values) : null;
+  };
+  const several = all.length > 1 ? `median of ${all.length} transfers` : "";
+  const differences = pairs(run).map(({ difference_pct }) => difference_pct);
+  const rtt = run.btc.courses.find(({ rtt }) => rtt)?.rtt?.ms;
+  const [rate, took, loss, again] = [middle((one) => one.throughput_mbps), middle((one) => one.seconds), middle((one) => one.loss_pct), middle((one) => one.retransmits)];
+  const late = middle((one) => one.reordered);
+  const packets = (n: number) => `${Number.isInteger(n) ? count(n) : digits(n)} ${n === 1 ? "packet" : "packets"}`;
+  return [
+    tile("Throughput", rate === null ? null : [mbps(rate), several || (took === null ? "" : `over ${digits(took)} s`)], "rate"),
+    tile("Against the kernel's TCP", differences.length ? [`${signed(median(differences))} %`, differences.length > 1 ? `median of ${differences.length} pairs` : "of its throughput"] : null, "transfers"),
+    tile("Packets lost", loss === null ? null : [pct(loss), several], "sequence"),
+    tile("Sent again", again === null ? null : [packets(again), several], "sequence"),
+    tile("Round trip, median", rtt ? [ms(rtt.p50), `${ms(rtt.p5)} to ${ms(rtt.p95)} (5 to 95 %)`] : null, "rtt"),
+    tile("Arrived out of order", late === null ? null : [packets(late), several], "sequence"),
+  ];
 }
 
 function tile(name: string, value: string[] | null, to: string): [string, string, string, string] | null {

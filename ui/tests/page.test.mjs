@@ -235,6 +235,97 @@ test("a record of another test has its summary as a table, and its texts stay te
   assert.deepEqual(failed.problems, []);
 });
 
+/** How many separate marks of a colour a figure draws. */
+const marksOf = (page, id, colour) => page.locator(`#${id} svg path[fill="${colour}"], #${id} svg path[stroke="${colour}"]`).evaluateAll((all) => all.reduce((n, path) => n + (path.getAttribute("d").match(/M/g)?.length ?? 0), 0));
+const LIGHT = { vermillion: "#d55e00", ink: "#1f2328", blue: "#0072b2", green: "#009e73" };
+
+test("a transfer is drawn segment by segment, and what was sent again stands out", async () => {
+  const { page, problems } = await chrome.open("btc");
+  assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), ["sequence", "window", "rate", "rtt"]);
+  assert.match(await page.locator("h1").innerText(), /^A bulk transfer gets [\d.]+ Mbit\/s over this path, and loses/);
+  for (const link of await page.locator(".tiles a").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) assert.equal(await page.locator(`figure${link}`).count(), 1, link);
+  const again = Number((await page.locator("#sequence h3").innerText()).match(/(\d+) are sent again/)[1]);
+  assert.ok(again > 5);
+  // One diamond a packet sent again, those that fall onto each other once, and the one in the legend.
+  const drawn = await marksOf(page, "sequence", LIGHT.vermillion);
+  assert.ok(drawn > again / 2 && drawn <= again + 1, `${drawn} diamonds of ${again}`);
+  assert.ok((await marksOf(page, "sequence", LIGHT.blue)) > 100, "strokes of segments");
+  assert.match((await page.locator("#window svg").allTextContents()).join(" "), /cut by loss/);
+  for (const [id, what] of [["sequence", /acknowledged below[\s\S]*segment [\d,]+[\s\S]*\d+ segments/], ["window", /congestion window[\s\S]*segments/], ["rate", /Mbit\/s[\s\S]*ms/], ["rtt", /ours[\s\S]*%/]]) {
+    await hover(page, id, 0.4, 0.3);
+    await tipOf(page, id).waitFor({ timeout: 5_000 });
+    assert.match(await tipOf(page, id).innerText(), what, id);
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("zooming into a transfer shows single segments, and the vertical axis follows", async () => {
+  const { page, problems } = await chrome.open("btc-long");
+  const numbers = async () => (await page.locator("#sequence svg text").allTextContents()).map((text) => Number(text.replace(",", ""))).filter((n) => n > 0);
+  const highest = Math.max(...(await numbers()));
+  assert.ok(highest >= 80_000, `${highest}`);
+  const canvas = page.locator("#sequence .canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 150);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.301, box.y + 150, { steps: 3 });
+  await page.mouse.move(box.x + box.width * 0.305, box.y + 150, { steps: 3 });
+  await page.mouse.up();
+  const [least, most] = await numbers().then((all) => all.filter((n) => n > 1_000)).then((all) => [Math.min(...all), Math.max(...all)]);
+  assert.ok(least > 10_000 && most < 40_000, `${least} to ${most}`);
+  assert.ok((await marksOf(page, "sequence", LIGHT.blue)) > 100, "strokes of segments");
+  assert.deepEqual(problems, []);
+});
+
+test("ours and the kernel's transfers are compared, and any pair can be looked at", async () => {
+  const { page, problems } = await chrome.open("btc-compare");
+  assert.match(await page.locator("h1").innerText(), /than the kernel's TCP \(medians of 16 pairs\)|as much as/);
+  const words = (await page.locator("#transfers svg").allTextContents()).join(" ");
+  for (const panel of ["Throughput of each transfer, Mbit/s", "Share of pairs with a difference up to", "Packets lost in each transfer, %", "least, 25 %, median, 75 %, most"]) assert.ok(words.includes(panel), panel);
+  await page.locator("#transfers details.data summary").click();
+  assert.equal(await page.locator("#transfers tbody tr").count(), 32);
+  const box = page.locator("#transfers .canvas");
+  await box.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator("#transfers .live").textContent(), /transfer \d+[\s\S]*Mbit\/s/);
+  const before = await page.locator("#window svg").first().innerHTML();
+  assert.match(before, /the kernel/);
+  await page.locator("#window select").selectOption("2");
+  assert.notEqual(await page.locator("#window svg").first().innerHTML(), before);
+  const title = await page.locator("#sequence h3").innerText();
+  await page.locator("#sequence select").selectOption("3");
+  assert.notEqual(await page.locator("#sequence h3").innerText(), title);
+  assert.deepEqual(problems, []);
+});
+
+test("an experiment says what was claimed, what was found, and whose numbers are drawn", async () => {
+  const { page, problems } = await chrome.open("experiment");
+  assert.match(await page.locator("h1").innerText(), /agree/);
+  assert.match(await page.locator(".claims").innerText(), /2 of 3 claims hold; 1 cannot be told[\s\S]*does not hold/);
+  assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), ["stability", "throughput-rtt", "pairs", "losses"]);
+  assert.match(await page.locator("main").innerText(), /pairs, % \(paper\)[\s\S]*<\/script><script>alert/);
+  for (const [id, what] of [["stability", /difference [\d.]+ %[\s\S]*paper[\s\S]*isobath[\s\S]*%/], ["throughput-rtt", /round trip [\d.]+ ms[\s\S]*loss 0.1 %[\s\S]*Mbit\/s \([\d.]+ to/], ["losses", /satellite[\s\S]*lost \(paper\)[\s\S]*3.20 %/]]) {
+    await hover(page, id, 0.6, 0.5);
+    await tipOf(page, id).waitFor({ timeout: 5_000 });
+    assert.match(await tipOf(page, id).innerText(), what, id);
+  }
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#stability button", { hasText: "SVG" }).click()]);
+  assert.match(readFileSync(await download.path(), "utf8"), /^<\?xml[\s\S]*difference, %/);
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.deepEqual(problems, []);
+});
+
+test("ninety thousand segments make a page below 2 MB", async (t) => {
+  const bytes = statSync(join(pages, "btc-long.html")).size;
+  assert.ok(bytes < 2_000_000, `${bytes} bytes`);
+  const { page, problems } = await chrome.open("btc-long");
+  const ready = await page.evaluate(() => performance.getEntriesByName("isobath-ready")[0].startTime);
+  t.diagnostic(`ninety thousand segments: ${(bytes / 1e6).toFixed(2)} MB, ready after ${ready.toFixed(0)} ms`);
+  assert.deepEqual(problems, []);
+});
+
 test("five minutes make a page below 5 MB", async (t) => {
   const bytes = statSync(join(pages, "five-minutes.html")).size;
   assert.ok(bytes < 5_000_000, `${bytes} bytes`);

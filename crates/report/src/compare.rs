@@ -14,6 +14,7 @@ use crate::distribution::{block_medians, sorted};
 use crate::number::short;
 use crate::phases::Phase;
 use crate::view::RunView;
+use crate::view::btc::Transfer;
 use serde::Serialize;
 
 /// Fewer blocks than this give no interval.
@@ -120,6 +121,13 @@ const WHAT: &[What] = &[
         blocks: |run| rates(run, "up"),
         value: |run| mean(&rates(run, "up")),
     },
+    What {
+        name: "throughput of a bulk transfer (mean)",
+        unit: "Mbit/s",
+        less_is_better: false,
+        blocks: |run| transfers(run, |one| one.throughput_mbps),
+        value: |run| mean(&transfers(run, |one| one.throughput_mbps)),
+    },
 ];
 
 fn probes(run: &RunView, kind: &str, phase: Phase) -> Vec<f64> {
@@ -138,6 +146,14 @@ fn web(run: &RunView, phase: Phase) -> Vec<f64> {
         .and_then(|web| web.times.get(&phase))
         .cloned()
         .unwrap_or_default()
+}
+
+/// A figure of each of our transfers.
+fn transfers(run: &RunView, what: fn(&Transfer) -> Option<f64>) -> Vec<f64> {
+    let all = run.btc.iter().flat_map(|btc| &btc.transfers);
+    all.filter(|one| one.tool != "kernel")
+        .filter_map(what)
+        .collect()
 }
 
 fn rates(run: &RunView, direction: &str) -> Vec<f64> {

@@ -9,6 +9,9 @@ pub(crate) fn sentence(run: &Run) -> String {
     if let Some(told) = run.summary["sentence"].as_str() {
         return told.to_owned();
     }
+    if let Some(bulk) = bulk_transfer(&run.summary) {
+        return bulk;
+    }
     let latency = &run.summary["latency_ms"];
     let median = |phase: &str| latency[phase]["p50"].as_f64();
     match (median("idle"), median("loaded")) {
@@ -32,6 +35,50 @@ pub(crate) fn sentence(run: &Run) -> String {
         ),
         (None, None) => without_latency(run),
     }
+}
+
+/// Of bulk transfers: what one gets, and how that stands to the kernel's.
+fn bulk_transfer(summary: &Value) -> Option<String> {
+    let difference = &summary["difference_pct"];
+    if let (Some(percent), Some(ours)) = (difference["p50"].as_f64(), rate(&summary["ours"])) {
+        let than = match percent {
+            p if p.abs() < 0.05 => "as much as the kernel's TCP".to_owned(),
+            p if p < 0.0 => format!("{:.1} % less than the kernel's TCP", -p),
+            p => format!("{p:.1} % more than the kernel's TCP"),
+        };
+        let pairs = difference["n"].as_u64().unwrap_or(1);
+        let of = if pairs > 1 {
+            format!(" (medians of {pairs} pairs)")
+        } else {
+            String::new()
+        };
+        return Some(format!(
+            "A bulk transfer gets {ours} over this path, {than}{of}."
+        ));
+    }
+    let lost = summary["loss_pct"]
+        .as_f64()
+        .map_or_else(String::new, |lost| {
+            format!(
+                ", and loses {} % of its packets",
+                crate::number::short((lost * 100.0).round() / 100.0)
+            )
+        });
+    Some(format!(
+        "A bulk transfer gets {} over this path{lost}.",
+        rate(summary)?
+    ))
+}
+
+/// The throughput of `figures`: a number, or the median of a distribution.
+fn rate(figures: &Value) -> Option<String> {
+    let throughput = &figures["throughput_mbps"];
+    let mbps = throughput.as_f64().or_else(|| throughput["p50"].as_f64())?;
+    Some(match mbps {
+        v if v >= 99.95 => format!("{v:.0} Mbit/s"),
+        v if v >= 9.995 => format!("{v:.1} Mbit/s"),
+        v => format!("{v:.2} Mbit/s"),
+    })
 }
 
 fn web_pages(summary: &Value) -> Option<String> {
@@ -81,5 +128,34 @@ pub(crate) fn of_several(runs: &[RunView]) -> String {
             ms(worst.1)
         ),
         _ => format!("{} runs side by side.", runs.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn assert_said(summary: Value, expected: &str) {
+        let mut run = Run::new("btc", "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
+        run.summary = summary;
+        assert_eq!(sentence(&run), expected);
+    }
+
+    #[test]
+    fn a_bulk_transfer_is_told_by_its_throughput() {
+        assert_said(
+            json!({"throughput_mbps": 9.412, "loss_pct": 0.312}),
+            "A bulk transfer gets 9.41 Mbit/s over this path, and loses 0.31 % of its packets.",
+        );
+        assert_said(
+            json!({"ours": {"throughput_mbps": {"p50": 94.13}}, "difference_pct": {"n": 30, "p50": -1.24}}),
+            "A bulk transfer gets 94.1 Mbit/s over this path, 1.2 % less than the kernel's TCP (medians of 30 pairs).",
+        );
+        assert_said(
+            json!({"throughput_mbps": null}),
+            "The measurement btc did not come to its end.",
+        );
     }
 }

@@ -13,13 +13,13 @@ function classesOf(run: RunView, kind: string): Class[] {
   return run.probes.classes.filter((c) => c.kind === kind && (c.idle || c.loaded)).sort((a, b) => byClass(b.class, a.class));
 }
 
-function curve(panel: number, name: string, { v, p }: Curve, ccdf: boolean, style: object, colour: string): Series {
+export function curve(panel: number, name: string, { v, p }: Curve, ccdf: boolean, style: object, colour: string): Series {
   // The last point of 1 - F is 0, which a logarithmic axis does not have.
   const data = v.map((x, i) => [x, ccdf ? 1 - (p[i] ?? 1) : (p[i] ?? 1)]).filter(([, y]) => !ccdf || (y as number) > 1e-7);
   return { type: "line", name, xAxisIndex: panel, yAxisIndex: panel, data, showSymbol: false, step: "end", lineStyle: { color: colour, ...style }, itemStyle: { color: colour }, emphasis: { disabled: true } } as Series;
 }
 
-function quantileMarks(panel: number, theme: Theme): Series {
+export function quantileMarks(panel: number, theme: Theme): Series {
   const mark = (yAxis: number, text: string) => ({ yAxis, label: { formatter: text, position: "insideEndTop", color: theme.faint, fontSize: 10, fontFamily: FONT } });
   return { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: [], silent: true, markLine: { silent: true, symbol: "none", lineStyle: { color: theme.faint, type: "dotted", width: 1 }, data: [mark(0.5, "median"), mark(0.95, "95 %")] } } as unknown as Series;
 }
@@ -77,7 +77,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
   return { option: option as unknown as Option, height: heightOf(places, 48) };
 }
 
-const tailLabel = (value: number) => (value >= 0.01 ? `${value * 100} %` : `${Number((value * 100).toPrecision(1))} %`);
+export const tailLabel = (value: number) => (value >= 0.01 ? `${value * 100} %` : `${Number((value * 100).toPrecision(1))} %`);
 
 function finding(run: RunView): string {
   const loaded = classesOf(run, "udp_rr").flatMap((c) => (c.loaded ? [{ name: c.class, p50: c.loaded.ms.p50, p99: c.loaded.ms.p99 }] : []));

@@ -132,7 +132,7 @@ export function waterfall(run: RunView): Spec | null {
     id: "waterfall", title: "What a page waits for, object by object",
     about: "One row is one object of the page; all loads have the same time scale. Choose another load to compare.",
     howTo: ["Read a row from left to right: when the object was asked for, and what it then waited for.", "Coloured stretches before the request are round trips without data: new connections.", "Under load every coloured stretch grows by the delay of the queue, and they come one after the other."],
-    choice: { label: "Load", options: order.map(name), choose: (i) => (chosen = i) },
+    choice: { label: "Load", options: order.map(name), choose: (i) => void (chosen = i) },
     draw: (theme, width) => drawWaterfall(order[chosen]!.objects, end, theme, width),
     table: () => ({
       head: ["path", "load", "host", "kind", "start, ms", ...STEPS.map(([words]) => `${words}, ms`), "in all, ms", "size", "status", "connection"],

@@ -150,8 +150,8 @@ impl Experiment {
 
     /// Run at this time (RFC 3339).
     #[must_use]
-    pub fn started(mut self, started: impl ToString) -> Self {
-        self.started = Some(started.to_string());
+    pub fn started(mut self, started: impl Into<String>) -> Self {
+        self.started = Some(started.into());
         self
     }
 

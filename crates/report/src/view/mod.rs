@@ -3,6 +3,7 @@
 //! Each submodule reads one table, batch by batch, and keeps what its figures need. Field names end in their unit, and
 //! null is what was not measured, as everywhere in Isobath. The schema is told in `docs/report.md`.
 
+pub(crate) mod btc;
 mod clock;
 pub(crate) mod cpu;
 pub(crate) mod hops;
@@ -85,6 +86,8 @@ pub(crate) struct RunView {
     marks: Vec<marks::Mark>,
     lab: Vec<lab::Link>,
     cpu: Vec<cpu::Host>,
+    /// Bulk transfers; null in a record of anything else.
+    pub(crate) btc: Option<btc::Btc>,
     /// Tables of the record and their number of rows, known to the page or not.
     tables: BTreeMap<String, u64>,
 }
@@ -111,6 +114,7 @@ impl RunView {
             hops: hops::read(record, &phases, last_ns)?,
             lab: lab::read(record, run)?,
             cpu: cpu::read(record)?,
+            btc: btc::read(record, run)?,
             tables,
             streams,
             phases,
