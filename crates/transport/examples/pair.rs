@@ -37,7 +37,7 @@ fn main() {
                     .into_iter()
                     .flatten()
                     .min()
-                    .unwrap_or(now)
+                    .unwrap_or(now);
             }
         }
         receiver.handle_timeout(now);

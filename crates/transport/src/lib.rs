@@ -7,7 +7,7 @@
 //! was caused by a packet that really arrived: identifiers cannot be guessed.
 //!
 //! The same two machines run in virtual time (`sim`), over UDP (`isobath btc`), and, with the receiver at the sender's
-//! side fed by the identifiers that come back, against hosts that do not cooperate (one-way emulation, TReno).
+//! side fed by the identifiers that come back, against hosts that do not cooperate (one-way emulation, as `TReno`).
 //!
 //! # Calling order
 //!

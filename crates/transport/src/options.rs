@@ -7,6 +7,10 @@ use units::Span;
 /// The rules of a transfer. The default is what a current kernel's Reno does, as far as there are rules for it.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switches one mechanism, and all combinations are meant"
+)]
 pub struct Options {
     /// Octets of data in a full segment. 1,448 is TCP's with time stamps on a path for 1,500 octets by IPv4 (1,428 by IPv6). To be
     /// comparable a packet of ours is as long as TCP's with as much data (IP header, 32 octets of TCP header, data): our own

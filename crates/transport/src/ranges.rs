@@ -60,11 +60,6 @@ impl Ranges {
         self.0.get(at).copied().filter(|range| range.0 <= number)
     }
 
-    /// The lowest range.
-    pub(crate) fn lowest(&self) -> Option<(u64, u64)> {
-        self.0.front().copied()
-    }
-
     /// The number after the highest one, if there is any.
     pub(crate) fn end(&self) -> Option<u64> {
         self.0.back().map(|range| range.1)

@@ -113,7 +113,7 @@ impl RoundTrips {
         }
     }
 
-    /// A round trip that may be the least; RACK's and HyStart's measure, without the receiver's delay.
+    /// A round trip that may be the least; RACK's and `HyStart`'s measure, without the receiver's delay.
     pub(crate) fn sample_min(&mut self, sample: Duration, now: Instant) {
         if now.since(self.min_since) > MIN_RTT_AGE / 2 {
             self.min = (sample, self.min.0);

@@ -18,6 +18,10 @@ const SPARE_COPIES: usize = 4_096;
 
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what is believed of a segment, as RFC 6675 and the kernel keep it; they are not exclusive"
+)]
 pub(crate) struct Entry {
     /// When its latest copy left.
     pub(crate) sent: Instant,

@@ -4,7 +4,7 @@ use crate::Seq;
 use units::Instant;
 
 /// Most SACK blocks in one acknowledgement: as many as TCP has room for beside a time stamp (RFC 2018 section 3), and one.
-pub const MAX_BLOCKS: usize = 4;
+pub(crate) const MAX_BLOCKS: usize = 4;
 
 /// Names one packet among all that a sender ever sends: the upper half counts them, the lower half cannot be guessed.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

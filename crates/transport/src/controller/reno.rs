@@ -21,9 +21,8 @@ impl Reno {
 
     fn per_window(&mut self, window: &mut Window, growing: &Growing) {
         let before = growing.una.saturating_sub(u64::from(growing.acked));
-        let end = *self
-            .window_end
-            .get_or_insert(before + u64::from(window.cwnd));
+        let first_end = before + u64::from(window.cwnd);
+        let end = *self.window_end.get_or_insert(first_end);
         if growing.una >= end {
             window.additive_increase(1, 1);
             self.window_end = Some(growing.una + u64::from(window.cwnd));

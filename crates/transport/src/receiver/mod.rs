@@ -1,6 +1,7 @@
 //! The receiver: which acknowledgement goes back when.
 //!
-//! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due. The rest is here:
+//! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due, [`order`] who came
+//! late. The rest is here:
 //! what of a segment can be true, which time is echoed (RFC 7323 section 4.3), marks (RFC 3168) and the window.
 //!
 //! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
@@ -8,10 +9,12 @@
 
 mod assembly;
 mod delay;
+mod order;
 
 use crate::{Ack, Options, PacketId, Segment, Seq};
 use assembly::{Assembly, Placed};
 use delay::Delay;
+use order::Order;
 use units::{Ecn, Instant};
 
 /// The receiving end of a transfer.
@@ -30,8 +33,7 @@ pub struct Receiver {
     duplicate: Option<u64>,
     latest: PacketId,
     highest: Option<(u64, PacketId)>,
-    /// The latest packet by its counter, for reordering.
-    newest: Option<u32>,
+    order: Order,
     /// `TS.Recent`, and when it arrived.
     echo: Instant,
     echo_arrived: Instant,
@@ -78,7 +80,7 @@ impl Receiver {
             duplicate: None,
             latest: PacketId::default(),
             highest: None,
-            newest: None,
+            order: Order::new(),
             echo: Instant::ZERO,
             echo_arrived: Instant::ZERO,
             acked: 0,
@@ -99,7 +101,8 @@ impl Receiver {
             }
             return;
         };
-        self.note_order(segment.id);
+        let is_late = self.order.is_late((segment.id.0 >> 32) as u32);
+        self.receipts.reordered += u64::from(is_late);
         self.note_marks(segment, ecn);
         self.latest = segment.id;
         if segment.flags.probe {
@@ -142,17 +145,6 @@ impl Receiver {
         }
     }
 
-    /// RFC 4737 section 3.3: what was sent before something that has arrived is reordered.
-    fn note_order(&mut self, id: PacketId) {
-        let counter = (id.0 >> 32) as u32;
-        match self.newest {
-            Some(newest) if counter.wrapping_sub(newest).cast_signed() < 0 => {
-                self.receipts.reordered += 1
-            }
-            _ => self.newest = Some(counter),
-        }
-    }
-
     /// RFC 3168 section 6.1.3: a mark is echoed at once and until `cwr`.
     fn note_marks(&mut self, segment: &Segment, ecn: Ecn) {
         if segment.flags.cwr {
@@ -180,7 +172,8 @@ impl Receiver {
     pub fn hold(&mut self, is_held: bool, now: Instant) {
         let _ = now;
         if is_held {
-            self.held_at.get_or_insert(self.assembly.next());
+            let read = self.assembly.next();
+            self.held_at.get_or_insert(read);
         } else if self.held_at.take().is_some() && self.highest.is_some() {
             self.delay.hurry();
         }

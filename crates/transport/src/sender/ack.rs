@@ -182,7 +182,7 @@ impl Sender {
         };
         let sample = match (self.options.timestamps, self.timed) {
             (true, _) => since(ordered.first)
-                .or(since(progress.selected.first))
+                .or_else(|| since(progress.selected.first))
                 .or(by_echo),
             (false, Some(timed)) if self.board.una() > timed => {
                 self.timed = None;
@@ -191,7 +191,7 @@ impl Sender {
             (false, _) => None,
         };
         let latest = since(progress.selected.last)
-            .or(since(ordered.last))
+            .or_else(|| since(ordered.last))
             .or(sample);
         // SACK restarts the timer only when it tells of what left before the head's latest copy: else a head that is lost
         // again would never time out.
@@ -224,7 +224,8 @@ impl Sender {
     /// The window follows: down by PRR while it is being cut, up otherwise.
     fn control(&mut self, progress: &Progress) {
         if matches!(self.state, State::Cwr | State::Recovery) {
-            self.reduce(progress);
+            let is_clean = progress.advanced && !progress.lost;
+            self.reduce(progress.delivered, is_clean);
             return;
         }
         let may_grow = if self.rack.has_much_reordering(self.options.dup_thresh) {

@@ -4,6 +4,7 @@
 //! lost, enter the next state.
 
 use super::progress::Progress;
+use super::rescue::Rescue;
 use super::{Cause, Event, Sender, State};
 use crate::Recovery;
 
@@ -105,6 +106,7 @@ impl Sender {
         }
         self.state = State::Recovery;
         self.forced = !self.options.prr;
+        self.rescue = Rescue::default();
         self.sent.recoveries += 1;
     }
 
@@ -182,7 +184,7 @@ impl Sender {
                 progress.rearm = false;
             }
         } else {
-            self.detect_by_count();
+            progress.lost |= self.detect_by_count();
         }
     }
 
@@ -207,7 +209,8 @@ impl Sender {
     }
 
     /// `IsLost` (RFC 6675 section 4): `DupThresh` segments above have arrived. Each segment is passed once.
-    fn detect_by_count(&mut self) {
+    fn detect_by_count(&mut self) -> bool {
+        let mut any = false;
         let threshold = self.options.dup_thresh.max(1);
         let counted = &mut self.counted;
         if counted.edge < self.board.una() {
@@ -221,10 +224,11 @@ impl Sender {
             if entry.sacked {
                 self.counted.above -= 1;
             } else if !entry.ever_resent {
-                self.lose(edge);
+                any |= self.lose(edge);
             }
             self.counted.edge += 1;
         }
+        any
     }
 }
 

@@ -1,6 +1,5 @@
 //! How far the window falls: the threshold at once, the window by proportional rate reduction (RFC 6937).
 
-use super::progress::Progress;
 use super::{Cause, Event, Sender, State};
 use crate::controller::NO_THRESHOLD;
 
@@ -42,14 +41,15 @@ impl Sender {
         });
     }
 
-    /// RFC 6937 section 3 with the kernel's choice of SSRB or CRB: slow start only while nothing more is lost.
-    pub(super) fn reduce(&mut self, progress: &Progress) {
-        if !self.options.prr || progress.delivered == 0 || self.reduction.cwnd_before == 0 {
+    /// RFC 6937 section 3 with the kernel's choice of SSRB or CRB: slow start only while nothing more is lost
+    /// (`is_clean`). `delivered`: segments known to have arrived since the last call.
+    pub(super) fn reduce(&mut self, delivered: u32, is_clean: bool) {
+        if !self.options.prr || delivered == 0 || self.reduction.cwnd_before == 0 {
             return;
         }
         let (in_flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
         let books = &mut self.reduction;
-        books.delivered = books.delivered.saturating_add(progress.delivered);
+        books.delivered = books.delivered.saturating_add(delivered);
         let room = ssthresh.saturating_sub(in_flight);
         let quota = if in_flight > ssthresh {
             let due = u64::from(ssthresh) * u64::from(books.delivered);
@@ -59,8 +59,7 @@ impl Sender {
                 .saturating_sub(books.out)
         } else {
             let owed = books.delivered.saturating_sub(books.out);
-            let is_clean = progress.advanced && !progress.lost;
-            (owed.max(progress.delivered) + u32::from(is_clean)).min(room)
+            (owed.max(delivered) + u32::from(is_clean)).min(room)
         };
         let quota = quota.max(u32::from(books.out == 0));
         self.window.cwnd = in_flight + quota;

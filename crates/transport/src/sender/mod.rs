@@ -2,8 +2,8 @@
 //!
 //! One state machine, a file for each concern, in the order in which an acknowledgement meets them: [`verify`] (can it be
 //! true), [`ack`] (what it covers), [`rack`] (what it says about time), [`alert`] (what state follows: disorder, recovery,
-//! loss), [`undo`] (was the last cut needless), [`cut`] (how far the window falls, and PRR); then [`transmit`] (what may
-//! leave now), [`timer`] and [`tail`] (what happens when nothing comes back).
+//! loss), [`undo`] (was the last cut needless), [`cut`] (how far the window falls, and PRR); then [`transmit`] and [`rescue`] (what
+//! may leave now), [`timer`] and [`tail`] (what happens when nothing comes back).
 //!
 //! RFCs to read before editing: 5681, 6298, 6582, 6675, 6937, 8985, 3168. Where they leave freedom, this does what the
 //! Linux kernel does, because agreement with it is what is asked of `btc`. Known differences: segments, not octets, are
@@ -15,6 +15,7 @@ mod cut;
 mod progress;
 mod rack;
 mod report;
+mod rescue;
 mod supply;
 mod tail;
 mod timer;
@@ -32,6 +33,7 @@ use cut::Reduction;
 use rack::Rack;
 use report::Events;
 pub use report::{Cause, Event, Sent, Snapshot, Violation};
+use rescue::Rescue;
 use supply::Supply;
 use tail::Tail;
 use timer::Timer;
@@ -55,6 +57,10 @@ enum State {
 
 /// The sending end of a transfer.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a small state of its own"
+)]
 pub struct Sender {
     options: Options,
     idents: Idents,
@@ -74,6 +80,7 @@ pub struct Sender {
     recover: Option<u64>,
     reduction: Reduction,
     counted: Counted,
+    rescue: Rescue,
     undo: Undo,
     tail: Tail,
     timer: Timer,
@@ -116,6 +123,7 @@ impl Sender {
             recover: None,
             reduction: Reduction::default(),
             counted: Counted::default(),
+            rescue: Rescue::default(),
             undo: Undo::default(),
             tail: Tail::default(),
             timer: Timer::default(),

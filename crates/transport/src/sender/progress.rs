@@ -19,6 +19,10 @@ impl Departures {
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a finding of its own"
+)]
 pub(super) struct Progress {
     pub(super) claim: Claim,
     pub(super) now: Instant,

@@ -58,10 +58,6 @@ impl Rack {
         self.reordering > dup_thresh
     }
 
-    pub(super) const fn reordering(&self) -> u32 {
-        self.reordering
-    }
-
     /// After a timeout that many arrivals had preceded: there was less reordering than believed.
     pub(super) fn forget_reordering(&mut self, dup_thresh: u32) {
         self.reordering = self.reordering.min(dup_thresh.max(1));

@@ -170,9 +170,13 @@ impl Sender {
     }
 
     fn reordering_timed_out(&mut self, now: Instant) {
+        let in_flight = self.board.in_flight();
         let again_at = self.detect_by_time(now, None);
-        if self.board.lost_out > 0 && self.state < State::Recovery {
-            self.enter_recovery(false);
+        if self.board.in_flight() != in_flight {
+            if self.state != State::Recovery {
+                self.enter_recovery(false);
+            }
+            self.reduce(1, false);
         }
         match again_at {
             Some(at) => self.timer.arm_reordering(at),

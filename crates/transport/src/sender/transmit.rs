@@ -25,7 +25,7 @@ impl Sender {
     /// The next packet to send, if any may leave now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if std::mem::take(&mut self.timer.probe_is_due) {
-            return self.send_window_probe(now);
+            return Some(self.send_window_probe(now));
         }
         if self.tail.is_due
             && let Some(segment) = self.send_probe(now)
@@ -41,7 +41,10 @@ impl Sender {
             self.prefers_new = false;
             self.frto &= self.holds;
         }
-        let segment = self.send_lost(now).or_else(|| self.send_within_window(now));
+        let segment = self
+            .send_lost(now)
+            .or_else(|| self.send_within_window(now))
+            .or_else(|| self.send_rescue(now));
         if segment.is_none() {
             self.settle(now);
         }
@@ -62,6 +65,7 @@ impl Sender {
         let counter = self.idents.next();
         let len = self.board.resend(number, counter, now)?;
         self.undo.note_resent(now);
+        self.rescue.note_resent(number);
         self.timed = self.timed.filter(|timed| *timed != number);
         self.sent.retransmits += 1;
         if number == self.board.una() && !self.timer.is_for(Kind::Reordering) {
@@ -120,11 +124,11 @@ impl Sender {
     }
 
     /// RFC 9293 section 3.8.6.1.
-    fn send_window_probe(&mut self, now: Instant) -> Option<Segment> {
+    fn send_window_probe(&mut self, now: Instant) -> Segment {
         self.board.remember_empty(self.idents.next(), now);
         self.sent.window_probes += 1;
         self.arm_persist(now);
-        Some(Segment {
+        Segment {
             seq: self.seq(self.board.next()),
             id: self.idents.issue(),
             len: 0,
@@ -133,7 +137,7 @@ impl Sender {
                 ..SegmentFlags::default()
             },
             sent: now,
-        })
+        }
     }
 
     /// Nothing more may leave: was it the window that forbade it?
