@@ -50,9 +50,9 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 /// So that a list does not meet the same retransmission for ever.
-fn scattered(n: u64) -> u64 {
+fn scattered(n: u64) -> usize {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    n ^ (n >> 27)
+    usize::from(u16::try_from((n ^ (n >> 27)) >> 48).unwrap_or(0))
 }
 
 proptest! {
@@ -76,7 +76,7 @@ proptest! {
         let mut link = Link::new(&options);
         let verdict_at = move |list: &[u8], n: u64| match list {
             list if list.iter().all(|fate| *fate < loss) => Verdict::Pass,
-            list => verdict(list[(scattered(n) % list.len() as u64) as usize]),
+            list => verdict(list[scattered(n) % list.len()]),
         };
         link.fate = Box::new(move |n, _| verdict_at(&fates, n));
         link.ack_fate = Box::new(move |n, _| verdict_at(&ack_fates, n));

@@ -46,12 +46,15 @@ impl Sender {
     }
 
     /// Rule 4: the highest segment that has not arrived, once, so that its arrival tells of all others.
+    /// *Deviation:* not when it has been sent again already.
     fn last_missing(&mut self) -> Option<u64> {
         if std::mem::replace(&mut self.rescue.is_used, true) {
             return None;
         }
-        let numbers = self.board.una()..self.board.next();
-        let is_missing = |number: &u64| self.board.get(*number).is_some_and(|entry| !entry.sacked);
-        numbers.rev().find(is_missing)
+        let mut numbers = (self.board.una()..self.board.next()).rev();
+        let number =
+            numbers.find(|number| self.board.get(*number).is_some_and(|entry| !entry.sacked))?;
+        let entry = self.board.get(number)?;
+        (!entry.ever_resent).then_some(number)
     }
 }

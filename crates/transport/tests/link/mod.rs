@@ -6,11 +6,14 @@ use std::time::Duration;
 use units::{Ecn, Instant};
 
 /// What the link does with the packet that is the `n`th to enter it.
-pub type Fate = Box<dyn FnMut(u64, &Segment) -> Verdict>;
+pub(crate) type Fate = Box<dyn FnMut(u64, &Segment) -> Verdict>;
+
+/// The same for an acknowledgement.
+pub(crate) type AckFate = Box<dyn FnMut(u64, &Ack) -> Verdict>;
 
 /// See [`Fate`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Pass,
     Drop,
     Mark,
@@ -18,23 +21,24 @@ pub enum Verdict {
     Twice,
 }
 
-pub struct Link {
-    pub sender: Sender,
-    pub receiver: Receiver,
-    pub now: Instant,
-    pub fate: Fate,
-    pub ack_fate: Box<dyn FnMut(u64, &Ack) -> Verdict>,
+/// A sender, a receiver and what is between them.
+pub(crate) struct Link {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) now: Instant,
+    pub(crate) fate: Fate,
+    pub(crate) ack_fate: AckFate,
     /// Time on the wire of one packet.
-    pub serial: Duration,
-    pub delay: Duration,
+    pub(crate) serial: Duration,
+    pub(crate) delay: Duration,
     /// Packets that may wait.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// While nothing leaves the queue.
-    pub outage: Option<(Instant, Instant)>,
-    pub queue_drops: u64,
-    pub events: Vec<(Instant, Event)>,
-    pub trace: Vec<(Instant, Segment)>,
-    pub acks: Vec<(Instant, Ack)>,
+    pub(crate) outage: Option<(Instant, Instant)>,
+    pub(crate) queue_drops: u64,
+    pub(crate) events: Vec<(Instant, Event)>,
+    pub(crate) trace: Vec<(Instant, Segment)>,
+    pub(crate) acks: Vec<(Instant, Ack)>,
     free_at: Instant,
     forth: Vec<(Instant, Segment, Ecn)>,
     back: Vec<(Instant, Ack)>,
@@ -44,7 +48,7 @@ pub struct Link {
 }
 
 impl Link {
-    pub fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
             sender: Sender::new(options, 42),
             receiver: Receiver::new(options),
@@ -69,7 +73,7 @@ impl Link {
     }
 
     /// Runs until nothing is left to happen, or `until`.
-    pub fn run(&mut self, until: Duration) {
+    pub(crate) fn run(&mut self, until: Duration) {
         let end = self.now + until;
         loop {
             self.transmit();
@@ -131,11 +135,6 @@ impl Link {
         while let Some(event) = self.sender.poll_event() {
             self.events.push((self.now, event));
         }
-    }
-
-    /// `segment`, which was taken from the sender, goes on its way.
-    pub fn enter_again(&mut self, segment: Segment) {
-        self.enter(segment);
     }
 
     fn enter(&mut self, segment: Segment) {
