@@ -111,9 +111,11 @@ function pathSeries(name: string, colour: string, style: object, make: (place: P
   } as unknown as Series;
 }
 
-/** Draws nothing: the instants at which there is something to be told. */
-function instants({ sent, again, acks, lost }: Decoded): Series {
-  const all = [...new Set([sent.t, again.t, acks.t, lost?.t ?? []].flatMap((t) => Array.from(t)))].sort((a, b) => a - b);
+/** Draws nothing: the instants at which there is something to be told, those of single packets all, of others the last in a bin. */
+function instants({ sent, again, acks, lost, end }: Decoded): Series {
+  const bins = new Map<number, number>();
+  for (const { t } of [acks, sent]) for (let i = 0; i < t.length; i++) bins.set(Math.floor(((t[i] ?? 0) / end) * 15_000), t[i] ?? 0);
+  const all = [...bins.values(), ...Array.from(again.t), ...Array.from(lost?.t ?? [])].sort((a, b) => a - b);
   return { type: "custom", name: "", data: all.map((t) => [t, 0]), renderItem: () => null } as unknown as Series;
 }
 

@@ -156,7 +156,10 @@ fn choose(transfers: &[Transfer]) -> Vec<&Transfer> {
 
 #[cfg(test)]
 mod tests {
+    use super::rows::{SegmentRow, WindowRow};
     use super::*;
+    use record::RecordWriter;
+    use serde_json::json;
 
     fn transfer(number: u16, tool: &'static str, throughput_mbps: f64) -> Transfer {
         Transfer::from(TransferRow {
@@ -166,6 +169,71 @@ mod tests {
             throughput_mbps: Some(throughput_mbps),
             ..TransferRow::default()
         })
+    }
+
+    fn read_back(fill: impl FnOnce(&mut RecordWriter)) -> Btc {
+        let dir = tempfile::tempdir().unwrap();
+        let run = Run::new("btc", "2026-11-21T07:29:11Z".parse().unwrap(), json!({}));
+        let mut writer = RecordWriter::create(dir.path(), &run).unwrap();
+        fill(&mut writer);
+        writer.flush().unwrap();
+        read(&Record::open(dir.path()).unwrap(), &run)
+            .unwrap()
+            .unwrap()
+    }
+
+    fn window(t_ns: u64) -> WindowRow {
+        WindowRow {
+            t_ns,
+            transfer: 3,
+            cwnd: 10.0,
+            ..WindowRow::default()
+        }
+    }
+
+    #[test]
+    fn the_course_of_a_transfer_begins_with_it() {
+        let btc = read_back(|writer| {
+            let transfer = TransferRow {
+                transfer: 3,
+                tool: "ours".into(),
+                start_ns: 2_000_000_000,
+                segments: 10,
+                bytes: 14_480,
+                ..TransferRow::default()
+            };
+            let acks = (1..=10).map(|ack| SegmentRow {
+                t_ns: 2_000_000_000 + ack * 10_000_000,
+                transfer: 3,
+                end: "sender".into(),
+                kind: "ack".into(),
+                ack: Some(ack),
+                ..SegmentRow::default()
+            });
+            writer.append(&[transfer]).unwrap();
+            writer.append(&[window(2_500_000_000)]).unwrap();
+            writer.append(&acks.collect::<Vec<_>>()).unwrap();
+        });
+        let value = serde_json::to_value(&btc).unwrap();
+        let course = &value["courses"][0];
+        assert_eq!(course["cwnd_segments"]["t_s"], json!([0.5]));
+        // Nine segments in the first tenth of a second, the tenth at its end.
+        assert_eq!(course["goodput_mbps"]["v"], json!([1.0426, 0.11584]));
+        assert_eq!(course["rtt"], json!(null));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_has_the_transfers_that_its_rows_tell_of() {
+        let btc = read_back(|writer| {
+            writer
+                .append(&[window(900_000_000), window(700_000_000)])
+                .unwrap();
+        });
+        let [only] = btc.transfers.as_slice() else {
+            panic!("{} transfers", btc.transfers.len());
+        };
+        assert_eq!((only.transfer, only.start_ns), (3, 700_000_000));
+        assert_eq!(btc.courses.len(), 1);
     }
 
     #[test]
