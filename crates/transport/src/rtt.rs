@@ -155,3 +155,78 @@ fn nanos(span: Duration) -> i64 {
     const HOUR: i64 = 3_600_000_000_000;
     i64::try_from(span.as_nanos()).map_or(HOUR, |ns| ns.min(HOUR))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Span;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn round_trips(rto_floor: RtoFloor) -> RoundTrips {
+        RoundTrips::new(&Options {
+            rto_floor,
+            rto_max: Span::from_millis(60_000),
+            ..Options::default()
+        })
+    }
+
+    #[test]
+    fn the_first_sample_and_the_second_are_as_in_rfc_6298() {
+        let mut trips = round_trips(RtoFloor::Timeout);
+        assert_eq!(trips.rto(), 1_000 * MS);
+        trips.sample(400 * MS, 0, 10);
+        assert_eq!(
+            (trips.srtt(), trips.rttvar(), trips.rto()),
+            (Some(400 * MS), 200 * MS, 1_200 * MS)
+        );
+        trips.sample(480 * MS, 1, 11);
+        // RTTVAR = 3/4 200 + 1/4 80, SRTT = 7/8 400 + 1/8 480.
+        assert_eq!(
+            (trips.srtt(), trips.rttvar(), trips.rto()),
+            (Some(410 * MS), 170 * MS, 1_090 * MS)
+        );
+    }
+
+    #[test]
+    fn a_steady_path_has_the_floor_under_its_variation() {
+        for (floor, rto) in [
+            (RtoFloor::Variation, 250 * MS),
+            (RtoFloor::Timeout, 200 * MS),
+        ] {
+            let mut trips = round_trips(floor);
+            for sent in 0..1_000 {
+                trips.sample(50 * MS, sent, sent + 10);
+            }
+            assert_eq!(trips.rto(), rto);
+        }
+    }
+
+    #[test]
+    fn the_timeout_doubles_to_its_bound_until_a_sample_comes() {
+        let mut trips = round_trips(RtoFloor::Variation);
+        let mut seen = Vec::new();
+        for _ in 0..8 {
+            seen.push(trips.rto().as_secs());
+            trips.back_off();
+        }
+        assert_eq!(seen, [1, 2, 4, 8, 16, 32, 60, 60]);
+        (0..100).for_each(|_| trips.back_off());
+        assert_eq!(trips.rto().as_secs(), 60);
+        trips.sample(100 * MS, 0, 1);
+        assert_eq!(trips.rto(), 300 * MS);
+    }
+
+    #[test]
+    fn the_least_round_trip_is_forgotten_when_the_path_has_changed() {
+        let mut trips = round_trips(RtoFloor::Variation);
+        trips.sample_min(10 * MS, Instant::from_millis(1));
+        for second in 0..700_u64 {
+            trips.sample_min(30 * MS, Instant::from_millis(second * 1_000));
+            if second < 100 {
+                assert_eq!(trips.min(), Some(10 * MS));
+            }
+        }
+        assert_eq!(trips.min(), Some(30 * MS));
+    }
+}

@@ -250,6 +250,24 @@ fn reordering_is_learnt_and_then_costs_nothing() {
 }
 
 #[test]
+fn a_thousand_packets_in_reverse_arrive_all_the_same() {
+    let mut link = Link::new(&Options {
+        initial_window: 1_000,
+        ..Options::default()
+    });
+    link.fate = Box::new(|n, _| match n {
+        0..1_000 => Verdict::Late(Duration::from_millis(3) * u32::try_from(1_000 - n).unwrap_or(0)),
+        _ => Verdict::Pass,
+    });
+    link.sender.supply(1_500);
+    link.run(Duration::from_secs(600));
+    let receipts = link.receiver.receipts();
+    assert_eq!((receipts.segments, receipts.refused), (1_500, 0));
+    assert!(receipts.reordered > 900, "{receipts:?}");
+    assert_eq!(link.sender.sent().violations, 0);
+}
+
+#[test]
 fn a_mark_cuts_once_a_round_trip_and_is_answered() {
     let mut link = Link::new(&Options {
         ecn: true,

@@ -195,3 +195,72 @@ impl Controller for Cubic {
 const fn whole(segments: f64) -> u32 {
     segments as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    /// One round trip a step; returns the window after each.
+    fn rounds(cubic: &mut Cubic, window: &mut Window, now: &mut Instant, count: u32) -> Vec<u32> {
+        let mut windows = Vec::new();
+        for _ in 0..count {
+            let growing = |now| Growing {
+                acked: 1,
+                una: 0,
+                next: 0,
+                now,
+            };
+            cubic.measured(window, RTT, &growing(*now));
+            let acks = window.cwnd;
+            for _ in 0..acks {
+                *now += RTT / acks;
+                cubic.avoid(window, &growing(*now));
+            }
+            windows.push(window.cwnd);
+        }
+        windows
+    }
+
+    fn cut_at(cwnd: u32) -> (Cubic, Window) {
+        let options = Options::default();
+        let (mut cubic, mut window) = (Cubic::new(&options), Window::new(&options));
+        window.ssthresh = cubic.ssthresh(cwnd);
+        window.cwnd = window.ssthresh;
+        (cubic, window)
+    }
+
+    #[test]
+    fn the_window_comes_back_after_k_rests_and_goes_on() {
+        let (mut cubic, mut window) = cut_at(1_000);
+        assert_eq!(window.cwnd, 700);
+        // K = cbrt(1,000 0.3 / 0.4) = 9.09 s: 91 round trips.
+        let windows = rounds(&mut cubic, &mut window, &mut Instant::from_millis(1), 182);
+        assert!((990..=1_000).contains(&windows[90]), "{}", windows[90]);
+        assert!(windows[70] > 980 && windows[110] < 1_012, "it rests");
+        assert!(
+            (1_260..=1_310).contains(&windows[181]),
+            "as far beyond as it came from: {}",
+            windows[181]
+        );
+    }
+
+    #[test]
+    fn a_small_window_grows_no_slower_than_renos_would() {
+        let (mut cubic, mut window) = cut_at(20);
+        assert_eq!(window.cwnd, 14);
+        // alpha = 3 0.3 / 1.7 = 0.53 segments a round trip.
+        let windows = rounds(&mut cubic, &mut window, &mut Instant::from_millis(1), 20);
+        assert!((22..=26).contains(&windows[19]), "{windows:?}");
+    }
+
+    #[test]
+    fn a_window_that_did_not_come_back_gives_up_room_and_undoing_takes_it_back() {
+        let (mut cubic, _) = cut_at(1_000);
+        cubic.ssthresh(800);
+        assert!((cubic.epoch.w_max - 680.0).abs() < 1e-9);
+        cubic.undone();
+        assert!((cubic.epoch.w_max - 1_000.0).abs() < 1e-9);
+    }
+}
