@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod controller;
+mod copies;
 mod ident;
 mod options;
 mod ranges;

@@ -1,20 +1,16 @@
 //! The scoreboard: what has been sent and not yet acknowledged, and what is held to have become of it.
 //!
 //! Inside the machines segments are counted from 0 without wrap; [`crate::Seq`] exists on the wire only. Two rings: one of
-//! *segments*, by number, from the oldest unacknowledged; and one of *copies*, by packet counter, that is in the order in
-//! which they left. The second is what RACK needs (RFC 8985 section 5.1) and what names the segment of a packet that came
-//! back. Neither is longer than the window and what was retransmitted of it.
+//! *segments*, by number, from the oldest unacknowledged; and one of [`Copies`], in the order in which they left.
 //!
 //! The estimate of what is in the network is RFC 6675's *pipe* as counters: segments out, less those that arrived (SACK),
 //! less those lost, plus those sent again (section 4, `SetPipe`).
 
+use crate::copies::{Copies, Copy};
 use crate::ranges::Ranges;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Instant;
-
-/// Copies that are remembered beyond twice the segments that are out.
-const SPARE_COPIES: usize = 4_096;
 
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -39,25 +35,12 @@ pub(crate) struct Entry {
     pub(crate) ever_resent: bool,
 }
 
-/// A packet that left.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Copy {
-    /// The segment of which it is a copy.
-    pub(crate) number: u64,
-    /// When it left.
-    pub(crate) sent: Instant,
-}
-
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     una: u64,
     segments: VecDeque<Entry>,
-    copies: VecDeque<Copy>,
-    /// The counter of the first in `copies`.
-    base: u64,
-    /// No packet that `copies` has forgotten carried this number or one above.
-    forgotten_end: u64,
+    copies: Copies,
     sacked: Ranges,
     /// Segments that arrived, by SACK, or by the count of duplicates where there is none.
     pub(crate) sacked_out: u32,
@@ -109,23 +92,9 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una).max(self.una)
     }
 
-    /// The packet with `counter`, if it is remembered.
-    pub(crate) fn copy(&self, counter: u64) -> Option<Copy> {
-        let at = usize::try_from(counter.checked_sub(self.base)?).ok()?;
-        self.copies.get(at).copied()
-    }
-
-    /// The lowest counter that is remembered.
-    pub(crate) const fn oldest_copy(&self) -> u64 {
-        self.base
-    }
-
-    /// What the arrival of the packet with `counter` proves: no segment from here on.
-    pub(crate) fn proven_by(&self, counter: u64) -> u64 {
-        match self.copy(counter) {
-            Some(copy) => copy.number + 1,
-            None => self.forgotten_end,
-        }
+    /// The packets that left.
+    pub(crate) const fn copies(&self) -> &Copies {
+        &self.copies
     }
 
     /// A new segment of `len` octets left as the packet with `counter`; returns its number.
@@ -196,15 +165,7 @@ impl Scoreboard {
     /// To be called when all that an acknowledgement covers has been taken.
     pub(crate) fn forget_acknowledged(&mut self) {
         self.sacked.forget_before(self.una);
-        self.forgotten_end = self.forgotten_end.max(self.una);
-        while self
-            .copies
-            .front()
-            .is_some_and(|copy| copy.number < self.una)
-        {
-            self.copies.pop_front();
-            self.base += 1;
-        }
+        self.copies.forget_before(self.una);
         if self.segments.is_empty() {
             self.to_resend.clear();
         }
@@ -266,15 +227,6 @@ impl Scoreboard {
     }
 
     fn remember(&mut self, counter: u64, copy: Copy) {
-        if self.copies.is_empty() {
-            self.base = counter;
-        }
-        self.copies.push_back(copy);
-        if self.copies.len() > 2 * self.segments.len() + SPARE_COPIES {
-            let oldest = self.copies.pop_front();
-            self.base += 1;
-            let end = oldest.map_or(0, |copy| copy.number + 1);
-            self.forgotten_end = self.forgotten_end.max(end);
-        }
+        self.copies.remember(counter, copy, self.segments.len());
     }
 }

@@ -13,7 +13,7 @@ pub struct PacketId(pub u64);
 /// What a segment says of itself.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SegmentFlags {
-    /// The last segment of the transfer: it is to be acknowledged at once.
+    /// The last segment that the sender has been given so far: it is to be acknowledged at once.
     pub last: bool,
     /// The sender has answered the echo of congestion (RFC 3168 section 6.1.2).
     pub cwr: bool,

@@ -1,7 +1,8 @@
 //! The sender: which segment leaves when.
 //!
 //! One state machine, a file for each concern, in the order in which an acknowledgement meets them: [`verify`] (can it be
-//! true), [`ack`] (what it covers), [`rack`] (what it says about time), [`alert`] (what state follows: disorder, recovery,
+//! true), [`ack`] (what it covers), [`measure`] (how long it took), [`rack`]
+//! and [`detect`] (what is lost), [`alert`] (what state follows: disorder, recovery,
 //! loss), [`undo`] (was the last cut needless), [`cut`] (how far the window falls, and PRR); then [`transmit`] and [`rescue`] (what
 //! may leave now), [`timer`] and [`tail`] (what happens when nothing comes back).
 //!
@@ -12,6 +13,8 @@
 mod ack;
 mod alert;
 mod cut;
+mod detect;
+mod measure;
 mod progress;
 mod rack;
 mod report;
@@ -28,8 +31,8 @@ use crate::ident::Idents;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
 use crate::{Ack, Options, PacketId, Recovery, Segment, SegmentFlags, Seq};
-use alert::Counted;
 use cut::Reduction;
+use detect::Counted;
 use rack::Rack;
 use report::Events;
 pub use report::{Cause, Event, Sent, Snapshot, Violation};
@@ -190,7 +193,7 @@ impl Sender {
     /// The segment of which `id` is a copy, if `id` is one of the packets that may still come back. This is what one-way
     /// emulation needs: an identifier that came back is fed to a receiver at this side.
     pub fn find(&self, id: PacketId) -> Option<Segment> {
-        let copy = self.board.copy(self.idents.counter(id)?)?;
+        let copy = self.board.copies().get(self.idents.counter(id)?)?;
         let entry = self.board.get(copy.number)?;
         Some(Segment {
             seq: self.seq(copy.number),
