@@ -4,7 +4,7 @@
 
 use record::Row;
 use record::tables::{
-    Counters, Cpu, Hop, HttpsProbe, PageLoad, PageObject, Queue, Sample, Series, Stream,
+    Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -86,6 +86,7 @@ fn every_column_of_every_table_is_documented_in_its_order() {
     assert_columns::<Stream>(&document);
     assert_columns::<Queue>(&document);
     assert_columns::<Counters>(&document);
+    assert_columns::<Packet>(&document);
     assert_columns::<Cpu>(&document);
     assert_columns::<PageLoad>(&document);
     assert_columns::<PageObject>(&document);

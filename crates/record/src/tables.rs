@@ -163,6 +163,35 @@ table! {
 }
 
 table! {
+    /// One datagram of ours on one direction of an emulated link, noted as it left; one that was dropped has no row. Both
+    /// ends of a lab have the same clock, so all times of a datagram can be subtracted from each other.
+    pub struct Packet in "packets" {
+        /// When the emulator had read it from the node that sends it.
+        t_ns: u64 => "ns",
+        /// The link's name in the topology.
+        link: Label,
+        /// Which of its directions: `up` is from the first node in its name to the second.
+        direction: Label,
+        /// Which stream, as `streams.id`.
+        stream: u16,
+        /// Number of the datagram in its stream, from 0; a reply has its request's.
+        seq: u64,
+        /// What it is: `request`, `reply`, or `one_way`, a datagram that wants no reply.
+        kind: Label,
+        /// Its logical departure: when it was due at the node that receives it.
+        due_ns: u64 => "ns",
+        /// When the emulator handed it to the node that receives it.
+        left_ns: u64 => "ns",
+        /// When its sender's program wrote it; a reply says when its request was written.
+        sent_ns: u64 => "ns",
+        /// When the far end received the request; null but in replies.
+        received_ns: Option<u64> => "ns",
+        /// When the far end's program wrote the reply; null but in replies.
+        replied_ns: Option<u64> => "ns",
+    }
+}
+
+table! {
     /// How busy one host was since its previous row.
     pub struct Cpu in "cpu" {
         /// End of the interval.
@@ -315,6 +344,7 @@ mod tests {
         assert_documented::<Stream>();
         assert_documented::<Queue>();
         assert_documented::<Counters>();
+        assert_documented::<Packet>();
         assert_documented::<Cpu>();
         assert_documented::<PageLoad>();
         assert_documented::<PageObject>();

@@ -1,8 +1,9 @@
 //! The emulated network's own books: what the links carried and how long their queues were, which no measurement from
 //! the ends can know. The summary sets them beside what was measured.
 
+use super::lab_packets;
 use lab::{Network, Quality};
-use record::tables::{Counters, Queue};
+use record::tables::{Counters, Packet, Queue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::Distribution;
@@ -17,6 +18,14 @@ pub(crate) struct LabBooks {
     /// How far the books have been taken.
     taken: Duration,
     directions: Vec<Books>,
+}
+
+/// What the books say row by row.
+#[derive(Default)]
+pub(crate) struct LabRows {
+    pub(crate) queue: Vec<Queue>,
+    pub(crate) counters: Vec<Counters>,
+    pub(crate) packets: Vec<Packet>,
 }
 
 /// One direction of one link.
@@ -88,12 +97,7 @@ impl LabBooks {
     }
 
     /// Takes what the links have logged since the last call, as rows too.
-    pub(crate) fn take(
-        &mut self,
-        network: &Network,
-        queue: &mut Vec<Queue>,
-        counters: &mut Vec<Counters>,
-    ) {
+    pub(crate) fn take(&mut self, network: &Network, rows: &mut LabRows) {
         self.taken = sys::clock::now().since(self.origin);
         let (origin, (start, end)) = (self.origin, self.loaded);
         let is_loaded = |at: Instant| (start..end).contains(&at.since(origin));
@@ -105,13 +109,13 @@ impl LabBooks {
                 if is_loaded(sample.at) {
                     books.queue_bytes.push(sample.bytes);
                 }
-                queue.push(books.queue_row(sample, origin));
+                rows.queue.push(books.queue_row(sample, origin));
             }
             for bin in log.bins.iter().filter(|bin| bin.at >= origin) {
                 if is_loaded(bin.at) {
                     books.loaded_bytes += u64::from(bin.bytes);
                 }
-                counters.push(Counters {
+                rows.counters.push(Counters {
                     t_ns: nanos(bin.at.since(origin)),
                     link: books.link.clone().into(),
                     direction: books.direction.into(),
@@ -119,6 +123,13 @@ impl LabBooks {
                     bytes: bin.bytes.into(),
                 });
             }
+            let passages = log.passages.iter();
+            let packets = passages.filter_map(|passage| lab_packets::row(passage, origin));
+            rows.packets.extend(packets.map(|row| Packet {
+                link: books.link.clone().into(),
+                direction: books.direction.into(),
+                ..row
+            }));
         }
     }
 
@@ -175,6 +186,7 @@ impl Books {
     }
 }
 
-fn nanos(span: Duration) -> u64 {
+/// A span in nanoseconds.
+pub(super) fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -11,6 +11,7 @@
 mod collector;
 pub(crate) mod far;
 mod lab_books;
+pub(crate) mod lab_packets;
 pub(crate) mod messages;
 pub(crate) mod ndjson;
 pub(crate) mod near;

@@ -1,14 +1,12 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
-use super::lab_books::LabBooks;
+use super::lab_books::{LabBooks, LabRows};
 use super::messages::{Row, StreamEnd};
 use super::ndjson::Ndjson;
 use super::stream;
 use super::streams::{StreamPlan, ecn_name};
 use lab::Network;
-use record::tables::{
-    Counters, Cpu, Hop, HttpsProbe, PageLoad, PageObject, Queue, Sample, Series, Stream,
-};
+use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
 use record::{Label, Record, RecordWriter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -30,8 +28,7 @@ pub(crate) struct Tables {
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub(crate) class_seen: HashMap<u16, u8>,
     /// Rows that wait to be written and are of no use afterwards.
-    queue: Vec<Queue>,
-    counters: Vec<Counters>,
+    lab_rows: LabRows,
     /// How many rows of the other tables have been written.
     written: [usize; 7],
     calls: HashMap<u16, CallBooks>,
@@ -262,7 +259,7 @@ impl Tables {
     /// Takes the books of the emulated network.
     pub(crate) fn take_lab(&mut self, network: &Network) {
         if let Some(lab) = &mut self.lab {
-            lab.take(network, &mut self.queue, &mut self.counters);
+            lab.take(network, &mut self.lab_rows);
         }
     }
 
@@ -331,10 +328,14 @@ impl Tables {
             self.hops.len(),
             self.https.len(),
         ];
-        out.append(&self.queue)?;
-        out.append(&self.counters)?;
-        self.queue.clear();
-        self.counters.clear();
+        let LabRows {
+            queue,
+            counters,
+            packets,
+        } = std::mem::take(&mut self.lab_rows);
+        out.append(&queue)?;
+        out.append(&counters)?;
+        out.append(&packets)?;
         out.record.flush()
     }
 

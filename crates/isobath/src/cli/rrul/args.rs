@@ -67,6 +67,9 @@ pub(crate) struct Args {
     /// Seed of what is random on emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
+    /// Write down when each of our datagrams entered and left each emulated link (table 'packets').
+    #[arg(long, requires = "lab")]
+    pub(super) packet_log: bool,
     /// Folder for the record [default: isobath-runs/TIME-rrul-NAME].
     #[arg(short, long)]
     pub(super) out: Option<PathBuf>,

@@ -12,6 +12,7 @@ pub(super) use record::create;
 
 use super::lab::Far;
 use super::{Usage, print};
+use crate::rrul::lab_packets;
 use crate::rrul::ndjson::Ndjson;
 use crate::rrul::plan::Plan;
 use crate::rrul::run::{self, Context};
@@ -36,7 +37,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let network = args
         .lab
         .as_deref()
-        .map(|name| network(name, args.seed))
+        .map(|name| network(name, args))
         .transpose()?;
     let interrupt = process::interrupt_flag()?;
     let mut far = network
@@ -89,9 +90,10 @@ fn list_plans() -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn network(name: &str, seed: u64) -> anyhow::Result<Network> {
+fn network(name: &str, args: &Args) -> anyhow::Result<Network> {
     let topology = profiles::find(name).map_err(Usage::of)?;
-    Ok(Network::up(topology, seed)?)
+    let watch = args.packet_log.then(lab_packets::watch);
+    Ok(Network::up_watching(topology, args.seed, watch.as_ref())?)
 }
 
 /// What can be found wrong before the run. The far ends check their own congestion controls.
