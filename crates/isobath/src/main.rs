@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod host;
 mod live;
+mod remarks;
 mod rrul;
 mod serve;
 

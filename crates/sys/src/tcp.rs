@@ -44,6 +44,16 @@ pub fn set_nodelay(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_NODELAY of", name(fd), e))
 }
 
+/// Bounds the window that this end offers its peer (`TCP_WINDOW_CLAMP`), in octets.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_window_clamp(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
+    let value = i32::try_from(octets).unwrap_or(i32::MAX);
+    sockopt::set_int(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, value)
+        .map_err(|e| Error::io("set TCP_WINDOW_CLAMP of", name(fd), e))
+}
+
 /// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups
 /// where nobody waits for the data itself.
 ///

@@ -35,7 +35,7 @@ table! {
         reordered: u64 => "packets",
         /// Packets that brought a segment which had arrived before.
         duplicates: u64 => "packets",
-        /// Retransmission timeouts.
+        /// Retransmission timeouts; 0 for the kernel, which does not tell, as in `recoveries`, `reordered`, `duplicates` and `marked`.
         timeouts: u64,
         /// Fast recoveries.
         recoveries: u64,
@@ -122,7 +122,7 @@ table! {
         seq: u64 => "segments",
         /// The packet's identifier; in an acknowledgement, that of the packet that caused it.
         id: u64,
-        /// How often the segment had been sent before.
+        /// How often the segment had passed this end before.
         copy: u32,
         /// Octets of payload.
         len: u32 => "bytes",

@@ -1,6 +1,6 @@
 //! `isobath lab calibrate`.
 
-use super::{INTERRUPTED, print, rrul};
+use super::{INTERRUPTED, begin, print};
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
 use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let bench = Bench::up()?;
     let interrupt = process::interrupt_flag()?;
     let mut run = new_run();
-    let record = rrul::create(&folder(args, run.started)?, &run)?;
+    let record = begin::create(&folder(args, run.started)?, &run)?;
     let bar = spinner(args.quiet);
     let measured = measure(&bench, &bar, &interrupt, &mut run);
     bar.finish_and_clear();

@@ -1,6 +1,8 @@
 //! The command line: a contract with whoever types it and with whoever scripts it.
 
 mod batch;
+mod begin;
+mod btc;
 mod calibrate;
 mod compare;
 mod export;
@@ -9,6 +11,7 @@ mod import;
 mod lab;
 mod report;
 mod rrul;
+mod rules;
 mod serve;
 mod show;
 
@@ -42,6 +45,8 @@ enum Verb {
     Serve(serve::Args),
     /// Measure responsiveness under load, against a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
+    /// Measure what standard congestion control gets, by a sender of our own and, with --compare, the kernel's.
+    Btc(btc::Args),
     /// Measure many times: plans x places x parameters, in one go that survives being killed.
     Batch(batch::Args),
     /// Networks emulated on this machine: any command inside one.
@@ -113,6 +118,7 @@ impl Verb {
         match self {
             Self::Serve(_) => "serve",
             Self::Rrul(_) => "rrul",
+            Self::Btc(_) => "btc",
             Self::Batch(_) => "batch",
             Self::Lab(_) => "lab",
             Self::Show(_) => "show",
@@ -128,6 +134,7 @@ impl Verb {
         match self {
             Self::Serve(args) => serve::run(&args),
             Self::Rrul(args) => rrul::run(&args),
+            Self::Btc(args) => btc::run(&args),
             Self::Batch(args) => batch::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Show(args) => show::run(&args),

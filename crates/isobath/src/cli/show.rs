@@ -1,7 +1,7 @@
 //! `isobath show`.
 
 use super::print;
-use crate::calibrate;
+use crate::{btc, calibrate};
 use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
@@ -48,8 +48,14 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
         .summary
         .as_object()
         .is_none_or(serde_json::Map::is_empty);
-    if run.test == "rrul" && is_empty {
-        run.summary = serde_json::to_value(summary_of(record, &run)?)?;
+    match run.test.as_str() {
+        "rrul" if is_empty => run.summary = serde_json::to_value(summary_of(record, &run)?)?,
+        "btc" | "sim-btc" if is_empty => {
+            let plan = btc::Plan::of_record(&run.plan).context("run.json has another plan")?;
+            let findings = btc::findings::Findings::read(record)?;
+            run.summary = serde_json::to_value(btc::summary::summarise(&plan, &findings))?;
+        }
+        _ => {}
     }
     Ok(run)
 }
@@ -67,6 +73,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             let card = rrul::scorecard::scorecard(run, &serde_json::from_value(summary)?);
             Ok(format!("{card}{}", series(run)))
         }
+        "btc" | "sim-btc" => Ok(btc::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
         calibrate::TEST => Ok(calibrate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,

@@ -10,7 +10,7 @@
 
 mod collector;
 pub(crate) mod far;
-mod lab_books;
+pub(crate) mod lab_books;
 pub(crate) mod lab_packets;
 pub(crate) mod messages;
 pub(crate) mod ndjson;

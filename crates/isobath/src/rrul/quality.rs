@@ -6,9 +6,11 @@ use super::sampler::BIN;
 use super::summary::Summary;
 use super::tables::Tables;
 use super::{Plan, stream};
+use record::tables::Cpu;
 use record::{CpuUse, Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A host that looks this late has missed what it was to see.
@@ -16,6 +18,16 @@ const MISSED: Duration = Duration::from_millis(50);
 
 /// A bin that takes this much longer than planned is a standstill of the instrument.
 const STALL: Duration = Duration::from_millis(50);
+
+/// Warnings with which a run says nothing about the path.
+pub(crate) const INVALID: [&str; 6] = [
+    "cpu_saturated",
+    "cpu_stolen",
+    "emulator_late",
+    "host_late",
+    "cpu_throttled",
+    "server_rows_lost",
+];
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(
@@ -25,10 +37,11 @@ pub(crate) fn instrument(
     emulator: Duration,
 ) -> Instrument {
     let tables = &outcome.tables;
+    let times = times(plan);
     let hosts: BTreeSet<&str> = tables.cpu.iter().map(|row| &*row.host).collect();
     let cpu = hosts
         .into_iter()
-        .filter_map(|host| cpu_use(plan, tables, host));
+        .filter_map(|host| cpu_use(&tables.cpu, host, &times));
     let udp: Vec<_> = tables
         .samples
         .iter()
@@ -109,7 +122,7 @@ fn lateness(plan: &Plan, tables: &Tables, end: &str) -> Option<Lateness> {
 }
 
 /// The time that the figures are from.
-fn times(plan: &Plan) -> std::ops::RangeInclusive<Duration> {
+fn times(plan: &Plan) -> RangeInclusive<Duration> {
     let (start, end) = if plan.load.is_empty() {
         (Duration::ZERO, plan.total())
     } else {
@@ -118,10 +131,13 @@ fn times(plan: &Plan) -> std::ops::RangeInclusive<Duration> {
     start..=end
 }
 
-fn cpu_use(plan: &Plan, tables: &Tables, host: &str) -> Option<CpuUse> {
-    let times = times(plan);
-    let rows = tables
-        .cpu
+/// How busy `host` was in `times`.
+pub(crate) fn cpu_use(
+    rows: &[Cpu],
+    host: &str,
+    times: &RangeInclusive<Duration>,
+) -> Option<CpuUse> {
+    let rows = rows
         .iter()
         .filter(|row| row.host == host && times.contains(&Duration::from_nanos(row.t_ns)));
     let busy = Distribution::of(rows.clone().map(|row| row.busy_pct))?;
@@ -136,20 +152,12 @@ fn cpu_use(plan: &Plan, tables: &Tables, host: &str) -> Option<CpuUse> {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
-    let invalid = [
-        "cpu_saturated",
-        "cpu_stolen",
-        "emulator_late",
-        "host_late",
-        "cpu_throttled",
-        "server_rows_lost",
-    ];
     let missing = ["no_load", "path_stood_still", "udp_unanswered"];
     let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
     match ending {
         Ending::Interrupted | Ending::Lost(_) => Status::Incomplete,
         Ending::Complete if has(&missing) => Status::Incomplete,
-        Ending::Complete if has(&invalid) => Status::Invalid,
+        Ending::Complete if has(&INVALID) => Status::Invalid,
         Ending::Complete => Status::Complete,
     }
 }

@@ -3,10 +3,12 @@
 pub(crate) mod mailbox;
 mod responder;
 
+use crate::btc;
 use crate::rrul::far::{self, Equipment};
-use crate::rrul::messages::Near;
+use crate::rrul::messages::Setup;
 use mailbox::Mailboxes;
 use responder::Responder;
+use serde::Deserialize;
 use serde_json::Value;
 use session::{Control, Server, ServerConfig, Service, Session, Slot};
 use std::net::{SocketAddr, TcpStream};
@@ -90,15 +92,27 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
+/// The first line of a client, which says what it wants.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Opening {
+    /// Bulk transfers.
+    Btc(btc::messages::Setup),
+    /// Streams, as of `rrul`.
+    Setup(Box<Setup>),
+}
+
 /// What this server does for its clients.
 struct Measurements(Equipment);
 
 impl Service for Measurements {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
         // Whatever goes wrong with one client is that client's to report.
-        if let Ok(Near::Setup(setup)) = control.recv(SETUP) {
-            let _ = far::serve(&mut control, &session, &setup, &self.0);
-        }
+        let _ = match control.recv(SETUP) {
+            Ok(Opening::Btc(setup)) => btc::far::serve(&mut control, &session, setup, &self.0),
+            Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),
+            Err(error) => Err(error),
+        };
     }
 
     fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {

@@ -10,6 +10,7 @@
 )]
 
 mod batch;
+mod btc;
 mod help;
 mod hostile;
 mod interrupted;

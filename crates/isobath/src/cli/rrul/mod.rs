@@ -8,7 +8,6 @@ mod progress;
 mod record;
 
 pub(crate) use args::Args;
-pub(super) use record::create;
 
 use super::lab::Far;
 use super::{Usage, print};
@@ -58,7 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     notes.append(&mut ends.notes);
     let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
     let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
-    let mut opened = record::Opened::create(args, &run)?;
+    let mut opened = record::open(args, &run)?;
     let display = Display::start(args, &plan);
     let context = Context {
         plan: &plan,

@@ -6,7 +6,7 @@ use super::messages::{
     self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamEnd, StreamSetup,
 };
 use super::sampler::{Sampler, Sink};
-use super::stream::{load, tcp_rr};
+use super::stream::{load, prepare_accepted, tcp_rr};
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::{Mailboxes, Opened};
 use record::tables::{Cpu, Series};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use sys::proc::OwnCpu;
 use sys::udp::UdpSocket;
 use sys::{clock, tcp};
-use units::{Ecn, Instant, TrafficClass};
+use units::{Instant, TrafficClass};
 
 /// Rows kept for a client: an hour of its largest plan would be more, and is told in `rows_lost`.
 const MOST_ROWS: usize = 500_000;
@@ -290,15 +290,7 @@ fn serve_stream(
     let DataStream { socket, slot, .. } = stream;
     let socket = Arc::new(socket);
     let seen = tcp::accepted_class(&*socket).ok().flatten();
-    let class = TrafficClass {
-        dscp: setup.class,
-        ecn: Ecn::NotEct,
-    };
-    // A mark that is not permitted here shows in the classes that the near end sees; the load is worth having all the same.
-    let _ = tcp::set_traffic_class(&*socket, class);
-    if let Some(cc) = &setup.cc {
-        let _ = tcp::set_congestion(&*socket, cc);
-    }
+    prepare_accepted(&socket, setup.class, setup.cc.as_deref());
     sampler.begin(setup.id, setup.role.direction(), &socket);
     let mut end = StreamEnd {
         id: setup.id,

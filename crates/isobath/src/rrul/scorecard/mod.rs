@@ -39,7 +39,11 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 pub(super) fn title(run: &Run) -> String {
-    let plan = run.plan["name"].as_str().unwrap_or(&run.test);
+    title_of(run, run.plan["name"].as_str().unwrap_or(&run.test))
+}
+
+/// What was measured, against what, when, and how it ended.
+pub(crate) fn title_of(run: &Run, plan: &str) -> String {
     let towards = run.path.lab.as_ref().map_or_else(
         || {
             run.path

@@ -60,7 +60,7 @@ pub(crate) fn receive(socket: &TcpStream, abort: &dyn Fn() -> bool) -> Option<In
 }
 
 /// Octets that no middlebox compresses; zeroes if the system has no random ones.
-fn incompressible() -> Vec<u8> {
+pub(crate) fn incompressible() -> Vec<u8> {
     let mut block = vec![0; BLOCK];
     let filled =
         std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut block));

@@ -9,7 +9,7 @@ pub(crate) mod trace;
 pub(crate) mod udp_rr;
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 use sys::{clock, tcp};
 use units::{Dscp, Ecn, Instant, TrafficClass};
@@ -32,6 +32,19 @@ pub(crate) fn prepare(socket: &socket2::Socket, class: Dscp, cc: Option<&str>) -
         tcp::set_congestion(socket, cc).map_err(io::Error::other)?;
     }
     Ok(())
+}
+
+/// The same for a socket that was accepted. A mark that is not permitted here shows at the near end, and a congestion control
+/// was tried before: the data is worth having all the same.
+pub(crate) fn prepare_accepted(socket: &TcpStream, class: Dscp, cc: Option<&str>) {
+    let class = TrafficClass {
+        dscp: class,
+        ecn: Ecn::NotEct,
+    };
+    let _ = tcp::set_traffic_class(socket, class);
+    if let Some(cc) = cc {
+        let _ = tcp::set_congestion(socket, cc);
+    }
 }
 
 /// Whether this host lets a TCP socket have congestion control `cc`: the error lists those that it has.

@@ -1,0 +1,87 @@
+//! What each end knows of a transfer when it is over.
+
+use record::Distribution;
+use serde::{Deserialize, Serialize};
+
+/// How a transfer ended at its sender.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    /// All that was to be sent was acknowledged.
+    Complete,
+    /// It could not be carried out.
+    #[default]
+    Failed,
+    /// The receiver acknowledged what it cannot have.
+    Lied,
+    /// Nothing came back any more.
+    Stalled,
+    /// Its time was over.
+    Time,
+}
+
+impl Outcome {
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+            Self::Lied => "lied",
+            Self::Stalled => "stalled",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// The sender's books, ours or the kernel's.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct SenderBooks {
+    /// Which transfer.
+    pub(crate) id: u16,
+    /// When the first segment left, after the run's start.
+    pub(crate) start_ns: Option<u64>,
+    /// From then to the last acknowledgement that counts.
+    pub(crate) seconds: Option<f64>,
+    pub(crate) segments: u64,
+    pub(crate) bytes: u64,
+    pub(crate) sent_packets: u64,
+    pub(crate) retransmits: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) recoveries: u64,
+    pub(crate) violations: u64,
+    pub(crate) cc: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<String>,
+    pub(crate) quality: Quality,
+}
+
+/// The receiver's books, ours or the kernel's.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct ReceiverBooks {
+    /// Which transfer.
+    pub(crate) id: u16,
+    /// Packets with payload that arrived, each counted once, however often the path delivered it.
+    pub(crate) packets: u64,
+    pub(crate) reordered: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) marked: u64,
+    pub(crate) quality: Quality,
+}
+
+/// How good the instrument was at one end of a transfer.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Quality {
+    /// From a datagram's arrival, by the kernel's stamp, to its being looked at.
+    pub(crate) late_us: Option<Distribution>,
+    /// Share of a processor that the thread took.
+    pub(crate) thread_pct: Option<f64>,
+    /// Datagrams that were not taken: no form, a wrong tag, another transfer's.
+    pub(crate) refused: u64,
+    /// Datagrams above the server's limit, dropped unread.
+    pub(crate) above_limit: u64,
+    /// Datagrams that found the socket's buffer full.
+    pub(crate) overflows: u64,
+    /// Times that the kernel did not take what was to be sent.
+    pub(crate) blocked: u64,
+    /// Rows of the table `segments` beyond those that are kept.
+    pub(crate) rows_left_out: u64,
+}

@@ -1,0 +1,109 @@
+//! How good the instrument was, and whether the run says anything about the path.
+
+use super::books::Quality;
+use super::findings::Ends;
+use super::run::Outcome;
+use crate::rrul::quality::{INVALID, cpu_use};
+use crate::rrul::run::Ending;
+use record::{Instrument, Lateness, Status, Warning};
+use serde_json::json;
+use std::time::Duration;
+
+/// The state of the instrument over the run, whose sender was the host `sender`.
+pub(crate) fn instrument(
+    outcome: &Outcome,
+    sender: &str,
+    emulator: Option<Duration>,
+) -> Instrument {
+    let findings = &outcome.findings;
+    let whole = Duration::ZERO..=Duration::MAX;
+    let cpu = ["client", "server"]
+        .into_iter()
+        .filter_map(|host| cpu_use(&findings.cpu, host, &whole));
+    let receiver = if sender == "client" {
+        "server"
+    } else {
+        "client"
+    };
+    let lateness = [
+        worst(&findings.quality, format!("{sender} sender"), |ends| {
+            &ends.sender
+        }),
+        worst(&findings.quality, format!("{receiver} receiver"), |ends| {
+            &ends.receiver
+        }),
+    ];
+    let mut instrument = Instrument {
+        cpu: cpu.collect(),
+        lateness: lateness.into_iter().flatten().collect(),
+        ..Instrument::default()
+    };
+    let mut more = |name: &str, value| {
+        instrument.more.insert(name.to_owned(), value);
+    };
+    let both = || {
+        let ends = findings.quality.iter();
+        ends.flat_map(|ends| [&ends.sender, &ends.receiver])
+    };
+    let sum = |figure: fn(&Quality) -> u64| both().map(figure).sum::<u64>();
+    let busiest = |pick: fn(&Ends) -> &Quality| {
+        let shares = findings
+            .quality
+            .iter()
+            .filter_map(|ends| pick(ends).thread_pct);
+        shares.fold(None, |most: Option<f64>, share| {
+            Some(most.map_or(share, |most| most.max(share)))
+        })
+    };
+    more("sender_thread_pct", json!(busiest(|ends| &ends.sender)));
+    more("receiver_thread_pct", json!(busiest(|ends| &ends.receiver)));
+    more("datagrams_refused", json!(sum(|q| q.refused)));
+    more("datagrams_above_limit", json!(sum(|q| q.above_limit)));
+    more("socket_overflows", json!(sum(|q| q.overflows)));
+    more("sends_blocked", json!(sum(|q| q.blocked)));
+    more("rows_left_out", json!(sum(|q| q.rows_left_out)));
+    more(
+        "clock_offset_ms",
+        json!(outcome.clock.offset_ns as f64 / 1e6),
+    );
+    more(
+        "clock_offset_error_ms",
+        json!(outcome.clock.rtt_ns as f64 / 2e6),
+    );
+    if let Some(emulator) = emulator {
+        more("emulator_cpu_s", json!(emulator.as_secs_f64()));
+    }
+    if let Some(far) = outcome.far {
+        more("server_process_cpu_s", json!(far.process_cpu_s));
+        more("server_rows_lost", json!(far.rows_lost));
+    }
+    instrument
+}
+
+/// The lateness of the transfer that was the latest at this end.
+fn worst(all: &[Ends], of: String, pick: fn(&Ends) -> &Quality) -> Option<Lateness> {
+    let times = all.iter().filter_map(|ends| pick(ends).late_us);
+    let late_us = times.max_by(|one, other| one.p90.total_cmp(&other.p90))?;
+    Some(Lateness {
+        of,
+        late_us,
+        missed: 0,
+    })
+}
+
+/// Whether the run was complete, and whether the instrument was up to it.
+pub(crate) fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) -> Status {
+    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
+    let transfers = &outcome.findings.transfers;
+    let measured = |how: &str| ["complete", "time"].contains(&how);
+    let good = transfers.iter().filter(|t| measured(&t.outcome)).count();
+    let is_whole = matches!(outcome.ending, Ending::Complete) && good == planned;
+    match (is_whole, good) {
+        (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
+        (false, _) => Status::Incomplete,
+        (true, _) if has(&INVALID) || has(&["thread_saturated", "above_limit", "overflows"]) => {
+            Status::Invalid
+        }
+        (true, _) => Status::Complete,
+    }
+}

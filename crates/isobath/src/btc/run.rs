@@ -1,0 +1,416 @@
+//! Carries a plan out between two hosts: round after round, each agreed on, carried out and told.
+//!
+//! The calling thread agrees with the far end, then collects what the transfers' threads find, writes it to the record
+//! once a second, shows how it goes, and notices when the far end is gone or the user has had enough.
+
+use super::books::{Outcome as How, ReceiverBooks, SenderBooks};
+use super::findings::{Findings, Inbox};
+use super::messages::{Done, Far, FarBooks, Near as Say, Setup};
+use super::near::{Books, Near, Shared};
+use super::plan::{Direction, PAUSE, Plan, Round};
+use super::{Live, Opening};
+use crate::rrul::lab_books::LabBooks;
+use crate::rrul::run::Ending;
+use crate::rrul::sampler::Sampler;
+use crate::serve::StopOnDrop;
+use lab::Network;
+use record::RecordWriter;
+use session::{Client, ClockOffset};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+
+/// How long the far end may take to answer when nothing is under way.
+const ANSWER: Duration = Duration::from_secs(15);
+/// Exchanges by which the two clocks are compared.
+const CLOCK_ROUNDS: u32 = 12;
+/// How often the far end is asked by UDP until it is ready.
+const HELLO: Duration = Duration::from_millis(50);
+/// How often what was found is looked at while transfers run.
+const LOOK: Duration = Duration::from_millis(20);
+const DISPLAY: Duration = Duration::from_millis(200);
+const FLUSH: Duration = Duration::from_secs(1);
+/// When a sender is done, what it sent needlessly may still be on its way.
+const DRAIN: Duration = Duration::from_millis(300);
+/// Rows that a far end may send in a round: more is no measurement.
+const MOST_FAR_ROWS: usize = 1_000_000;
+
+/// What is needed to carry a plan out.
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The emulated network, whose books go into the record.
+    pub(crate) lab: Option<&'a Network>,
+    /// Raised when the user interrupts.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// Told how it goes.
+    pub(crate) display: &'a dyn Fn(&Live),
+}
+
+/// What came of a run.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    pub(crate) findings: Findings,
+    pub(crate) clock: ClockOffset,
+    pub(crate) far: Option<Done>,
+}
+
+/// A run at work.
+struct Run<'a> {
+    context: &'a Context<'a>,
+    client: &'a mut Client,
+    record: &'a mut RecordWriter,
+    origin: Instant,
+    findings: Findings,
+    inbox: &'a Inbox,
+    flushed: Instant,
+    shown: Instant,
+}
+
+/// Why a round has no books.
+enum Broken {
+    /// The far end is gone, or refuses.
+    Far(String),
+    /// The record cannot be written.
+    Record(record::Error),
+}
+
+impl From<record::Error> for Broken {
+    fn from(error: record::Error) -> Self {
+        Self::Record(error)
+    }
+}
+
+/// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
+///
+/// # Errors
+/// When the far end does not answer.
+pub(crate) fn agree(client: &mut Client) -> anyhow::Result<(Instant, ClockOffset)> {
+    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
+    let origin = clock::now();
+    let setup = Setup {
+        origin_ns: clock.to_theirs(origin).as_nanos(),
+    };
+    client.control.send(&Opening::Btc(setup))?;
+    Ok((origin, clock))
+}
+
+/// Carries the plan out with `client`, writing what is found to `record` as it comes.
+///
+/// # Errors
+/// Only when the record cannot be written; everything else ends up in the outcome.
+pub(crate) fn run(
+    context: &Context<'_>,
+    (origin, clock): (Instant, ClockOffset),
+    client: &mut Client,
+    record: &mut RecordWriter,
+) -> Result<Outcome, record::Error> {
+    let inbox = Inbox::default();
+    let whole = (Duration::ZERO, Duration::MAX);
+    let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
+    let mut run = Run {
+        context,
+        client,
+        record,
+        origin,
+        findings: Findings::new(books),
+        inbox: &inbox,
+        flushed: origin,
+        shown: Instant::ZERO,
+    };
+    let stop = AtomicBool::new(false);
+    let sampler = Sampler::new(origin, "client", &inbox);
+    let ending = std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        scope.spawn(|| sampler.run(&stop));
+        run.rounds()
+    });
+    let (ending, far) = match ending {
+        Ok((ending, far)) => (ending, far),
+        Err(Broken::Far(reason)) => (Ending::Lost(reason), None),
+        Err(Broken::Record(error)) => return Err(error),
+    };
+    run.collect();
+    run.flush()?;
+    Ok(Outcome {
+        ending,
+        findings: run.findings,
+        clock,
+        far,
+    })
+}
+
+impl Run<'_> {
+    fn rounds(&mut self) -> Result<(Ending, Option<Done>), Broken> {
+        let rounds = self.context.plan.rounds();
+        for (index, round) in rounds.iter().enumerate() {
+            if index > 0 {
+                self.pause(PAUSE)?;
+            }
+            self.round(round, index as f64 / rounds.len() as f64)?;
+            if self.is_interrupted() {
+                break;
+            }
+        }
+        let far = self.finish()?;
+        let ending = if self.is_interrupted() {
+            Ending::Interrupted
+        } else {
+            Ending::Complete
+        };
+        Ok((ending, Some(far)))
+    }
+
+    /// One round: agreed on, carried out, told.
+    fn round(&mut self, round: &Round, progress: f64) -> Result<(), Broken> {
+        let context = self.context;
+        let dialer = Arc::clone(&self.client.dialer);
+        let shared = Shared {
+            plan: context.plan,
+            dialer: &dialer,
+            peer: self.client.peer,
+            origin: self.origin,
+            sink: self.inbox,
+        };
+        let numbers = round.first..round.first + context.plan.parallel;
+        let transfers = numbers.map(|id| Near::new(id, round.tool, &shared));
+        let mut transfers = transfers
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Broken::Far(error.to_string()))?;
+        self.ready(&transfers)?;
+        for transfer in &mut transfers {
+            transfer.open().map_err(|e| Broken::Far(e.to_string()))?;
+        }
+        self.say(&Say::Go)?;
+        let (books, lost) = self.transfer(&mut transfers, progress)?;
+        self.collect();
+        let far = match &lost {
+            None => self.ask(),
+            Some(reason) => Err(Broken::Far(reason.clone())),
+        };
+        let told = far.as_ref().map_or(&[][..], Vec::as_slice);
+        self.conclude(round, books, told, lost.as_deref());
+        self.flush()?;
+        far.map(drop)
+    }
+
+    /// Agrees on a round.
+    fn ready(&mut self, transfers: &[Near<'_>]) -> Result<(), Broken> {
+        let setups = transfers.iter().map(Near::setup).collect();
+        self.say(&Say::Round(setups))?;
+        let deadline = clock::now() + ANSWER;
+        loop {
+            transfers.iter().for_each(Near::hello);
+            match self.client.control.recv::<Far>(HELLO) {
+                Ok(Far::Ready) => return Ok(()),
+                Ok(Far::Refused(reason)) => {
+                    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
+                    return Err(Broken::Far(format!("the server refuses: {reason}")));
+                }
+                Ok(_) => return Err(out_of_turn()),
+                Err(session::Error::Timeout { .. }) if clock::now() < deadline => {}
+                Err(error) => return Err(Broken::Far(error.to_string())),
+            }
+        }
+    }
+
+    /// Lets the transfers run; the books of this end, and why the far end was lost if it was.
+    fn transfer(
+        &mut self,
+        transfers: &mut [Near<'_>],
+        progress: f64,
+    ) -> Result<(Vec<Books>, Option<String>), Broken> {
+        let stop = AtomicBool::new(false);
+        let up = self.context.plan.direction == Direction::Up;
+        let started = clock::now();
+        std::thread::scope(|scope| {
+            let _stop = StopOnDrop(&stop);
+            let abort = || stop.load(Ordering::Relaxed);
+            let watches: Vec<_> = transfers.iter().map(|t| Arc::clone(&t.watch)).collect();
+            let threads: Vec<_> = transfers
+                .iter_mut()
+                .map(|transfer| scope.spawn(move || transfer.run(&abort)))
+                .collect();
+            let lost = loop {
+                let done = |watch: &Arc<super::watch::Watch>| watch.done.load(Ordering::Relaxed);
+                if up && watches.iter().all(done) || self.is_interrupted() {
+                    break None;
+                }
+                match self.client.control.recv::<Far>(LOOK) {
+                    Err(session::Error::Timeout { .. }) => {}
+                    Ok(Far::Over) if !up => break None,
+                    Ok(_) => break Some("the server spoke out of turn".to_owned()),
+                    Err(error) => break Some(error.to_string()),
+                }
+                self.look(&watches, started, progress)?;
+            };
+            if lost.is_none() && !self.is_interrupted() {
+                self.pause(DRAIN)?;
+            }
+            stop.store(true, Ordering::Relaxed);
+            let books = threads.into_iter().filter_map(|t| t.join().ok()).collect();
+            Ok((books, lost))
+        })
+    }
+
+    /// Waits, and goes on collecting.
+    fn pause(&mut self, time: Duration) -> Result<(), Broken> {
+        let until = clock::now() + time;
+        while clock::now() < until && !self.is_interrupted() {
+            clock::sleep_until(until.min(clock::now() + LOOK));
+            self.collect();
+            self.flush_in_time()?;
+        }
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        watches: &[Arc<super::watch::Watch>],
+        started: Instant,
+        progress: f64,
+    ) -> Result<(), Broken> {
+        self.collect();
+        self.flush_in_time()?;
+        let now = clock::now();
+        if now.since(self.shown) >= DISPLAY {
+            self.shown = now;
+            (self.context.display)(&Live::of(
+                self.context.plan,
+                watches,
+                now.since(started),
+                progress,
+            ));
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self) {
+        let first_seq = self.context.plan.options.first_seq;
+        for row in self.inbox.empty() {
+            self.findings.take(row, first_seq);
+        }
+    }
+
+    fn flush_in_time(&mut self) -> Result<(), record::Error> {
+        if clock::now().since(self.flushed) >= FLUSH {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), record::Error> {
+        self.flushed = clock::now();
+        if let Some(network) = self.context.lab {
+            self.findings.take_lab(network);
+        }
+        self.findings.write(self.record)
+    }
+
+    /// Ends a round and asks the far end for its side.
+    fn ask(&mut self) -> Result<Vec<FarBooks>, Broken> {
+        self.say(&Say::End)?;
+        let mut left = MOST_FAR_ROWS;
+        let first_seq = self.context.plan.options.first_seq;
+        loop {
+            match self.hear()? {
+                Far::Rows(rows) if rows.len() <= left => {
+                    left -= rows.len();
+                    for row in rows {
+                        self.findings.take(row, first_seq);
+                    }
+                }
+                Far::Rows(_) => return Err(Broken::Far("the server sends without end".to_owned())),
+                Far::Books(books) => return Ok(books),
+                // It was on its way when this end had enough.
+                Far::Over => {}
+                Far::Done(_) | Far::Ready | Far::Refused(_) => return Err(out_of_turn()),
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Done, Broken> {
+        self.say(&Say::Finish)?;
+        match self.hear()? {
+            Far::Done(done) => Ok(done),
+            _ => Err(out_of_turn()),
+        }
+    }
+
+    fn say(&mut self, line: &Say) -> Result<(), Broken> {
+        let sent = self.client.control.send(line);
+        sent.map_err(|error| Broken::Far(error.to_string()))
+    }
+
+    fn hear(&mut self) -> Result<Far, Broken> {
+        let heard = self.client.control.recv(ANSWER);
+        heard.map_err(|error| Broken::Far(error.to_string()))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.context.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Brings the books of both ends together.
+    fn conclude(&mut self, round: &Round, near: Vec<Books>, far: &[FarBooks], lost: Option<&str>) {
+        for books in near {
+            let (sender, receiver) = match books {
+                Books::Sender(sender) => {
+                    let receiver = far.iter().find_map(|far| far.receiver(sender.id));
+                    (sender, receiver.cloned())
+                }
+                Books::Receiver(receiver) => {
+                    let sender = far.iter().find_map(|far| far.sender(receiver.id));
+                    let sender = sender.cloned().unwrap_or_else(|| unknown(receiver.id));
+                    (sender, Some(receiver))
+                }
+            };
+            let sender = called_off(sender, lost, self.is_interrupted());
+            self.findings
+                .conclude(self.context.plan, round, sender, receiver);
+        }
+    }
+}
+
+impl FarBooks {
+    fn receiver(&self, id: u16) -> Option<&ReceiverBooks> {
+        match self {
+            Self::Receiver(books) if books.id == id => Some(books),
+            _ => None,
+        }
+    }
+
+    fn sender(&self, id: u16) -> Option<&SenderBooks> {
+        match self {
+            Self::Sender(books) if books.id == id => Some(books),
+            _ => None,
+        }
+    }
+}
+
+/// A sender at the far end that has said nothing.
+fn unknown(id: u16) -> SenderBooks {
+    SenderBooks {
+        id,
+        outcome: How::Failed,
+        reason: Some("its sender did not tell how it went".to_owned()),
+        ..SenderBooks::default()
+    }
+}
+
+/// A transfer that was called off knows no reason of its own.
+fn called_off(mut sender: SenderBooks, lost: Option<&str>, interrupted: bool) -> SenderBooks {
+    if sender.outcome == How::Failed {
+        match lost {
+            Some(reason) => sender.reason = Some(format!("the server was lost: {reason}")),
+            None if interrupted => sender.reason = Some("it was interrupted".to_owned()),
+            None => {}
+        }
+    }
+    sender
+}
+
+fn out_of_turn() -> Broken {
+    Broken::Far("the server spoke out of turn".to_owned())
+}

@@ -1,0 +1,135 @@
+//! What the reader of a `btc` record should be warned of, each with what to do about it.
+
+use super::plan::{Plan, Tool};
+use super::run::Outcome;
+use crate::remarks::List;
+use crate::rrul::run::Ending;
+use record::{Instrument, Warning};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A thread that took this share of a processor could not have driven the transfer any faster.
+const SATURATED_PCT: f64 = 95.0;
+/// What a kernel begins with (RFC 6928), whatever ours is told.
+const KERNEL_INITIAL_WINDOW: u32 = 10;
+
+/// All warnings of a run.
+pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
+    let mut list = List::default();
+    match &outcome.ending {
+        Ending::Complete => {}
+        Ending::Interrupted => list.add(
+            "interrupted",
+            "the run was interrupted: the figures are of the transfers before".to_owned(),
+            "run it again to the end",
+        ),
+        Ending::Lost(reason) => list.add(
+            "server_lost",
+            format!("the run ended early: {reason}"),
+            "see whether 'isobath serve' still runs there, and run again",
+        ),
+    }
+    list.transfers(outcome);
+    list.instrument(instrument);
+    list.processors(instrument);
+    list.lateness(instrument);
+    list.throttled(&outcome.findings.cpu);
+    list.emulator(&outcome.findings.truth());
+    list.comparison(plan);
+    list.0
+}
+
+impl List {
+    /// Transfers that did not end as they should, each reason once.
+    fn transfers(&mut self, outcome: &Outcome) {
+        let mut reasons: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        for transfer in &outcome.findings.transfers {
+            if !["complete", "time"].contains(&&*transfer.outcome) {
+                let reason = transfer.reason.as_deref().unwrap_or("for no known reason");
+                *reasons.entry((&*transfer.outcome, reason)).or_default() += 1;
+            }
+        }
+        for ((outcome, reason), count) in reasons {
+            let (code, advice) = match outcome {
+                "lied" => (
+                    "receiver_lied",
+                    "measure against a receiver that you trust; the record has what it said",
+                ),
+                "stalled" => ("stalled", "see whether the path is up, and run again"),
+                _ => (
+                    "transfer_failed",
+                    "run again; the record has what there was",
+                ),
+            };
+            let times = if count == 1 {
+                String::new()
+            } else {
+                format!(" ({count} times)")
+            };
+            self.add(code, format!("transfer {outcome}: {reason}{times}"), advice);
+        }
+    }
+
+    fn instrument(&mut self, instrument: &Instrument) {
+        let figure = |name: &str| instrument.more.get(name).and_then(Value::as_f64);
+        for end in ["sender", "receiver"] {
+            let busy = figure(&format!("{end}_thread_pct")).unwrap_or_default();
+            if busy >= SATURATED_PCT {
+                self.add(
+                    "thread_saturated",
+                    format!("the {end}'s thread took {busy:.0} % of its processor"),
+                    "this run measured the host, not the path; use a faster host or a slower path",
+                );
+            }
+        }
+        let above = figure("datagrams_above_limit").unwrap_or_default();
+        if above > 0.0 {
+            self.add(
+                "above_limit",
+                format!("{above:.0} datagrams were above the server's limit and dropped by it"),
+                "the loss is the server's; use a server with a key, or --compare",
+            );
+        }
+        let overflows = figure("socket_overflows").unwrap_or_default();
+        if overflows > 0.0 {
+            self.add(
+                "overflows",
+                format!("{overflows:.0} datagrams found a socket's buffer full: that loss is not the path's"),
+                "use a faster receiver, or a smaller --window",
+            );
+        }
+        let refused = figure("datagrams_refused").unwrap_or_default();
+        if refused > 0.0 {
+            self.add(
+                "datagrams_refused",
+                format!(
+                    "{refused:.0} datagrams came that were not of the transfer, and were not taken"
+                ),
+                "somebody else sends to this port, or a box on the path changes packets",
+            );
+        }
+        let left_out = figure("rows_left_out").unwrap_or_default()
+            + figure("server_rows_lost").unwrap_or_default();
+        if left_out > 0.0 {
+            self.add(
+                "rows_left_out",
+                format!("{left_out:.0} rows of single datagrams are not in the record"),
+                "the figures count them all; use a shorter transfer to see each",
+            );
+        }
+    }
+
+    fn comparison(&mut self, plan: &Plan) {
+        let has_kernel = plan.rounds().iter().any(|round| round.tool == Tool::Kernel);
+        if has_kernel && plan.options.initial_window != KERNEL_INITIAL_WINDOW {
+            self.add(
+                "initial_window",
+                format!(
+                    "ours began with {} segments and the kernel's with {KERNEL_INITIAL_WINDOW}",
+                    plan.options.initial_window
+                ),
+                "set the kernel's by 'ip route change ... initcwnd' where both must be alike",
+            );
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What can be asked of `isobath btc`.
+
+use super::super::rules::Rules;
+use super::Usage;
+use crate::btc::plan::{Direction, Limit, Mode, Plan};
+use session::AccessKey;
+use std::path::PathBuf;
+use std::time::Duration;
+use units::{Dscp, Span};
+
+/// How long a transfer lasts that has no number of segments.
+const DURATION: Span = Span(Duration::from_secs(10));
+/// Pairs of a comparison, unless told otherwise.
+const PAIRS: u32 = 10;
+
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+#[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
+pub(crate) struct Args {
+    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
+    pub(super) host: Option<String>,
+    /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME")]
+    pub(super) lab: Option<String>,
+    /// The access key that 'isobath serve' printed.
+    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
+    pub(super) key: Option<AccessKey>,
+    /// The data goes from the far end to here.
+    #[arg(long)]
+    reverse: bool,
+    /// The sender learns from nothing but the packet identifiers that come back, as from a host that does not cooperate.
+    #[arg(long)]
+    one_way: bool,
+    /// How long a transfer lasts [default: 10s].
+    #[arg(long, conflicts_with = "segments")]
+    duration: Option<Span>,
+    /// How many full segments a transfer has, instead of a time.
+    #[arg(long, value_name = "N")]
+    segments: Option<u32>,
+    /// Transfers at once.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    parallel: u16,
+    /// How often [default: 1, with --compare 10].
+    #[arg(long, value_name = "N")]
+    repeat: Option<u32>,
+    /// Pair each transfer with one of the kernel's TCP, in random order.
+    #[arg(long)]
+    compare: bool,
+    #[command(flatten)]
+    rules: Rules,
+    /// Give a transfer up when nothing was heard for so long.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    patience: Span,
+    /// Class of what is sent, such as EF or CS1.
+    #[arg(long, default_value = "CS0")]
+    dscp: Dscp,
+    /// Over IPv4 only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub(super) ipv4: bool,
+    /// Over IPv6 only.
+    #[arg(short = '6', long)]
+    pub(super) ipv6: bool,
+    /// Seed of what is random: the order of the pairs, and emulated links.
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Folder for the record [default: isobath-runs/TIME-btc-NAME].
+    #[arg(short, long)]
+    pub(super) out: Option<PathBuf>,
+    /// Print the record's run.json instead of the scorecard.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// A remark to keep with the record.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) note: Option<String>,
+}
+
+impl Args {
+    /// What the options come to.
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let duration = Limit::Duration(self.duration.unwrap_or(DURATION));
+        let pairs = if self.compare { PAIRS } else { 1 };
+        let plan = Plan {
+            mode: if self.one_way {
+                Mode::OneWay
+            } else {
+                Mode::Cooperative
+            },
+            direction: if self.reverse {
+                Direction::Down
+            } else {
+                Direction::Up
+            },
+            limit: self.segments.map_or(duration, Limit::Segments),
+            parallel: self.parallel,
+            repeat: self.repeat.unwrap_or(pairs),
+            compare: self.compare,
+            options: self.rules.options()?,
+            class: self.dscp,
+            patience: self.patience,
+            seed: self.seed,
+        };
+        plan.check()
+            .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn plan(arguments: &[&str]) -> anyhow::Result<Plan> {
+        let all = ["btc", "host"].iter().chain(arguments);
+        Line::try_parse_from(all)?.args.plan()
+    }
+
+    #[test]
+    fn every_rule_can_be_set_by_its_name() {
+        let plan = plan(&[
+            "--option",
+            "mss=1200",
+            "--option",
+            "recovery=newreno",
+            "--option",
+            "delayed_ack.quick=0",
+            "--option",
+            "rto_min=1s",
+        ])
+        .unwrap();
+        assert_eq!(plan.options.mss, 1_200);
+        assert_eq!(plan.options.recovery, transport::Recovery::NewReno);
+        assert_eq!(plan.options.delayed_ack.quick, 0);
+        assert_eq!(plan.options.rto_min, Span::from_millis(1_000));
+    }
+
+    #[test]
+    fn a_rule_that_is_unknown_or_senseless_is_named() {
+        let told = |option: &str| plan(&["--option", option]).unwrap_err().to_string();
+        assert!(told("msss=1200").contains("msss"), "{}", told("msss=1200"));
+        assert!(told("mss").contains("KEY=VALUE"));
+        assert!(told("mss=0").contains("mss"));
+        assert!(told("nowhere.quick=1").contains("nowhere"));
+    }
+
+    #[test]
+    fn the_defaults_are_ten_seconds_once_and_ten_pairs_in_a_comparison() {
+        let alone = plan(&[]).unwrap();
+        assert_eq!((alone.limit, alone.repeat), (Limit::Duration(DURATION), 1));
+        assert_eq!(plan(&["--compare"]).unwrap().repeat, PAIRS);
+        let paper = plan(&["--segments", "725", "--window", "135"]).unwrap();
+        assert_eq!(paper.limit, Limit::Segments(725));
+        assert_eq!(paper.options.max_window, Some(135));
+    }
+}

@@ -1,0 +1,575 @@
+//! Bulk transfers: in labs, and between two hosts with somebody on the path who means no good.
+
+use crate::support::{
+    Machine, Running, Signal, TempDir, entries, eventually, folder, isobath, number, rows, run,
+    values,
+};
+use crate::two_hosts::Server;
+use record::table;
+use serde_json::{Value, json};
+use session::AccessKey;
+use session::wire::{Flags, Kind, Probe};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use transport::wire::{self, Datagram};
+use transport::{Ack, PacketId, SackBlocks, Segment};
+use units::{Instant, TrafficClass};
+
+table! {
+    /// The columns of `segments` that are looked at here.
+    struct SegmentRow in "segments" {
+        /// Which transfer.
+        transfer: u16,
+        /// Which end.
+        end: record::Label,
+        /// What it was.
+        kind: record::Label,
+        /// Number of the segment.
+        seq: u64,
+        /// How often it had passed.
+        copy: u32,
+    }
+}
+
+table! {
+    /// The columns of `transfers` that are looked at here.
+    struct Transfer in "transfers" {
+        /// Its number.
+        transfer: u16,
+        /// What carried it.
+        tool: record::Label,
+        /// Octets acknowledged.
+        bytes: u64,
+        /// Packets sent.
+        sent_packets: u64,
+        /// Copies.
+        retransmits: u64,
+        /// Packets that did not arrive.
+        lost: u64,
+        /// The figure.
+        throughput_mbps: Option<f64>,
+        /// How it ended.
+        outcome: record::Label,
+        /// Why.
+        reason: Option<String>,
+    }
+}
+
+/// 8 Mbit/s and 20 ms, 1 % lost on the way there.
+const LOSSY: &str = r#"
+summary = "a small link with loss"
+client = "near"
+server = "far"
+hosts = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+up = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 50 } }, { kind = "loss", probability = 0.01 }, { kind = "delay", delay = "10ms" }]
+down = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 50 } }, { kind = "delay", delay = "10ms" }]
+"#;
+
+fn place() -> TempDir {
+    folder(&[("lossy.toml", LOSSY)])
+}
+
+/// Runs `isobath btc --lab lossy.toml` with `more`; the record is in `r`.
+#[track_caller]
+fn in_lab(place: &Path, more: &[&str]) -> Value {
+    let common = ["btc", "--lab", "lossy.toml", "--quiet", "--json", "-o", "r"];
+    run(place, &[&common, more].concat()).measured()
+}
+
+#[test]
+fn a_transfer_over_a_lossy_link_is_whole_and_its_books_agree() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(place.path(), &["--segments", "725"]);
+    let record = place.path().join("r");
+    let [transfer] = &rows::<Transfer>(&record)[..] else {
+        panic!("one transfer");
+    };
+    assert_eq!(transfer.outcome, "complete");
+    assert_eq!(transfer.bytes, 1_049_800, "the paper's octets");
+    assert_eq!(transfer.sent_packets, 725 + transfer.retransmits);
+    let mbps = number(&run, "/summary/throughput_mbps");
+    assert!(mbps > 0.1 && mbps < 8.0 * 1_448.0 / 1_500.0, "{mbps}");
+    assert!(number(&run, "/summary/rtt_ms/min") >= 20.0);
+    // Every packet left a row at both ends, but for those that were lost.
+    let segments = rows::<SegmentRow>(&record);
+    let data = |end: &str| {
+        segments
+            .iter()
+            .filter(|s| s.kind == "data" && s.end == end)
+            .count()
+    };
+    assert_eq!(data("sender") as u64, transfer.sent_packets);
+    assert_eq!(
+        data("receiver") as u64,
+        transfer.sent_packets - transfer.lost
+    );
+    let copies = segments.iter().filter(|s| s.end == "sender" && s.copy > 0);
+    assert_eq!(copies.count() as u64, transfer.retransmits);
+    // The record says all of it again.
+    let shown = crate::support::run(place.path(), &["show", "r", "--json"]);
+    assert_eq!(shown.ended(0).json()["summary"], run["summary"]);
+}
+
+#[test]
+fn the_far_end_can_be_the_sender() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(
+        place.path(),
+        &["--reverse", "--duration", "2s", "--cc", "cubic"],
+    );
+    let [transfer] = &rows::<Transfer>(&place.path().join("r"))[..] else {
+        panic!("one transfer");
+    };
+    assert_eq!(transfer.outcome, "time");
+    // No loss that way: the link is full before the second is over.
+    assert!(number(&run, "/summary/throughput_mbps") > 4.0, "{run:#}");
+    assert!(number(&run, "/summary/segments") * 1_448.0 <= 8e6 / 8.0 * 2.2);
+}
+
+#[test]
+fn identifiers_alone_are_enough_for_a_sender() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(place.path(), &["--one-way", "--segments", "300"]);
+    assert_eq!(run["plan"]["mode"], "one-way");
+    assert_eq!(run["summary"]["outcomes"], json!({"complete": 1}));
+    assert_eq!(number(&run, "/summary/segments"), 300.0);
+}
+
+#[test]
+fn each_pair_has_one_of_ours_and_one_of_the_kernels() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(
+        place.path(),
+        &[
+            "--compare",
+            "--repeat",
+            "2",
+            "--segments",
+            "200",
+            "--window",
+            "40",
+        ],
+    );
+    let transfers = rows::<Transfer>(&place.path().join("r"));
+    let tools: Vec<&str> = transfers.iter().map(|transfer| &*transfer.tool).collect();
+    let order: Vec<_> = values(&run["plan"]["order"])
+        .map(|tool| tool.as_str().unwrap())
+        .collect();
+    assert_eq!(tools, order);
+    assert!(
+        transfers
+            .iter()
+            .all(|transfer| transfer.bytes == 200 * 1_448),
+        "{transfers:?}"
+    );
+    assert!(
+        transfers
+            .iter()
+            .all(|t| t.sent_packets >= 200 && t.lost < 30),
+        "{transfers:?}"
+    );
+    assert_eq!(values(&run["summary"]["pairs"]).count(), 2);
+    assert_eq!(run["summary"]["kernel"]["cc"], "reno");
+    assert!(number(&run, "/summary/difference_pct/n") == 2.0);
+}
+
+#[test]
+fn a_segment_too_long_for_the_interface_is_told_with_the_one_that_fits() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let arguments = [
+        "btc",
+        "--lab",
+        "lossy.toml",
+        "-q",
+        "--option",
+        "mss=1460",
+        "-o",
+        "r",
+    ];
+    let ran = run(place.path(), &arguments);
+    ran.ended(3);
+    assert!(ran.stdout.contains("use --option mss=1448"), "{ran:#?}");
+    assert_eq!(
+        rows::<Transfer>(&place.path().join("r"))[0].outcome,
+        "failed"
+    );
+}
+
+/// Somebody on the path between a client and a server: carries all, and may do more.
+struct Carrier {
+    host: String,
+    /// Datagrams longer than this do not pass.
+    longest: Arc<AtomicU64>,
+    /// Whether garbage, tampered copies and copies are added to what passes.
+    mischief: Arc<AtomicBool>,
+}
+
+impl Carrier {
+    /// A path to the server at `host`.
+    fn to(server: &str) -> Self {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = tcp.local_addr().unwrap();
+        let udp = Arc::new(UdpSocket::bind(address).unwrap());
+        let (longest, mischief) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::default());
+        let path = Self {
+            host: address.to_string(),
+            longest: Arc::clone(&longest),
+            mischief: Arc::clone(&mischief),
+        };
+        let to = server.to_owned();
+        std::thread::spawn(move || {
+            for near in tcp.incoming().map_while(Result::ok) {
+                let Ok(far) = TcpStream::connect(&to) else {
+                    return;
+                };
+                let (mut near_in, mut far_in) =
+                    (near.try_clone().unwrap(), far.try_clone().unwrap());
+                let (mut near, mut far) = (near, far);
+                std::thread::spawn(move || std::io::copy(&mut near_in, &mut far));
+                std::thread::spawn(move || std::io::copy(&mut far_in, &mut near));
+            }
+        });
+        let server = server.to_owned();
+        std::thread::spawn(move || carry(&udp, &server, &longest, &mischief));
+        path
+    }
+}
+
+/// Carries datagrams of one client after the other; each has a socket towards the server.
+fn carry(near: &Arc<UdpSocket>, server: &str, longest: &Arc<AtomicU64>, mischief: &AtomicBool) {
+    let mut client = None;
+    let mut far: Option<Arc<UdpSocket>> = None;
+    let mut buffer = [0; 2_048];
+    while let Ok((length, from)) = near.recv_from(&mut buffer) {
+        if client != Some(from) {
+            client = Some(from);
+            let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+            socket.connect(server).unwrap();
+            far = Some(Arc::clone(&socket));
+            let near = Arc::clone(near);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 2_048];
+                while let Ok(length) = socket.recv(&mut buffer) {
+                    let _ = near.send_to(&buffer[..length], from);
+                }
+            });
+        }
+        let Some(far) = &far else { continue };
+        if length as u64 > longest.load(Ordering::Relaxed) {
+            continue;
+        }
+        let _ = far.send(&buffer[..length]);
+        if mischief.load(Ordering::Relaxed) {
+            let _ = far.send(&buffer[..length]);
+            let _ = far.send(b"ISOB\x01\x04 and nothing that makes sense");
+            buffer[15] ^= 1;
+            let _ = far.send(&buffer[..length]);
+            let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+            buffer[15] ^= 1;
+            let _ = stranger.send_to(&buffer[..length], server);
+        }
+    }
+}
+
+/// Runs `isobath btc` through `path` with `more`; the record is in `r`.
+fn through(path: &Carrier, server: &Server, place: &Path, more: &[&str]) -> Running {
+    let common = [
+        "btc",
+        &path.host,
+        "--key",
+        &server.key,
+        "-q",
+        "--json",
+        "-o",
+        "r",
+    ];
+    Running::start(isobath(place, &[&common, more].concat()))
+}
+
+#[test]
+fn garbage_tampering_replays_and_strangers_change_no_octet() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let path = Carrier::to(&server.host);
+    path.mischief.store(true, Ordering::Relaxed);
+    let more = ["--segments", "500", "--window", "20"];
+    let ran = through(&path, &server, place.path(), &more).finish();
+    let run = ran.json();
+    assert_eq!(number(&run, "/summary/segments"), 500.0, "{run:#}");
+    assert_eq!(run["summary"]["outcomes"], json!({"complete": 1}));
+    // Each packet came twice, which is once; the stranger's copies came to nobody.
+    assert!(number(&run, "/summary/loss_pct") < 50.0);
+    assert!(number(&run, "/summary/duplicates") > 0.0);
+    assert!(
+        number(&run, "/instrument/datagrams_refused") > 100.0,
+        "{run:#}"
+    );
+    let codes: Vec<_> = values(&run["warnings"])
+        .map(|w| w["code"].clone())
+        .collect();
+    assert!(codes.contains(&json!("datagrams_refused")), "{codes:?}");
+}
+
+#[test]
+fn a_path_that_swallows_long_packets_is_called_one() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let path = Carrier::to(&server.host);
+    path.longest.store(1_000, Ordering::Relaxed);
+    let ran = through(&path, &server, place.path(), &["--patience", "2s"]).finish();
+    let run = ran.ended(3).json();
+    assert_eq!(run["status"], "failed");
+    assert!(run["summary"]["throughput_mbps"].is_null());
+    let told = run["warnings"][0]["message"].as_str().unwrap();
+    assert!(
+        told.contains("1500 octets") && told.contains("mss=1200"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_server_that_is_killed_ends_the_transfer_and_the_record_stays() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let path = Carrier::to(&server.host);
+    let running = through(
+        &path,
+        &server,
+        place.path(),
+        &["--duration", "60s", "--window", "4"],
+    );
+    eventually("rows are on disk", || {
+        let record = place.path().join("r");
+        record.exists()
+            && entries(&record)
+                .iter()
+                .any(|name| name.starts_with("round_trips"))
+    });
+    server.running.signal(Signal::KILL);
+    let run = running.finish().ended(3).json();
+    let [transfer] = &rows::<Transfer>(&place.path().join("r"))[..] else {
+        panic!("one transfer");
+    };
+    assert_eq!(
+        (&*transfer.outcome, transfer.throughput_mbps),
+        ("failed", None)
+    );
+    assert!(
+        transfer
+            .reason
+            .as_ref()
+            .unwrap()
+            .contains("server was lost"),
+        "{transfer:?}"
+    );
+    assert_eq!(run["warnings"][0]["code"], "server_lost");
+}
+
+#[test]
+fn an_interrupt_keeps_what_there_is() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let path = Carrier::to(&server.host);
+    let more = ["--segments", "50", "--repeat", "1000"];
+    let running = through(&path, &server, place.path(), &more);
+    eventually("transfers are on disk", || {
+        let record = place.path().join("r");
+        record.exists()
+            && entries(&record)
+                .iter()
+                .any(|name| name.starts_with("transfers"))
+    });
+    running.signal(Signal::INT);
+    let ran = running.finish();
+    let run = ran.ended(130).json();
+    assert_eq!(run["status"], "incomplete");
+    assert!(
+        rows::<Transfer>(&place.path().join("r"))
+            .iter()
+            .any(|t| t.outcome == "complete")
+    );
+}
+
+/// A client that has a server send to it.
+struct Receiving {
+    client: session::Client,
+    socket: UdpSocket,
+}
+
+impl Receiving {
+    fn begin(server: &Server) -> Self {
+        let key: AccessKey = server.key.parse().unwrap();
+        let patience = Duration::from_secs(10);
+        let mut client = session::connect(&server.host, None, Some(&key), patience).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(&server.host).unwrap();
+        socket.set_read_timeout(Some(patience)).unwrap();
+        let say = |client: &mut session::Client, line: Value| client.control.send(&line).unwrap();
+        say(
+            &mut client,
+            json!({"btc": {"origin_ns": sys::clock::now().as_nanos()}}),
+        );
+        say(
+            &mut client,
+            json!({"round": [{
+                "id": 0, "tool": "ours", "sends": true, "options": {}, "limit": {"segments": 1000},
+                "class": "CS0", "patience": "5s"
+            }]}),
+        );
+        let receiving = Self { client, socket };
+        receiving.hello();
+        receiving
+    }
+
+    /// Shows the server where its segments are to go.
+    fn hello(&self) {
+        let request = Probe {
+            kind: Kind::Request,
+            class: TrafficClass::default(),
+            arrived: TrafficClass::default(),
+            stream: 0,
+            flags: Flags::default(),
+            sequence: 0,
+            session: self.client.dialer.session(),
+            sent: Instant::ZERO,
+            received: Instant::ZERO,
+            replied: Instant::ZERO,
+        };
+        let mut octets = [0; Probe::LEN];
+        request
+            .emit(&mut octets, &self.client.dialer.keys().to_server)
+            .unwrap();
+        self.socket.send(&octets).unwrap();
+    }
+
+    fn hear(&mut self) -> Value {
+        self.client.control.recv(Duration::from_secs(10)).unwrap()
+    }
+
+    /// The next segment that arrives.
+    fn segment(&self) -> Segment {
+        let mut buffer = [0; 2_048];
+        loop {
+            let length = self.socket.recv(&mut buffer).unwrap();
+            if let Ok((_, Datagram::Segment(segment))) = Datagram::parse(&buffer[..length]) {
+                return segment;
+            }
+        }
+    }
+
+    fn send(&self, ack: &Ack) {
+        let address = wire::Address {
+            session: self.client.dialer.session(),
+            stream: 0,
+        };
+        let mut octets = [0; wire::LONGEST_ACK];
+        let length = wire::emit_ack(ack, address, &mut octets).unwrap();
+        let octets = &mut octets[..length];
+        let (before, after) = wire::covered(octets).unwrap();
+        let tag = self.client.dialer.keys().to_server.tag(before, after);
+        wire::set_tag(octets, tag).unwrap();
+        self.socket.send(octets).unwrap();
+    }
+}
+
+#[test]
+fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let mut liar = Receiving::begin(&server);
+    assert_eq!(liar.hear(), json!("ready"));
+    liar.client.control.send(&json!("go")).unwrap();
+    let first = liar.segment();
+    // Eight segments at once, on the strength of the first.
+    liar.send(&Ack {
+        ack: first.seq.plus(8),
+        id: first.id,
+        highest: first.id,
+        echo: first.sent,
+        delay_ns: 0,
+        window: 1_000,
+        ece: false,
+        sack: SackBlocks::NONE,
+    });
+    assert_eq!(liar.hear(), json!("over"));
+    liar.client.control.send(&json!("end")).unwrap();
+    let books = loop {
+        let line = liar.hear();
+        if let Some(books) = line.get("books") {
+            break books.clone();
+        }
+    };
+    let sender = &books[0]["sender"];
+    assert_eq!(sender["outcome"], "lied", "{books:#}");
+    assert!(sender["violations"].as_u64() > Some(0));
+    // What nobody sent is not acknowledged either.
+    let mut other = Receiving::begin(&server);
+    assert_eq!(other.hear(), json!("ready"));
+    other.client.control.send(&json!("go")).unwrap();
+    let first = other.segment();
+    other.send(&Ack {
+        ack: first.seq.plus(1),
+        id: PacketId(first.id.0 ^ 1),
+        highest: PacketId(first.id.0 ^ 1),
+        echo: first.sent,
+        delay_ns: 0,
+        window: 1_000,
+        ece: false,
+        sack: SackBlocks::NONE,
+    });
+    assert_eq!(other.hear(), json!("over"));
+}
+
+#[test]
+fn rules_that_are_no_congestion_control_are_refused_by_the_server() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let key: AccessKey = server.key.parse().unwrap();
+    let patience = Duration::from_secs(10);
+    let mut client = session::connect(&server.host, None, Some(&key), patience).unwrap();
+    client
+        .control
+        .send(&json!({"btc": {"origin_ns": 0}}))
+        .unwrap();
+    client
+        .control
+        .send(&json!({"round": [{
+            "id": 0, "tool": "ours", "sends": true, "options": {"initial_window": 1_000_000},
+            "limit": {"segments": 1000}, "class": "CS0", "patience": "5s"
+        }]}))
+        .unwrap();
+    let answer: Value = client.control.recv(patience).unwrap();
+    assert!(
+        answer["refused"]
+            .as_str()
+            .unwrap()
+            .contains("initial_window"),
+        "{answer}"
+    );
+}
