@@ -100,6 +100,17 @@ function hatching(theme: Theme): object {
   return { image: `data:image/svg+xml,${encodeURIComponent(svg)}`, imageWidth: 8, imageHeight: 8, repeat: "repeat" };
 }
 
+/** How many pixels a legend needs beyond its first row. */
+export function legendGrowth(names: string[], width: number): number {
+  let [rows, x] = [1, 0];
+  for (const name of names) {
+    const entry = name.length * 6.6 + 40;
+    if (x > 0 && x + entry > width - 16) [rows, x] = [rows + 1, 0];
+    x += entry;
+  }
+  return (rows - 1) * 22;
+}
+
 export function legend(theme: Theme, entries: { name: string; colour: string; dash?: boolean }[], top = 0): object {
   return {
     top, right: 8, itemWidth: 16, itemHeight: 3, itemGap: 14, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12, fontFamily: FONT },

@@ -300,6 +300,14 @@ test("ours and the kernel's transfers are compared, and any pair can be looked a
   assert.deepEqual(problems, []);
 });
 
+test("runs of bulk transfers stand beside each other by their throughput", async () => {
+  const { page, problems } = await chrome.open("btc-two");
+  assert.match(await page.locator("h1").innerText(), /^Of 2 runs, a bulk transfer gets the most/);
+  assert.match(await page.locator(".comparison table").first().innerText(), /throughput of a bulk transfer/);
+  assert.equal(await page.locator("#sequence").count(), 1);
+  assert.deepEqual(problems, []);
+});
+
 test("an experiment says what was claimed, what was found, and whose numbers are drawn", async () => {
   const { page, problems } = await chrome.open("experiment");
   assert.match(await page.locator("h1").innerText(), /agree/);

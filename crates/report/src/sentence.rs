@@ -108,6 +108,9 @@ pub(crate) fn ms(value: f64) -> String {
 
 /// The sentence above several runs: which was the best under load, and by how much.
 pub(crate) fn of_several(runs: &[RunView]) -> String {
+    if let Some(bulk) = of_several_transfers(runs) {
+        return bulk;
+    }
     let mut loaded: Vec<(&str, f64)> = runs
         .iter()
         .filter_map(|view| {
@@ -128,6 +131,31 @@ pub(crate) fn of_several(runs: &[RunView]) -> String {
             ms(worst.1)
         ),
         _ => format!("{} runs side by side.", runs.len()),
+    }
+}
+
+/// Of runs of bulk transfers: which got the most.
+fn of_several_transfers(runs: &[RunView]) -> Option<String> {
+    let of_run = |view: &RunView| {
+        let own = &view.run.summary["ours"];
+        let figures = if own.is_object() {
+            own
+        } else {
+            &view.run.summary
+        };
+        let throughput = &figures["throughput_mbps"];
+        let mbps = throughput.as_f64().or_else(|| throughput["p50"].as_f64());
+        view.btc.as_ref()?;
+        Some((mbps?, view.name.clone(), rate(figures)?))
+    };
+    let mut found: Vec<_> = runs.iter().filter_map(of_run).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    match found.as_slice() {
+        [(_, best, most), .., (_, worst, least)] => Some(format!(
+            "Of {} runs, a bulk transfer gets the most over {best} ({most}), the least over {worst} ({least}).",
+            runs.len()
+        )),
+        _ => None,
     }
 }
 

@@ -1,5 +1,5 @@
 // A figure that says itself what is on its axes: those of experiments.
-import { axisStyle, FONT, heightOf, panelTitle, stack, type Option, type Series } from "../chart";
+import { axisStyle, FONT, heightOf, legendGrowth, panelTitle, stack, type Option, type Series } from "../chart";
 import type { Axis, ExperimentFigure, ExperimentSeries, Num } from "../data";
 import { digits } from "../format";
 import type { Theme } from "../palette";
@@ -84,7 +84,8 @@ function lineAt(figure: ExperimentFigure, i: number, k: number, colour: string):
 }
 
 function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: Option; height: number } {
-  const [place] = stack(width, [Math.min(360, Math.max(240, width * 0.4))], 0, 66, 62);
+  const names = [...new Set(figure.series.map(title))];
+  const [place] = stack(width, [Math.min(360, Math.max(240, width * 0.4))], 0, 66, 62 + legendGrowth(names, width));
   const paint = colours(figure, theme);
   const made = figure.series.map((one, i) => seriesOf(figure, one, i, paint[i]!, theme));
   const all = figure.series.flatMap(({ points }) => points);
@@ -95,7 +96,7 @@ function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: 
   const heading = (x: number) => (figure.x.categories.length ? figure.x.categories[x] ?? "" : `${figure.x.label} ${valued(x, figure.x)}`);
   const option = {
     title: [panelTitle(named(figure.y), place!, theme)], grid: [place],
-    legend: { type: "plain", top: 0, right: 8, itemWidth: 22, itemHeight: 9, itemGap: 14, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12, fontFamily: FONT }, data: [...new Set(figure.series.map(title))] },
+    legend: { type: "plain", top: 0, right: 8, itemWidth: 22, itemHeight: 9, itemGap: 14, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12, fontFamily: FONT }, data: names },
     xAxis: [axis(figure.x, all.map(([x]) => x), theme, true)], yAxis: [axis(figure.y, all.flatMap(([, y]) => y ?? []), theme, false)],
     tooltip: cloud ? tooltip(theme, "item", ({ value, data }: { value: [number, Num]; data: { series: number } }) => tip(heading(value[0]), [{ colour: paint[data.series], name: title(figure.series[data.series]!), value: valued(value[1], figure.y) }]))
       : tooltip(theme, "axis", (given: { axisValue: number | string; dataIndex: number }[]) => {

@@ -3,7 +3,7 @@
 // A transfer has tens of thousands of segments, a drawing a thousand columns of pixels. So each kind of mark is one path,
 // made anew for the stretch of time that is shown: strokes in the same column that touch become one, marks in the same
 // place become one. Nothing that can be seen is left out at any zoom, and nothing that cannot be seen costs time.
-import { axisStyle, heightOf, legend, panelTitle, stack, transferAxis, valueAxis, type Option, type Series } from "../chart";
+import { axisStyle, heightOf, legend, legendGrowth, panelTitle, stack, transferAxis, valueAxis, type Option, type Series } from "../chart";
 import type { Marks, RunView, Strokes } from "../data";
 import { count, digits } from "../format";
 import type { Theme } from "../palette";
@@ -178,8 +178,8 @@ function span({ sent, acks, again }: Decoded, from: number, to: number): { min: 
 }
 
 function draw(decoded: Decoded, theme: Theme, width: number, stretch: () => [number, number]): { option: Option; height: number } {
-  const places = stack(width, [Math.min(430, Math.max(300, width * 0.44))], 0, 66, 58);
   const made = kinds(decoded, theme);
+  const places = stack(width, [Math.min(430, Math.max(300, width * 0.44))], 0, 66, 58 + legendGrowth(made.map(({ name }) => name), width));
   const end = decoded.end * 1.01;
   const y = span(decoded, 0, end);
   const option = {

@@ -1,5 +1,5 @@
 // The sender's window: how it grew, what cut it, what was in the network.
-import { heightOf, legend, panelTitle, stack, transferAxis, valueAxis, type Option, type Series } from "../chart";
+import { heightOf, legend, legendGrowth, panelTitle, stack, transferAxis, valueAxis, type Option, type Series } from "../chart";
 import type { RunView } from "../data";
 import { count, digits } from "../format";
 import type { Theme } from "../palette";
@@ -50,13 +50,13 @@ function highest(group: Shown[]): number {
 const endOf = (group: Shown[]) => Math.max(0.1, ...group.map(({ course }) => Math.max(course.cwnd_segments.t_s.at(-1) ?? 0, course.srtt_ms.t_s.at(-1) ?? 0, course.rtt_ms.t_s.at(-1) ?? 0)));
 
 function draw(group: Shown[], theme: Theme, width: number): { option: Option; height: number } {
-  const places = stack(width, group.map(() => (group.length > 1 ? 175 : 250)), 44, 58, 60);
   const made = group.map((one, i) => panel(i, one, theme));
   const all = made.flatMap(({ series }) => series);
   const named = made.flatMap(({ named }) => named);
   const end = endOf(group);
   const causes = Object.entries(CAUSES).filter(([what]) => group.some(({ course }) => course.events.some((event) => event.what === what)));
   const entries = [{ name: "congestion window", colour: toolColour(group[0]!.transfer.tool, theme) }, { name: "slow-start threshold", colour: theme.green }, { name: "in the network", colour: theme.faint }, ...causes.map(([, cause]) => ({ name: cause.words, colour: cause.colour(theme) }))];
+  const places = stack(width, group.map(() => (group.length > 1 ? 175 : 250)), 44, 58, 60 + legendGrowth(entries.map(({ name }) => name), width));
   const option = {
     title: group.map(({ transfer }, i) => panelTitle(`${toolWords(transfer.tool)}${transfer.cc ? ` (${transfer.cc})` : ""}, segments`, places[i]!, theme, toolColour(transfer.tool, theme))),
     legend: legend(theme, entries), grid: places,
