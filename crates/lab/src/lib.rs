@@ -21,6 +21,7 @@ mod node;
 pub mod profiles;
 mod runner;
 mod topology;
+mod urgency;
 mod watch;
 
 pub use error::Error;

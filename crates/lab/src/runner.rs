@@ -16,6 +16,7 @@
 
 use crate::frame::{Frame, Pool, flow_of, is_multicast, next_burst, split};
 use crate::monitor::Monitor;
+use crate::urgency::Urgency;
 use path::{Element, Packet, Pipeline};
 use rustix::event::{Timespec, epoll};
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::tun::{MAX_READ, Tun};
-use sys::{Error, clock};
+use sys::{Error, clock, priority};
 use units::{Instant, TrafficClass};
 
 /// Reads from one interface before the others have their turn.
@@ -86,14 +87,22 @@ impl Runner {
     /// Moves packets until `stop` is raised (looked at every tick); publishes the CPU time used.
     pub(crate) fn run(mut self, stop: &AtomicBool, cpu_ns: &AtomicU64) {
         let mut events = Vec::with_capacity(self.directions.len());
+        // Where real-time threads are not allowed the runner is an ordinary one throughout.
+        let mut urgency = priority::set_realtime(true)
+            .is_ok()
+            .then(|| Urgency::new(clock::now(), clock::thread_cpu()));
         while !stop.load(Ordering::Relaxed) {
             self.wait(&mut events);
             for event in events.drain(..) {
                 self.read(event.data.u64());
             }
             if self.advance() {
-                let cpu = clock::thread_cpu().as_nanos();
-                cpu_ns.store(u64::try_from(cpu).unwrap_or(u64::MAX), Ordering::Relaxed);
+                let cpu = clock::thread_cpu();
+                let change = urgency.as_mut().and_then(|u| u.look(clock::now(), cpu));
+                // It was allowed before.
+                let _ = change.map(priority::set_realtime);
+                let nanos = u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX);
+                cpu_ns.store(nanos, Ordering::Relaxed);
             }
         }
         let now = clock::now();

@@ -18,6 +18,7 @@ mod error;
 pub mod iface;
 pub mod netns;
 pub mod pacer;
+pub mod priority;
 pub mod proc;
 pub mod process;
 mod sockopt;
