@@ -11,6 +11,7 @@ mod live;
 mod remarks;
 mod rrul;
 mod serve;
+mod sim;
 
 use std::process::ExitCode;
 

@@ -91,7 +91,11 @@ pub fn rate(spec: &Spec) -> Option<Rate> {
 }
 
 /// The text of the trace called `name`, or of the file at that path.
-pub(crate) fn trace(name: &str) -> Result<String, Error> {
+///
+/// # Errors
+///
+/// [`Error::Read`] for a file that cannot be read.
+pub fn trace(name: &str) -> Result<String, Error> {
     let known = TRACES.iter().find(|(known, _)| *known == name);
     known.map_or_else(|| read(name), |(_, text)| Ok((*text).to_owned()))
 }

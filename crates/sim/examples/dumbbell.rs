@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut plan = Plan::new(Options::default(), End::After(Duration::from_secs(seconds)));
         plan.start = Duration::from_millis(number);
         plan.seed = number;
-        (plan, ())
+        (plan, [(), ()])
     });
     let access = || -> Result<Duplex, Box<dyn Error>> { link("1Gbit", "1ms", 1_000) };
     let mut transfers = Transfers::over(plans, vec![link("100Mbit", "10ms", 167)?], |_| {

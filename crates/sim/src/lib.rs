@@ -36,7 +36,7 @@
 //! "#;
 //! let path: Path = toml::from_str(text)?;
 //! let plan = Plan::new(Options::default(), End::After(Duration::from_secs(10)));
-//! let mut transfers = Transfers::duplex([(plan, ())], pipeline(&path.up, 1)?, pipeline(&path.down, 2)?);
+//! let mut transfers = Transfers::duplex([(plan, [(), ()])], pipeline(&path.up, 1)?, pipeline(&path.down, 2)?);
 //! transfers.run();
 //! let [report] = transfers.reports()[..] else { unreachable!() };
 //! assert!(report.throughput_mbps().is_some_and(|mbps| (8.0..9.7).contains(&mbps)));

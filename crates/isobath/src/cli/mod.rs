@@ -14,6 +14,7 @@ mod rrul;
 mod rules;
 mod serve;
 mod show;
+mod sim;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -47,6 +48,9 @@ enum Verb {
     Rrul(rrul::Args),
     /// Measure what standard congestion control gets, by a sender of our own and, with --compare, the kernel's.
     Btc(btc::Args),
+    /// The same measurements in virtual time, over a path that options describe.
+    #[command(subcommand)]
+    Sim(sim::Verb),
     /// Measure many times: plans x places x parameters, in one go that survives being killed.
     Batch(batch::Args),
     /// Networks emulated on this machine: any command inside one.
@@ -119,6 +123,7 @@ impl Verb {
             Self::Serve(_) => "serve",
             Self::Rrul(_) => "rrul",
             Self::Btc(_) => "btc",
+            Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Lab(_) => "lab",
             Self::Show(_) => "show",
@@ -135,6 +140,7 @@ impl Verb {
             Self::Serve(args) => serve::run(&args),
             Self::Rrul(args) => rrul::run(&args),
             Self::Btc(args) => btc::run(&args),
+            Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Show(args) => show::run(&args),

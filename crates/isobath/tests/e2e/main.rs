@@ -18,6 +18,7 @@ mod labs;
 mod measure;
 mod mistakes;
 mod records;
+mod sim;
 mod support;
 mod two_hosts;
 mod unprivileged;

@@ -40,10 +40,10 @@ pub struct Transfers<O: Observer> {
 /// Both directions of a link: up, down.
 pub type Duplex = (Pipeline<Addressed<Datagram>>, Pipeline<Addressed<Datagram>>);
 
-impl<O: Observer + Clone> Transfers<O> {
-    /// Transfers over one link. Each comes with what looks on at its two ends.
+impl<O: Observer> Transfers<O> {
+    /// Transfers over one link. Each comes with what looks on at its sender's end and at its receiver's.
     pub fn duplex(
-        plans: impl IntoIterator<Item = (Plan, O)>,
+        plans: impl IntoIterator<Item = (Plan, [O; 2])>,
         up: Pipeline<Addressed<Datagram>>,
         down: Pipeline<Addressed<Datagram>>,
     ) -> Self {
@@ -53,17 +53,17 @@ impl<O: Observer + Clone> Transfers<O> {
     /// Transfers over a row of links. `access` gives the links between the row and each transfer's two hosts, the sender's
     /// first, by its number from 0.
     pub fn over(
-        plans: impl IntoIterator<Item = (Plan, O)>,
+        plans: impl IntoIterator<Item = (Plan, [O; 2])>,
         row: Vec<Duplex>,
         mut access: impl FnMut(u32) -> Option<(Duplex, Duplex)>,
     ) -> Self {
-        let own = |(number, (plan, observer))| (plan, observer, access(number));
+        let own = |(number, (plan, observers))| (plan, observers, access(number));
         let plans: Vec<_> = (0..).zip(plans).map(own).collect();
         let is_alone = matches!(plans[..], [(_, _, None)]);
         let mut builder = Builder::default();
         let (left, right) = (NodeId(0), lay(&mut builder, row));
         let mut ends = Vec::with_capacity(plans.len());
-        for (number, (plan, observer, access)) in (0..).zip(plans) {
+        for (number, (plan, [sender, receiver], access)) in (0..).zip(plans) {
             let (here, there) = if is_alone {
                 (left, right)
             } else {
@@ -81,8 +81,8 @@ impl<O: Observer + Clone> Transfers<O> {
                 there: here,
                 flow: FlowId(flow.0 + 1),
             };
-            let sink = Sink::new(&plan, back, observer.clone());
-            let source = Source::new(plan, Route { here, there, flow }, observer);
+            let sink = Sink::new(&plan, back, receiver);
+            let source = Source::new(plan, Route { here, there, flow }, sender);
             builder.host(here, Endpoint::Source(Box::new(source)));
             builder.host(there, Endpoint::Sink(Box::new(sink)));
             ends.push((here, there));
@@ -92,9 +92,7 @@ impl<O: Observer + Clone> Transfers<O> {
             ends,
         }
     }
-}
 
-impl<O: Observer> Transfers<O> {
     /// Runs until all transfers are over and nothing is under way.
     pub fn run(&mut self) {
         while let Some(next) = self.world.next_deadline() {
@@ -130,7 +128,7 @@ impl<O: Observer> Transfers<O> {
     }
 
     /// What looked on at the ends of each transfer: at the sender's, at the receiver's.
-    pub fn into_observers(self) -> Vec<(O, O)> {
+    pub fn into_observers(self) -> Vec<[O; 2]> {
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         // By number, senders come in the transfers' order, and so do receivers.
         for node in self.world.into_nodes() {
@@ -139,7 +137,8 @@ impl<O: Observer> Transfers<O> {
                 Endpoint::Sink(sink) => receivers.push(sink.observer),
             }
         }
-        senders.into_iter().zip(receivers).collect()
+        let pairs = senders.into_iter().zip(receivers);
+        pairs.map(|(sender, receiver)| [sender, receiver]).collect()
     }
 }
 

@@ -19,7 +19,7 @@ fn the_same_seed_is_the_same_transfer_to_the_last_packet_and_another_one_is_not(
         let mut transfers = path.transfer(&Options::default(), seconds(5), seed, Log::new(100_000));
         transfers.run();
         let report = transfers.reports()[0];
-        let (sender, receiver) = transfers.into_observers().remove(0);
+        let [sender, receiver] = transfers.into_observers().remove(0);
         (
             report,
             sender.packets,
@@ -51,7 +51,7 @@ fn what_was_sent_has_arrived_or_is_in_a_books_of_drops() {
             report.sent.retransmits
                 <= report.lost + report.sent.spurious + report.receipts.duplicates
         );
-        let (sender, receiver) = transfers.into_observers().remove(0);
+        let [sender, receiver] = transfers.into_observers().remove(0);
         let data = |log: &Log| {
             log.packets
                 .iter()
@@ -96,7 +96,7 @@ fn copies_that_the_network_made_are_not_counted_as_arrivals_of_what_was_lost() {
         pipeline(&Spec(copied), 5).unwrap(),
         pipeline(&back, 0).unwrap(),
     );
-    let mut transfers = Transfers::duplex([(plan, ())], up, down);
+    let mut transfers = Transfers::duplex([(plan, [(), ()])], up, down);
     transfers.run();
     let report = transfers.reports()[0];
     let books = transfers.world().link(LinkId(0)).unwrap().counters();
@@ -144,7 +144,7 @@ fn transfers_at_a_bottleneck_share_it_and_fill_it() {
         let mut plan = Plan::new(Options::default(), seconds(120));
         plan.start = Duration::from_millis(500 * number);
         plan.seed = number;
-        (plan, ())
+        (plan, [(), ()])
     });
     let mut transfers = Transfers::duplex(plans, path.up(1), path.down());
     let mut longest = 0;

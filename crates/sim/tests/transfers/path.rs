@@ -66,7 +66,11 @@ impl Path {
             seed,
             ..Plan::new(options.clone(), end)
         };
-        Transfers::duplex([(plan, observer)], self.up(seed), self.down())
+        Transfers::duplex(
+            [(plan, [observer.clone(), observer])],
+            self.up(seed),
+            self.down(),
+        )
     }
 
     /// Throughput of one transfer, Mbit/s.

@@ -1,0 +1,313 @@
+//! The path of a simulation: described by its figures, or a lab's.
+
+use ::path::{
+    CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig, Spec,
+    StageSpec,
+};
+use lab::{Topology, profiles};
+use record::{LabInfo, LabLink, PathInfo};
+use serde_json::json;
+use sim::Duplex;
+use std::str::FromStr;
+use std::time::Duration;
+use units::{Bytes, Rate, Span};
+
+/// Octets of a full packet.
+const FULL_PACKET: u64 = 1_500;
+/// A queue holds at least so many of them.
+const LEAST_PACKETS: u64 = 2;
+
+/// A row of links from the sender to the receiver.
+pub(crate) struct Path {
+    /// What it is called.
+    pub(crate) name: String,
+    pub(crate) links: Vec<Link>,
+}
+
+/// One of them. Data go `up`.
+pub(crate) struct Link {
+    pub(crate) name: String,
+    pub(crate) up: Spec,
+    pub(crate) down: Spec,
+    /// What its chance comes from, up and down.
+    seeds: [u64; 2],
+}
+
+/// One bottleneck.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub(crate) rate: Rate,
+    pub(crate) rtt: Span,
+    pub(crate) loss: Probability,
+    pub(crate) queue: Size,
+    pub(crate) aqm: Aqm,
+    /// Whether the queue marks.
+    pub(crate) ecn: bool,
+}
+
+/// How a queue is managed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Aqm {
+    /// Not at all: first in, first out.
+    Fifo,
+    /// Random early detection.
+    Red,
+    /// Controlled delay (RFC 8289).
+    #[value(name = "codel")]
+    CoDel,
+    /// A queue for each flow, with controlled delay (RFC 8290).
+    #[value(name = "fq_codel")]
+    FqCoDel,
+    /// Proportional integral controller (RFC 8033).
+    Pie,
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Size {
+    /// So many times the product of rate and round trip.
+    Bdp(f64),
+    Bytes(Bytes),
+    /// Full packets.
+    Packets(u32),
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lower = text.trim().to_ascii_lowercase();
+        let number = |unit: &str| Some(lower.strip_suffix(unit)?.trim_end().to_owned());
+        let bdp = number("bdp").and_then(|number| number.parse().ok());
+        let packets = number("packets").and_then(|number| number.parse().ok());
+        let is_sound = |bdp: &f64| bdp.is_finite() && *bdp >= 0.0;
+        bdp.filter(is_sound)
+            .map(Self::Bdp)
+            .or(packets.map(Self::Packets))
+            .or_else(|| lower.parse().ok().map(Self::Bytes))
+            .ok_or_else(|| {
+                format!("'{text}' is no size of a queue - write 1bdp, 100packets or 64KiB")
+            })
+    }
+}
+
+/// A share of packets in per cent, as `1%`.
+pub(crate) fn percent(text: &str) -> Result<Probability, String> {
+    let number = text
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.and_then(|percent| Probability::try_from(percent / 100.0).ok());
+    share.ok_or_else(|| {
+        format!("'{text}' is no share - write a percentage from 0% to 100%, such as 0.5%")
+    })
+}
+
+impl Figures {
+    /// The path: a rate and its queue, half the round trip, then loss; acknowledgements come back in the other half,
+    /// without limit or loss.
+    pub(crate) fn path(&self, seed: u64) -> Path {
+        let half = StageSpec::Delay {
+            delay: Span(self.rtt.0 / 2),
+        };
+        let bottleneck = StageSpec::Rate {
+            rate: self.rate,
+            queue: self.queue(),
+        };
+        let mut up = vec![bottleneck, half.clone()];
+        if self.loss > Probability::default() {
+            up.push(StageSpec::Loss {
+                probability: self.loss,
+            });
+        }
+        Path {
+            name: "simulated path".to_owned(),
+            links: vec![Link {
+                name: "sender-receiver".to_owned(),
+                up: Spec(up),
+                down: Spec(vec![half]),
+                seeds: [seed, seed.wrapping_add(1)],
+            }],
+        }
+    }
+
+    fn queue(&self) -> QueueSpec {
+        let bytes = self.queue_bytes(self.rtt.0);
+        let packets = u32::try_from(bytes.div_ceil(FULL_PACKET)).unwrap_or(u32::MAX);
+        let ecn = self.ecn;
+        match self.aqm {
+            Aqm::CoDel => QueueSpec::CoDel(CoDelConfig {
+                packets,
+                ecn,
+                ..CoDelConfig::default()
+            }),
+            Aqm::Fifo => QueueSpec::Fifo(Limit::bytes(Bytes::new(bytes))),
+            Aqm::FqCoDel => QueueSpec::FqCoDel(FqCoDelConfig {
+                packets,
+                ecn,
+                ..FqCoDelConfig::default()
+            }),
+            Aqm::Pie => QueueSpec::Pie(PieConfig {
+                packets,
+                ecn,
+                ..PieConfig::default()
+            }),
+            Aqm::Red => QueueSpec::Red(RedConfig {
+                packets,
+                ecn,
+                ..RedConfig::default()
+            }),
+        }
+    }
+
+    fn queue_bytes(&self, rtt: Duration) -> u64 {
+        let bytes = match self.queue {
+            Size::Bdp(times) => self.rate.bytes_in(rtt.mul_f64(times.min(1e6))),
+            Size::Bytes(bytes) => bytes.get(),
+            Size::Packets(packets) => u64::from(packets) * FULL_PACKET,
+        };
+        bytes.max(LEAST_PACKETS * FULL_PACKET)
+    }
+}
+
+impl Path {
+    /// The way from the client to the server of the lab called `name`, or back if `is_reverse`.
+    ///
+    /// # Errors
+    /// When there is no such lab, or its links do what is not simulated.
+    pub(crate) fn of_lab(name: &str, seed: u64, is_reverse: bool) -> anyhow::Result<Self> {
+        let topology = profiles::find(name)?;
+        let mut way = topology.way();
+        if is_reverse {
+            way.reverse();
+        }
+        let links = way
+            .windows(2)
+            .map(|pair| hop(&topology, pair[0], pair[1], seed));
+        Ok(Self {
+            name: format!("{name}, simulated"),
+            links: links.collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    /// The links themselves.
+    ///
+    /// # Errors
+    /// When a description contradicts itself, or its trace cannot be had.
+    pub(crate) fn build(&self) -> anyhow::Result<Vec<Duplex>> {
+        let built = self.links.iter().map(|link| -> anyhow::Result<Duplex> {
+            let trace = |name: &str| profiles::trace(name).map_err(Into::into);
+            let up = link.up.build(link.seeds[0], &trace)?;
+            let down = link.down.build(link.seeds[1], &trace)?;
+            Ok((up, down))
+        });
+        built.collect()
+    }
+
+    /// For the record.
+    pub(crate) fn info(&self) -> PathInfo {
+        let links = self.links.iter().map(|link| LabLink {
+            name: link.name.clone(),
+            up: json!(link.up),
+            down: json!(link.down),
+        });
+        PathInfo {
+            families: vec![4],
+            lab: Some(LabInfo {
+                name: self.name.clone(),
+                links: links.collect(),
+            }),
+            ..PathInfo::default()
+        }
+    }
+}
+
+/// The link from one node to its neighbour, with the chance that it has in the lab.
+fn hop(topology: &Topology, from: &str, to: &str, seed: u64) -> anyhow::Result<Link> {
+    let joins = |between: &[String; 2]| {
+        between.contains(&from.to_owned()) && between.contains(&to.to_owned())
+    };
+    let place = topology.links.iter().position(|link| joins(&link.between));
+    let link = place.map(|place| &topology.links[place]);
+    let (Some(place), Some(link)) = (place, link) else {
+        anyhow::bail!("no link leads from '{from}' to '{to}'");
+    };
+    if link.overhead > 0 {
+        anyhow::bail!(
+            "link {from} - {to} adds octets to packets, which is not simulated - use 'isobath btc --lab'"
+        );
+    }
+    let first = seed.wrapping_add(2 * place as u64);
+    let (mut ways, mut seeds) = ([&link.up, &link.down], [first, first.wrapping_add(1)]);
+    if link.between[0] != from {
+        ways.reverse();
+        seeds.reverse();
+    }
+    let [up, down] = ways;
+    Ok(Link {
+        name: format!("{from}-{to}"),
+        up: up.clone(),
+        down: down.clone(),
+        seeds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_shares_carry_their_unit() {
+        assert_eq!("0.25bdp".parse(), Ok(Size::Bdp(0.25)));
+        assert_eq!("100 packets".parse(), Ok(Size::Packets(100)));
+        assert_eq!("64KiB".parse(), Ok(Size::Bytes(Bytes::new(65_536))));
+        for text in ["100", "-1bdp", "NaNbdp", "", "packets"] {
+            assert!(
+                text.parse::<Size>().unwrap_err().contains("64KiB"),
+                "{text}"
+            );
+        }
+        assert_eq!(percent("1%").map(f64::from), Ok(0.01));
+        for text in ["1", "0.01", "101%", "-1%", "%"] {
+            assert!(percent(text).unwrap_err().contains("0.5%"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_the_figures_that_describe_it() {
+        let figures = Figures {
+            rate: "10Mbit".parse().unwrap(),
+            rtt: "40ms".parse().unwrap(),
+            loss: percent("1%").unwrap(),
+            queue: Size::Bdp(1.0),
+            aqm: Aqm::Fifo,
+            ecn: false,
+        };
+        let link = &figures.path(1).links[0];
+        assert_eq!(
+            link.up.describe(),
+            "10 Mbit/s, fifo 50 kB (40 ms); delay 20 ms; loss 1 %"
+        );
+        assert_eq!(link.down.describe(), "delay 20 ms");
+        let small = Figures {
+            queue: Size::Packets(1),
+            aqm: Aqm::CoDel,
+            ..figures
+        };
+        assert!(
+            small.path(1).links[0]
+                .up
+                .describe()
+                .contains("codel 2 packets")
+        );
+    }
+
+    #[test]
+    fn every_lab_without_framing_can_be_simulated() {
+        for name in profiles::names() {
+            let path =
+                Path::of_lab(name, 1, false).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!path.build().unwrap().is_empty(), "{name}");
+        }
+    }
+}

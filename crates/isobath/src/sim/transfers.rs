@@ -1,0 +1,166 @@
+//! A plan of `btc`, carried out in virtual time.
+
+use super::path::Path;
+use super::queues;
+use crate::btc::Plan;
+use crate::btc::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
+use crate::btc::findings::{Findings, Inbox};
+use crate::btc::log::{Log, MOST_PASSED};
+use crate::btc::plan::Limit;
+use crate::btc::run::Outcome;
+use crate::rrul::run::Ending;
+use record::RecordWriter;
+use session::ClockOffset;
+use sim::{End, Observer, Report, Side, Transfers, Work};
+use std::time::Duration;
+use transport::Sender;
+use transport::wire::Datagram;
+use units::{Ecn, Instant};
+
+/// How often queues are looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// How often what was found goes to the record.
+const FLUSH: Duration = Duration::from_secs(1);
+
+/// What looks on at one end of a transfer: the same log as that of a real one.
+struct Watch<'a>(Log<'a>);
+
+impl Observer for Watch<'_> {
+    fn packet(&mut self, _: Side, datagram: &Datagram, ecn: Ecn, now: Instant) {
+        self.0.passed(datagram, ecn, now);
+    }
+
+    fn sender(&mut self, sender: &mut Sender, now: Instant) {
+        self.0.look(sender, now);
+    }
+}
+
+/// Carries `plan` out over `path`, its transfers `apart` from each other at their start, writing what is found to `record`.
+///
+/// # Errors
+/// When the path cannot be built, or the record cannot be written.
+pub(crate) fn run(
+    plan: &Plan,
+    path: &Path,
+    apart: Duration,
+    record: &mut RecordWriter,
+) -> anyhow::Result<(Outcome, Work)> {
+    let inbox = Inbox::default();
+    let watch = |id, at_sender| Watch(Log::new(&inbox, Instant::ZERO, id, at_sender, MOST_PASSED));
+    let plans = (0..plan.parallel).map(|id| {
+        (
+            transfer(plan, id, apart),
+            [watch(id, true), watch(id, false)],
+        )
+    });
+    let mut transfers = Transfers::over(plans, path.build()?, |_| None);
+    let mut findings = Findings::new(None);
+    let mut flushed = Instant::ZERO;
+    let mut written = Ok(());
+    transfers.run_watched(LOOK, |world| {
+        if written.is_err() {
+            return;
+        }
+        written = record.append(&queues::rows(path, world));
+        if written.is_ok() && world.now().since(flushed) >= FLUSH {
+            flushed = world.now();
+            written = collect(plan, &inbox, &mut findings, record);
+        }
+    });
+    written?;
+    let (reports, work) = (transfers.reports(), transfers.world().work());
+    let ends = transfers.into_observers();
+    let logs = (0..).zip(reports).zip(ends);
+    let books: Vec<_> = logs
+        .map(|((id, report), ends)| books(plan, id, &report, ends))
+        .collect();
+    collect(plan, &inbox, &mut findings, record)?;
+    for (sender, receiver) in books {
+        findings.conclude(plan, &plan.rounds()[0], sender, Some(receiver));
+    }
+    findings.write(record)?;
+    let outcome = Outcome {
+        ending: Ending::Complete,
+        findings,
+        clock: ClockOffset::default(),
+        far: None,
+        traced: None,
+    };
+    Ok((outcome, work))
+}
+
+/// One of the plan's transfers.
+fn transfer(plan: &Plan, id: u16, apart: Duration) -> sim::Plan {
+    let end = match plan.limit {
+        Limit::Duration(span) => End::After(span.0),
+        Limit::Segments(count) => End::Segments(count),
+    };
+    sim::Plan {
+        start: apart * u32::from(id),
+        seed: plan.seed.wrapping_add(id.into()),
+        ..sim::Plan::new(plan.options.clone(), end)
+    }
+}
+
+fn collect(
+    plan: &Plan,
+    inbox: &Inbox,
+    findings: &mut Findings,
+    record: &mut RecordWriter,
+) -> Result<(), record::Error> {
+    for row in inbox.empty() {
+        findings.take(row, plan.options.first_seq);
+    }
+    findings.write(record)
+}
+
+/// What the two ends have to say, and the last of their rows.
+fn books(
+    plan: &Plan,
+    id: u16,
+    report: &Report,
+    ends: [Watch<'_>; 2],
+) -> (SenderBooks, ReceiverBooks) {
+    let [sender, receiver] = ends.map(|Watch(mut log)| {
+        log.hand_over(Instant::FAR_FUTURE);
+        Quality {
+            rows_left_out: log.left_out(),
+            ..Quality::default()
+        }
+    });
+    let (sent, receipts) = (report.sent, report.receipts);
+    let (outcome, reason) = match report.outcome {
+        Some(sim::Outcome::Complete) => (How::Complete, None),
+        Some(sim::Outcome::Time) => (How::Time, None),
+        Some(sim::Outcome::Stalled) | None => (
+            How::Stalled,
+            Some("nothing new was acknowledged for five minutes".to_owned()),
+        ),
+    };
+    let seconds = report.time.filter(|_| sent.acked > 0);
+    let sender = SenderBooks {
+        id,
+        start_ns: Some(u64::try_from(report.start.as_nanos()).unwrap_or(u64::MAX)),
+        seconds: seconds.map(|time| time.as_secs_f64()),
+        segments: sent.acked,
+        bytes: sent.acked_bytes,
+        sent_packets: sent.packets,
+        retransmits: sent.retransmits,
+        timeouts: sent.timeouts,
+        recoveries: sent.recoveries,
+        violations: sent.violations,
+        cc: crate::btc::law_name(&plan.options).to_owned(),
+        outcome,
+        reason,
+        quality: sender,
+    };
+    let receiver = ReceiverBooks {
+        id,
+        packets: sent.packets.saturating_sub(report.lost),
+        reordered: receipts.reordered,
+        duplicates: receipts.duplicates,
+        marked: receipts.marked,
+        quality: receiver,
+    };
+    (sender, receiver)
+}
