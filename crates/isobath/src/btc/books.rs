@@ -12,6 +12,8 @@ pub(crate) enum Outcome {
     /// It could not be carried out.
     #[default]
     Failed,
+    /// Whoever answered by ICMP limits his answers: the figure would be his, not the path's.
+    Limited,
     /// The receiver acknowledged what it cannot have.
     Lied,
     /// Nothing came back any more.
@@ -26,6 +28,7 @@ impl Outcome {
             Self::Complete => "complete",
             Self::Failed => "failed",
             Self::Lied => "lied",
+            Self::Limited => "limited",
             Self::Stalled => "stalled",
             Self::Time => "time",
         }
@@ -84,4 +87,7 @@ pub(crate) struct Quality {
     pub(crate) blocked: u64,
     /// Rows of the table `segments` beyond those that are kept.
     pub(crate) rows_left_out: u64,
+    /// Datagrams that are not in the packet trace.
+    #[serde(default)]
+    pub(crate) trace_left_out: u64,
 }

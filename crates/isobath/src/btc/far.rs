@@ -6,12 +6,13 @@
 //! congestion control, whose rules are checked ([`plan::check_options`]), and by the session's limit of datagrams.
 
 use super::books::{Outcome, SenderBooks};
+use super::capture::Journal;
 use super::link::{Link, Terms};
 use super::log::{Log, MOST_PASSED, Row, Sink};
 use super::messages::{
     Done, Far, FarBooks, Near, ROWS_PER_LINE, STREAM_KIND, Setup, TransferSetup,
 };
-use super::plan::{self, LONGEST, Mode, Tool};
+use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
 use crate::rrul::far::Equipment;
@@ -19,6 +20,7 @@ use crate::rrul::sampler::{self, Sampler};
 use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::{Opened, Peer};
+use data_encoding::BASE64;
 use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -46,6 +48,7 @@ const GRACE: Duration = Duration::from_secs(60);
 struct Rows {
     rows: Mutex<Vec<Row>>,
     lost: AtomicU64,
+    traces: Mutex<Vec<(u16, Journal)>>,
 }
 
 impl Sink for Rows {
@@ -156,6 +159,9 @@ impl Run<'_> {
         for transfer in transfers {
             plan::check_options(&transfer.options)?;
             plan::check_limit(transfer.limit)?;
+            if transfer.trace > MOST_TRACED / transfers.len() as u64 {
+                return Err(format!("a trace of more than {MOST_TRACED} datagrams"));
+            }
             if transfer.limit.duration().is_some_and(|time| time > left) {
                 return Err(format!(
                     "a transfer longer than the {:.0} s that this server gives a session",
@@ -319,11 +325,12 @@ impl Run<'_> {
         let abort = || self.is_over(stop);
         let watch = Watch::default();
         let mut link = match Link::new(socket, terms, log) {
-            Ok(link) => link,
+            Ok(link) => link.traced(setup.trace),
             Err(error) => return failed(setup, error.to_string()),
         };
         if !setup.sends {
             let books = receiving::run(setup.id, &setup.options, &mut link, &watch, &abort);
+            self.keep_trace(setup.id, link.take_trace());
             return FarBooks::Receiver(books);
         }
         self.wait_for(go, stop);
@@ -336,7 +343,18 @@ impl Run<'_> {
             watch: &watch,
             abort: &abort,
         };
-        FarBooks::Sender(sending::run(setup.id, &job, &mut link))
+        let books = sending::run(setup.id, &job, &mut link);
+        self.keep_trace(setup.id, link.take_trace());
+        FarBooks::Sender(books)
+    }
+
+    fn keep_trace(&self, id: u16, trace: Option<Journal>) {
+        let mut traces = self
+            .rows
+            .traces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        traces.extend(trace.map(|trace| (id, trace)));
     }
 
     /// Our part of a transfer of the kernel's.
@@ -371,7 +389,7 @@ impl Run<'_> {
         FarBooks::Sender(kernel::send(setup.id, &job, &socket, &mut log))
     }
 
-    /// Sends the rows of the round.
+    /// Sends the rows of the round, and its packet traces.
     fn hand_over(&self, control: &mut Control) -> Result<(), Error> {
         let mut rows = {
             let mut kept = self
@@ -384,6 +402,20 @@ impl Run<'_> {
         while !rows.is_empty() {
             let rest = rows.split_off(rows.len().min(ROWS_PER_LINE));
             control.send(&Far::Rows(std::mem::replace(&mut rows, rest)))?;
+        }
+        let traces = {
+            let mut kept = self
+                .rows
+                .traces
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *kept)
+        };
+        for (id, trace) in traces {
+            for chunk in trace.chunks() {
+                let octets = BASE64.encode(chunk);
+                control.send(&Far::Trace { id, octets })?;
+            }
         }
         Ok(())
     }

@@ -49,6 +49,8 @@ pub(crate) struct Findings {
     pub(crate) rtt_ms: Thinned,
     /// How good the instrument was at the ends of each transfer.
     pub(crate) quality: Vec<Ends>,
+    /// Whether ICMP errors quoted so little that packets had to be known by their ports.
+    pub(crate) is_by_port: bool,
     lab: Option<LabBooks>,
     lab_rows: LabRows,
     windows: Vec<WindowRow>,
@@ -188,11 +190,14 @@ fn transfer(
     let lost = arrived.map_or(sender.retransmits, |arrived| {
         sender.sent_packets.saturating_sub(arrived)
     });
-    let is_true = !matches!(sender.outcome, Outcome::Lied | Outcome::Failed);
+    let is_true = !matches!(
+        sender.outcome,
+        Outcome::Lied | Outcome::Limited | Outcome::Failed
+    );
     let rate = |seconds: f64| sender.bytes as f64 * 8e-6 / seconds;
     Transfer {
         transfer: sender.id,
-        tool: round.tool.label().into(),
+        tool: plan.label(round.tool).into(),
         repeat: round.repeat,
         direction: plan.direction.label().into(),
         start_ns: sender.start_ns.unwrap_or_default(),
@@ -255,6 +260,11 @@ impl Numbers {
                 row.copy = *copies;
                 *copies += 1;
                 self.packets.insert(id, row.seq);
+            }
+            What::Answer { id } => {
+                row.kind = "icmp".into();
+                row.id = id;
+                row.seq = self.packets.get(&id).copied().unwrap_or_default();
             }
             What::Ack {
                 id,

@@ -4,13 +4,16 @@
 //! transfer's number or a wrong tag is dropped here. Every datagram that leaves or is taken passes the [`Log`] once.
 
 use super::books::Quality;
+use super::capture::{Journal, Way};
+use super::icmp::{Answers, Counts, acknowledgement};
 use super::log::Log;
 use super::thinned::Thinned;
 use session::TagKey;
 use session::wire::Probe;
 use stats::random::SplitMix64;
+use std::net::SocketAddr;
 use std::time::Duration;
-use sys::udp::{BATCH, Outgoing, RecvBatch, UdpSocket};
+use sys::udp::{BATCH, Event, Outgoing, RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use transport::wire::{self, Address, Datagram};
 use transport::{PacketId, Segment};
@@ -45,7 +48,11 @@ pub(crate) struct Link<'a> {
     terms: Terms,
     /// Datagrams that wait to be sent: `BATCH` slots of `terms.longest`.
     slots: Vec<u8>,
-    waiting: Vec<(usize, Datagram)>,
+    waiting: Vec<(usize, Datagram, Option<SocketAddr>)>,
+    /// What passes, where that was asked for.
+    trace: Option<Journal>,
+    /// ICMP errors, where these are the acknowledgements.
+    answers: Option<Answers>,
     batch: RecvBatch,
     stamp: Stamp,
     /// No datagram is told to have arrived before one that was told already.
@@ -77,6 +84,8 @@ impl<'a> Link<'a> {
             terms: Terms { longest, ..terms },
             slots,
             waiting: Vec::with_capacity(BATCH),
+            trace: None,
+            answers: None,
             batch: RecvBatch::new(BATCH, longest),
             stamp: clock::stamp(),
             latest: Instant::ZERO,
@@ -87,6 +96,28 @@ impl<'a> Link<'a> {
             began: (clock::now(), clock::thread_cpu()),
             quality: Quality::default(),
         })
+    }
+
+    /// The same with a trace of what passes, of at most so many datagrams; none of none.
+    pub(crate) fn traced(mut self, most: u64) -> Self {
+        self.trace = (most > 0).then(|| Journal::new(most));
+        self
+    }
+
+    /// The trace, whole.
+    pub(crate) fn take_trace(&mut self) -> Option<Journal> {
+        self.trace.take()
+    }
+
+    /// The same with ICMP errors as acknowledgements, and destinations as these need them.
+    pub(crate) fn by_icmp(mut self, answers: Answers) -> Self {
+        self.answers = Some(answers);
+        self
+    }
+
+    /// What ICMP errors said so far.
+    pub(crate) fn answers(&self) -> Option<Counts> {
+        self.answers.as_ref().map(|answers| answers.counts)
     }
 
     /// Whether there is room for one more datagram.
@@ -112,7 +143,11 @@ impl<'a> Link<'a> {
             let _ = wire::set_tag(slot, tag);
         }
         self.sent_in_window += 1;
-        self.waiting.push((length, datagram));
+        let to = match (&mut self.answers, &datagram) {
+            (Some(answers), Datagram::Segment(segment)) => Some(answers.send(segment)),
+            _ => None,
+        };
+        self.waiting.push((length, datagram, to));
     }
 
     /// Gives the batch to the kernel, as much as it takes; true when all has left.
@@ -128,9 +163,10 @@ impl<'a> Link<'a> {
                 break;
             }
             let ecn = self.terms.class.ecn;
-            for (_, datagram) in &self.waiting[done..done + count] {
+            for (_, datagram, _) in &self.waiting[done..done + count] {
                 self.log.passed(datagram, ecn, now);
             }
+            self.trace_sent(done..done + count, now);
             done += count;
         }
         self.keep_from(done);
@@ -139,11 +175,11 @@ impl<'a> Link<'a> {
 
     fn send_from(&self, first: usize) -> Result<usize, Error> {
         let mut out = Vec::with_capacity(self.waiting.len() - first);
-        for (index, (length, datagram)) in self.waiting.iter().enumerate().skip(first) {
+        for (index, (length, datagram, to)) in self.waiting.iter().enumerate().skip(first) {
             let at = index * self.terms.longest;
             out.push(Outgoing {
                 payload: &self.slots[at..at + length],
-                to: None,
+                to: *to,
                 from: None,
                 class: self.class_of(datagram),
             });
@@ -187,7 +223,7 @@ impl<'a> Link<'a> {
         } else {
             self.socket.wait_for_room(deadline.since(now))?
         };
-        if ready.event {
+        if ready.event && self.answers.is_none() {
             // What the path says of single datagrams is not believed: a transfer ends by what does not come back.
             while self.socket.poll_event()?.is_some() {}
         }
@@ -203,6 +239,9 @@ impl<'a> Link<'a> {
         &mut self,
         mut each: impl FnMut(&Datagram, Ecn, Instant),
     ) -> Result<bool, Error> {
+        if self.answers.is_some() {
+            return self.recv_answers(each);
+        }
         if self.socket.recv(&mut self.batch)? == 0 {
             return Ok(false);
         }
@@ -232,9 +271,68 @@ impl<'a> Link<'a> {
             self.latest = at;
             let ecn = datagram.class.unwrap_or_default().ecn;
             self.log.passed(&parsed, ecn, at);
+            if let Some(trace) = &mut self.trace {
+                let class = datagram.class.unwrap_or_default();
+                trace.note(Way::In, self.log.since_origin(at), class, datagram.payload);
+            }
             each(&parsed, ecn, at);
         }
         Ok(true)
+    }
+
+    /// Takes one batch of ICMP errors; each that is about a packet of ours is the acknowledgement of it.
+    fn recv_answers(
+        &mut self,
+        mut each: impl FnMut(&Datagram, Ecn, Instant),
+    ) -> Result<bool, Error> {
+        let now = clock::now();
+        if now.since(self.stamp.mono) >= STAMP_EVERY {
+            self.stamp = clock::stamp();
+        }
+        for taken in 0..BATCH {
+            let Some(event) = self.socket.poll_event()? else {
+                return Ok(taken > 0);
+            };
+            let Event::Icmp(error) = event else { continue };
+            let Some(id) = self
+                .answers
+                .as_mut()
+                .and_then(|answers| answers.take(&error))
+            else {
+                continue;
+            };
+            let at = error.wall_ns.map(|wall_ns| self.stamp.mono_at(wall_ns));
+            if let Some(at) = at {
+                self.late_us.add(now.since(at).as_secs_f64() * 1e6);
+            }
+            self.latest = at.unwrap_or(now).min(now).max(self.latest);
+            self.log.answered(id, self.latest);
+            each(
+                &Datagram::Ack(acknowledgement(id)),
+                Ecn::NotEct,
+                self.latest,
+            );
+        }
+        Ok(true)
+    }
+
+    /// Notes what has just left.
+    fn trace_sent(&mut self, which: std::ops::Range<usize>, now: Instant) {
+        let Some(mut trace) = self.trace.take() else {
+            return;
+        };
+        let t_ns = self.log.since_origin(now);
+        for index in which {
+            let (length, datagram, _) = &self.waiting[index];
+            let at = index * self.terms.longest;
+            trace.note(
+                Way::Out,
+                t_ns,
+                self.class_of(datagram),
+                &self.slots[at..at + length],
+            );
+        }
+        self.trace = Some(trace);
     }
 
     /// Time has come to `now` by another way than an arrival.
@@ -253,6 +351,7 @@ impl<'a> Link<'a> {
             late_us: self.late_us.distribution(),
             overflows: self.batch.overflows().into(),
             rows_left_out: self.log.left_out(),
+            trace_left_out: self.trace.as_ref().map_or(0, Journal::left_out),
             ..self.quality.clone()
         }
     }

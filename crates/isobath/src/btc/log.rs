@@ -60,6 +60,12 @@ pub(crate) enum What {
         #[serde(rename = "b")]
         blocks: [[u32; 2]; 4],
     },
+    /// An ICMP error, which acknowledges one packet.
+    #[serde(rename = "i")]
+    Answer {
+        #[serde(rename = "i")]
+        id: u64,
+    },
     #[serde(rename = "d")]
     Data {
         #[serde(rename = "i")]
@@ -128,14 +134,23 @@ impl<'a> Log<'a> {
 
     /// `datagram` left or arrived at `at` with `ecn` in its IP header: every datagram of a transfer comes here.
     pub(crate) fn passed(&mut self, datagram: &Datagram, ecn: Ecn, at: Instant) {
-        self.passed += 1;
-        if self.passed > self.most_passed {
-            return;
-        }
         let what = match datagram {
             Datagram::Ack(ack) => What::of_ack(ack),
             Datagram::Segment(segment) => What::of_segment(segment),
         };
+        self.note(what, ecn, at);
+    }
+
+    /// An ICMP error said at `at` that packet `id` had come to its end.
+    pub(crate) fn answered(&mut self, PacketId(id): PacketId, at: Instant) {
+        self.note(What::Answer { id }, Ecn::NotEct, at);
+    }
+
+    fn note(&mut self, what: What, ecn: Ecn, at: Instant) {
+        self.passed += 1;
+        if self.passed > self.most_passed {
+            return;
+        }
         self.rows.push(Row::Passed(Passed {
             t_ns: self.since_origin(at),
             transfer: self.transfer,

@@ -10,6 +10,7 @@
 //!   far:  over      all that the far end sends is over
 //!   near: end
 //!   far:  rows ...  what it saw
+//!   far:  trace ... the packets, where these are traced
 //!   far:  books     how its part of each transfer went
 //! near: finish
 //! far:  done        what it has to say of itself
@@ -60,6 +61,9 @@ pub(crate) struct TransferSetup {
     pub(crate) limit: Limit,
     pub(crate) class: Dscp,
     pub(crate) patience: Span,
+    /// Datagrams that are to be traced at most; none without.
+    #[serde(default)]
+    pub(crate) trace: u64,
 }
 
 /// What the far end says.
@@ -76,6 +80,12 @@ pub(crate) enum Far {
     Ready,
     /// It will not.
     Refused(String),
+    /// A piece of the packet trace of a transfer, as base64: [`super::capture::Journal`] says what is in it.
+    Trace {
+        /// Which transfer.
+        id: u16,
+        octets: String,
+    },
     /// What it saw.
     Rows(Vec<Row>),
 }

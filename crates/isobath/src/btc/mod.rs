@@ -8,8 +8,10 @@
 //! ([`log`], [`findings`], [`tables`]) -> [`summary`] -> [`scorecard`].
 
 pub(crate) mod books;
+pub(crate) mod capture;
 pub(crate) mod far;
 pub(crate) mod findings;
+pub(crate) mod icmp;
 mod kernel;
 mod link;
 pub(crate) mod log;

@@ -1,6 +1,7 @@
 //! Transfers at the near end: each has a thread of its own and, when it is one of ours, a socket of its own.
 
 use super::books::{Outcome, ReceiverBooks, SenderBooks};
+use super::capture::{Ends, NearTrace};
 use super::link::{Link, Terms};
 use super::log::{Log, MOST_PASSED, Sink};
 use super::messages::{STREAM_KIND, TransferSetup};
@@ -35,6 +36,8 @@ pub(crate) struct Shared<'a> {
 pub(crate) struct Near<'a> {
     pub(crate) id: u16,
     pub(crate) watch: Arc<Watch>,
+    /// What passed its socket, when it is over and where that was asked for.
+    pub(crate) trace: Option<NearTrace>,
     shared: &'a Shared<'a>,
     way: Way,
 }
@@ -68,6 +71,7 @@ impl<'a> Near<'a> {
         Ok(Self {
             id,
             watch: Arc::default(),
+            trace: None,
             shared,
             way,
         })
@@ -87,6 +91,7 @@ impl<'a> Near<'a> {
             limit: plan.limit,
             class: plan.class,
             patience: plan.patience,
+            trace: plan.traced(),
         }
     }
 
@@ -166,26 +171,41 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn ours(&self, socket: UdpSocket, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    fn ours(&mut self, socket: UdpSocket, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
         let plan = self.shared.plan;
         let mut link = match Link::new(socket, self.terms(), self.log(up)) {
-            Ok(link) => link,
+            Ok(link) => link.traced(plan.traced()),
             Err(error) => return self.failed(up, error.to_string()),
         };
-        if !up {
-            let books = receiving::run(self.id, &plan.options, &mut link, &self.watch, abort);
-            return Books::Receiver(books);
-        }
-        let job = sending::Job {
-            options: &plan.options,
-            limit: plan.limit,
-            mode: plan.mode,
-            patience: plan.patience.0,
-            secret: secret(),
-            watch: &self.watch,
-            abort,
+        let books = if up {
+            let job = sending::Job {
+                options: &plan.options,
+                limit: plan.limit,
+                mode: plan.mode,
+                patience: plan.patience.0,
+                secret: secret(),
+                watch: &self.watch,
+                abort,
+            };
+            Books::Sender(sending::run(self.id, &job, &mut link))
+        } else {
+            let (options, watch) = (&plan.options, &self.watch);
+            Books::Receiver(receiving::run(self.id, options, &mut link, watch, abort))
         };
-        Books::Sender(sending::run(self.id, &job, &mut link))
+        let local = link.socket.local_addr().ok();
+        self.trace = link.take_trace().zip(local).map(|(journal, local)| {
+            let (sender, receiver) = if up {
+                (local, self.shared.peer)
+            } else {
+                (self.shared.peer, local)
+            };
+            NearTrace {
+                id: self.id,
+                ends: Ends { sender, receiver },
+                journal,
+            }
+        });
+        books
     }
 
     fn kernel(&self, stream: TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {

@@ -16,6 +16,8 @@ const MOST_PARALLEL: u16 = 64;
 const MOST_REPEATS: u32 = 10_000;
 /// No transfer lasts longer.
 pub(crate) const LONGEST: Duration = Duration::from_secs(3_600);
+/// Datagrams that are traced at once at each end: some 70 MB there.
+pub(crate) const MOST_TRACED: u64 = 1_000_000;
 /// What a far end sends unasked: an initial window above this is no congestion control.
 const LARGEST_INITIAL_WINDOW: u32 = 1_000;
 const SHORTEST_RTO: Duration = Duration::from_millis(1);
@@ -25,6 +27,10 @@ const SHORTEST_RTO: Duration = Duration::from_millis(1);
 pub(crate) struct Plan {
     /// How the sender learns what arrived.
     pub(crate) mode: Mode,
+    /// The hop at which packets end, where ICMP errors are the acknowledgements; without it they end at a port at which nobody
+    /// listens.
+    #[serde(default)]
+    pub(crate) hop: Option<u8>,
     /// Where the data goes.
     pub(crate) direction: Direction,
     /// How much is sent.
@@ -41,6 +47,9 @@ pub(crate) struct Plan {
     pub(crate) class: Dscp,
     /// A transfer of which nothing is heard for so long is given up.
     pub(crate) patience: Span,
+    /// Whether packets are traced at both ends.
+    #[serde(default)]
+    pub(crate) trace: bool,
     /// Seed of all that is random: the order of the pairs, and the emulated links.
     pub(crate) seed: u64,
 }
@@ -51,6 +60,8 @@ pub(crate) struct Plan {
 pub(crate) enum Mode {
     /// From the far end's acknowledgements.
     Cooperative,
+    /// From ICMP errors, which any host and router sends; the receiver is emulated here.
+    Icmp,
     /// From nothing but the identifiers that come back: every packet is answered, and the receiver is emulated here.
     OneWay,
 }
@@ -149,6 +160,14 @@ impl Plan {
                 u16::MAX
             ));
         }
+        if self.mode == Mode::Icmp
+            && (self.direction == Direction::Down || self.compare || self.parallel > 1)
+        {
+            return Err(
+                "--icmp is one transfer from here - leave out --reverse, --compare and --parallel"
+                    .to_owned(),
+            );
+        }
         if self.mode == Mode::OneWay && self.direction == Direction::Down {
             return Err("--one-way needs the sender here - leave out --reverse".to_owned());
         }
@@ -175,6 +194,23 @@ impl Plan {
             }
         }
         rounds
+    }
+
+    /// What tables call a transfer by `tool`.
+    pub(crate) const fn label(&self, tool: Tool) -> &'static str {
+        match self.mode {
+            Mode::Icmp => "icmp",
+            Mode::Cooperative | Mode::OneWay => tool.label(),
+        }
+    }
+
+    /// Datagrams of one transfer that are traced at each end.
+    pub(crate) fn traced(&self) -> u64 {
+        if self.trace {
+            MOST_TRACED / u64::from(self.parallel.max(1))
+        } else {
+            0
+        }
     }
 
     /// The receiver's rules where it is not the emulated one: to a sender that uses identifiers alone, it answers each packet.
@@ -234,6 +270,7 @@ mod tests {
     fn plan() -> Plan {
         Plan {
             mode: Mode::Cooperative,
+            hop: None,
             direction: Direction::Up,
             limit: Limit::Segments(725),
             parallel: 2,
@@ -242,6 +279,7 @@ mod tests {
             options: Options::default(),
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(30)),
+            trace: false,
             seed: 7,
         }
     }

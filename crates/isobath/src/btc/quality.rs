@@ -95,7 +95,7 @@ fn worst(all: &[Ends], of: String, pick: fn(&Ends) -> &Quality) -> Option<Latene
 pub(crate) fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) -> Status {
     let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
     let transfers = &outcome.findings.transfers;
-    let measured = |how: &str| ["complete", "time"].contains(&how);
+    let measured = |how: &str| ["complete", "limited", "time"].contains(&how);
     let good = transfers.iter().filter(|t| measured(&t.outcome)).count();
     let is_whole = matches!(outcome.ending, Ending::Complete) && good == planned;
     match (is_whole, good) {

@@ -3,7 +3,8 @@
 //! The calling thread agrees with the far end, then collects what the transfers' threads find, writes it to the record
 //! once a second, shows how it goes, and notices when the far end is gone or the user has had enough.
 
-use super::books::{Outcome as How, ReceiverBooks, SenderBooks};
+use super::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
+use super::capture::{Traced, Tracing};
 use super::findings::{Findings, Inbox};
 use super::messages::{Done, Far, FarBooks, Near as Say, Setup};
 use super::near::{Books, Near, Shared};
@@ -54,6 +55,8 @@ pub(crate) struct Outcome {
     pub(crate) findings: Findings,
     pub(crate) clock: ClockOffset,
     pub(crate) far: Option<Done>,
+    /// What came of the packet traces, where there are any.
+    pub(crate) traced: Option<Traced>,
 }
 
 /// A run at work.
@@ -64,6 +67,7 @@ struct Run<'a> {
     origin: Instant,
     findings: Findings,
     inbox: &'a Inbox,
+    tracing: Option<Tracing>,
     flushed: Instant,
     shown: Instant,
 }
@@ -109,10 +113,14 @@ pub(crate) fn run(
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
     let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
+    let up = context.plan.direction == Direction::Up;
+    let most = context.plan.traced();
+    let tracing = (most > 0).then(|| Tracing::begin(record.dir(), origin, Some(clock), up, most));
     let mut run = Run {
         context,
         client,
         record,
+        tracing,
         origin,
         findings: Findings::new(books),
         inbox: &inbox,
@@ -135,6 +143,7 @@ pub(crate) fn run(
     run.flush()?;
     Ok(Outcome {
         ending,
+        traced: run.tracing.take().map(Tracing::finish),
         findings: run.findings,
         clock,
         far,
@@ -148,10 +157,10 @@ impl Run<'_> {
             if index > 0 {
                 self.pause(PAUSE)?;
             }
-            self.round(round, index as f64 / rounds.len() as f64)?;
             if self.is_interrupted() {
                 break;
             }
+            self.round(round, index as f64 / rounds.len() as f64)?;
         }
         let far = self.finish()?;
         let ending = if self.is_interrupted() {
@@ -190,6 +199,7 @@ impl Run<'_> {
             Some(reason) => Err(Broken::Far(reason.clone())),
         };
         let told = far.as_ref().map_or(&[][..], Vec::as_slice);
+        self.trace(&mut transfers, told);
         self.conclude(round, books, told, lost.as_deref());
         self.flush()?;
         far.map(drop)
@@ -322,12 +332,32 @@ impl Run<'_> {
                     }
                 }
                 Far::Rows(_) => return Err(Broken::Far("the server sends without end".to_owned())),
+                Far::Trace { id, octets } => {
+                    if let Some(tracing) = &mut self.tracing {
+                        tracing.take(id, &octets);
+                    }
+                }
                 Far::Books(books) => return Ok(books),
                 // It was on its way when this end had enough.
                 Far::Over => {}
                 Far::Done(_) | Far::Ready | Far::Refused(_) => return Err(out_of_turn()),
             }
         }
+    }
+
+    /// Writes the packet traces of a round.
+    fn trace(&mut self, transfers: &mut [Near<'_>], far: &[FarBooks]) {
+        let Some(tracing) = &mut self.tracing else {
+            return;
+        };
+        let near: Vec<_> = transfers
+            .iter_mut()
+            .filter_map(|t| t.trace.take())
+            .collect();
+        tracing.end_round(&near, |id| {
+            let books = far.iter().find(|books| books.id() == id);
+            books.map_or(0, |books| books.quality().trace_left_out)
+        });
     }
 
     fn finish(&mut self) -> Result<Done, Broken> {
@@ -374,6 +404,20 @@ impl Run<'_> {
 }
 
 impl FarBooks {
+    const fn id(&self) -> u16 {
+        match self {
+            Self::Receiver(books) => books.id,
+            Self::Sender(books) => books.id,
+        }
+    }
+
+    const fn quality(&self) -> &Quality {
+        match self {
+            Self::Receiver(books) => &books.quality,
+            Self::Sender(books) => &books.quality,
+        }
+    }
+
     fn receiver(&self, id: u16) -> Option<&ReceiverBooks> {
         match self {
             Self::Receiver(books) if books.id == id => Some(books),

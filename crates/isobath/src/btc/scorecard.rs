@@ -45,6 +45,7 @@ fn describe(plan: &Plan) -> String {
     };
     let mode = match plan.mode {
         Mode::Cooperative => "",
+        Mode::Icmp => ", by ICMP errors",
         Mode::OneWay => ", by identifiers alone",
     };
     let many = match (plan.parallel, plan.repeat) {

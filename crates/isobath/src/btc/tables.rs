@@ -21,7 +21,8 @@ table! {
         segments: u64 => "segments",
         /// Octets of payload acknowledged in order.
         bytes: u64 => "bytes",
-        /// `bytes` over `seconds`; null when nothing was acknowledged, or the receiver lied.
+        /// `bytes` over `seconds`; null when nothing was acknowledged, the receiver lied, or ICMP
+        /// errors are limited.
         throughput_mbps: Option<f64> => "Mbit/s",
         /// Packets with payload that left the sender, copies among them.
         sent_packets: u64 => "packets",
@@ -45,7 +46,8 @@ table! {
         violations: u64,
         /// Congestion control: `reno`, `cubic`.
         cc: Label,
-        /// How it ended: `complete`, `time` (its duration was over), `stalled` (nothing came back any more), `lied` (the
+        /// How it ended: `complete`, `time` (its duration was over), `limited` (ICMP errors are limited by whoever
+        /// sends them), `stalled` (nothing came back any more), `lied` (the
         /// receiver acknowledged what it cannot have) or `failed`.
         outcome: Label,
         /// Why, in words, where that is not plain.
@@ -116,7 +118,7 @@ table! {
         transfer: u16,
         /// Which end saw it: `sender` or `receiver`.
         end: Label,
-        /// What it was: `data`, `ack` or `probe` (of the window).
+        /// What it was: `data`, `ack`, `probe` (of the window) or `icmp` (an error that acknowledges one packet).
         kind: Label,
         /// Number of its segment, from 0; of an acknowledgement, that of the segment that caused it where that is known.
         seq: u64 => "segments",

@@ -36,6 +36,15 @@ pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) 
     list.throttled(&outcome.findings.cpu);
     list.emulator(&outcome.findings.truth());
     list.comparison(plan);
+    list.traces(outcome);
+    if outcome.findings.is_by_port {
+        list.add(
+            "icmp_short_quotes",
+            "ICMP errors quote nothing but UDP's header: each packet had to have a port of its own"
+                .to_owned(),
+            "a path that balances by flow may have reordered them; compare with another --hop",
+        );
+    }
     list.0
 }
 
@@ -54,6 +63,10 @@ impl List {
                 "lied" => (
                     "receiver_lied",
                     "measure against a receiver that you trust; the record has what it said",
+                ),
+                "limited" => (
+                    "icmp_limited",
+                    "there is no figure: measure to another hop (--hop N), or to a host that runs 'isobath serve'",
                 ),
                 "stalled" => ("stalled", "see whether the path is up, and run again"),
                 _ => (
@@ -114,6 +127,26 @@ impl List {
             self.add(
                 "rows_left_out",
                 format!("{left_out:.0} rows of single datagrams are not in the record"),
+                "the figures count them all; use a shorter transfer to see each",
+            );
+        }
+    }
+
+    fn traces(&mut self, outcome: &Outcome) {
+        let Some(traced) = &outcome.traced else {
+            return;
+        };
+        if let Some(reason) = &traced.failure {
+            self.add(
+                "trace_failed",
+                format!("the packet traces are not whole: {reason}"),
+                "the figures do not need them; run again where they matter",
+            );
+        }
+        if traced.left_out > 0 {
+            self.add(
+                "trace_cut",
+                format!("{} datagrams are not in the packet traces", traced.left_out),
                 "the figures count them all; use a shorter transfer to see each",
             );
         }

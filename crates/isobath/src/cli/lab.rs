@@ -211,6 +211,15 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// Moves the calling thread (and those it will start) to the client host of a lab.
+///
+/// # Errors
+///
+/// When the process may not enter it.
+pub(crate) fn client_host(network: &Network) -> anyhow::Result<()> {
+    Ok(network.node(&network.topology().client)?.enter()?)
+}
+
 /// The far end of a measurement in a lab: `isobath serve` on the lab's server host. Ends when dropped.
 pub(crate) struct Far {
     child: Child,
@@ -238,11 +247,16 @@ impl Far {
             .iter()
             .map(|server| Self::start(network, server, v6));
         let all = all.collect::<anyhow::Result<_>>()?;
-        network.node(&network.topology().client)?.enter()?;
+        client_host(network)?;
         Ok(all)
     }
 
-    fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
+    /// Starts a far end on host `server`.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come up.
+    pub(crate) fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["serve", "--ephemeral", "--json"])

@@ -21,15 +21,15 @@ pub(crate) struct About<'a> {
     /// The run's start by the client's wall clock, in nanoseconds since 1970.
     pub(crate) origin_wall_ns: u64,
     /// Half of the round trip by which the two ends' clocks were compared, in nanoseconds: how far the other end's times may
-    /// be off.
-    pub(crate) clock_error_ns: u64,
+    /// be off. Nothing where there is no other end, and so no receiver's trace.
+    pub(crate) clock_error_ns: Option<u64>,
 }
 
 /// The files `sender.pcapng` and `receiver.pcapng` of a run.
 pub(crate) struct Traces {
     origin_wall_ns: u64,
     sender: Trace,
-    receiver: Trace,
+    receiver: Option<Trace>,
 }
 
 /// The addresses of a transfer: those of its sender and of its receiver.
@@ -56,7 +56,10 @@ impl Traces {
         Ok(Self {
             origin_wall_ns: about.origin_wall_ns,
             sender: Trace::create(folder, "sender", about)?,
-            receiver: Trace::create(folder, "receiver", about)?,
+            receiver: about
+                .clock_error_ns
+                .map(|_| Trace::create(folder, "receiver", about))
+                .transpose()?,
         })
     }
 
@@ -66,7 +69,9 @@ impl Traces {
     ///
     /// See [`Traces::create`].
     pub(crate) fn add_sender(&mut self, journals: &[(Ends, &Journal)]) -> io::Result<()> {
-        self.sender.add(self.origin_wall_ns, journals, |ends| [ends.sender, ends.receiver])
+        self.sender.add(self.origin_wall_ns, journals, |ends| {
+            [ends.sender, ends.receiver]
+        })
     }
 
     /// Adds what passed the receivers of transfers that ran at once.
@@ -75,7 +80,12 @@ impl Traces {
     ///
     /// See [`Traces::create`].
     pub(crate) fn add_receiver(&mut self, journals: &[(Ends, &Journal)]) -> io::Result<()> {
-        self.receiver.add(self.origin_wall_ns, journals, |ends| [ends.receiver, ends.sender])
+        let Some(receiver) = &mut self.receiver else {
+            return Ok(());
+        };
+        receiver.add(self.origin_wall_ns, journals, |ends| {
+            [ends.receiver, ends.sender]
+        })
     }
 
     /// Ends both files; the packets that are in none of them for want of room.
@@ -84,9 +94,10 @@ impl Traces {
     ///
     /// See [`Traces::create`].
     pub(crate) fn finish(self) -> io::Result<u64> {
-        let left_out = self.sender.seen.dropped + self.receiver.seen.dropped;
-        self.sender.finish()?;
-        self.receiver.finish()?;
+        let mut left_out = self.sender.finish()?;
+        if let Some(receiver) = self.receiver {
+            left_out += receiver.finish()?;
+        }
         Ok(left_out)
     }
 }
@@ -94,11 +105,12 @@ impl Traces {
 impl Trace {
     fn create(folder: &Path, end: &str, about: &About<'_>) -> io::Result<Self> {
         let file = File::create_new(folder.join(format!("{end}.pcapng")))?;
+        let error = about.clock_error_ns.map_or_else(String::new, |ns| {
+            format!(" (those of the other end within {:.3} ms)", ns as f64 / 1e6)
+        });
         let comment = format!(
-            "What passed the {end} of an isobath btc run. Times are the client's clock, those of the other end within {:.3} ms. \
-             IP and UDP headers are made up of what the socket knew; of a segment the header is kept, of an \
-             acknowledgement all.",
-            about.clock_error_ns as f64 / 1e6
+            "What passed the {end} of an isobath btc run. Times are the client's clock{error}. IP and UDP headers are made \
+             up of what the socket knew; of a segment the header is kept, of an acknowledgement all."
         );
         let section = Section {
             hardware: about.hardware,
@@ -151,7 +163,12 @@ impl Trace {
         Ok(())
     }
 
-    fn write(&mut self, wall_ns: u64, [own, other]: [SocketAddr; 2], entry: &Entry<'_>) -> io::Result<()> {
+    fn write(
+        &mut self,
+        wall_ns: u64,
+        [own, other]: [SocketAddr; 2],
+        entry: &Entry<'_>,
+    ) -> io::Result<()> {
         let (from, to, direction) = match entry.way {
             Way::Out => (own, other, Direction::Out),
             Way::In => (other, own, Direction::In),
@@ -175,9 +192,10 @@ impl Trace {
         self.writer.packet(self.interface, &packet)
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    /// Ends the file; the packets that are not in it.
+    fn finish(mut self) -> io::Result<u64> {
         self.writer.statistics(self.interface, &self.seen)?;
         self.writer.finish()?;
-        Ok(())
+        Ok(self.seen.dropped)
     }
 }

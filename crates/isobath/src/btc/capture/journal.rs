@@ -69,12 +69,20 @@ impl Journal {
             return;
         }
         self.kept += 1;
-        let most = if octets.get(5) == ACK { LONGEST_ACK } else { SEGMENT_HEADER };
+        let most = if octets.get(5) == ACK {
+            LONGEST_ACK
+        } else {
+            SEGMENT_HEADER
+        };
         let kept = &octets[..octets.len().min(most)];
         let chunk = self.chunk_for(HEAD + kept.len());
         chunk.extend(t_ns.to_le_bytes());
         chunk.extend([class.octet(), u8::from(way == Way::Out)]);
-        chunk.extend(u16::try_from(octets.len()).unwrap_or(u16::MAX).to_le_bytes());
+        chunk.extend(
+            u16::try_from(octets.len())
+                .unwrap_or(u16::MAX)
+                .to_le_bytes(),
+        );
         // At most LONGEST_ACK.
         chunk.push(u8::try_from(kept.len()).unwrap_or(u8::MAX));
         chunk.extend(kept);
@@ -202,7 +210,10 @@ mod tests {
         other.note(Way::In, 0, TrafficClass::default(), b"x");
         let chunk = other.chunks().next().unwrap().to_vec();
         assert_eq!(journal.add_chunk(chunk.clone()), Err(Malformed));
-        assert_eq!(journal.add_chunk(chunk[..chunk.len() - 1].to_vec()), Err(Malformed));
+        assert_eq!(
+            journal.add_chunk(chunk[..chunk.len() - 1].to_vec()),
+            Err(Malformed)
+        );
         assert_eq!(journal.add_chunk(Vec::new()), Err(Malformed));
         assert_eq!(journal.add_chunk(chunk[..14].to_vec()), Ok(()));
     }

@@ -2,7 +2,7 @@
 //!
 //! While a transfer goes, each end keeps the header of every datagram of ours, as it left or arrived, in a [`Journal`] in memory:
 //! nothing is written to a disk, and nothing is sent, that could disturb the transfer. When its round is over the far
-//! end's journals come over the control connection in chunks, and the near end writes both ends' into [`Traces`].
+//! end's journals come over the control connection in chunks, and the near end writes both ends' files ([`Tracing`]).
 //!
 //! **Clock.** All times in both files are wall-clock times of the *client*: the run's start by its wall clock, and from
 //! there on by the monotonic clock of the end that saw the packet. The far end was told the run's start on its own clock, so its times are
@@ -15,6 +15,8 @@
 
 mod files;
 mod journal;
+mod tracing;
 
-pub(crate) use files::Traces;
+pub(crate) use files::Ends;
 pub(crate) use journal::{Entry, Journal, Malformed, Way};
+pub(crate) use tracing::{NearTrace, Traced, Tracing};

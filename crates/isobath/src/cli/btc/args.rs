@@ -31,6 +31,15 @@ pub(crate) struct Args {
     /// The sender learns from nothing but the packet identifiers that come back, as from a host that does not cooperate.
     #[arg(long)]
     one_way: bool,
+    /// Towards a host that does not cooperate, by the ICMP errors that it or a router on the way sends; needs no far end.
+    #[arg(long, conflicts_with_all = ["reverse", "one_way", "compare", "parallel"])]
+    pub(super) icmp: bool,
+    /// End at this hop, with --icmp, instead of at a closed port of the host.
+    #[arg(long, value_name = "N", requires = "icmp", value_parser = clap::value_parser!(u8).range(1..))]
+    hop: Option<u8>,
+    /// Trace packets at both ends, for Wireshark: sender.pcapng and receiver.pcapng in the record's folder.
+    #[arg(long)]
+    trace: bool,
     /// How long a transfer lasts [default: 10s].
     #[arg(long, conflicts_with = "segments")]
     duration: Option<Span>,
@@ -83,11 +92,14 @@ impl Args {
         let duration = Limit::Duration(self.duration.unwrap_or(DURATION));
         let pairs = if self.compare { PAIRS } else { 1 };
         let plan = Plan {
-            mode: if self.one_way {
+            mode: if self.icmp {
+                Mode::Icmp
+            } else if self.one_way {
                 Mode::OneWay
             } else {
                 Mode::Cooperative
             },
+            hop: self.hop,
             direction: if self.reverse {
                 Direction::Down
             } else {
@@ -100,6 +112,7 @@ impl Args {
             options: self.rules.options()?,
             class: self.dscp,
             patience: self.patience,
+            trace: self.trace,
             seed: self.seed,
         };
         plan.check()

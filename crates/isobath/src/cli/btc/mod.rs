@@ -1,6 +1,7 @@
 //! `isobath btc`: finds the far end or makes one in a lab, carries the transfers out, and tells what came of them.
 
 mod args;
+mod icmp;
 mod progress;
 
 pub(crate) use args::Args;
@@ -8,7 +9,7 @@ pub(crate) use args::Args;
 use super::begin::{self, Opened};
 use super::lab::Far;
 use super::{INTERRUPTED, Usage, print};
-use crate::btc::plan::{Direction, Plan};
+use crate::btc::plan::{Direction, Mode, Plan};
 use crate::btc::run::{self, Context, Outcome};
 use crate::btc::{quality, scorecard, summary, warnings};
 use crate::rrul::run::Ending;
@@ -16,9 +17,10 @@ use crate::rrul::stream::try_congestion;
 use jiff::Timestamp;
 use lab::{Network, profiles};
 use progress::Display;
-use record::Run;
+use record::{Run, Verdict};
 use serde_json::json;
 use session::{Client, Family};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use sys::process;
@@ -31,6 +33,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if plan.compare && plan.direction == Direction::Up {
         try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
     }
+    if plan.mode == Mode::Icmp {
+        return icmp::run(args, plan);
+    }
     // The lab comes first: it may have to change this process before there are other threads.
     let network = args.lab.as_deref().map(|name| network(name, args.seed));
     let network = network.transpose()?;
@@ -42,7 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .unwrap_or_default();
     let mut client = connect(args, far.first())?;
     check(&plan, &client)?;
-    let mut run = new_run(args, &plan, &client, network.as_ref())?;
+    let mut run = new_run(args, &plan, client.peer, Some(&client), network.as_ref())?;
     let towards = args.lab.as_ref().or(args.host.as_ref());
     let towards = towards.map_or("", String::as_str);
     let mut opened = Opened::create(args.out.as_deref(), towards, &run)?;
@@ -106,18 +111,24 @@ fn check(plan: &Plan, client: &Client) -> anyhow::Result<()> {
 fn new_run(
     args: &Args,
     plan: &Plan,
-    client: &Client,
+    peer: SocketAddr,
+    client: Option<&Client>,
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
     described["note"] = json!(args.note);
     let rounds = plan.rounds();
-    described["order"] = json!(rounds.iter().map(|r| r.tool.label()).collect::<Vec<_>>());
+    described["order"] = json!(
+        rounds
+            .iter()
+            .map(|r| plan.label(r.tool))
+            .collect::<Vec<_>>()
+    );
     let mut run = Run::new("btc", Timestamp::now(), described);
-    let family = if client.peer.is_ipv6() { 6 } else { 4 };
+    let family = if peer.is_ipv6() { 6 } else { 4 };
     let lab = args.lab.as_deref().zip(network);
-    run.path = begin::path_info(&[client.peer], vec![family], lab);
-    run.hosts = begin::hosts([client]);
+    run.path = begin::path_info(&[peer], vec![family], lab);
+    run.hosts = begin::hosts(client);
     Ok(run)
 }
 
@@ -133,6 +144,10 @@ fn conclude(
     run.summary = serde_json::to_value(summary::summarise(plan, &outcome.findings))?;
     run.instrument = quality::instrument(outcome, plan.direction.sender(), emulator);
     run.warnings = warnings::warnings(plan, outcome, &run.instrument);
+    let limited = |transfer: &crate::btc::tables::Transfer| transfer.outcome == "limited";
+    if outcome.findings.transfers.iter().any(limited) {
+        run.verdict = Some(Verdict::Inconclusive);
+    }
     run.status = quality::status(outcome, planned, &run.warnings);
     Ok(())
 }

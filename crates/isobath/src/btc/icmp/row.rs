@@ -1,0 +1,176 @@
+//! Rows of single packets, without congestion control: a few before the transfer to find out who answers and how much is
+//! quoted, and the row of short ones after it ([`super::limit`]).
+
+use super::quote::{Quotes, Verdict, verdict};
+use stats::random::SplitMix64;
+use std::net::IpAddr;
+use std::time::Duration;
+use sys::udp::{Event, IcmpError, Outgoing, UdpSocket};
+use sys::{Error, clock};
+use transport::wire::{self, Address};
+use transport::{PacketId, Segment, SegmentFlags, Seq};
+use units::{Instant, TrafficClass};
+
+/// A row of packets.
+pub(crate) struct Row<'a> {
+    pub(crate) socket: &'a UdpSocket,
+    pub(crate) address: Address,
+    pub(crate) class: TrafficClass,
+    /// Octets of payload in each.
+    pub(crate) len: u16,
+    /// From one to the next, and how many.
+    pub(crate) interval: Duration,
+    pub(crate) count: u32,
+    /// How long the last one may take to be answered.
+    pub(crate) patience: Duration,
+    /// Whether one answer is enough.
+    pub(crate) until_answer: bool,
+    /// A secret from which identifiers are made.
+    pub(crate) secret: u64,
+}
+
+/// What came of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Answers {
+    pub(crate) sent: u32,
+    pub(crate) answered: u32,
+    /// The first that arrived.
+    pub(crate) first: Option<Answer>,
+    /// The first that said why it did not, and who said so.
+    pub(crate) refusal: Option<(Verdict, Option<IpAddr>)>,
+}
+
+/// An answer to a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) reporter: Option<IpAddr>,
+    /// Octets of the payload that it quotes, at most those that are kept.
+    pub(crate) quoted: usize,
+    /// Whether the packet's hops were used up on the way.
+    pub(crate) is_hop_limit: bool,
+    pub(crate) rtt: Duration,
+}
+
+/// A row under way.
+struct Going<'r, 'a> {
+    row: &'r Row<'a>,
+    quotes: &'r mut Quotes,
+    ids: SplitMix64,
+    /// When the last one was sent.
+    sent_at: Instant,
+    answers: Answers,
+}
+
+impl Row<'_> {
+    /// Sends the row, unless `abort` says so.
+    ///
+    /// # Errors
+    ///
+    /// When the socket cannot be used.
+    pub(crate) fn send(
+        &self,
+        quotes: &mut Quotes,
+        abort: &dyn Fn() -> bool,
+    ) -> Result<Answers, Error> {
+        let mut going = Going {
+            row: self,
+            quotes,
+            ids: SplitMix64::new(self.secret),
+            sent_at: clock::now(),
+            answers: Answers::default(),
+        };
+        let begin = going.sent_at;
+        while going.answers.sent < self.count && !going.is_answered() && !abort() {
+            going.next()?;
+            going.wait_until(begin + self.interval * going.answers.sent)?;
+        }
+        let end = clock::now() + self.patience;
+        while clock::now() < end && !going.is_whole() && !abort() {
+            going.wait_until(end.min(clock::now() + self.interval))?;
+        }
+        Ok(going.answers)
+    }
+}
+
+impl Going<'_, '_> {
+    fn is_answered(&self) -> bool {
+        self.row.until_answer && (self.answers.first.is_some() || self.answers.refusal.is_some())
+    }
+
+    /// Whether there is nothing more to wait for.
+    fn is_whole(&self) -> bool {
+        self.is_answered() || self.answers.answered >= self.answers.sent
+    }
+
+    fn next(&mut self) -> Result<(), Error> {
+        let id = PacketId(u64::from(self.answers.sent) << 32 | self.ids.draw() >> 32);
+        self.sent_at = clock::now();
+        let segment = Segment {
+            seq: Seq(self.answers.sent),
+            id,
+            len: self.row.len,
+            flags: SegmentFlags::default(),
+            sent: self.sent_at,
+        };
+        let mut octets = vec![0; wire::segment_length(self.row.len)];
+        // It is as long as it must be.
+        let emitted = wire::emit_segment(&segment, self.row.address, &mut octets);
+        debug_assert!(emitted.is_ok());
+        self.answers.sent += 1;
+        let out = Outgoing {
+            payload: &octets,
+            to: Some(self.quotes.send(id)),
+            from: None,
+            class: self.row.class,
+        };
+        match self.row.socket.send(&[out]) {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_too_long() => {
+                let mtu = self.row.socket.path_mtu();
+                self.answers
+                    .refusal
+                    .get_or_insert((Verdict::TooLong(mtu), None));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn wait_until(&mut self, deadline: Instant) -> Result<(), Error> {
+        loop {
+            let now = clock::now();
+            if now >= deadline || self.is_answered() {
+                return Ok(());
+            }
+            if self.row.socket.wait(deadline.since(now))?.event {
+                while let Some(event) = self.row.socket.poll_event()? {
+                    if let Event::Icmp(error) = event {
+                        self.take(&error);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, error: &IcmpError) {
+        match verdict(error) {
+            Verdict::Arrived => {
+                // Of what is quoted in full only ours counts; of anything else there is no telling.
+                let quoted = error.quoted.as_bytes().len();
+                if self.quotes.find(error).is_none() && quoted >= wire::SEGMENT_HEADER {
+                    return;
+                }
+                self.answers.answered += 1;
+                self.answers.first.get_or_insert(Answer {
+                    reporter: error.reporter,
+                    quoted,
+                    is_hop_limit: error.is_hop_limit(),
+                    rtt: clock::now().since(self.sent_at),
+                });
+            }
+            other => {
+                self.answers.refusal.get_or_insert((other, error.reporter));
+            }
+        }
+    }
+}
