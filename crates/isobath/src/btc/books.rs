@@ -64,6 +64,9 @@ pub(crate) struct ReceiverBooks {
     pub(crate) id: u16,
     /// Packets with payload that arrived, each counted once, however often the path delivered it.
     pub(crate) packets: u64,
+    /// In a lab: packets that its links dropped on the way of this transfer's data, where nothing else was under way.
+    #[serde(default)]
+    pub(crate) dropped: Option<u64>,
     pub(crate) reordered: u64,
     pub(crate) duplicates: u64,
     pub(crate) marked: u64,

@@ -5,7 +5,7 @@ use super::log::{Passed, Row, Sink, What};
 use super::plan::{Direction, Plan, Round};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
 use super::thinned::Thinned;
-use crate::rrul::lab_books::{LabBooks, LabRows};
+use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use lab::Network;
 use record::tables::Cpu;
 use record::{Record, RecordWriter};
@@ -130,6 +130,30 @@ impl Findings {
         }
     }
 
+    /// What the links of an emulated network have dropped so far on the way of the data.
+    pub(crate) fn dropped(&self, network: &Network, direction: Direction) -> u64 {
+        let topology = network.topology();
+        let servers = topology.servers();
+        let mut way = servers
+            .first()
+            .map(|server| topology.way_to(server))
+            .unwrap_or_default();
+        if direction == Direction::Down {
+            way.reverse();
+        }
+        let is_on_it = |link: &LinkTruth| {
+            way.windows(2).any(|hop| match &*link.direction {
+                "up" => link.link == format!("{}-{}", hop[0], hop[1]),
+                _ => link.link == format!("{}-{}", hop[1], hop[0]),
+            })
+        };
+        let links = self.truth();
+        let links = links.iter().filter(|link| is_on_it(link));
+        links
+            .map(|link| link.dropped_overflow + link.dropped_aqm + link.dropped_loss)
+            .sum()
+    }
+
     /// A transfer is over: what its two ends have to say of it.
     pub(crate) fn conclude(
         &mut self,
@@ -155,7 +179,7 @@ impl Findings {
     }
 
     /// The books of the emulated network, where there was one.
-    pub(crate) fn truth(&self) -> Vec<crate::rrul::lab_books::LinkTruth> {
+    pub(crate) fn truth(&self) -> Vec<LinkTruth> {
         self.lab.as_ref().map(LabBooks::truth).unwrap_or_default()
     }
 
@@ -186,7 +210,10 @@ fn transfer(
     sender: &SenderBooks,
     receiver: Option<&ReceiverBooks>,
 ) -> Transfer {
-    let arrived = receiver.map(|books| books.packets);
+    let arrived = receiver.map(|books| match books.dropped {
+        Some(dropped) => sender.sent_packets.saturating_sub(dropped),
+        None => books.packets,
+    });
     let lost = arrived.map_or(sender.retransmits, |arrived| {
         sender.sent_packets.saturating_sub(arrived)
     });

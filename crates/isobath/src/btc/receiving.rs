@@ -40,6 +40,7 @@ pub(crate) fn run(
         duplicates: receipts.duplicates,
         marked: receipts.marked,
         quality: receiving.link.quality(),
+        ..ReceiverBooks::default()
     }
 }
 

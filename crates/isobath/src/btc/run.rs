@@ -191,8 +191,11 @@ impl Run<'_> {
         for transfer in &mut transfers {
             transfer.open().map_err(|e| Broken::Far(e.to_string()))?;
         }
+        let before = self.dropped()?;
         self.say(&Say::Go)?;
         let (books, lost) = self.transfer(&mut transfers, progress)?;
+        let after = self.dropped()?;
+        let dropped = after.zip(before).map(|(after, before)| after - before);
         self.collect();
         let far = match &lost {
             None => self.ask(),
@@ -200,7 +203,7 @@ impl Run<'_> {
         };
         let told = far.as_ref().map_or(&[][..], Vec::as_slice);
         self.trace(&mut transfers, told);
-        self.conclude(round, books, told, lost.as_deref());
+        self.conclude(round, books, told, lost.as_deref(), dropped);
         self.flush()?;
         far.map(drop)
     }
@@ -296,6 +299,16 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// What the emulated network has dropped so far of the data's way, if that is one transfer's alone.
+    fn dropped(&mut self) -> Result<Option<u64>, Broken> {
+        let context = self.context;
+        let Some(network) = context.lab.filter(|_| context.plan.parallel == 1) else {
+            return Ok(None);
+        };
+        self.flush()?;
+        Ok(Some(self.findings.dropped(network, context.plan.direction)))
+    }
+
     fn collect(&mut self) {
         let first_seq = self.context.plan.options.first_seq;
         for row in self.inbox.empty() {
@@ -383,7 +396,14 @@ impl Run<'_> {
     }
 
     /// Brings the books of both ends together.
-    fn conclude(&mut self, round: &Round, near: Vec<Books>, far: &[FarBooks], lost: Option<&str>) {
+    fn conclude(
+        &mut self,
+        round: &Round,
+        near: Vec<Books>,
+        far: &[FarBooks],
+        lost: Option<&str>,
+        dropped: Option<u64>,
+    ) {
         for books in near {
             let (sender, receiver) = match books {
                 Books::Sender(sender) => {
@@ -396,6 +416,7 @@ impl Run<'_> {
                     (sender, Some(receiver))
                 }
             };
+            let receiver = receiver.map(|books| ReceiverBooks { dropped, ..books });
             let sender = called_off(sender, lost, self.is_interrupted());
             self.findings
                 .conclude(self.context.plan, round, sender, receiver);

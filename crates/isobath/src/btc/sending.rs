@@ -71,10 +71,7 @@ pub(crate) fn run(id: u16, job: &Job<'_>, link: &mut Link<'_>) -> SenderBooks {
     };
     match job.limit {
         Limit::Duration(_) => sending.sender.supply(SUPPLY),
-        Limit::Segments(count) => {
-            sending.sender.supply(count);
-            sending.sender.close();
-        }
+        Limit::Segments(count) => sending.sender.supply(count),
     }
     let end = sending.drive();
     let now = clock::now();
@@ -193,12 +190,14 @@ impl Sending<'_, '_> {
             let reason = "it acknowledged what it cannot have: no figure of this transfer counts";
             return Some((Outcome::Lied, Some(reason.to_owned())));
         }
-        if self.sender.is_done() {
-            let outcome = match self.at_end {
-                Some(_) => Outcome::Time,
-                None => Outcome::Complete,
-            };
-            return Some((outcome, None));
+        match self.job.limit {
+            Limit::Segments(count) if sent.acked >= count.into() => {
+                return Some((Outcome::Complete, None));
+            }
+            Limit::Duration(_) if self.at_end.is_some() && self.sender.is_done() => {
+                return Some((Outcome::Time, None));
+            }
+            _ => {}
         }
         if (self.job.abort)() {
             return Some((Outcome::Failed, Some("it was called off".to_owned())));

@@ -161,6 +161,7 @@ fn books(
         duplicates: receipts.duplicates,
         marked: receipts.marked,
         quality: receiver,
+        ..ReceiverBooks::default()
     };
     (sender, receiver)
 }

@@ -246,7 +246,10 @@ impl Carrier {
                     (near.try_clone().unwrap(), far.try_clone().unwrap());
                 let (mut near, mut far) = (near, far);
                 std::thread::spawn(move || std::io::copy(&mut near_in, &mut far));
-                std::thread::spawn(move || std::io::copy(&mut far_in, &mut near));
+                std::thread::spawn(move || {
+                    let _ = std::io::copy(&mut far_in, &mut near);
+                    let _ = near.shutdown(std::net::Shutdown::Both);
+                });
             }
         });
         let server = server.to_owned();
@@ -440,9 +443,21 @@ impl Receiving {
                 "class": "CS0", "patience": "5s"
             }]}),
         );
-        let receiving = Self { client, socket };
-        receiving.hello();
-        receiving
+        let mut receiving = Self { client, socket };
+        loop {
+            receiving.hello();
+            match receiving
+                .client
+                .control
+                .recv::<Value>(Duration::from_millis(50))
+            {
+                Ok(answer) => assert_eq!(answer, json!("ready")),
+                Err(session::Error::Timeout { .. }) => continue,
+                Err(error) => panic!("{error}"),
+            }
+            receiving.client.control.send(&json!("go")).unwrap();
+            return receiving;
+        }
     }
 
     /// Shows the server where its segments are to go.
@@ -502,8 +517,6 @@ fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
     let place = place();
     let server = Server::start(place.path(), &["--ephemeral"]);
     let mut liar = Receiving::begin(&server);
-    assert_eq!(liar.hear(), json!("ready"));
-    liar.client.control.send(&json!("go")).unwrap();
     let first = liar.segment();
     // Eight segments at once, on the strength of the first.
     liar.send(&Ack {
@@ -529,8 +542,6 @@ fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
     assert!(sender["violations"].as_u64() > Some(0));
     // What nobody sent is not acknowledged either.
     let mut other = Receiving::begin(&server);
-    assert_eq!(other.hear(), json!("ready"));
-    other.client.control.send(&json!("go")).unwrap();
     let first = other.segment();
     other.send(&Ack {
         ack: first.seq.plus(1),
