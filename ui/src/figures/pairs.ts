@@ -6,6 +6,7 @@ import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { tip, tooltip } from "../tip";
+import { scale } from "./load";
 import { ascending, median, pairs, quantile, toolColour, toolWords, type Pair } from "./transfers";
 
 type Quantity = (transfer: Transfer) => number | null;
@@ -64,8 +65,8 @@ function panels(run: RunView, theme: Theme): Panel[] {
     (i) => ({ title: "Throughput of each transfer, Mbit/s", x: repeats(i), y: valueAxis(i, theme, { min: 0 }), series: byRepeat(run, (one) => one.throughput_mbps, i, mbps, theme) }),
   ];
   if (all.length > 1) {
-    const widest = Math.max(6, ...all.map(({ difference_pct }) => Math.abs(difference_pct))) * 1.08;
-    made.push((i) => ({ title: "Share of pairs with a difference up to (dotted: ±5 %)", x: valueAxis(i, theme, { name: "ours against the kernel's, % of its throughput", nameLocation: "middle", nameGap: 24, min: -Math.ceil(widest), max: Math.ceil(widest), splitNumber: 5 }), y: valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLine: { onZero: false }, axisLabel: { ...label, formatter: (v: number) => `${v * 100} %` } }), series: stepsOf(all, i, theme) }));
+    const widest = scale(Math.max(6, ...all.map(({ difference_pct }) => Math.abs(difference_pct))) * 1.05, 2);
+    made.push((i) => ({ title: "Share of pairs with a difference up to (dotted: ±5 %)", x: valueAxis(i, theme, { name: "ours against the kernel's, % of its throughput", nameLocation: "middle", nameGap: 24, ...widest, min: -widest.max }), y: valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLine: { onZero: false }, axisLabel: { ...label, formatter: (v: number) => `${v * 100} %` } }), series: stepsOf(all, i, theme) }));
   }
   if (run.btc!.transfers.some(({ loss_pct }) => loss_pct !== null)) made.push((i) => ({ title: "Packets lost in each transfer, %", x: repeats(i), y: valueAxis(i, theme, { min: 0 }), series: byRepeat(run, (one) => one.loss_pct, i, pct, theme) }));
   if (run.btc!.transfers.length > 2) made.push((i) => ({ title: "Throughput, Mbit/s: least, 25 %, median, 75 %, most", x: valueAxis(i, theme, { scale: true }), y: { ...axisStyle(theme), type: "category", gridIndex: i, inverse: true, data: toolsOf(run).map((tool) => (tool === "kernel" ? "kernel" : tool)), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { ...label, color: theme.ink } }, series: boxes(run, (one) => one.throughput_mbps, i, theme) }));

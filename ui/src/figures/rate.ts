@@ -63,7 +63,7 @@ export function rate(run: RunView): Spec | null {
   const [bin, pairs] = [group[0]?.course.goodput_mbps?.bin_s, Math.max(0, ...groups.flat().map(({ course }) => course.rtt_ms.bin_s ?? 0))];
   return {
     id: "rate", zoom: true, title: finding(group),
-    about: `${bin ? `Throughput by the acknowledgements, in bins of ${digits(bin)} s. ` : ""}Of round trips ${pairs ? `minimum and maximum of every ${digits(pairs * 1e3)} ms are drawn` : "each is drawn"}.`,
+    about: `${bin ? `Throughput by the acknowledgements that the record has, in bins of ${digits(bin)} s. ` : ""}Of round trips ${pairs ? `minimum and maximum of every ${digits(pairs * 1e3)} ms are drawn` : "each is drawn"}.`,
     howTo: [
       "Above, what arrived in order; below, how long a segment and its acknowledgement took.",
       "Round trips that rise with the window are a queue that fills; where they fall at once, it was cut.",

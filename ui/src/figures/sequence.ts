@@ -5,7 +5,7 @@
 // place become one. Nothing that can be seen is left out at any zoom, and nothing that cannot be seen costs time.
 import { axisStyle, heightOf, legend, legendGrowth, panelTitle, stack, transferAxis, valueAxis, type Option, type Series } from "../chart";
 import type { Marks, RunView, Strokes } from "../data";
-import { count, digits } from "../format";
+import { count, digits, list } from "../format";
 import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
@@ -123,13 +123,15 @@ interface Kind { name: string; colour: string; series: Series }
 
 function kinds(decoded: Decoded, theme: Theme): Kind[] {
   const one = (name: string, colour: string, style: object, make: (place: Place) => string) => ({ name, colour, series: pathSeries(name, colour, style, make) });
-  const { sent, acks, edge, sacks, again, lost } = decoded;
+  const { sent, acks, edge, sacks, again, lost, top } = decoded;
+  // A window that never comes near is no limit, and would only be in the legend.
+  const isNear = Array.from(edge.y).some((v, i) => v < Math.max(top * 1.04, (acks.y[i] ?? 0) + top / 2));
   const all = [
-    one("window's end", theme.orange, { lineDash: [2, 2] }, (place) => stairPath(edge, place)),
+    ...(isNear ? [one("window's end", theme.orange, { lineDash: [2, 2] }, (place: Place) => stairPath(edge, place))] : []),
     one("acknowledged", theme.green, { lineWidth: 1.2 }, (place) => stairPath(acks, place)),
     one("sent", theme.blue, { lineWidth: 1.4 }, (place) => strokePath(sent, place)),
     one("SACK", theme.purple, { lineWidth: 1.2, opacity: 0.8 }, (place) => strokePath(sacks, place)),
-    one("sent again", theme.vermillion, { fill: theme.vermillion, stroke: theme.paper, lineWidth: 0.6 }, (place) => markPath(again, place, diamond)),
+    one("sent again", theme.vermillion, { fill: theme.vermillion, lineWidth: 0.4 }, (place) => markPath(again, place, diamond)),
   ];
   return lost ? [...all, one("never arrived", theme.ink, { lineWidth: 1.6 }, (place) => markPath(lost, place, cross))] : all;
 }
@@ -196,6 +198,15 @@ function draw(decoded: Decoded, theme: Theme, width: number, stretch: () => [num
   return { option: option as unknown as Option, height: heightOf(places) };
 }
 
+/** What of a long transfer the record has. */
+function kept(all: Shown[]): string {
+  const cut = all.flatMap((one) => {
+    const [end, seconds] = [decode(one)?.end ?? 0, one.transfer.seconds ?? 0];
+    return end < seconds * 0.97 ? [`${digits(end)} of ${digits(seconds)} s of transfer ${one.transfer.transfer}`] : [];
+  });
+  return cut.length ? ` The record has the packets of the first ${list(cut)}.` : "";
+}
+
 function finding({ transfer }: Shown): string {
   const { segments, retransmits, timeouts } = transfer;
   if (!segments) return "What was sent and acknowledged, segment by segment";
@@ -221,7 +232,7 @@ export function sequence(run: RunView): Spec | null {
   const joined = bin ? ` Bursts within ${digits(bin * 1e3)} ms are one stroke; packets sent again are never joined.` : "";
   return {
     id: "sequence", zoom: true, title: finding(first),
-    about: `Every packet at the number of its segment, as the ${first.course.sequence?.end} saw it.${joined} The vertical axis follows the stretch of time that is shown.`,
+    about: `Every packet at the number of its segment, as the ${first.course.sequence?.end} saw it.${joined}${kept(all)} The vertical axis follows the stretch of time that is shown.`,
     howTo: [
       "Blue strokes are segments that are sent, the green stair below them what is acknowledged: from one to the other it is one round trip to the right, and upwards what is in the network.",
       "A transfer in good order is two parallel lines that grow steeper until the path is full.",
