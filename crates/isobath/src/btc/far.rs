@@ -46,14 +46,14 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The rows of a round, until the client asks for them.
 #[derive(Default)]
 struct Rows {
-    rows: Mutex<Vec<Row>>,
+    kept: Mutex<Vec<Row>>,
     lost: AtomicU64,
     traces: Mutex<Vec<(u16, Journal)>>,
 }
 
 impl Sink for Rows {
     fn take(&self, rows: &mut Vec<Row>) {
-        let mut kept = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MOST_ROWS.saturating_sub(kept.len());
         let over = rows.len().saturating_sub(room);
         self.lost.fetch_add(over as u64, Ordering::Relaxed);
@@ -394,7 +394,7 @@ impl Run<'_> {
         let mut rows = {
             let mut kept = self
                 .rows
-                .rows
+                .kept
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *kept)

@@ -320,6 +320,10 @@ impl Numbers {
     }
 
     /// The number nearest to the latest one of which `wrapped` are the lower bits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the lower bits are what is wanted"
+    )]
     fn unwrap(&self, wrapped: u32) -> u64 {
         let offset = wrapped.wrapping_sub(self.latest as u32).cast_signed();
         self.latest.saturating_add_signed(offset.into())
@@ -387,8 +391,8 @@ mod tests {
             packets: 198,
             ..ReceiverBooks::default()
         };
-        let round = plan.rounds()[0];
-        let row = transfer(&plan, &round, &sender, Some(&receiver));
+        let round = &plan.rounds()[0];
+        let row = transfer(&plan, round, &sender, Some(&receiver));
         assert_eq!((row.lost, row.loss_pct), (2, Some(1.0)));
         assert_eq!(row.throughput_mbps, Some(4.0));
         // Without the receiver's books the sender's guess has to do; a liar's figures are none.
@@ -396,7 +400,7 @@ mod tests {
             outcome: Outcome::Lied,
             ..sender
         };
-        let row = transfer(&plan, &round, &sender, None);
+        let row = transfer(&plan, round, &sender, None);
         assert_eq!((row.lost, row.throughput_mbps), (9, None));
     }
 }

@@ -1,7 +1,7 @@
 //! Bulk transfer capacity: what standard congestion control gets over a path, by a sender whose every rule is known.
 //!
 //! Sources: M. Allman, *Measuring End-to-End Bulk Transfer Capacity* (2001), whose tool is *cap*; RFC 3148, a framework for
-//! such measurements; M. Mathis's TReno. The rules themselves are in the crate `transport`; here they get sockets and a clock.
+//! such measurements; M. Mathis's `TReno`. The rules themselves are in the crate `transport`; here they get sockets and a clock.
 //!
 //! A run goes plan ([`plan`]) -> rounds agreed with the far end ([`messages`], [`run`], [`far`]) -> transfers, each in a thread
 //! of its own at both ends ([`sending`], [`receiving`], over a [`link`]; [`kernel`] for the twins of `--compare`) -> rows

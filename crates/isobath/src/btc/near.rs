@@ -166,7 +166,7 @@ impl<'a> Near<'a> {
     fn carry_out(&mut self, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
         match std::mem::replace(&mut self.way, Way::Ours(None)) {
             Way::Ours(Some(socket)) => self.ours(socket, up, abort),
-            Way::Kernel(Some(stream)) => self.kernel(stream, up, abort),
+            Way::Kernel(Some(stream)) => self.kernel(&stream, up, abort),
             Way::Ours(None) | Way::Kernel(None) => self.failed(up, "it has no socket".to_owned()),
         }
     }
@@ -208,10 +208,10 @@ impl<'a> Near<'a> {
         books
     }
 
-    fn kernel(&self, stream: TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    fn kernel(&self, stream: &TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
         let plan = self.shared.plan;
         if !up {
-            return Books::Receiver(kernel::receive(self.id, &stream, 0, abort));
+            return Books::Receiver(kernel::receive(self.id, stream, 0, abort));
         }
         let job = kernel::Job {
             limit: plan.limit,
@@ -220,7 +220,7 @@ impl<'a> Near<'a> {
             watch: &self.watch,
             abort,
         };
-        let books = kernel::send(self.id, &job, &stream, &mut self.log(true));
+        let books = kernel::send(self.id, &job, stream, &mut self.log(true));
         self.watch.done.store(true, Ordering::Relaxed);
         // The far end reads its figures of a connection that is still there.
         while !abort() {

@@ -26,7 +26,7 @@ impl UdpSocket {
     /// When the kernel refuses, or there is no route to `peer`.
     pub fn beside(&self, peer: SocketAddr, local: Option<IpAddr>) -> Result<Self, Error> {
         let own = self.local_addr()?;
-        let address = SocketAddr::new(local.unwrap_or(own.ip()), own.port());
+        let address = SocketAddr::new(local.unwrap_or_else(|| own.ip()), own.port());
         let name = format!("UDP socket {address} beside another");
         let failed = |e| Error::io("open", &name, e);
         let mut beside = Self {

@@ -4,7 +4,7 @@ use crate::btc::Live;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Steps of the bar.
-const STEPS: f64 = 1_000.0;
+const STEPS: u32 = 1_000;
 
 pub(super) struct Display(ProgressBar);
 
@@ -15,7 +15,7 @@ impl Display {
         } else {
             ProgressDrawTarget::stderr()
         };
-        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
+        let bar = ProgressBar::with_draw_target(Some(STEPS.into()), target);
         let style = ProgressStyle::with_template("btc {wide_bar} {eta_precise} left  {msg}");
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
@@ -26,7 +26,7 @@ impl Display {
         reason = "a share of the bar's steps"
     )]
     pub(super) fn show(&self, live: &Live) {
-        self.0.set_position((live.done * STEPS) as u64);
+        self.0.set_position((live.done * f64::from(STEPS)) as u64);
         let cwnd = live
             .cwnd
             .map_or_else(String::new, |cwnd| format!(", cwnd {cwnd:.0}"));
