@@ -20,6 +20,7 @@ mod mistakes;
 mod records;
 mod sim;
 mod support;
+mod traces;
 mod two_hosts;
 mod unprivileged;
 mod whole;
