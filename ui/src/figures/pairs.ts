@@ -19,11 +19,11 @@ const places = (run: RunView) => run.btc!.transfers.map(({ repeat }) => repeat);
 /** Each transfer at its repetition; a thin line joins those that were made together. */
 function byRepeat(run: RunView, what: Quantity, panel: number, text: (v: number) => string, theme: Theme): Series[] {
   const all = run.btc!.transfers;
-  const joined = pairs(run).flatMap(({ ours, kernel, repeat }) => [[repeat + 1, what(ours)], [repeat + 1, what(kernel)], [repeat + 1, null]]);
+  const joined = pairs(run).flatMap(({ ours, kernel, repeat }) => [[repeat, what(ours)], [repeat, what(kernel)], [repeat, null]]);
   const join = { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: joined, silent: true, showSymbol: false, lineStyle: { color: theme.faint, width: 1 }, tooltip: { show: false } };
   const points = toolsOf(run).map((tool) => ({
     type: "scatter", name: toolWords(tool), xAxisIndex: panel, yAxisIndex: panel, symbol: toolSymbol(tool), symbolSize: tool === "kernel" ? 8 : 7, itemStyle: { color: toolColour(tool, theme) },
-    data: all.filter((one) => one.tool === tool && what(one) !== null).map((one) => ({ value: [one.repeat + 1, what(one)], tip: [`transfer ${one.transfer}: ${toolWords(tool)}, ${one.direction}`, [["", text(what(one)!)], ["segments", count(one.segments)], ["sent again", count(one.retransmits)], ["outcome", one.outcome]]] })),
+    data: all.filter((one) => one.tool === tool && what(one) !== null).map((one) => ({ value: [one.repeat, what(one)], tip: [`transfer ${one.transfer}: ${toolWords(tool)}, ${one.direction}`, [["", text(what(one)!)], ["segments", count(one.segments)], ["sent again", count(one.retransmits)], ["outcome", one.outcome]]] })),
   }));
   return [join, ...points] as unknown as Series[];
 }
@@ -58,9 +58,9 @@ function boxes(run: RunView, what: Quantity, panel: number, theme: Theme): Serie
 
 function panels(run: RunView, theme: Theme): Panel[] {
   const all = pairs(run);
-  const last = Math.max(...places(run)) + 1;
+  const last = Math.max(...places(run));
   const label = { color: theme.faint, fontSize: 11, fontFamily: FONT };
-  const repeats = (panel: number) => valueAxis(panel, theme, { name: all.length ? "pair" : "transfer", nameLocation: "middle", nameGap: 24, min: 0, max: last + 1, minInterval: 1, splitLine: { show: false }, axisLabel: { ...label, formatter: (v: number) => (v < 1 || v > last ? "" : String(v)) } });
+  const repeats = (panel: number) => valueAxis(panel, theme, { name: all.length ? "pair" : "transfer", nameLocation: "middle", nameGap: 24, min: -1, max: last + 1, minInterval: 1, splitLine: { show: false }, axisLabel: { ...label, formatter: (v: number) => (v < 0 || v > last ? "" : String(v)) } });
   const made: ((panel: number) => Panel)[] = [
     (i) => ({ title: "Throughput of each transfer, Mbit/s", x: repeats(i), y: valueAxis(i, theme, { min: 0 }), series: byRepeat(run, (one) => one.throughput_mbps, i, mbps, theme) }),
   ];
@@ -107,7 +107,7 @@ function numbers(run: RunView): Table {
   const differences = new Map(pairs(run).map((pair) => [pair.ours.transfer, pair]));
   const rows = run.btc!.transfers.map((one) => {
     const pair = differences.get(one.transfer);
-    return [one.transfer, one.repeat + 1, toolWords(one.tool), one.direction, one.cc, digits(one.throughput_mbps), digits(one.seconds), count(one.segments), count(one.sent_packets), count(one.retransmits), digits(one.loss_pct), count(one.reordered), count(one.duplicates), count(one.timeouts), count(one.recoveries), pair ? signed(pair.difference_pct) : "", pair?.loss_points !== null && pair ? signed(pair.loss_points) : "", one.reason ? `${one.outcome}: ${one.reason}` : one.outcome];
+    return [one.transfer, one.repeat, toolWords(one.tool), one.direction, one.cc, digits(one.throughput_mbps), digits(one.seconds), count(one.segments), count(one.sent_packets), count(one.retransmits), digits(one.loss_pct), count(one.reordered), count(one.duplicates), count(one.timeouts), count(one.recoveries), pair ? signed(pair.difference_pct) : "", pair?.loss_points !== null && pair ? signed(pair.loss_points) : "", one.reason ? `${one.outcome}: ${one.reason}` : one.outcome];
   });
   return { head: ["transfer", "pair", "carried by", "direction", "control", "throughput, Mbit/s", "took, s", "segments", "packets sent", "sent again", "lost, %", "reordered", "duplicates", "timeouts", "recoveries", "against the kernel's, %", "loss against it, points", "outcome"], rows };
 }
