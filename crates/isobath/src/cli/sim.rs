@@ -161,6 +161,12 @@ impl Args {
             .path(self.seed),
             (lab, ..) => Path::of_lab(lab.as_deref().unwrap_or_default(), self.seed, self.reverse)?,
         };
+        if !path.is_limited() && plan.options.max_window.is_none() {
+            anyhow::bail!(
+                "no link of '{}' has a rate, so nothing would limit a transfer - use a --window, or 'isobath btc --lab'",
+                self.lab.as_deref().unwrap_or_default()
+            );
+        }
         // What contradicts itself is found before the record is made.
         path.build()?;
         Ok(path)

@@ -204,6 +204,11 @@ impl Path {
         built.collect()
     }
 
+    /// Whether some link limits the data's rate.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.links.iter().any(|link| profiles::rate(&link.up).is_some())
+    }
+
     /// For the record.
     pub(crate) fn info(&self) -> PathInfo {
         let links = self.links.iter().map(|link| LabLink {

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 16] = [
+    let verbs: [&[&str]; 18] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -22,6 +22,8 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["lab", "shell"],
         &["lab", "run"],
         &["lab", "calibrate"],
+        &["sim"],
+        &["sim", "btc"],
         &["batch"],
         &["show"],
         &["compare"],

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 
-const LABS: [&str; 21] = [
+const LABS: [&str; 22] = [
     "lan",
     "fiber",
     "gigabit",

@@ -143,6 +143,7 @@ fn what_cannot_be_simulated_is_refused_before_anything_is_written() {
             "mss",
         ),
         (&["--lab", "dls"], "no lab is called 'dls'"),
+        (&["--lab", "wire"], "no link of 'wire' has a rate"),
         (
             &["--lab", "dsl", "--rate", "10Mbit", "--rtt", "1ms"],
             "cannot be used with",
