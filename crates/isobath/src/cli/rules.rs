@@ -28,7 +28,7 @@ pub(crate) struct Rules {
     /// How long the receiver holds an acknowledgement back at most; 0s acknowledges each segment.
     #[arg(long, value_name = "TIME")]
     delayed_ack: Option<Span>,
-    /// Any other rule, such as 'mss=1200', 'recovery="newreno"' or 'delayed_ack.quick=0'; may be repeated.
+    /// Any other rule, such as 'mss=1200', 'recovery=newreno' or 'cubic.beta=0.5'; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     option: Vec<String>,
 }

@@ -73,7 +73,6 @@ pub(crate) struct Args {
     json: bool,
     /// As for other measurements; there is no progress to show.
     #[arg(short, long, hide = true)]
-    #[expect(dead_code, reason = "nothing is shown either way")]
     quiet: bool,
     /// A remark to keep with the record.
     #[arg(long, value_name = "TEXT")]

@@ -84,7 +84,7 @@ impl FromStr for Size {
         let is_sound = |bdp: &f64| bdp.is_finite() && *bdp >= 0.0;
         bdp.filter(is_sound)
             .map(Self::Bdp)
-            .or(packets.map(Self::Packets))
+            .or_else(|| packets.map(Self::Packets))
             .or_else(|| lower.parse().ok().map(Self::Bytes))
             .ok_or_else(|| {
                 format!("'{text}' is no size of a queue - write 1bdp, 100packets or 64KiB")
