@@ -60,15 +60,16 @@ function panels(run: RunView, theme: Theme): Panel[] {
   const all = pairs(run);
   const last = Math.max(...places(run));
   const label = { color: theme.faint, fontSize: 11, fontFamily: FONT };
+  const axisLine = { show: true, onZero: false, lineStyle: { color: theme.faint } };
   const repeats = (panel: number) => valueAxis(panel, theme, { name: all.length ? "pair" : "transfer", nameLocation: "middle", nameGap: 24, min: -1, max: last + 1, minInterval: 1, splitLine: { show: false }, axisLabel: { ...label, formatter: (v: number) => (v < 0 || v > last ? "" : String(v)) } });
   const made: ((panel: number) => Panel)[] = [
-    (i) => ({ title: "Throughput of each transfer, Mbit/s", x: repeats(i), y: valueAxis(i, theme, { min: 0 }), series: byRepeat(run, (one) => one.throughput_mbps, i, mbps, theme) }),
+    (i) => ({ title: "Throughput of each transfer, Mbit/s", x: repeats(i), y: valueAxis(i, theme, { min: 0, axisLine }), series: byRepeat(run, (one) => one.throughput_mbps, i, mbps, theme) }),
   ];
   if (all.length > 1) {
     const widest = scale(Math.max(6, ...all.map(({ difference_pct }) => Math.abs(difference_pct))) * 1.05, 2);
-    made.push((i) => ({ title: "Share of pairs with a difference up to (dotted: ±5 %)", x: valueAxis(i, theme, { name: "ours against the kernel's, % of its throughput", nameLocation: "middle", nameGap: 24, ...widest, min: -widest.max }), y: valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLine: { onZero: false }, axisLabel: { ...label, formatter: (v: number) => `${v * 100} %` } }), series: stepsOf(all, i, theme) }));
+    made.push((i) => ({ title: "Share of pairs with a difference up to (dotted: ±5 %)", x: valueAxis(i, theme, { name: "ours against the kernel's, % of its throughput", nameLocation: "middle", nameGap: 24, ...widest, min: -widest.max }), y: valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLine, axisLabel: { ...label, formatter: (v: number) => `${v * 100} %` } }), series: stepsOf(all, i, theme) }));
   }
-  if (run.btc!.transfers.some(({ loss_pct }) => loss_pct !== null)) made.push((i) => ({ title: "Packets lost in each transfer, %", x: repeats(i), y: valueAxis(i, theme, { min: 0 }), series: byRepeat(run, (one) => one.loss_pct, i, pct, theme) }));
+  if (run.btc!.transfers.some(({ loss_pct }) => loss_pct !== null)) made.push((i) => ({ title: "Packets lost in each transfer, %", x: repeats(i), y: valueAxis(i, theme, { min: 0, axisLine }), series: byRepeat(run, (one) => one.loss_pct, i, pct, theme) }));
   if (run.btc!.transfers.length > 2) made.push((i) => ({ title: "Throughput, Mbit/s: least, 25 %, median, 75 %, most", x: valueAxis(i, theme, { scale: true }), y: { ...axisStyle(theme), type: "category", gridIndex: i, inverse: true, data: toolsOf(run).map((tool) => (tool === "kernel" ? "kernel" : tool)), splitLine: { show: false }, axisTick: { show: false }, axisLabel: { ...label, color: theme.ink } }, series: boxes(run, (one) => one.throughput_mbps, i, theme) }));
   return made.map((make, i) => make(i));
 }
