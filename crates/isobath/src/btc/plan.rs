@@ -41,6 +41,9 @@ pub(crate) struct Plan {
     pub(crate) repeat: u32,
     /// Whether each transfer has a twin of the kernel's.
     pub(crate) compare: bool,
+    /// What carries each repetition, where that is not the same for all: ours beyond the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<Tool>,
     /// The rules of the sender and the receiver.
     pub(crate) options: Options,
     /// Class of the data and of the acknowledgements.
@@ -87,7 +90,7 @@ pub(crate) enum Limit {
 }
 
 /// What carries a transfer.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tool {
     /// The kernel's TCP.
@@ -97,7 +100,7 @@ pub(crate) enum Tool {
 }
 
 /// Transfers that run at once.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Round {
     pub(crate) repeat: u32,
     pub(crate) tool: Tool,
@@ -179,7 +182,8 @@ impl Plan {
         let mut chance = SplitMix64::new(self.seed);
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {
-            let mut tools = vec![Tool::Ours];
+            let own = usize::try_from(repeat).map_or(None, |at| self.tools.get(at));
+            let mut tools = vec![own.copied().unwrap_or(Tool::Ours)];
             if self.compare {
                 tools.push(Tool::Kernel);
                 chance.shuffle(&mut tools);
@@ -276,6 +280,7 @@ mod tests {
             parallel: 2,
             repeat: 8,
             compare: true,
+            tools: Vec::new(),
             options: Options::default(),
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(30)),

@@ -97,6 +97,7 @@ pub(crate) fn summarise(plan: &Plan, findings: &Findings) -> Summary {
     for transfer in &findings.transfers {
         *outcomes.entry(transfer.outcome.to_string()).or_default() += 1;
     }
+    let is_compared = plan.compare || !plan.tools.is_empty();
     let rates = rates(&ours);
     let sum = |figure: fn(&Transfer) -> u64| ours.iter().map(|transfer| figure(transfer)).sum();
     let agreeing = |pair: &&Pair| {
@@ -113,8 +114,8 @@ pub(crate) fn summarise(plan: &Plan, findings: &Findings) -> Summary {
         rtt_ms: findings.rtt_ms.distribution(),
         seconds: seconds(&ours),
         outcomes,
-        ours: plan.compare.then(|| side(&ours)),
-        kernel: plan.compare.then(|| side(&kernel)),
+        ours: is_compared.then(|| side(&ours)),
+        kernel: is_compared.then(|| side(&kernel)),
         difference_pct: Distribution::of(pairs.iter().map(|pair| pair.difference_pct)),
         loss_agreement_pct: (!pairs.is_empty())
             .then(|| pairs.iter().filter(agreeing).count() as f64 / pairs.len() as f64 * 100.0),

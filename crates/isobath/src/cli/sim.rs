@@ -132,6 +132,7 @@ impl Args {
             parallel: self.flows,
             repeat: 1,
             compare: false,
+            tools: Vec::new(),
             options: self.rules.options()?,
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(300)),

@@ -2,7 +2,7 @@
 
 use super::super::rules::Rules;
 use super::Usage;
-use crate::btc::plan::{Direction, Limit, Mode, Plan};
+use crate::btc::plan::{Direction, Limit, Mode, Plan, Tool};
 use session::AccessKey;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// Pair each transfer with one of the kernel's TCP, in random order.
     #[arg(long)]
     compare: bool,
+    /// Carry each transfer of a row by one of these instead: 'ours' or 'kernel', such as 'kernel,ours'.
+    #[arg(long, value_delimiter = ',', value_enum, conflicts_with_all = ["compare", "repeat", "icmp"])]
+    tools: Vec<Tool>,
     #[command(flatten)]
     rules: Rules,
     /// Give a transfer up when nothing was heard for so long.
@@ -91,6 +94,7 @@ impl Args {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let duration = Limit::Duration(self.duration.unwrap_or(DURATION));
         let pairs = if self.compare { PAIRS } else { 1 };
+        let row = u32::try_from(self.tools.len()).ok().filter(|row| *row > 0);
         let plan = Plan {
             mode: if self.icmp {
                 Mode::Icmp
@@ -107,8 +111,9 @@ impl Args {
             },
             limit: self.segments.map_or(duration, Limit::Segments),
             parallel: self.parallel,
-            repeat: self.repeat.unwrap_or(pairs),
+            repeat: row.or(self.repeat).unwrap_or(pairs),
             compare: self.compare,
+            tools: self.tools.clone(),
             options: self.rules.options()?,
             class: self.dscp,
             patience: self.patience,

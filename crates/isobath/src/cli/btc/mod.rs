@@ -9,7 +9,7 @@ pub(crate) use args::Args;
 use super::begin::{self, Opened};
 use super::lab::Far;
 use super::{INTERRUPTED, Usage, print};
-use crate::btc::plan::{Direction, Mode, Plan};
+use crate::btc::plan::{Direction, Mode, Plan, Tool};
 use crate::btc::run::{self, Context, Outcome};
 use crate::btc::{quality, scorecard, summary, warnings};
 use crate::rrul::run::Ending;
@@ -30,7 +30,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
-    if plan.compare && plan.direction == Direction::Up {
+    let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
+    if is_kernels && plan.direction == Direction::Up {
         try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
     }
     if plan.mode == Mode::Icmp {
