@@ -6,6 +6,7 @@ mod btc;
 mod calibrate;
 mod cli;
 mod compare;
+mod experiment;
 mod host;
 mod live;
 mod remarks;

@@ -62,8 +62,21 @@ pub(crate) fn run(
     interrupt: &AtomicBool,
     watch: &dyn Fn(Duration),
 ) -> io::Result<Ended> {
+    let child = command.spawn()?;
+    follow(child, interrupt, watch)
+}
+
+/// The same for one that has just been started.
+///
+/// # Errors
+///
+/// When the system does not say how it ended.
+pub(crate) fn follow(
+    mut child: Child,
+    interrupt: &AtomicBool,
+    watch: &dyn Fn(Duration),
+) -> io::Result<Ended> {
     let started = clock::now();
-    let mut child = command.spawn()?;
     let stderr = child.stderr.take();
     let complaints = thread::spawn(move || stderr.map(complaints).unwrap_or_default());
     let status = wait(&mut child, started, interrupt, watch)?;

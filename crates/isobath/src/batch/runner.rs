@@ -96,7 +96,7 @@ impl Runner<'_> {
 
     fn attempt(&self, state: &mut State, position: usize, index: usize) -> Result<(), Error> {
         let folder = self.folder(&state.cells[index].cell);
-        self.set_aside(&folder)?;
+        set_aside(self.dir, &folder)?;
         let home = state.home().to_owned();
         let entry = &mut state.cells[index];
         entry.state = Progress::Running;
@@ -149,25 +149,6 @@ impl Runner<'_> {
         self.dir.join(&cell.folder)
     }
 
-    /// Moves what lies where a new record is to be: nothing measured is thrown away.
-    fn set_aside(&self, folder: &Path) -> Result<(), Error> {
-        if !folder.exists() {
-            return Ok(());
-        }
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let parent = self.dir.join(SET_ASIDE);
-        let free = (1..=u32::MAX)
-            .map(|number| parent.join(format!("{name}.{number}")))
-            .find(|path| !path.exists());
-        let target = free.unwrap_or_else(|| parent.join(&*name));
-        fs::create_dir_all(&parent)
-            .and_then(|()| fs::rename(folder, &target))
-            .map_err(|source| Error::Write {
-                path: target,
-                source,
-            })
-    }
-
     fn pause(&self) {
         let end = clock::now() + self.batch.pause.0;
         while clock::now() < end && !self.is_interrupted() {
@@ -180,8 +161,31 @@ impl Runner<'_> {
     }
 }
 
+/// Moves what lies in `folder`, where a new record is to be, into a folder of `dir`: nothing measured is thrown away.
+///
+/// # Errors
+///
+/// [`Error::Write`].
+pub(crate) fn set_aside(dir: &Path, folder: &Path) -> Result<(), Error> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let parent = dir.join(SET_ASIDE);
+    let free = (1..=u32::MAX)
+        .map(|number| parent.join(format!("{name}.{number}")))
+        .find(|path| !path.exists());
+    let target = free.unwrap_or_else(|| parent.join(&*name));
+    fs::create_dir_all(&parent)
+        .and_then(|()| fs::rename(folder, &target))
+        .map_err(|source| Error::Write {
+            path: target,
+            source,
+        })
+}
+
 /// What `run.json` in `folder` says, if it can be read.
-fn run_in(folder: &Path) -> Option<Run> {
+pub(crate) fn run_in(folder: &Path) -> Option<Run> {
     Some(Record::open(folder).ok()?.run().clone())
 }
 

@@ -5,10 +5,11 @@ mod begin;
 mod btc;
 mod calibrate;
 mod compare;
+mod experiment;
 mod export;
 mod generate;
 mod import;
-mod lab;
+pub(crate) mod lab;
 mod report;
 mod rrul;
 mod rules;
@@ -56,6 +57,9 @@ enum Verb {
     /// Networks emulated on this machine: any command inside one.
     #[command(subcommand)]
     Lab(lab::Verb),
+    /// What the papers did, run again.
+    #[command(subcommand)]
+    Experiment(experiment::Verb),
     /// Look at a record again.
     Show(show::Args),
     /// Compare runs, or the groups of a batch: means, intervals and differences.
@@ -126,6 +130,7 @@ impl Verb {
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Lab(_) => "lab",
+            Self::Experiment(_) => "experiment",
             Self::Show(_) => "show",
             Self::Compare(_) => "compare",
             Self::Report(_) => "report",
@@ -143,6 +148,7 @@ impl Verb {
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Lab(verb) => lab::run(verb),
+            Self::Experiment(verb) => experiment::run(&verb),
             Self::Show(args) => show::run(&args),
             Self::Compare(args) => compare::run(&args),
             Self::Report(args) => report::run(&args),

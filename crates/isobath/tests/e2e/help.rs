@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 18] = [
+    let verbs: [&[&str]; 21] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -25,6 +25,9 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim"],
         &["sim", "btc"],
         &["batch"],
+        &["experiment"],
+        &["experiment", "list"],
+        &["experiment", "run"],
         &["show"],
         &["compare"],
         &["report"],

@@ -11,12 +11,14 @@
 
 mod batch;
 mod btc;
+mod experiment;
 mod help;
 mod hostile;
 mod interrupted;
 mod labs;
 mod measure;
 mod mistakes;
+mod packet_log;
 mod records;
 mod sim;
 mod support;

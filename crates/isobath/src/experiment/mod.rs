@@ -1,0 +1,93 @@
+//! Experiments: what a paper did, or a claim of ours, as something that can be run again.
+//!
+//! An experiment is a TOML file ([`mod@description`]) that names a *study*, what is done, with its parameters, and the
+//! papers whose claims are looked at. A study makes many measurements, each in a process of its own ([`pool`]) or in
+//! virtual time ([`simulate`]), and then says what came of them as cases that hold or do not, tables and figures
+//! ([`report::experiment`]):
+//!
+//! | study | question |
+//! |---|---|
+//! | [`grid`] | do our transfers and the kernel's get the same from a path, and the same as in virtual time? |
+//! | [`stability`] | do two transfers in a row agree while the paths change? |
+//! | [`growth`] | is the window's growth per window more aggressive than that per acknowledgement? |
+//! | [`mathis`] | does throughput follow the square root of loss? |
+//!
+//! After each step the experiment's folder says what has been done ([`folder`]), so that an experiment that was
+//! interrupted goes on where it was:
+//!
+//! ```text
+//! 2026-11-21T09-30-00Z-experiment-btc-grid/
+//!     plan.json           the TOML, seed and scale
+//!     runs/               a record for each measurement, and the lab it was made in
+//!     set-aside/          records of measurements that were made again
+//!     experiment.json     what came of it
+//!     index.html          the same as a page
+//! ```
+//!
+//! A study is two functions: one that does what is not yet done, one that looks at what has been done and says what it
+//! means. The second reads the folder and nothing else.
+
+pub(crate) mod bench;
+pub(crate) mod description;
+pub(crate) mod display;
+pub(crate) mod error;
+pub(crate) mod folder;
+pub(crate) mod grid;
+pub(crate) mod growth;
+pub(crate) mod mathis;
+pub(crate) mod page;
+pub(crate) mod place;
+pub(crate) mod pool;
+pub(crate) mod simulate;
+pub(crate) mod stability;
+
+pub(crate) use bench::{Bench, Scale};
+pub(crate) use description::{Description, Study};
+
+/// The paper's transfers: 1,049,800 octets in segments of 1,448.
+const PAPER_SEGMENTS: u32 = 725;
+
+impl Study {
+    /// How long everything takes at this scale on so many processors, roughly.
+    pub(crate) fn expected(&self, scale: Scale, jobs: usize) -> std::time::Duration {
+        match self {
+            Self::Grid(grid) => grid.expected(scale, jobs),
+            Self::Growth(growth) => growth.expected(scale, jobs),
+            Self::Mathis(mathis) => mathis.expected(scale, jobs),
+            Self::Stability(stability) => stability.expected(scale),
+        }
+    }
+
+    /// Does what is not yet done, until all is or the user interrupts.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be done: no right to make networks, no room on the disk. What a measurement finds wrong is written
+    /// down.
+    pub(crate) fn run(&self, bench: &Bench<'_>) -> anyhow::Result<()> {
+        match self {
+            Self::Grid(grid) => grid::run(grid, bench),
+            Self::Growth(growth) => growth::run(growth, bench),
+            Self::Mathis(mathis) => mathis::run(mathis, bench),
+            Self::Stability(stability) => stability::run(stability, bench),
+        }
+    }
+
+    /// Says what has been found so far.
+    ///
+    /// # Errors
+    ///
+    /// When what is in the folder cannot be read.
+    pub(crate) fn conclude(
+        &self,
+        bench: &Bench<'_>,
+        experiment: report::experiment::Experiment,
+    ) -> anyhow::Result<report::experiment::Experiment> {
+        match self {
+            Self::Grid(grid) => grid::conclude(grid, bench, experiment),
+            Self::Growth(growth) => growth::conclude(growth, bench, experiment),
+            Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
+            Self::Stability(stability) => stability::conclude(stability, bench, experiment),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! `isobath experiment`: small ones to their end, interrupted, and mistyped. What is asserted is their structure and that
+//! figures are possible ones, not that anything agrees.
+
+use crate::support::{Machine, Running, Signal, entries, eventually, folder, isobath, run};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const GRID: &str = r#"
+title = "A small grid?"
+about = "Six short cells."
+[study.grid]
+law = "reno"
+repeats = 1
+shortest = "1s"
+round_trips = 1
+losses = 1
+longest = "1s"
+[study.grid.range]
+rates = ["5Mbit", "10Mbit"]
+rtts = ["20ms"]
+losses = [0.0]
+queues = [1]
+[study.grid.often]
+rates = ["10Mbit"]
+rtts = ["20ms"]
+losses = [0.0]
+queues = [1]
+"#;
+
+const STABILITY: &str = r#"
+title = "A small mesh?"
+about = "Two hosts."
+[study.stability]
+measurements = 2
+mean = "1s"
+time_scale = 2
+[study.stability.lab]
+summary = "two hosts"
+client = "a"
+server = "b"
+ipv6 = false
+hosts = ["a", "b"]
+[[study.stability.lab.link]]
+between = ["a", "b"]
+up = [{ kind = "rate", rate = "20Mbit" }, { kind = "delay", delay = "5ms" }]
+down = [{ kind = "rate", rate = "20Mbit" }, { kind = "delay", delay = "5ms" }]
+[[study.stability.background]]
+from = "a"
+to = "b"
+on = "200ms"
+off = "300ms"
+"#;
+
+const GROWTH: &str = r#"
+title = "A small study of growth?"
+about = "One path."
+[study.growth]
+seeds = 3
+losses = 5
+ack_losses = [0.0, 0.3]
+cell = [{ rate = "20Mbit", rtt = "20ms", loss = 0.01, queue = 1 }]
+[study.growth.lab]
+repeats = 2
+duration = "1s"
+cell = [{ rate = "10Mbit", rtt = "20ms", loss = 0.01, queue = 1 }]
+"#;
+
+const MATHIS: &str = r#"
+title = "A small study of loss?"
+about = "Two losses."
+[study.mathis]
+rate = "1Gbit"
+rtts = ["20ms", "40ms"]
+losses = [0.01, 0.001]
+seeds = 1
+events = 20
+"#;
+
+/// Runs the experiment in `text` and returns what it printed, which is what it wrote.
+#[track_caller]
+fn found(text: &str, more: &[&str]) -> Value {
+    let home = folder(&[("my.toml", text)]);
+    let line = [
+        "experiment",
+        "run",
+        "my.toml",
+        "--out",
+        "x",
+        "--json",
+        "--quiet",
+        "--with-invalid",
+    ];
+    let ran = run(home.path(), &[&line[..], more].concat());
+    let code = ran.status.code();
+    assert!(matches!(code, Some(0 | 1 | 3 | 5)), "{ran:?}");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let written = fs::read_to_string(home.path().join("x/experiment.json")).unwrap();
+    assert_eq!(found, serde_json::from_str::<Value>(&written).unwrap());
+    assert!(home.path().join("x/index.html").exists());
+    check(&found);
+    found
+}
+
+#[track_caller]
+fn check(found: &Value) {
+    assert_eq!(found["schema"], "isobath.experiment/1");
+    for case in found["cases"].as_array().unwrap() {
+        assert!(
+            case["name"].is_string() && case["expected"].is_string(),
+            "{case}"
+        );
+        assert_eq!(case["found"].is_null(), case["holds"].is_null(), "{case}");
+        assert_eq!(case["found"].is_null(), case["figures"].is_null(), "{case}");
+    }
+}
+
+/// The cell in this column of a table's row.
+fn cell(found: &Value, table: usize, row: usize, column: &str) -> Value {
+    let table = &found["tables"][table];
+    let columns = table["columns"].as_array().unwrap();
+    let at = columns.iter().position(|one| one["name"] == column);
+    table["rows"][row][at.unwrap()].clone()
+}
+
+#[test]
+fn a_grid_compares_ours_the_kernels_and_virtual_time() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let found = found(GRID, &["--jobs", "2"]);
+    for row in 0..2 {
+        let rate = cell(&found, 0, row, "rate").as_f64().unwrap();
+        for column in ["kernel", "ours", "virtual time"] {
+            let mbps = cell(&found, 0, row, column).as_f64().unwrap();
+            assert!(mbps > 0.0 && mbps < rate, "{column}: {mbps} of {rate}");
+        }
+    }
+    assert!(found["cases"][0]["figures"]["cells"] == 2, "{found:#}");
+    assert!(found["figures"].as_array().unwrap().len() >= 8);
+}
+
+#[test]
+fn a_mesh_leaves_a_record_of_every_measurement() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let found = found(STABILITY, &[]);
+    let pairs = (0..3).map(|row| cell(&found, 0, row, "here").as_f64().unwrap());
+    let failures = found["tables"][1]["rows"].as_array().unwrap().len();
+    assert!(pairs.sum::<f64>() >= 1.0 || failures > 0, "{found:#}");
+    assert_eq!(cell(&found, 0, 2, "paper"), 181.0);
+}
+
+#[test]
+fn growth_is_studied_in_virtual_time_and_in_labs() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let found = found(GROWTH, &[]);
+    let quotient = found["cases"][0]["figures"]["quotient"].as_f64().unwrap();
+    assert!((0.5..3.0).contains(&quotient), "{quotient}");
+    let labs = found["tables"].as_array().unwrap().len() - 1;
+    let mbps = cell(&found, labs, 0, "per window").as_f64().unwrap();
+    assert!(mbps > 0.0 && mbps < 10.0, "{mbps}");
+}
+
+#[test]
+fn more_loss_and_a_longer_round_trip_give_less() {
+    let found = found(MATHIS, &[]);
+    let mbps = |row| cell(&found, 0, row, "found").as_f64().unwrap();
+    assert!(mbps(0) > mbps(1) && mbps(2) > mbps(0), "{found:#}");
+}
+
+#[test]
+fn an_interrupted_experiment_keeps_what_it_has_and_goes_on() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let long = GRID
+        .replace("shortest = \"1s\"", "shortest = \"4s\"")
+        .replace("longest = \"1s\"", "longest = \"4s\"");
+    let home = folder(&[("my.toml", &long)]);
+    let line = [
+        "experiment",
+        "run",
+        "my.toml",
+        "--out",
+        "x",
+        "--jobs",
+        "1",
+        "--with-invalid",
+    ];
+    let going = Running::start(isobath(home.path(), &line));
+    let runs = home.path().join("x/runs");
+    let records = || count(&runs);
+    eventually("a second record", || records() == 2);
+    going.signal(Signal::INT);
+    let ran = going.finish();
+    assert_eq!(ran.status.code(), Some(130), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("go on with 'isobath experiment run my.toml"),
+        "{}",
+        ran.stderr
+    );
+    let first = fs::read(first_record(&runs)).unwrap();
+    let ran = run(home.path(), &line);
+    assert!(matches!(ran.status.code(), Some(0 | 1)), "{ran:?}");
+    assert_eq!(
+        fs::read(first_record(&runs)).unwrap(),
+        first,
+        "what was complete was made again"
+    );
+    assert!(ran.stdout.lines().count() <= 25, "{}", ran.stdout);
+    let other = run(home.path(), &[&line[..], &["--seed", "2"]].concat());
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+}
+
+fn count(runs: &Path) -> usize {
+    let folders = || {
+        entries(runs)
+            .into_iter()
+            .filter(|name| runs.join(name).is_dir())
+    };
+    if runs.exists() { folders().count() } else { 0 }
+}
+
+/// The `run.json` that was finished first.
+fn first_record(runs: &Path) -> std::path::PathBuf {
+    let folders = entries(runs)
+        .into_iter()
+        .map(|name| runs.join(name).join("run.json"));
+    let written = |path: &std::path::PathBuf| fs::metadata(path).and_then(|of| of.modified()).ok();
+    folders
+        .filter(|path| path.exists())
+        .min_by_key(written)
+        .unwrap()
+}
+
+#[test]
+fn what_there_is_is_listed_and_what_there_is_not_is_told() {
+    let home = folder(&[]);
+    let list = run(home.path(), &["experiment", "list"]);
+    assert_eq!(list.stdout.lines().count(), 5, "{}", list.stdout);
+    let shown = run(home.path(), &["experiment", "show", "btc/mathis"]);
+    assert!(shown.stdout.contains("[study.mathis]"), "{}", shown.stdout);
+    for arguments in [
+        &["btc/nothing"][..],
+        &["no.toml"],
+        &["btc/mathis", "--scale", "0"],
+    ] {
+        let ran = run(home.path(), &[&["experiment", "run"], arguments].concat());
+        assert_eq!(ran.status.code(), Some(2), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+}
