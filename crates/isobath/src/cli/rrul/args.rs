@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
     /// Write down when each of our datagrams entered and left each emulated link (table 'packets').
-    #[arg(long, requires = "lab")]
+    #[arg(long, conflicts_with = "host")]
     pub(super) packet_log: bool,
     /// Folder for the record [default: isobath-runs/TIME-rrul-NAME].
     #[arg(short, long)]
