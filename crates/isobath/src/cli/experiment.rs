@@ -144,7 +144,7 @@ fn begun(description: &Description, plan: &Plan, bench: &Bench<'_>) -> Experimen
             "host": crate::host::facts("experiment"),
         }));
     let papers = description.papers.iter();
-    papers.fold(begun, |begun, paper| begun.paper(paper))
+    papers.fold(begun, Experiment::paper)
 }
 
 /// The experiment's folder, absolute.

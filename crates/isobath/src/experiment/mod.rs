@@ -84,10 +84,10 @@ impl Study {
         experiment: report::experiment::Experiment,
     ) -> anyhow::Result<report::experiment::Experiment> {
         match self {
-            Self::Grid(grid) => grid::conclude(grid, bench, experiment),
+            Self::Grid(grid) => Ok(grid::conclude(grid, bench, experiment)),
             Self::Growth(growth) => growth::conclude(growth, bench, experiment),
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
-            Self::Stability(stability) => stability::conclude(stability, bench, experiment),
+            Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 /// The page beside [`FILE`].
 const PAGE: &str = "index.html";
 /// The most cases on a terminal: with the lines around them 25 lines.
-const MOST_CASES: usize = 17;
+const MOST_CASES: usize = 16;
 /// Columns of a terminal.
 const WIDTH: usize = 100;
 

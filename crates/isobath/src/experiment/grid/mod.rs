@@ -188,11 +188,7 @@ fn simulate(grid: &Grid, bench: &Bench<'_>, cells: &[Cell]) -> anyhow::Result<()
 }
 
 /// What the grid shows.
-pub(super) fn conclude(
-    grid: &Grid,
-    bench: &Bench<'_>,
-    experiment: Experiment,
-) -> anyhow::Result<Experiment> {
+pub(super) fn conclude(grid: &Grid, bench: &Bench<'_>, experiment: Experiment) -> Experiment {
     let cells = grid.cells(bench.scale);
     let outcomes = found::all(bench, &cells);
     let mut experiment = cases::add(experiment, &outcomes.found);
@@ -201,7 +197,7 @@ pub(super) fn conclude(
     for note in notes(grid, bench, &outcomes) {
         experiment = experiment.note(note);
     }
-    Ok(experiment)
+    experiment
 }
 
 fn notes(grid: &Grid, bench: &Bench<'_>, outcomes: &found::Outcomes) -> Vec<String> {

@@ -72,7 +72,7 @@ fn listen(port: u16) -> Result<TcpListener, sys::Error> {
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
-    bind().map_err(|error| sys::Error::io("listen on", &format!("port {port}"), error))
+    bind().map_err(|error| sys::Error::io("listen on", format!("port {port}"), error))
 }
 
 /// Takes one connection after the other and reads it to its end.

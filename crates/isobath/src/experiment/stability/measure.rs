@@ -45,7 +45,7 @@ pub(super) fn all(
     bench: &Bench<'_>,
     topology: Topology,
     background: &[Background],
-    due: Vec<Planned>,
+    due: &[Planned],
 ) -> anyhow::Result<()> {
     let network = Network::up(topology, bench.seed)?;
     let hosts = network.topology().hosts.clone();
@@ -65,7 +65,7 @@ pub(super) fn all(
     thread::scope(|scope| {
         let started = background::start(scope, &network, background, bench.seed, &stop);
         if started.is_ok() {
-            mesh.keep_time(&due);
+            mesh.keep_time(due);
         }
         stop.store(true, Ordering::Relaxed);
         started
@@ -84,11 +84,12 @@ impl Mesh<'_> {
     /// Starts each measurement at its time and waits for all. Those of an experiment that goes on keep their distances.
     fn keep_time(&self, due: &[Planned]) {
         let skipped = due.first().map_or(Duration::ZERO, |first| first.start);
-        let last = due.last().map_or(Duration::ZERO, |last| last.start) - skipped;
+        let last = due.last().map_or(Duration::ZERO, |last| last.start);
+        let last = last.saturating_sub(skipped);
         let begin = clock::now();
         thread::scope(|scope| {
             for planned in due {
-                let start = begin + (planned.start - skipped);
+                let start = begin + planned.start.saturating_sub(skipped);
                 if !self.wait_until(start) {
                     return;
                 }

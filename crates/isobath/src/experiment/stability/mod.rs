@@ -100,7 +100,7 @@ pub(super) fn run(stability: &Stability, bench: &Bench<'_>) -> anyhow::Result<()
         return Ok(());
     }
     let topology = stability.topology().map_err(anyhow::Error::msg)?;
-    measure::all(bench, topology, &stability.background, due)
+    measure::all(bench, topology, &stability.background, &due)
 }
 
 /// What the study shows.
@@ -108,7 +108,7 @@ pub(super) fn conclude(
     stability: &Stability,
     bench: &Bench<'_>,
     experiment: Experiment,
-) -> anyhow::Result<Experiment> {
+) -> Experiment {
     let all = stability.measurements(bench.scale);
     let made: Vec<_> = (0..all)
         .filter_map(|number| found::read(bench, number))
@@ -118,7 +118,7 @@ pub(super) fn conclude(
     let mut experiment = cases::add(experiment, &pairs);
     experiment = figures::add(experiment, &pairs);
     experiment = found::tables(experiment, &made, &pairs);
-    Ok(experiment
+    experiment
         .note(format!(
             "{} of {all} measurements were made (scale {}), with a mean of {:.1} s between starts: the paper's 30 s, {} times \
              faster.",
@@ -136,5 +136,5 @@ pub(super) fn conclude(
             "The paper's curves are not in its text; beside ours stand the numbers that it names. Its paths were those of the \
              Internet between some 100 hosts in 1999 or 2000; those of a lab have other rates, and throughputs cannot be \
              compared in absolute terms.",
-        ))
+        )
 }

@@ -68,7 +68,7 @@ mod tests {
             "{pairs:?}"
         );
         assert!(
-            tools.values().all(|&n| (1_400..1_600).contains(&n)),
+            tools.values().all(|&n| (1_350..1_650).contains(&n)),
             "{tools:?}"
         );
     }
