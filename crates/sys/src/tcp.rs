@@ -54,6 +54,19 @@ pub fn set_window_clamp(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_WINDOW_CLAMP of", name(fd), e))
 }
 
+/// Gives the connection room for `octets` that have arrived and are not read (`SO_RCVBUF`, beyond the system's limit where that
+/// is allowed), instead of as much as the kernel finds it needs. The window that is offered follows it.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_receive_buffer(fd: &impl AsFd, octets: usize) -> Result<(), Error> {
+    let value = i32::try_from(octets).unwrap_or(i32::MAX);
+    let forced = sockopt::set_int(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, value);
+    forced
+        .or_else(|_| SockRef::from(fd).set_recv_buffer_size(octets))
+        .map_err(|e| Error::io("set SO_RCVBUF of", name(fd), e))
+}
+
 /// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups
 /// where nobody waits for the data itself.
 ///

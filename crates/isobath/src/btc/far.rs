@@ -370,7 +370,7 @@ impl Run<'_> {
         let cc = sending::law(&setup.options);
         prepare_accepted(&socket, setup.class, setup.sends.then_some(cc));
         if !setup.sends {
-            kernel::limit_window(&socket, setup.options.max_window, setup.options.mss);
+            kernel::offer_window(&socket, &setup.options);
             // The preamble is a segment, too.
             let books = kernel::receive(setup.id, &socket, 1, &abort);
             drop(slot);

@@ -18,6 +18,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
+use transport::Options;
 use units::Instant;
 
 /// How often the window is looked at.
@@ -28,6 +29,8 @@ const FINE_LOOK: Duration = Duration::from_micros(200);
 const UNSENT: u32 = 64 * 1_024;
 /// As our own sender: after its time a transfer repairs what it has lost.
 const SETTLE: Duration = Duration::from_secs(2);
+/// Octets of window that the kernel is asked to offer at most: 1 Gbit/s times 250 ms.
+const MOST_OFFERED: u32 = 32 << 20;
 
 /// What the kernel is to send.
 pub(crate) struct Job<'a> {
@@ -98,13 +101,18 @@ pub(crate) fn receive(
     }
 }
 
-/// Limits the window that a receiver offers, as `--window` limits ours.
-pub(crate) fn limit_window(socket: &TcpStream, segments: Option<u32>, mss: u16) {
-    if let Some(segments) = segments {
-        let octets = segments.saturating_mul(mss.into());
-        // A kernel that does not take it offers what it likes; the scorecard shows the window. Of its buffer it counts on
-        // half for headers, so it offers this much at once, and no more.
-        let _ = SockRef::from(socket).set_recv_buffer_size(octets as usize * 2);
+/// Has the kernel's receiver offer the window that ours offers: at once, instead of as much as it finds out to be needed, by
+/// which it would hold slow start back.
+pub(crate) fn offer_window(socket: &TcpStream, options: &Options) {
+    let segments = options.max_window.unwrap_or(u32::MAX);
+    let octets = segments
+        .min(options.receive_window)
+        .saturating_mul(options.mss.into())
+        .min(MOST_OFFERED);
+    // A kernel that does not take it offers what it likes; the table of windows shows it. Of its buffer it counts on half for
+    // headers.
+    let _ = tcp::set_receive_buffer(socket, octets as usize * 2);
+    if options.max_window.is_some() {
         let _ = tcp::set_window_clamp(socket, octets);
     }
 }

@@ -141,7 +141,7 @@ impl<'a> Near<'a> {
                 let setup = |socket: &socket2::Socket| prepare(socket, plan.class, cc);
                 let open = dialer.open(*peer, self.id, STREAM_KIND, CONNECT, setup)?;
                 if plan.direction == Direction::Down {
-                    kernel::limit_window(&open.socket, plan.options.max_window, plan.options.mss);
+                    kernel::offer_window(&open.socket, &plan.options);
                 }
                 *stream = Some(open.socket);
             }
