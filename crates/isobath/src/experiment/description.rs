@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn the_document_names_every_built_in_experiment() {
+        let document = include_str!("../../../../docs/experiments.md");
+        for name in Description::names() {
+            assert!(document.contains(&format!("| `{name}` |")), "{name}");
+        }
+    }
+
+    #[test]
     fn a_mistake_is_told_with_its_line() {
         let text = "title = 't?'\nabout = 'a'\n[study.mathis]\nlosses = [0.1]\nspeed = 3\n";
         let error = Description::parse(text, "my").unwrap_err().to_string();

@@ -92,7 +92,7 @@ fn found(text: &str, more: &[&str]) -> Value {
         "--with-invalid",
     ];
     let ran = run(home.path(), &[&line[..], more].concat());
-    let code = ran.status.code();
+    let code = ran.code();
     assert!(matches!(code, Some(0 | 1 | 3 | 5)), "{ran:?}");
     let found: Value = serde_json::from_str(&ran.stdout).unwrap();
     let written = fs::read_to_string(home.path().join("x/experiment.json")).unwrap();
@@ -197,7 +197,7 @@ fn an_interrupted_experiment_keeps_what_it_has_and_goes_on() {
     eventually("a second record", || records() == 2);
     going.signal(Signal::INT);
     let ran = going.finish();
-    assert_eq!(ran.status.code(), Some(130), "{ran:?}");
+    assert_eq!(ran.code(), Some(130), "{ran:?}");
     assert!(
         ran.stderr
             .contains("go on with 'isobath experiment run my.toml"),
@@ -206,7 +206,7 @@ fn an_interrupted_experiment_keeps_what_it_has_and_goes_on() {
     );
     let first = fs::read(first_record(&runs)).unwrap();
     let ran = run(home.path(), &line);
-    assert!(matches!(ran.status.code(), Some(0 | 1)), "{ran:?}");
+    assert!(matches!(ran.code(), Some(0 | 1)), "{ran:?}");
     assert_eq!(
         fs::read(first_record(&runs)).unwrap(),
         first,
@@ -214,7 +214,7 @@ fn an_interrupted_experiment_keeps_what_it_has_and_goes_on() {
     );
     assert!(ran.stdout.lines().count() <= 25, "{}", ran.stdout);
     let other = run(home.path(), &[&line[..], &["--seed", "2"]].concat());
-    assert_eq!(other.status.code(), Some(2), "{other:?}");
+    assert_eq!(other.code(), Some(2), "{other:?}");
 }
 
 fn count(runs: &Path) -> usize {
@@ -251,7 +251,7 @@ fn what_there_is_is_listed_and_what_there_is_not_is_told() {
         &["btc/mathis", "--scale", "0"],
     ] {
         let ran = run(home.path(), &[&["experiment", "run"], arguments].concat());
-        assert_eq!(ran.status.code(), Some(2), "{ran:?}");
+        assert_eq!(ran.code(), Some(2), "{ran:?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
     }
 }

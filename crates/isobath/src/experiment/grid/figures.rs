@@ -28,7 +28,9 @@ fn scatter(id: &str, title: &str, x: &str, y: &str, points: Vec<(f64, f64)>) -> 
     let (low, high) = all.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    let line = [(low, low), (high, high)];
+    let line = [low, high].map(|end| (end, end));
+    // Without points there is no line.
+    let line = line.into_iter().filter(|_| !points.is_empty());
     Figure::new(id, title)
         .x(Axis::new(x, "Mbit/s").log())
         .y(Axis::new(y, "Mbit/s").log())
