@@ -113,9 +113,7 @@ pub(crate) fn run(
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
     let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
-    let up = context.plan.direction == Direction::Up;
-    let most = context.plan.traced();
-    let tracing = (most > 0).then(|| Tracing::begin(record.dir(), origin, Some(clock), up, most));
+    let tracing = Tracing::begin(record.dir(), context.plan, origin, Some(clock));
     let mut run = Run {
         context,
         client,

@@ -9,8 +9,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use transport::wire::LONGEST_ACK;
 
-/// What the system gives every packet.
-const HOPS: u8 = 64;
 /// IPv6 header, UDP header and the longest that is kept of a datagram.
 const SNAPLEN: usize = 40 + 8 + LONGEST_ACK;
 
@@ -23,6 +21,8 @@ pub(crate) struct About<'a> {
     /// Half of the round trip by which the two ends' clocks were compared, in nanoseconds: how far the other end's times may
     /// be off. Nothing where there is no other end, and so no receiver's trace.
     pub(crate) clock_error_ns: Option<u64>,
+    /// What packets are sent with.
+    pub(crate) hop_limit: u8,
 }
 
 /// The files `sender.pcapng` and `receiver.pcapng` of a run.
@@ -43,6 +43,7 @@ struct Trace {
     writer: Writer<BufWriter<File>>,
     interface: InterfaceId,
     seen: Statistics,
+    hop_limit: u8,
     packet: Vec<u8>,
 }
 
@@ -135,6 +136,7 @@ impl Trace {
             writer,
             interface,
             seen,
+            hop_limit: about.hop_limit,
             packet: Vec::with_capacity(SNAPLEN),
         })
     }
@@ -178,7 +180,7 @@ impl Trace {
             from,
             to,
             class: entry.class,
-            hop_limit: HOPS,
+            hop_limit: self.hop_limit,
             kept: entry.octets,
             len: entry.len.into(),
         }

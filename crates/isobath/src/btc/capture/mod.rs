@@ -11,7 +11,7 @@
 //!
 //! **Headers.** A socket does not see IP and UDP headers: they are made up of what it does know (see the crate `capture`).
 //! Addresses are the near end's, in both files; where a translator of addresses lies between, the far end saw others.
-//! The hop limit is the one that packets of ours are sent with, at the receiving end too.
+//! The hop limit is the one that packets are sent with, at the receiving end too.
 
 mod files;
 mod journal;

@@ -2,6 +2,7 @@
 
 use super::files::{About, Ends, Traces};
 use super::{Journal, Malformed};
+use crate::btc::plan::{Direction, Plan};
 use crate::host;
 use data_encoding::BASE64;
 use session::ClockOffset;
@@ -10,6 +11,9 @@ use std::io;
 use std::path::Path;
 use sys::clock;
 use units::Instant;
+
+/// What the system gives every packet.
+const FULL: u8 = 64;
 
 /// What passed the sockets of this end in one round.
 pub(crate) struct NearTrace {
@@ -39,28 +43,33 @@ pub(crate) struct Traced {
 }
 
 impl Tracing {
-    /// Begins the files in `folder` of a run that began at `origin`; without a far end there is no file of the receiver's.
+    /// Begins the files in `folder` of a run of `plan` that began at `origin`, if it is to have any; without a far end there is
+    /// no file of the receiver's.
     pub(crate) fn begin(
         folder: &Path,
+        plan: &Plan,
         origin: Instant,
         far: Option<ClockOffset>,
-        is_sender: bool,
-        most: u64,
-    ) -> Self {
+    ) -> Option<Self> {
+        let most = plan.traced();
+        if most == 0 {
+            return None;
+        }
         let facts = host::facts("client");
         let about = About {
             hardware: &format!("{} x {}", facts.cpus, facts.cpu),
             os: &facts.kernel,
             origin_wall_ns: clock::stamp().wall_at(origin),
             clock_error_ns: far.map(|clock| clock.rtt_ns / 2),
+            hop_limit: plan.hop.unwrap_or(FULL),
         };
-        Self {
+        Some(Self {
             traces: Traces::create(folder, &about),
-            is_sender,
+            is_sender: plan.direction == Direction::Up,
             most,
             far: HashMap::new(),
             is_malformed: false,
-        }
+        })
     }
 
     /// Takes a piece of the far end's trace of transfer `id`.

@@ -126,10 +126,10 @@ impl Going<'_, '_> {
         match self.row.socket.send(&[out]) {
             Ok(_) => Ok(()),
             Err(error) if error.is_too_long() => {
-                let mtu = self.row.socket.path_mtu();
-                self.answers
-                    .refusal
-                    .get_or_insert((Verdict::TooLong(mtu), None));
+                // The kernel leaves there what would fit.
+                self.take_events()?;
+                let unknown = (Verdict::TooLong(None), None);
+                self.answers.refusal.get_or_insert(unknown);
                 Ok(())
             }
             Err(error) => Err(error),
@@ -143,13 +143,18 @@ impl Going<'_, '_> {
                 return Ok(());
             }
             if self.row.socket.wait(deadline.since(now))?.event {
-                while let Some(event) = self.row.socket.poll_event()? {
-                    if let Event::Icmp(error) = event {
-                        self.take(&error);
-                    }
-                }
+                self.take_events()?;
             }
         }
+    }
+
+    fn take_events(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.row.socket.poll_event()? {
+            if let Event::Icmp(error) = event {
+                self.take(&error);
+            }
+        }
+        Ok(())
     }
 
     fn take(&mut self, error: &IcmpError) {

@@ -55,8 +55,7 @@ pub(crate) fn run(
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
     let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
-    let most = context.plan.traced();
-    let tracing = (most > 0).then(|| Tracing::begin(record.dir(), origin, None, true, most));
+    let tracing = Tracing::begin(record.dir(), context.plan, origin, None);
     let mut run = Run {
         context,
         to,
