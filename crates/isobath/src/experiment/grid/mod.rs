@@ -108,7 +108,7 @@ impl Grid {
         light / workers + heavy + Duration::from_secs_f64(packets / SIMULATED)
     }
 
-    fn job(&self, bench: &Bench<'_>, cell: &Cell) -> anyhow::Result<Job> {
+    fn job(&self, bench: &Bench<'_>, index: usize, cell: &Cell) -> anyhow::Result<Job> {
         let name = cell.name();
         let lab = bench.write(&format!("{name}.lab.toml"), &cell.toml(0.0))?;
         let repeats = self.repeats(bench.scale);
@@ -120,7 +120,7 @@ impl Grid {
         };
         let arguments = format!(
             "btc --compare --cc {cc} --repeat {repeats} --duration {seconds} --seed {} --lab",
-            bench.seed
+            seed(bench, index)
         );
         let arguments = arguments.split(' ').map(str::to_owned);
         let transfers = u32::try_from(2 * repeats).unwrap_or(u32::MAX);
@@ -133,17 +133,30 @@ impl Grid {
     }
 
     /// The same cell in virtual time, once for each repeat. The rules are those that the transfers over UDP had.
-    fn simulations(&self, bench: &Bench<'_>, cell: &Cell, options: &Options) -> Vec<Case> {
+    fn simulations(
+        &self,
+        bench: &Bench<'_>,
+        index: usize,
+        cell: &Cell,
+        options: &Options,
+    ) -> Vec<Case> {
         let seeds = 0..self.repeats(bench.scale) as u64;
         let case = |seed| Case {
             cell: *cell,
             ack_loss: 0.0,
             options: options.clone(),
             end: End::After(self.duration(cell)),
-            seed: bench.seed.wrapping_mul(1_000).wrapping_add(seed),
+            seed: self::seed(bench, index)
+                .wrapping_mul(10_000)
+                .wrapping_add(seed),
         };
         seeds.map(case).collect()
     }
+}
+
+/// The seed of the cell at `index`: cells with the same chance would differ all in the same way.
+const fn seed(bench: &Bench<'_>, index: usize) -> u64 {
+    bench.seed.wrapping_mul(10_000).wrapping_add(index as u64)
 }
 
 /// Where the simulations of a cell are kept.
@@ -156,7 +169,8 @@ pub(super) fn run(grid: &Grid, bench: &Bench<'_>) -> anyhow::Result<()> {
     let cells = grid.cells(bench.scale);
     let jobs: Vec<Job> = cells
         .iter()
-        .map(|cell| grid.job(bench, cell))
+        .enumerate()
+        .map(|(index, cell)| grid.job(bench, index, cell))
         .collect::<anyhow::Result<_>>()?;
     pool::run(bench, &jobs);
     simulate(grid, bench, &cells)
@@ -166,12 +180,12 @@ pub(super) fn run(grid: &Grid, bench: &Bench<'_>) -> anyhow::Result<()> {
 fn simulate(grid: &Grid, bench: &Bench<'_>, cells: &[Cell]) -> anyhow::Result<()> {
     let mut of = Vec::new();
     let mut cases = Vec::new();
-    for cell in cells {
+    for (index, cell) in cells.iter().enumerate() {
         let Some(found) = Found::of(bench, cell) else {
             continue;
         };
         if bench.read(&simulated_name(cell)).is_none() {
-            let new = grid.simulations(bench, cell, &found.options);
+            let new = grid.simulations(bench, index, cell, &found.options);
             of.extend(std::iter::repeat_n(cell, new.len()));
             cases.extend(new);
         }

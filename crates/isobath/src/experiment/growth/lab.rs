@@ -49,7 +49,7 @@ impl Labs {
 
     pub(super) fn run(&self, bench: &Bench<'_>) -> anyhow::Result<()> {
         let mut jobs = Vec::new();
-        for cell in &self.cell {
+        for (index, cell) in self.cell.iter().enumerate() {
             let lab = bench.write(&format!("{}.lab.toml", cell.name()), &cell.toml(0.0))?;
             for rule in RULES {
                 let arguments = format!(
@@ -57,7 +57,7 @@ impl Labs {
                     PAPER_RULES,
                     self.repeats(bench.scale),
                     self.duration.0.as_secs(),
-                    bench.seed,
+                    bench.seed.wrapping_mul(100).wrapping_add(index as u64),
                 );
                 let arguments = arguments.split(' ').map(str::to_owned);
                 jobs.push(Job {
