@@ -182,7 +182,7 @@ fn each_pair_has_one_of_ours_and_one_of_the_kernels() {
     assert!(
         transfers
             .iter()
-            .all(|t| t.sent_packets >= 200 && t.lost < 30),
+            .all(|t| t.sent_packets >= 200 && t.lost <= t.sent_packets - 200),
         "{transfers:?}"
     );
     assert_eq!(values(&run["summary"]["pairs"]).count(), 2);

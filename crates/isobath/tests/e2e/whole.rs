@@ -201,7 +201,7 @@ fn a_burst_allowance_is_found_and_left_out() {
 }
 
 #[test]
-fn a_client_with_a_fifth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
+fn a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
