@@ -11,6 +11,9 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use units::TrafficClass;
 
+/// How often a send is repeated that failed because of ICMP errors, before the reason is taken to last.
+const RETRIES: usize = 32;
+
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
@@ -44,11 +47,14 @@ impl UdpSocket {
     /// full buffer is no error, and neither is an ICMP error for an earlier datagram.
     pub fn send(&self, batch: &[Outgoing<'_>]) -> Result<Sent, Error> {
         let batch = &batch[..batch.len().min(BATCH)];
-        // A pending ICMP report fails the first try and is thereby cleared.
-        let result = match self.try_send(batch) {
-            Err(e) if is_icmp_report(&e) => self.try_send(batch),
-            other => other,
-        };
+        // A pending ICMP report fails a try and is thereby cleared; where every datagram brings one, the next is there soon.
+        let mut result = self.try_send(batch);
+        for _ in 0..RETRIES {
+            if !result.as_ref().is_err_and(is_icmp_report) {
+                break;
+            }
+            result = self.try_send(batch);
+        }
         let number = |ids| self.sent.fetch_add(ids, Ordering::Relaxed);
         let failure = result.as_ref().err().and_then(io::Error::raw_os_error);
         match (result, failure) {

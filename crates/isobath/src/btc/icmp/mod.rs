@@ -1,6 +1,6 @@
-//! Towards hosts that do not cooperate: what ICMP tells of packets that came to their end (TReno).
+//! Towards hosts that do not cooperate: what ICMP tells of packets that came to their end (`TReno`).
 //!
-//! Source: M. Mathis, *Windowed ping: an IP layer performance diagnostic* (1994), and his TReno after it. Packets
+//! Source: M. Mathis, *Windowed ping: an IP layer performance diagnostic* (1994), and his `TReno` after it. Packets
 //! of full size go to a port at which nobody listens, or have a hop limit that ends at a router on the way. Whoever gives
 //! one up says so in an ICMP error, which quotes the packet's beginning ([`quote`]): that is an acknowledgement of one
 //! packet ([`answers`]). A receiver at this side ([`super::sending`]) makes of these what TCP's receiver would have said, and

@@ -56,11 +56,11 @@ impl Transfer<'_> {
             told.sender.reason = Some(reason);
             told
         };
-        let outcome = self
+        let books = self
             .socket()
             .map_err(|error| error.to_string())
             .and_then(|socket| self.on(socket));
-        outcome.unwrap_or_else(failed)
+        books.unwrap_or_else(failed)
     }
 
     fn socket(&self) -> Result<UdpSocket, Error> {
@@ -75,8 +75,8 @@ impl Transfer<'_> {
 
     fn on(&self, socket: UdpSocket) -> Result<Told, String> {
         let session = secret();
-        let quoted = self.reach(&socket, session)?;
-        let quotes = Quotes::new(session, self.to, quoted);
+        let octets = self.reach(&socket, session)?;
+        let quotes = Quotes::new(session, self.to, octets);
         let is_by_port = quotes.is_by_port();
         let local = socket.local_addr().map_err(|error| error.to_string())?;
         let log = Log::new(self.sink, self.origin, self.id, true, MOST_PASSED);
@@ -122,8 +122,8 @@ impl Transfer<'_> {
         for len in [0, self.plan.options.mss] {
             // Whatever is quoted: here every answer counts.
             let found = self.ask(socket, session, len)?;
-            match (found.first, found.refusal) {
-                (Some(answer), _) => quoted = quoted.min(answer.quoted),
+            match (found.quoted, found.refusal) {
+                (Some(octets), _) => quoted = quoted.min(octets),
                 (None, Some((Verdict::Refused(errno), reporter))) => {
                     return Err(refused(errno, reporter.map(|ip| ip.to_string())));
                 }
@@ -179,8 +179,13 @@ impl Transfer<'_> {
         };
         // Where only UDP's header is quoted any error will do: nobody else sends from this socket.
         let mut quotes = Quotes::new(session, self.to, QUOTED);
-        let Ok(found) = row.send(&mut quotes, self.abort) else {
-            return;
+        let found = match row.send(&mut quotes, self.abort) {
+            Ok(found) => found,
+            Err(error) => {
+                sender.outcome = Outcome::Failed;
+                sender.reason = Some(format!("nobody knows whose figure it is: {error}"));
+                return;
+            }
         };
         let found = limit::Found {
             sent: found.sent,

@@ -34,21 +34,10 @@ pub(crate) struct Row<'a> {
 pub(crate) struct Answers {
     pub(crate) sent: u32,
     pub(crate) answered: u32,
-    /// The first that arrived.
-    pub(crate) first: Option<Answer>,
+    /// Octets of the payload that the first answer quotes, at most those that are kept; none without an answer.
+    pub(crate) quoted: Option<usize>,
     /// The first that said why it did not, and who said so.
     pub(crate) refusal: Option<(Verdict, Option<IpAddr>)>,
-}
-
-/// An answer to a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) reporter: Option<IpAddr>,
-    /// Octets of the payload that it quotes, at most those that are kept.
-    pub(crate) quoted: usize,
-    /// Whether the packet's hops were used up on the way.
-    pub(crate) is_hop_limit: bool,
-    pub(crate) rtt: Duration,
 }
 
 /// A row under way.
@@ -56,8 +45,6 @@ struct Going<'r, 'a> {
     row: &'r Row<'a>,
     quotes: &'r mut Quotes,
     ids: SplitMix64,
-    /// When the last one was sent.
-    sent_at: Instant,
     answers: Answers,
 }
 
@@ -76,10 +63,9 @@ impl Row<'_> {
             row: self,
             quotes,
             ids: SplitMix64::new(self.secret),
-            sent_at: clock::now(),
             answers: Answers::default(),
         };
-        let begin = going.sent_at;
+        let begin = clock::now();
         while going.answers.sent < self.count && !going.is_answered() && !abort() {
             going.next()?;
             going.wait_until(begin + self.interval * going.answers.sent)?;
@@ -94,7 +80,7 @@ impl Row<'_> {
 
 impl Going<'_, '_> {
     fn is_answered(&self) -> bool {
-        self.row.until_answer && (self.answers.first.is_some() || self.answers.refusal.is_some())
+        self.row.until_answer && (self.answers.quoted.is_some() || self.answers.refusal.is_some())
     }
 
     /// Whether there is nothing more to wait for.
@@ -104,13 +90,12 @@ impl Going<'_, '_> {
 
     fn next(&mut self) -> Result<(), Error> {
         let id = PacketId(u64::from(self.answers.sent) << 32 | self.ids.draw() >> 32);
-        self.sent_at = clock::now();
         let segment = Segment {
             seq: Seq(self.answers.sent),
             id,
             len: self.row.len,
             flags: SegmentFlags::default(),
-            sent: self.sent_at,
+            sent: clock::now(),
         };
         let mut octets = vec![0; wire::segment_length(self.row.len)];
         // It is as long as it must be.
@@ -166,12 +151,7 @@ impl Going<'_, '_> {
                     return;
                 }
                 self.answers.answered += 1;
-                self.answers.first.get_or_insert(Answer {
-                    reporter: error.reporter,
-                    quoted,
-                    is_hop_limit: error.is_hop_limit(),
-                    rtt: clock::now().since(self.sent_at),
-                });
+                self.answers.quoted.get_or_insert(quoted);
             }
             other => {
                 self.answers.refusal.get_or_insert((other, error.reporter));
