@@ -70,7 +70,9 @@ impl Live {
                 bytes as f64 / (whole * watches.len().max(1) as u64) as f64
             }
         };
-        let cwnd = watches.first().map_or(0, |w| w.cwnd_milli.load(Ordering::Relaxed));
+        let cwnd = watches
+            .first()
+            .map_or(0, |w| w.cwnd_milli.load(Ordering::Relaxed));
         Self {
             done: before + share.min(1.0) / plan.rounds().len() as f64,
             mbps: bytes as f64 * 8e-6 / elapsed.as_secs_f64().max(1e-3),

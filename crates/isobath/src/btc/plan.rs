@@ -90,7 +90,9 @@ pub(crate) enum Limit {
 }
 
 /// What carries a transfer.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tool {
     /// The kernel's TCP.

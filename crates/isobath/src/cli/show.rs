@@ -1,11 +1,11 @@
 //! `isobath show`.
 
 use super::print;
-use crate::{btc, calibrate};
 use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
+use crate::{btc, calibrate};
 use anyhow::Context;
 use record::{Record, Run};
 use std::path::PathBuf;

@@ -206,7 +206,9 @@ impl Path {
 
     /// Whether some link limits the data's rate.
     pub(crate) fn is_limited(&self) -> bool {
-        self.links.iter().any(|link| profiles::rate(&link.up).is_some())
+        self.links
+            .iter()
+            .any(|link| profiles::rate(&link.up).is_some())
     }
 
     /// For the record.

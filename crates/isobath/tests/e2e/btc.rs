@@ -37,8 +37,6 @@ table! {
 table! {
     /// The columns of `transfers` that are looked at here.
     struct Transfer in "transfers" {
-        /// Its number.
-        transfer: u16,
         /// What carried it.
         tool: record::Label,
         /// Octets acknowledged.
@@ -146,7 +144,7 @@ fn identifiers_alone_are_enough_for_a_sender() {
     let run = in_lab(place.path(), &["--one-way", "--segments", "300"]);
     assert_eq!(run["plan"]["mode"], "one-way");
     assert_eq!(run["summary"]["outcomes"], json!({"complete": 1}));
-    assert_eq!(number(&run, "/summary/segments"), 300.0);
+    assert!((number(&run, "/summary/segments") - 300.0).abs() < 0.5);
 }
 
 #[test]
@@ -187,7 +185,7 @@ fn each_pair_has_one_of_ours_and_one_of_the_kernels() {
     );
     assert_eq!(values(&run["summary"]["pairs"]).count(), 2);
     assert_eq!(run["summary"]["kernel"]["cc"], "reno");
-    assert!(number(&run, "/summary/difference_pct/n") == 2.0);
+    assert!((number(&run, "/summary/difference_pct/n") - 2.0).abs() < 0.5);
 }
 
 #[test]
@@ -319,7 +317,10 @@ fn garbage_tampering_replays_and_strangers_change_no_octet() {
     let more = ["--segments", "500", "--window", "20"];
     let ran = through(&path, &server, place.path(), &more).finish();
     let run = ran.json();
-    assert_eq!(number(&run, "/summary/segments"), 500.0, "{run:#}");
+    assert!(
+        (number(&run, "/summary/segments") - 500.0).abs() < 0.5,
+        "{run:#}"
+    );
     assert_eq!(run["summary"]["outcomes"], json!({"complete": 1}));
     // Each packet came twice, which is once; the stranger's copies came to nobody.
     assert!(number(&run, "/summary/loss_pct") < 50.0);
