@@ -1,5 +1,7 @@
 //! What tshark reads in a file of ours, with and without the dissector in `share/wireshark`: the very values that were written.
 
+#![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
+
 use capture::Datagram;
 use capture::pcapng::{
     self,

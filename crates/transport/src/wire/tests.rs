@@ -139,7 +139,9 @@ prop_compose! {
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
     ) -> Ack {
         let mut sack = SackBlocks::NONE;
-        blocks.iter().for_each(|(first, end)| assert!(sack.push(Seq(*first), Seq(*end))));
+        for (first, end) in blocks {
+            assert!(sack.push(Seq(first), Seq(end)));
+        }
         Ack {
             ack: Seq(number),
             id: PacketId(id),

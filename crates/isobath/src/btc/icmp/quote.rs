@@ -161,12 +161,12 @@ mod tests {
     fn a_packet_is_known_by_its_header_where_that_is_quoted() {
         let mut quotes = Quotes::new(SESSION, to(), 64);
         assert_eq!(quotes.send(PacketId(9)), to());
-        let quoted = &octets(0x0000_0009_dead_beef)[..64];
-        let found = quotes.find(&error((3, 3), to(), quoted));
+        let head = &octets(0x0000_0009_dead_beef)[..64];
+        let found = quotes.find(&error((3, 3), to(), head));
         assert_eq!(found, Some(PacketId(0x0000_0009_dead_beef)));
-        assert_eq!(quotes.find(&error((3, 3), to(), &quoted[..47])), None);
+        assert_eq!(quotes.find(&error((3, 3), to(), &head[..47])), None);
         let mut others = Quotes::new(SESSION + 1, to(), 64);
-        assert_eq!(others.find(&error((3, 3), to(), quoted)), None);
+        assert_eq!(others.find(&error((3, 3), to(), head)), None);
     }
 
     #[test]

@@ -142,6 +142,10 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
+    fn is_same(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
     fn range() -> Values {
         values(
             "rates = ['1Mbit', '10Mbit', '100Mbit']\nrtts = ['5ms', '50ms', '200ms']\nlosses = [0.0, 0.01]\nqueues = [0.25, 1, 4]",
@@ -162,11 +166,13 @@ mod tests {
         for cell in &all {
             let has = |same: fn(&Cell, &Cell) -> bool| chosen.iter().any(|one| same(one, cell));
             assert!(has(|a, b| a.rate == b.rate && a.rtt == b.rtt));
-            assert!(has(|a, b| a.rate == b.rate && a.loss == b.loss));
-            assert!(has(|a, b| a.rate == b.rate && a.queue == b.queue));
-            assert!(has(|a, b| a.rtt == b.rtt && a.loss == b.loss));
-            assert!(has(|a, b| a.rtt == b.rtt && a.queue == b.queue));
-            assert!(has(|a, b| a.loss == b.loss && a.queue == b.queue));
+            assert!(has(|a, b| a.rate == b.rate && is_same(a.loss, b.loss)));
+            assert!(has(|a, b| a.rate == b.rate && is_same(a.queue, b.queue)));
+            assert!(has(|a, b| a.rtt == b.rtt && is_same(a.loss, b.loss)));
+            assert!(has(|a, b| a.rtt == b.rtt && is_same(a.queue, b.queue)));
+            assert!(has(
+                |a, b| is_same(a.loss, b.loss) && is_same(a.queue, b.queue)
+            ));
         }
         assert!(chosen.iter().all(Cell::is_possible));
     }

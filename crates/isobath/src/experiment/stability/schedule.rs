@@ -78,7 +78,7 @@ mod tests {
         let drawn = drawn();
         let gaps: Vec<f64> = drawn
             .windows(2)
-            .map(|two| (two[1].start - two[0].start).as_secs_f64())
+            .map(|two| two[1].start.as_secs_f64() - two[0].start.as_secs_f64())
             .collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         assert!((29.0..31.0).contains(&mean), "{mean}");
