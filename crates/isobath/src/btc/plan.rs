@@ -11,6 +11,8 @@ use units::{Dscp, Span};
 pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// A segment and its header must fit into a UDP datagram.
 const LARGEST_MSS: u16 = 65_483;
+/// By so much the header of IPv6 is longer than that of IPv4.
+const LONGER: u16 = 20;
 /// Transfers at once.
 const MOST_PARALLEL: u16 = 64;
 const MOST_REPEATS: u32 = 10_000;
@@ -147,6 +149,14 @@ impl Plan {
         serde_json::from_value(kept.clone())
     }
 
+    /// Shortens the default segment, which fills a packet of 1,500 octets by IPv4, for the longer header of IPv6.
+    pub(crate) fn fit(&mut self, peer: std::net::SocketAddr) {
+        let is_v6 = peer.ip().to_canonical().is_ipv6();
+        if is_v6 && self.options.mss == Options::default().mss {
+            self.options.mss -= LONGER;
+        }
+    }
+
     /// What can be found wrong before the run.
     ///
     /// # Errors
@@ -272,6 +282,21 @@ pub(crate) fn check_options(options: &Options) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packet_by_ipv6_is_no_longer_than_one_by_ipv4() {
+        let fitted = |peer: &str, mss: u16| {
+            let mut plan = plan();
+            plan.options.mss = mss;
+            plan.fit(peer.parse().unwrap());
+            plan.options.mss
+        };
+        assert_eq!(fitted("[fd77::2]:4890", 1_448), 1_428);
+        assert_eq!(fitted("[::ffff:10.77.0.2]:4890", 1_448), 1_448);
+        assert_eq!(fitted("10.77.0.2:4890", 1_448), 1_448);
+        // What was asked for is what is sent.
+        assert_eq!(fitted("[fd77::2]:4890", 1_200), 1_200);
+    }
 
     fn plan() -> Plan {
         Plan {

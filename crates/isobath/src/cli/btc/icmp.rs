@@ -9,12 +9,9 @@ use anyhow::Context as _;
 use lab::Network;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use sys::process;
-use transport::Options;
 
 /// Where nobody listens, as traceroute has it.
 const PORT: u16 = 33_434;
-/// By so much the header of IPv6 is longer than that of IPv4.
-const LONGER: u16 = 20;
 
 pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
     // The lab comes first: it may have to change this process before there are other threads.
@@ -25,10 +22,7 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
         Some(network) => in_lab(args, network)?,
         None => resolve(args)?,
     };
-    // The default fills a packet of 1,500 octets.
-    if to.is_ipv6() && plan.options.mss == Options::default().mss {
-        plan.options.mss -= LONGER;
-    }
+    plan.fit(to);
     let mut run = new_run(args, &plan, to, None, network.as_ref())?;
     let towards = args.lab.as_ref().or(args.host.as_ref());
     let towards = towards.map_or("", String::as_str);

@@ -29,7 +29,7 @@ use sys::process;
 const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.plan()?;
+    let mut plan = args.plan()?;
     let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
     if is_kernels && plan.direction == Direction::Up {
         try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
@@ -47,6 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .transpose()?
         .unwrap_or_default();
     let mut client = connect(args, far.first())?;
+    plan.fit(client.peer);
     check(&plan, &client)?;
     let mut run = new_run(args, &plan, client.peer, Some(&client), network.as_ref())?;
     let towards = args.lab.as_ref().or(args.host.as_ref());
