@@ -49,7 +49,9 @@ test)
     if [ -z "$pages" ]; then
         pages=$(mktemp -d)
         trap 'rm -rf "$pages"' EXIT
-        "${CARGO:-cargo}" run --quiet --locked -p isobath-report --example fixtures -- "$pages"
+        # With the features of the whole workspace: what its tests have built is not built again.
+        "${CARGO:-cargo}" build --quiet --locked --workspace --examples
+        "${CARGO_TARGET_DIR:-target}/debug/examples/fixtures" "$pages"
     fi
     # Not exec: the folder is to be removed afterwards.
     (cd ui && ISOBATH_UI_PAGES="$pages" npm test --silent)

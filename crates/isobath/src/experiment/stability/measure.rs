@@ -145,7 +145,7 @@ impl Mesh<'_> {
             failure,
         };
         let folder = format!("{:04}", planned.number);
-        let ended = match self.run(planned, &folder) {
+        let mut ended = match self.run(planned, &folder) {
             Ok(ended) => ended,
             Err(error) => {
                 let failure = failure(Failed::Infrastructure, "lab", error.to_string());
@@ -157,7 +157,12 @@ impl Mesh<'_> {
         let mut rows = rows.ok().and_then(Result::ok).unwrap_or_default();
         rows.sort_unstable_by_key(|row| row.transfer);
         let made: Vec<Made> = rows.iter().filter_map(made).collect();
-        let status = record.ok().map(|record| record.run().status);
+        let run = record.as_ref().ok().map(Record::run);
+        let warning = run.and_then(|run| run.warnings.first());
+        ended.said = ended
+            .said
+            .or_else(|| warning.map(|warning| warning.message.clone()));
+        let status = run.map(|run| run.status);
         let failure = judge(status, &rows, made.len(), &ended);
         of(made, failure)
     }
