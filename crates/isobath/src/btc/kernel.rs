@@ -101,20 +101,19 @@ pub(crate) fn receive(
     }
 }
 
-/// Has the kernel's receiver offer the window that ours offers: at once, instead of as much as it finds out to be needed, by
-/// which it would hold slow start back.
+/// Has the kernel's receiver offer the window that `--window` limits ours to, and at once. Without a limit it offers what it
+/// finds out to be needed, as users have it.
 pub(crate) fn offer_window(socket: &TcpStream, options: &Options) {
-    let segments = options.max_window.unwrap_or(u32::MAX);
+    let Some(segments) = options.max_window else {
+        return;
+    };
     let octets = segments
-        .min(options.receive_window)
         .saturating_mul(options.mss.into())
         .min(MOST_OFFERED);
     // A kernel that does not take it offers what it likes; the table of windows shows it. Of its buffer it counts on half for
     // headers.
     let _ = tcp::set_receive_buffer(socket, octets as usize * 2);
-    if options.max_window.is_some() {
-        let _ = tcp::set_window_clamp(socket, octets);
-    }
+    let _ = tcp::set_window_clamp(socket, octets);
 }
 
 /// Waits until what the socket has sent so far, its preamble, is acknowledged.
