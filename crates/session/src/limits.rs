@@ -20,7 +20,7 @@ impl Limits {
     pub const KEYED: Self = Self {
         duration_s: 3_600,
         streams: 512,
-        datagrams_per_s: 100_000,
+        datagrams_per_s: 1_000_000,
     };
     /// For strangers, on a server that was told to let them in.
     pub const OPEN: Self = Self {

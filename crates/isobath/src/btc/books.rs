@@ -84,6 +84,9 @@ pub(crate) struct Quality {
     pub(crate) refused: u64,
     /// Datagrams above the server's limit, dropped unread.
     pub(crate) above_limit: u64,
+    /// Times that sending waited for the server's limit.
+    #[serde(default)]
+    pub(crate) held: u64,
     /// Datagrams that found the socket's buffer full.
     pub(crate) overflows: u64,
     /// Times that the kernel did not take what was to be sent.

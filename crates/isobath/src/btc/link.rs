@@ -3,6 +3,7 @@
 //! The socket is connected to the other end's address, so the kernel drops what comes from anywhere else; what has another
 //! transfer's number or a wrong tag is dropped here. Every datagram that leaves or is taken passes the [`Log`] once.
 
+use super::allowance::Allowance;
 use super::books::Quality;
 use super::capture::{Journal, Way};
 use super::icmp::{Answers, Counts, acknowledgement};
@@ -23,8 +24,6 @@ use units::{Ecn, Instant, Stamp, TrafficClass};
 const BUFFER: usize = 4 << 20;
 /// The two clocks are compared again after this long: the wall clock may be slewed.
 const STAMP_EVERY: Duration = Duration::from_millis(100);
-/// The server's limit of datagrams is counted over this long.
-const LIMIT_WINDOW: Duration = Duration::from_secs(1);
 /// Packets over which one that arrives twice is known again.
 const REMEMBERED: usize = 1 << 16;
 
@@ -35,7 +34,7 @@ pub(crate) struct Terms {
     pub(crate) key_out: TagKey,
     pub(crate) key_in: TagKey,
     pub(crate) class: TrafficClass,
-    /// Datagrams a second, each way; none at the near end.
+    /// Datagrams a second, each way, that the server gives to the session.
     pub(crate) limit: Option<u32>,
     /// Octets of the longest datagram that is sent.
     pub(crate) longest: usize,
@@ -57,9 +56,8 @@ pub(crate) struct Link<'a> {
     stamp: Stamp,
     /// No datagram is told to have arrived before one that was told already.
     latest: Instant,
-    window_ends: Instant,
-    sent_in_window: u32,
-    taken_in_window: u32,
+    to_send: Allowance,
+    to_take: Allowance,
     late_us: Thinned,
     /// When the link was made, and the time that its thread had had of a processor.
     began: (Instant, Duration),
@@ -89,9 +87,8 @@ impl<'a> Link<'a> {
             batch: RecvBatch::new(BATCH, longest),
             stamp: clock::stamp(),
             latest: Instant::ZERO,
-            window_ends: Instant::ZERO,
-            sent_in_window: 0,
-            taken_in_window: 0,
+            to_send: Allowance::to_send(terms.limit),
+            to_take: Allowance::to_take(terms.limit),
             late_us: Thinned::default(),
             began: (clock::now(), clock::thread_cpu()),
             quality: Quality::default(),
@@ -122,8 +119,7 @@ impl<'a> Link<'a> {
 
     /// Whether there is room for one more datagram.
     pub(crate) fn has_room(&self) -> bool {
-        let allowed = self.terms.limit.unwrap_or(u32::MAX);
-        self.waiting.len() < BATCH && self.sent_in_window < allowed
+        self.waiting.len() < BATCH && self.to_send.has_room()
     }
 
     /// Writes `datagram` to the batch; only when there is room.
@@ -142,7 +138,7 @@ impl<'a> Link<'a> {
             let tag = self.terms.key_out.tag(before, after);
             let _ = wire::set_tag(slot, tag);
         }
-        self.sent_in_window += 1;
+        self.to_send.take();
         let to = match (&mut self.answers, &datagram) {
             (Some(answers), Datagram::Segment(segment)) => Some(answers.send(segment)),
             _ => None,
@@ -155,6 +151,8 @@ impl<'a> Link<'a> {
     /// # Errors
     /// When it cannot be sent at all: too long, no route.
     pub(crate) fn flush(&mut self, now: Instant) -> Result<bool, Error> {
+        self.to_send.advance(now);
+        self.quality.held += u64::from(!self.to_send.has_room());
         let mut done = 0;
         while done < self.waiting.len() {
             let count = self.send_from(done)?;
@@ -214,10 +212,6 @@ impl<'a> Link<'a> {
     /// When the socket cannot wait.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Result<(), Error> {
         let now = clock::now();
-        if now >= self.window_ends {
-            self.window_ends = now + LIMIT_WINDOW;
-            (self.sent_in_window, self.taken_in_window) = (0, 0);
-        }
         let ready = if self.waiting.is_empty() {
             self.socket.wait(deadline.since(now))?
         } else {
@@ -249,10 +243,9 @@ impl<'a> Link<'a> {
         if now.since(self.stamp.mono) >= STAMP_EVERY {
             self.stamp = clock::stamp();
         }
-        let allowed = self.terms.limit.unwrap_or(u32::MAX);
+        self.to_take.advance(now);
         for datagram in self.batch.iter() {
-            self.taken_in_window += 1;
-            if self.taken_in_window > allowed {
+            if !self.to_take.take() {
                 self.quality.above_limit += 1;
                 continue;
             }

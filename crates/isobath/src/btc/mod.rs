@@ -7,6 +7,7 @@
 //! of its own at both ends ([`sending`], [`receiving`], over a [`link`]; [`kernel`] for the twins of `--compare`) -> rows
 //! ([`log`], [`findings`], [`tables`]) -> [`summary`] -> [`scorecard`].
 
+mod allowance;
 pub(crate) mod books;
 pub(crate) mod capture;
 pub(crate) mod far;

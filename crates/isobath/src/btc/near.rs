@@ -28,6 +28,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) dialer: &'a Arc<Dialer>,
     pub(crate) peer: SocketAddr,
+    /// Datagrams a second that the server gives, each way.
+    pub(crate) limit: u32,
     pub(crate) origin: Instant,
     pub(crate) sink: &'a dyn Sink,
 }
@@ -247,7 +249,7 @@ impl<'a> Near<'a> {
                     Ecn::NotEct
                 },
             },
-            limit: None,
+            limit: Some(self.shared.limit),
             longest: wire::segment_length(plan.options.mss),
         }
     }

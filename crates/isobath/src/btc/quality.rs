@@ -9,6 +9,9 @@ use record::{Instrument, Lateness, Status, Warning};
 use serde_json::json;
 use std::time::Duration;
 
+/// Warnings that say that something else than the path held the transfer back.
+const HOST_LIMITS: [&str; 4] = ["thread_saturated", "above_limit", "held_by_limit", "overflows"];
+
 /// The state of the instrument over the run, whose sender was the host `sender`.
 pub(crate) fn instrument(
     outcome: &Outcome,
@@ -59,6 +62,7 @@ pub(crate) fn instrument(
     more("receiver_thread_pct", json!(busiest(|ends| &ends.receiver)));
     more("datagrams_refused", json!(sum(|q| q.refused)));
     more("datagrams_above_limit", json!(sum(|q| q.above_limit)));
+    more("sends_held_by_limit", json!(sum(|q| q.held)));
     more("socket_overflows", json!(sum(|q| q.overflows)));
     more("sends_blocked", json!(sum(|q| q.blocked)));
     more("rows_left_out", json!(sum(|q| q.rows_left_out)));
@@ -101,7 +105,7 @@ pub(crate) fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) ->
     match (is_whole, good) {
         (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
         (false, _) => Status::Incomplete,
-        (true, _) if has(&INVALID) || has(&["thread_saturated", "above_limit", "overflows"]) => {
+        (true, _) if has(&INVALID) || has(&HOST_LIMITS) => {
             Status::Invalid
         }
         (true, _) => Status::Complete,

@@ -177,6 +177,7 @@ impl Run<'_> {
             plan: context.plan,
             dialer: &dialer,
             peer: self.client.peer,
+            limit: self.client.welcome.limits.datagrams_per_s,
             origin: self.origin,
             sink: self.inbox,
         };

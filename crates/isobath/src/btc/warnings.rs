@@ -103,6 +103,14 @@ impl List {
                 "the loss is the server's; use a server with a key, or --compare",
             );
         }
+        let held = figure("sends_held_by_limit").unwrap_or_default();
+        if held > 0.0 {
+            self.add(
+                "held_by_limit",
+                format!("sending waited {held:.0} times for the server's limit of datagrams"),
+                "this run measured that limit, not the path; use a server with a key",
+            );
+        }
         let overflows = figure("socket_overflows").unwrap_or_default();
         if overflows > 0.0 {
             self.add(
