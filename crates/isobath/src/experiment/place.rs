@@ -13,6 +13,10 @@ const MSS: f64 = 1_448.0;
 pub(super) const PERIODIC: f64 = 1.224_744_871_391_589;
 /// A cell from which so much flows needs the machine for itself.
 const HEAVY_MBPS: f64 = 40.0;
+/// What a receiver offers, as a multiple of what pipe and queue hold: slow start reaches twice that before it hears of a loss.
+const OFFERED: f64 = 3.0;
+/// The least that it offers, in segments.
+const LEAST_OFFERED: u32 = 64;
 /// What pipe and queue together, and the queue alone, must hold: less is no place for a window.
 const LEAST_WINDOW: f64 = 4.0;
 const LEAST_QUEUE: f64 = 2.0;
@@ -39,6 +43,18 @@ impl Cell {
     /// Octets that the queue holds.
     fn queue_bytes(&self) -> f64 {
         (self.pipe() * self.queue).round()
+    }
+
+    /// Segments that the receivers offer to both tools, so that neither is held back by it and both know the same limit.
+    pub(super) fn window(&self) -> u32 {
+        let segments = OFFERED * (self.pipe() + self.queue_bytes()) / PACKET;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and a conversion that saturates serves"
+        )]
+        let segments = segments.ceil() as u32;
+        segments.max(LEAST_OFFERED)
     }
 
     /// Whether there is room for a window.
@@ -144,6 +160,13 @@ pub(super) fn check_shares(what: &str, losses: &[f64]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_window_offered_is_no_limit_of_the_transfer() {
+        // 10 Mbit/s x 50 ms are 62.5 kB, the queue twice that: 125 packets.
+        assert_eq!(cell("10Mbit", "50ms", 0.0, 2.0).window(), 375);
+        assert_eq!(cell("1Mbit", "5ms", 0.0, 4.0).window(), 64);
+    }
 
     fn cell(rate: &str, rtt: &str, loss: f64, queue: f64) -> Cell {
         Cell {

@@ -119,7 +119,8 @@ impl Grid {
             Law::Cubic => "cubic",
         };
         let arguments = format!(
-            "btc --compare --cc {cc} --repeat {repeats} --duration {seconds} --seed {} --lab",
+            "btc --compare --cc {cc} --repeat {repeats} --duration {seconds} --window {} --seed {} --lab",
+            cell.window(),
             seed(bench, index)
         );
         let arguments = arguments.split(' ').map(str::to_owned);
@@ -231,6 +232,9 @@ fn notes(grid: &Grid, bench: &Bench<'_>, outcomes: &found::Outcomes) -> Vec<Stri
         ),
         "Random loss meets data only, behind the queue; acknowledgements come back over a link of the same rate, queue and \
          delay."
+            .to_owned(),
+        "Both tools' receivers offer the same window, three times what pipe and queue hold: the kernel would otherwise tune its \
+         own and hold slow start back by it. (The paper gave both 135 segments.)"
             .to_owned(),
     ];
     let doubtful = outcomes.found.iter().filter(|one| one.is_doubtful).count();
