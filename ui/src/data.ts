@@ -39,7 +39,7 @@ export interface Stair { t_us: number[]; ack: number[]; window: Num[]; bin_s: Nu
 export interface Sequence { end: string; sent: Strokes; again: Marks; lost: Marks | null; acks: Stair; sacks: Strokes }
 export interface SenderEvent { t_s: number; what: string; from_segments: Num; to_segments: Num }
 export interface Course { transfer: number; cwnd_segments: Line; ssthresh_segments: Line; flight_segments: Line; srtt_ms: Line; rtt_ms: Line; rtt: Spread | null; goodput_mbps: Steps | null; events: SenderEvent[]; events_total: number; sequence: Sequence | null }
-export interface Transfer { transfer: number; tool: string; repeat: number; direction: string; start_s: number; seconds: Num; segments: number; bytes: number; throughput_mbps: Num; sent_packets: number; retransmits: number; lost: number; loss_pct: Num; reordered: number; duplicates: number; timeouts: number; recoveries: number; marked: number; violations: number; cc: string; outcome: string; reason: string | null }
+export interface Transfer { transfer: number; tool: string; repeat: number; direction: string; start_s: number; seconds: Num; segments: number; bytes: number; throughput_mbps: Num; sent_packets: number; retransmits: number; lost: number; loss_pct: Num; reordered: Num; duplicates: Num; timeouts: Num; recoveries: Num; marked: Num; violations: Num; cc: string; outcome: string; reason: string | null }
 export interface Btc { transfers: Transfer[]; transfers_total: number; courses: Course[] }
 
 // What `isobath experiment run` writes: crates/report/src/experiment.

@@ -29,6 +29,7 @@ mod receive;
 mod send;
 #[cfg(test)]
 mod tests;
+mod train;
 
 pub use event::{Event, IcmpError, QUOTED, Quoted};
 pub use receive::{Datagram, RecvBatch};
@@ -40,7 +41,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 /// The most datagrams that one call sends or receives.
@@ -58,6 +59,8 @@ pub struct UdpSocket {
     peer: Option<SocketAddr>,
     /// Datagrams sent since transmit stamps were enabled, modulo 2^32: the kernel counts them too.
     sent: AtomicU32,
+    /// Whether the kernel has refused to cut trains.
+    no_trains: AtomicBool,
 }
 
 /// What [`UdpSocket::wait`] found.
@@ -105,6 +108,7 @@ impl UdpSocket {
             v6,
             peer: None,
             sent: AtomicU32::new(0),
+            no_trains: AtomicBool::new(false),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::{Passed, Row, Sink, What};
-use super::plan::{Direction, Plan, Round};
+use super::plan::{Direction, Plan, Round, Tool};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
 use super::thinned::Thinned;
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
@@ -221,6 +221,9 @@ fn transfer(
         sender.outcome,
         Outcome::Lied | Outcome::Limited | Outcome::Failed
     );
+    // The kernel's TCP keeps these to itself.
+    let receiver = receiver.filter(|_| round.tool == Tool::Ours);
+    let told = |figure: u64| (round.tool == Tool::Ours).then_some(figure);
     let rate = |seconds: f64| sender.bytes as f64 * 8e-6 / seconds;
     Transfer {
         transfer: sender.id,
@@ -237,12 +240,12 @@ fn transfer(
         lost,
         loss_pct: (sender.sent_packets > 0)
             .then(|| lost as f64 / sender.sent_packets as f64 * 100.0),
-        reordered: receiver.map_or(0, |books| books.reordered),
-        duplicates: receiver.map_or(0, |books| books.duplicates),
-        timeouts: sender.timeouts,
-        recoveries: sender.recoveries,
-        marked: receiver.map_or(0, |books| books.marked),
-        violations: sender.violations,
+        reordered: receiver.map(|books| books.reordered),
+        duplicates: receiver.map(|books| books.duplicates),
+        timeouts: told(sender.timeouts),
+        recoveries: told(sender.recoveries),
+        marked: receiver.map(|books| books.marked),
+        violations: told(sender.violations),
         cc: sender.cc.clone().into(),
         outcome: sender.outcome.label().into(),
         reason: sender.reason.clone(),

@@ -37,18 +37,18 @@ table! {
         lost: u64 => "packets",
         /// `lost` as a share of `sent_packets`; null when none was sent.
         loss_pct: Option<f64> => "%",
-        /// Packets that arrived after one that had left later (RFC 4737 section 3.3).
-        reordered: u64 => "packets",
+        /// Packets that arrived after one that had left later (RFC 4737 section 3.3); null for the kernel's TCP, which does not tell, as in the five that follow.
+        reordered: Option<u64> => "packets",
         /// Packets that brought a segment which had arrived before.
-        duplicates: u64 => "packets",
-        /// Retransmission timeouts; 0 for the kernel, which does not tell, as in `recoveries`, `reordered`, `duplicates` and `marked`.
-        timeouts: u64,
+        duplicates: Option<u64> => "packets",
+        /// Retransmission timeouts.
+        timeouts: Option<u64>,
         /// Fast recoveries.
-        recoveries: u64,
+        recoveries: Option<u64>,
         /// Packets that arrived marked "congestion experienced" (RFC 3168).
-        marked: u64 => "packets",
+        marked: Option<u64> => "packets",
         /// Acknowledgements that no honest receiver sends.
-        violations: u64,
+        violations: Option<u64>,
         /// Congestion control: `reno`, `cubic`.
         cc: Label,
         /// How it ended: `complete`, `time` (its duration was over), `limited` (ICMP errors are limited by whoever

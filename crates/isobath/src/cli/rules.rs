@@ -19,7 +19,7 @@ pub(crate) struct Rules {
     /// Congestion control.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Cc::Reno)]
     cc: Cc,
-    /// Most segments in flight; the kernel's receiver offers no more either.
+    /// Most segments in flight; the kernel's receiver is asked for that window too.
     #[arg(long, value_name = "SEGMENTS")]
     window: Option<u32>,
     /// Segments in flight before the first acknowledgement.

@@ -11,6 +11,8 @@
 
 mod batch;
 mod btc;
+mod btc_paths;
+mod carrier;
 mod experiment;
 mod help;
 mod hostile;

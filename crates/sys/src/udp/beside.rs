@@ -9,7 +9,7 @@ use super::{UdpSocket, enable, nonblocking};
 use crate::{Error, sockopt};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Mutex, PoisonError};
 
 /// One socket at a time is bound beside another: the permission is the older socket's, not the caller's.
@@ -35,6 +35,7 @@ impl UdpSocket {
             v6: address.is_ipv6(),
             peer: None,
             sent: AtomicU32::new(0),
+            no_trains: AtomicBool::new(false),
         };
         beside.connect(peer)?;
         enable(&beside.socket, beside.v6)

@@ -131,7 +131,7 @@ impl UdpSocket {
 
     /// Writes the class and the source address of `datagram` as control messages, in the form of
     /// the family that it travels in: an IPv4 datagram takes the IPv4 ones, on an IPv6 socket too.
-    fn mark(&self, datagram: &Outgoing<'_>, control: &mut Control) {
+    pub(super) fn mark(&self, datagram: &Outgoing<'_>, control: &mut Control) {
         let class = i32::from(datagram.class.octet()).to_ne_bytes();
         let peer = datagram
             .to

@@ -35,17 +35,17 @@ record::table! {
         /// The same as a share.
         loss_pct: Option<f64>,
         /// Arrived after one that had left later.
-        reordered: u64,
+        reordered: Option<u64>,
         /// Arrived again.
-        duplicates: u64,
+        duplicates: Option<u64>,
         /// Retransmission timeouts.
-        timeouts: u64,
+        timeouts: Option<u64>,
         /// Fast recoveries.
-        recoveries: u64,
+        recoveries: Option<u64>,
         /// Arrived marked.
-        marked: u64,
+        marked: Option<u64>,
         /// Acknowledgements that were refused.
-        violations: u64,
+        violations: Option<u64>,
         /// Congestion control.
         cc: Label,
         /// How it ended.
