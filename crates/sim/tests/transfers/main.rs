@@ -7,6 +7,7 @@
 )]
 
 mod books;
+mod friendly;
 mod golden;
 mod mathis;
 mod path;

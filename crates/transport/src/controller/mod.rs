@@ -61,6 +61,14 @@ impl Window {
         self.count -= steps * every;
         self.cwnd = self.cwnd.saturating_add(steps).min(self.limit);
     }
+
+    /// No less than `cwnd`; what counted towards the next increase is used up by one.
+    fn raise_to(&mut self, cwnd: u32) {
+        let cwnd = cwnd.min(self.limit);
+        if cwnd > self.cwnd {
+            (self.cwnd, self.count) = (cwnd, 0);
+        }
+    }
 }
 
 /// What an acknowledgement did.

@@ -3,6 +3,7 @@
 
 use super::progress::Progress;
 use super::rack::SLACK;
+use super::timer::Kind;
 use super::{Cause, Sender, State};
 use std::time::Duration;
 use units::Instant;
@@ -57,7 +58,8 @@ impl Sender {
         self.arm_rto_from_head(now);
     }
 
-    /// The probe leaves: a new segment when there is one, or else the last again.
+    /// The probe leaves: a new segment when there is one, or else the last again. The retransmission timer starts anew, for
+    /// the probe's answer must have the time to come (section 7.3; RFC 6298 section 5.1).
     pub(super) fn send_probe(&mut self, now: Instant) -> Option<crate::Segment> {
         self.tail.is_due = false;
         let last = self.board.next().checked_sub(1)?;
@@ -70,7 +72,7 @@ impl Sender {
         self.tail.end = Some(self.board.next());
         self.tail.is_resent = !has_new;
         self.sent.tail_probes += 1;
-        self.arm_rto_from_head(now);
+        self.timer.arm(Kind::Rto, now + self.round_trips.rto());
         Some(segment)
     }
 
