@@ -43,7 +43,8 @@ impl Sender {
     /// All that was out at the cut has been acknowledged.
     fn leave(&mut self, progress: &Progress) {
         match self.state {
-            State::Cwr if self.board.una() > self.high => self.end_reduction(),
+            // A mark's needs more, so that the receiver hears of it (RFC 3168 section 6.1.2).
+            State::Cwr if self.board.una() > self.high || !self.options.ecn => self.end_reduction(),
             State::Recovery => {
                 self.try_undo_recovery(progress);
                 self.end_recovery();

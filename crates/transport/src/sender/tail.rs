@@ -93,6 +93,8 @@ impl Sender {
         }
     }
 
+    /// What is still out left before the cut: until it has been acknowledged another loss is no reason for another cut (RFC 6675
+    /// section 5).
     fn begin_tail_cut(&mut self) {
         self.tail.end = None;
         if self.state >= State::Cwr {
@@ -101,8 +103,9 @@ impl Sender {
         self.undo.marker = None;
         self.begin_reduction(Cause::Loss, false);
         self.state = State::Cwr;
-        self.end_reduction();
-        self.keep_open();
+        if self.board.out() == 0 {
+            self.end_reduction();
+        }
     }
 
     /// When the head's retransmission timer would run out.

@@ -1,6 +1,6 @@
 //! A link for tests, in virtual time: a rate, a delay, a queue with a limit, and a list of what is lost.
 
-use isobath_transport::{Ack, Event, Options, Receiver, Segment, Sender};
+use isobath_transport::{Ack, Event, Options, Receiver, Segment, Sender, Snapshot};
 use std::collections::VecDeque;
 use std::time::Duration;
 use units::{Ecn, Instant};
@@ -37,6 +37,8 @@ pub(crate) struct Link {
     pub(crate) outage: Option<(Instant, Instant)>,
     pub(crate) queue_drops: u64,
     pub(crate) events: Vec<(Instant, Event)>,
+    /// The sender after each of `events`.
+    pub(crate) states: Vec<Snapshot>,
     pub(crate) trace: Vec<(Instant, Segment)>,
     pub(crate) acks: Vec<(Instant, Ack)>,
     free_at: Instant,
@@ -61,6 +63,7 @@ impl Link {
             outage: None,
             queue_drops: 0,
             events: Vec::new(),
+            states: Vec::new(),
             trace: Vec::new(),
             acks: Vec::new(),
             free_at: Instant::ZERO,
@@ -134,6 +137,7 @@ impl Link {
         }
         while let Some(event) = self.sender.poll_event() {
             self.events.push((self.now, event));
+            self.states.push(self.sender.snapshot());
         }
     }
 
