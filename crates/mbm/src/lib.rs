@@ -42,7 +42,7 @@ pub mod loss;
 pub mod model;
 // pub mod plan;
 pub mod sequential;
-// pub mod stream;
+pub mod stream;
 // pub mod suite;
 pub mod target;
 // pub mod verdict;
