@@ -37,7 +37,7 @@
 #![forbid(unsafe_code)]
 
 // pub mod compose;
-// pub mod diagnostic;
+pub mod diagnostic;
 pub mod loss;
 pub mod model;
 // pub mod plan;
@@ -45,4 +45,4 @@ pub mod sequential;
 pub mod stream;
 // pub mod suite;
 pub mod target;
-// pub mod verdict;
+pub mod verdict;

@@ -66,11 +66,13 @@ pub struct Step {
     pub rtt_ms: f64,
     /// Largest round trip.
     pub rtt_max_ms: f64,
-    #[serde(skip)]
+}
+
+/// A step that is being reckoned.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    step: Step,
     first_ack: Option<Instant>,
-    #[serde(skip)]
-    last_ack: Instant,
-    #[serde(skip)]
     rtt_sum_ns: u128,
 }
 
@@ -115,7 +117,7 @@ pub struct Scan {
     delivered: u64,
     /// Windows in a step.
     per_step: u32,
-    steps: Vec<Step>,
+    steps: Vec<Tally>,
     rtt_min: Option<Duration>,
     rtt_max: Duration,
     rtt_last: Duration,
@@ -143,17 +145,21 @@ impl Scan {
     }
 
     /// The step of `window`, which is at most the present one.
-    fn step(&mut self, window: u32, seq: u64) -> Option<&mut Step> {
+    fn step(&mut self, window: u32, seq: u64) -> Option<&mut Tally> {
         let index = (window.saturating_sub(self.options.from) / self.per_step) as usize;
         while self.steps.len() <= index {
             let next = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
-            self.steps.push(Step {
+            let step = Step {
                 window: self
                     .options
                     .from
                     .saturating_add(next.saturating_mul(self.per_step)),
                 first_seq: seq,
                 ..Step::default()
+            };
+            self.steps.push(Tally {
+                step,
+                ..Tally::default()
             });
         }
         self.steps.get_mut(index)
@@ -164,8 +170,8 @@ impl Scan {
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
         self.rtt_max = self.rtt_max.max(rtt);
         self.rtt_last = rtt;
-        if let Some(step) = self.step(news.window, news.seq) {
-            step.deliver(rtt, ce, now);
+        if let Some(tally) = self.step(news.window, news.seq) {
+            tally.deliver(rtt, ce, now);
         }
         if ce {
             self.mark(news, Some(rtt));
@@ -212,8 +218,8 @@ impl Scan {
 
     fn give_up(&mut self, now: Instant) {
         while let Some(news) = self.clock.lost(now) {
-            if let Some(step) = self.step(news.window, news.seq) {
-                step.lost += 1;
+            if let Some(tally) = self.step(news.window, news.seq) {
+                tally.step.lost += 1;
             }
             self.mark(news, news.rtt_before);
         }
@@ -229,18 +235,18 @@ impl Scan {
     }
 }
 
-impl Step {
+impl Tally {
     fn deliver(&mut self, rtt: Duration, ce: bool, now: Instant) {
-        self.delivered += 1;
-        self.ce += u64::from(ce);
+        let step = &mut self.step;
+        step.delivered += 1;
+        step.ce += u64::from(ce);
         self.rtt_sum_ns += rtt.as_nanos();
-        self.rtt_max_ms = self.rtt_max_ms.max(rtt.as_secs_f64() * 1e3);
-        self.rtt_ms = self.rtt_sum_ns as f64 / self.delivered as f64 / 1e6;
+        step.rtt_max_ms = step.rtt_max_ms.max(rtt.as_secs_f64() * 1e3);
+        step.rtt_ms = self.rtt_sum_ns as f64 / step.delivered as f64 / 1e6;
         let first = *self.first_ack.get_or_insert(now);
-        self.last_ack = now;
         let span = now.since(first).as_secs_f64();
         if span > 0.0 {
-            self.packets_per_s = (self.delivered - 1) as f64 / span;
+            step.packets_per_s = (step.delivered - 1) as f64 / span;
         }
     }
 }
@@ -286,7 +292,7 @@ impl Stream for Scan {
     fn scan(&self) -> Option<ScanReport> {
         let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         Some(ScanReport {
-            steps: self.steps.clone(),
+            steps: self.steps.iter().map(|tally| tally.step).collect(),
             rtt_min_ns: self.rtt_min.map(ns),
             first_mark: self.first_mark,
             queue_max_ns: ns(self
