@@ -36,13 +36,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
-// pub mod compose;
+pub mod compose;
 pub mod diagnostic;
 pub mod loss;
 pub mod model;
-// pub mod plan;
+pub mod plan;
 pub mod sequential;
 pub mod stream;
-// pub mod suite;
+pub mod suite;
 pub mod target;
 pub mod verdict;

@@ -19,6 +19,13 @@ const SCAN_ROUND_TRIPS: f64 = 2.5;
 /// Packets of a slow-start round, in windows that the path can hold at most.
 const ROUND_WINDOWS: u64 = 4;
 
+/// Bursts over which a rate is measured: of the last one a part may be missing.
+const RATE_BURSTS: u32 = 16;
+/// Packets over which a rate is measured, so that a loss or two are no lower rate.
+const RATE_PACKETS: f64 = 100.0;
+/// Time to reach the preconditions, at least.
+const LEAST_GROWTH: Duration = Duration::from_secs(5);
+
 /// What is known when a test is set up.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
@@ -119,16 +126,19 @@ impl<'a> Setup<'a> {
     pub fn judge(&self, test: Test, ruling: Ruling, time_limit: Duration) -> JudgeOptions {
         let pattern = self.pattern(test);
         let target = self.target;
-        // Bursts come whole: of the last one a part may be missing.
         let headway = pattern.map_or(self.path_rtt, |p| p.headway());
-        let growth = (headway * 20).max(Duration::from_secs(5)) + self.path_rtt * 4;
+        let packets_per_s = pattern.map_or_else(|| target.packets_per_s(), |p| p.packets_per_s());
+        let many =
+            Duration::try_from_secs_f64(RATE_PACKETS / packets_per_s).unwrap_or(Duration::MAX);
+        let rate_window = headway.saturating_mul(RATE_BURSTS).max(many);
+        let growth = rate_window.saturating_mul(3).max(LEAST_GROWTH);
         JudgeOptions {
             ruling,
-            packets_per_s: pattern.map_or(target.packets_per_s(), |p| p.packets_per_s()),
+            packets_per_s,
             is_self_clocked: test.is_self_clocked(),
             needs_stretch: test == Test::FullWindowSlowStart,
-            rate_window: headway * 16,
-            growth_limit: growth,
+            rate_window,
+            growth_limit: growth.saturating_add(self.path_rtt.saturating_mul(4)),
             time_limit,
         }
     }

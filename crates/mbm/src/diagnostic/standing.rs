@@ -3,10 +3,9 @@
 //! A queue is to take a whole window that stands in it for a while (or transports never reach the target), and then to say so by a few losses or marks
 //! (or delay grows without bound). So the first loss is to come when the queue is between one and two target round trips long.
 
-use super::{Onset, Test, onset};
+use super::{Onset, Setup, Test, onset};
 use crate::model::RunLength;
 use crate::stream::ScanReport;
-use crate::target::Target;
 use crate::verdict::{Outcome, Reason, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,18 +23,25 @@ pub struct QueueLimits {
     pub interference_ns: u64,
     /// Window at which the path carries the target, in packets; counted from where no onset is found (section 8.2.1).
     pub test_window: u32,
+    /// Packets per second that the path carries at least: of a known bottleneck, or of the target. A queue is reckoned to drain at this rate, or
+    /// at that of the onset if it is higher.
+    pub capacity_packets_per_s: f64,
 }
 
 impl QueueLimits {
-    /// For `target`, whose run length is `run_length`, on a path whose `test_window` is known.
-    pub fn new(target: &Target, run_length: RunLength, test_window: u32) -> Self {
+    /// For the target and the path of `setup`; the target's run length is `run_length`.
+    pub fn new(setup: &Setup<'_>, run_length: RunLength) -> Self {
+        let target = setup.target;
         let rtt = u64::try_from(target.rtt().as_nanos()).unwrap_or(u64::MAX);
+        let capacity = setup.bottleneck.max(Some(target.implied_bottleneck()));
+        let bits = capacity.map_or(0.0, |rate| rate.as_bps() as f64);
         Self {
             run_length: run_length.packets,
             queue_ns: rtt.saturating_mul(2),
             round_marks: 1,
             interference_ns: rtt / 4,
-            test_window,
+            test_window: target.test_window(setup.path_rtt),
+            capacity_packets_per_s: bits / 8.0 / f64::from(target.mtu()),
         }
     }
 }
@@ -208,9 +214,11 @@ fn interference(
     let Some(onset) = found else {
         return too_short(scan, "no queue was seen");
     };
-    // Each packet beyond the pipe waits for those before it, and no longer.
+    // Each packet beyond the pipe waits for those before it, and no longer. By Little's law it waits for the window over the *present* rate; so what tells
+    // is whether that is the rate that the path has when nothing comes back.
+    let capacity = onset.packets_per_s.max(limits.capacity_packets_per_s);
     let excess = |window: u32, rtt_ms: f64| {
-        let queue_ms = f64::from(window.saturating_sub(onset.window)) / onset.packets_per_s * 1e3;
+        let queue_ms = f64::from(window.saturating_sub(onset.window)) / capacity * 1e3;
         rtt_ms - ms(rtt_min_ns).max(onset.rtt_ms) - queue_ms
     };
     let beyond = scan

@@ -48,7 +48,8 @@ fn scan(queue: u32) -> ScanReport {
 
 fn limits() -> QueueLimits {
     let target = target();
-    QueueLimits::new(&target, Model::Reference.run_length(&target).unwrap(), 11)
+    let setup = Setup::new(&target, Duration::from_millis(50));
+    QueueLimits::new(&setup, Model::Reference.run_length(&target).unwrap())
 }
 
 fn outcome(test: Test, scan: &ScanReport) -> (Outcome, Reason) {

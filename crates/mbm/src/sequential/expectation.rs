@@ -9,7 +9,7 @@
 //! good path less often than alpha (3.3 % instead of 5 %), pass a bad one hardly more often than beta, and near `p1` take up to a
 //! fifth longer than the closed form says. [`Expectation::exact`] has no such error.
 
-use super::{Hypotheses, Sprt};
+use super::{Hypotheses, Sprt, sprt::to_count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub struct Expectation {
 const FINE: f64 = 2_000.0;
 /// Probability that is left when that reckoning stops.
 const REST: f64 = 1e-9;
+/// Packets at which it stops in any case.
+const MOST_STEPS: u64 = 10_000_000;
 
 impl Expectation {
     /// Of `sprt` at loss rate `p`, in Wald's closed form. `None` unless 0 < `p` < 1.
@@ -113,29 +115,42 @@ fn exponent(p: f64, loss: f64, good: f64) -> f64 {
 
 /// Probability of passing and mean number of packets, from the distribution of marks among those that go on.
 fn follow(sprt: &Sprt, p: f64) -> (f64, f64) {
-    let mut going = vec![1.0_f64];
+    // Shares of those that go on by their number of marks; below `first` nobody does.
+    let (mut going, mut first) = (vec![1.0_f64], 0);
     let (mut pass, mut packets, mut n, mut rest) = (0.0, 0.0, 0_u64, 1.0);
-    while rest > REST && n < 100_000_000 {
+    while rest > REST && n < MOST_STEPS {
         packets += rest;
         n += 1;
-        going.push(0.0);
-        for m in (1..going.len()).rev() {
-            going[m] = going[m] * (1.0 - p) + going[m - 1] * p;
-        }
-        going[0] *= 1.0 - p;
+        one_packet(&mut going, first, p);
         let (pass_line, fail_line) = (sprt.pass_line(n), sprt.fail_line(n));
-        for (m, share) in going.iter_mut().enumerate() {
+        rest = 0.0;
+        for (m, share) in going.iter_mut().enumerate().skip(first) {
             if m as f64 <= pass_line {
                 pass += *share;
+                first = m + 1;
                 *share = 0.0;
             } else if m as f64 >= fail_line {
                 *share = 0.0;
             }
+            rest += *share;
         }
-        while going.last() == Some(&0.0) {
-            going.pop();
-        }
-        rest = going.iter().sum();
+        going.truncate(to_index(fail_line));
     }
     (pass, packets)
+}
+
+/// Each share from `first` on loses a packet with probability `p`, and moves up.
+fn one_packet(going: &mut Vec<f64>, first: usize, p: f64) {
+    going.push(0.0);
+    let mut below = 0.0;
+    for share in going.iter_mut().skip(first) {
+        let here = *share;
+        *share = here * (1.0 - p) + below * p;
+        below = here;
+    }
+}
+
+/// How many numbers of marks lie below `line`.
+fn to_index(line: f64) -> usize {
+    usize::try_from(to_count(line.ceil())).unwrap_or(usize::MAX)
 }

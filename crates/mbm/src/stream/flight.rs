@@ -156,8 +156,8 @@ impl Flight {
 
     /// Round trip of the last acknowledged packet before the one at `index`.
     fn before(&self, index: usize) -> Option<Duration> {
-        let earlier = self.sent.iter().take(index).rev();
-        earlier.filter_map(Sent::rtt).next().or(self.rtt_before)
+        let mut earlier = self.sent.iter().take(index).rev();
+        earlier.find_map(Sent::rtt).or(self.rtt_before)
     }
 
     /// Drops what is settled at the front.

@@ -59,7 +59,7 @@ impl Keeping {
         Self {
             shape,
             lateness,
-            span: span + lateness,
+            span: span.saturating_add(lateness),
             bursts: 0,
             late: 0,
             smeared: 0,

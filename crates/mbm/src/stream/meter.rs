@@ -5,7 +5,7 @@ use std::time::Duration;
 use units::Instant;
 
 /// Points that a meter keeps, at most.
-const MOST_POINTS: usize = 256;
+const MOST_POINTS: u32 = 256;
 
 /// Packets per second over a sliding window of time, from cumulative counts.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl RateMeter {
 
     /// So many packets had been counted at `now`.
     pub fn count(&mut self, packets: u64, now: Instant) {
-        let spacing = self.window / (MOST_POINTS as u32 / 2);
+        let spacing = self.window / (MOST_POINTS / 2);
         let latest = self
             .points
             .len()
@@ -43,7 +43,7 @@ impl RateMeter {
         {
             self.points.pop_front();
         }
-        if self.points.len() > MOST_POINTS {
+        if self.points.len() > MOST_POINTS as usize {
             self.points.pop_front();
         }
     }

@@ -101,7 +101,7 @@ impl UntilLoss {
         self.rtt_min = Some(least);
         let is_before = self.first_mark.is_none();
         if let Some(round) = self.rounds.last_mut() {
-            round.queue_max_ns = round.queue_max_ns.max(nanos(rtt - least));
+            round.queue_max_ns = round.queue_max_ns.max(nanos(rtt.saturating_sub(least)));
             round.before_mark += u64::from(is_before);
         }
     }

@@ -8,19 +8,16 @@
 //!
 //! Call [`Judge::observe`] whenever something is known (each interval, or each packet), with totals since the stream began. `now` never goes back.
 
-use super::{Outcome, Reason, Verdict};
+use super::checks::{self, Check};
+use super::{TestFigures, Verdict, words};
 use crate::loss::Counts;
-use crate::sequential::{Decision, Hypotheses, Ruling, Walk};
+use crate::sequential::{Decision, Ruling, Walk};
 use crate::stream::{PatternReport, RateMeter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use units::Instant;
 
-/// Share of the wanted rate that must be sent, and must arrive (thesis 4.2.2).
-pub const RATE_SHARE: f64 = 0.9;
-/// Ratio of the times in which a burst arrives and is sent, at least, where that is asked for: 2 in RFC 8337 section 8.3.1, less a tenth for measurement.
-pub const ARRIVAL_STRETCH: f64 = 1.8;
 /// Shortest time over which rates are measured.
 const LEAST_WINDOW: Duration = Duration::from_secs(1);
 
@@ -72,36 +69,6 @@ pub enum Phase {
     Over,
 }
 
-/// A precondition, as it was when last looked at.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Check {
-    /// Which: `rate_sent`, `rate_arrived`, `pattern`, `clock` or `stretch`.
-    pub name: String,
-    /// Whether it held; null when not yet known.
-    pub held: Option<bool>,
-    /// The evidence, in words.
-    pub evidence: String,
-}
-
-/// The figures of a test, in the form of a record.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct TestFigures {
-    /// What was asked of the losses.
-    pub hypotheses: Hypotheses,
-    /// Packets, losses and marks of the test period.
-    pub counts: Counts,
-    /// The test's way through packets and losses.
-    pub walk: Walk,
-    /// Preconditions, as they were last.
-    pub preconditions: Vec<Check>,
-    /// How long the growth period was; null while it lasts.
-    pub growth_ns: Option<u64>,
-    /// How long the test period was; null before it began.
-    pub test_ns: Option<u64>,
-    /// Fewest packets that would have passed.
-    pub least_packets: u64,
-}
-
 /// Judges one stream.
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -142,7 +109,7 @@ impl Judge {
             self.last = now;
             self.sent.count(seen.sent, now);
             self.arrived.count(seen.arrived, now);
-            self.checks = self.checks(seen);
+            self.checks = checks::all(&self.options, seen, &self.sent, &self.arrived);
             self.verdict = self.step(seen, now);
             if self.verdict.is_some() {
                 self.walk.finish();
@@ -156,17 +123,21 @@ impl Judge {
         let Some((_, before)) = self.test else {
             return self.grow(seen, now);
         };
-        if let Some(broken) = self.broken() {
+        if let Some(broken) = checks::broken(&self.checks) {
             return Some(broken);
         }
         self.counts = seen.settled.since(&before);
         let (n, m) = (self.counts.packets, self.counts.marks());
         self.walk.reach(n, m);
         match self.options.ruling.decide(n, m) {
-            Decision::Accept => Some(self.low(seen)),
-            Decision::Reject => Some(self.high()),
+            Decision::Accept => Some(words::low(
+                &self.options.ruling,
+                &self.counts,
+                seen.pattern.is_some(),
+            )),
+            Decision::Reject => Some(words::high(&self.options.ruling, &self.counts)),
             Decision::Continue if is_overdue || self.options.ruling.is_spent(n) => {
-                Some(self.open())
+                Some(words::open(&self.options.ruling, &self.counts))
             }
             Decision::Continue => None,
         }
@@ -183,188 +154,9 @@ impl Judge {
             return None;
         }
         if seen.arrived == 0 && seen.sent > 0 {
-            return Some(Verdict::new(
-                Outcome::Fail,
-                Reason::Silence,
-                format!("none of {} packets arrived", seen.sent),
-                "a path that lets these packets through; a firewall may be what does not",
-            ));
+            return Some(words::silence(seen.sent));
         }
-        self.broken().or_else(|| {
-            Some(Verdict::new(
-                Outcome::Error,
-                Reason::Timeout,
-                "the time limit leaves no time to see whether the stream is as planned",
-                "a longer time limit",
-            ))
-        })
-    }
-
-    /// The verdict when a precondition does not hold: the sender's own before the path's, for what was not sent cannot arrive.
-    fn broken(&self) -> Option<Verdict> {
-        let failed = |name: &str| {
-            self.checks
-                .iter()
-                .find(|c| c.name == name && c.held == Some(false))
-        };
-        if let Some(check) = failed("clock") {
-            return Some(Verdict::new(
-                Outcome::Error,
-                Reason::ClockStep,
-                &*check.evidence,
-                "a run during which no clock is set",
-            ));
-        }
-        if let Some(check) = failed("rate_sent") {
-            return Some(Verdict::new(
-                Outcome::Error,
-                Reason::SenderRate,
-                format!(
-                    "the sender did not send the target rate: {}",
-                    check.evidence
-                ),
-                "a sender with more processor time or a faster interface; the path was not tested",
-            ));
-        }
-        if let Some(check) = failed("pattern") {
-            return Some(Verdict::new(
-                Outcome::Error,
-                Reason::SenderPattern,
-                format!("the sender did not keep the pattern: {}", check.evidence),
-                "a sender that is not disturbed; the path was not tested",
-            ));
-        }
-        if let Some(check) = failed("rate_arrived") {
-            return Some(Verdict::new(
-                Outcome::Fail,
-                Reason::RateLow,
-                format!(
-                    "the path does not carry the target rate: {}",
-                    check.evidence
-                ),
-                "a path that delivers 0.9 of the target rate, or a lower target rate",
-            ));
-        }
-        let check = failed("stretch")?;
-        Some(Verdict::new(
-            Outcome::Inconclusive,
-            Reason::BurstSlow,
-            format!(
-                "the bursts were not twice as fast as the bottleneck: {}",
-                check.evidence
-            ),
-            "bursts at twice the bottleneck's rate, once that is known",
-        ))
-    }
-
-    fn checks(&self, seen: &Observation) -> Vec<Check> {
-        let mut checks = vec![Check {
-            name: "clock".to_owned(),
-            held: Some(!seen.clock_stepped),
-            evidence: if seen.clock_stepped {
-                "a clock was set during the test"
-            } else {
-                "no clock was set"
-            }
-            .to_owned(),
-        }];
-        if !self.options.is_self_clocked {
-            checks.push(self.rate("rate_sent", &self.sent));
-        }
-        if let Some(pattern) = &seen.pattern {
-            checks.push(Check {
-                name: "pattern".to_owned(),
-                held: Some(pattern.kept),
-                evidence: format!(
-                    "of {} bursts {} were late by more than {} us (the worst by {} us) and {} took too long",
-                    pattern.bursts, pattern.late, pattern.lateness_allowed_ns / 1_000, pattern.lateness_max_ns / 1_000, pattern.smeared
-                ),
-            });
-        }
-        checks.push(self.rate("rate_arrived", &self.arrived));
-        if self.options.needs_stretch {
-            checks.push(Check {
-                name: "stretch".to_owned(),
-                held: seen.stretch.map(|stretch| stretch >= ARRIVAL_STRETCH),
-                evidence: seen.stretch.map_or_else(
-                    || "no burst has arrived yet".to_owned(),
-                    |stretch| format!("bursts arrived in {stretch:.2} times the time in which they left; twice is asked for"),
-                ),
-            });
-        }
-        checks
-    }
-
-    fn rate(&self, name: &str, meter: &RateMeter) -> Check {
-        let wanted = self.options.packets_per_s;
-        let rate = meter.packets_per_s();
-        Check {
-            name: name.to_owned(),
-            held: rate.map(|rate| rate >= RATE_SHARE * wanted),
-            evidence: rate.map_or_else(
-                || "not measured long enough yet".to_owned(),
-                |rate| {
-                    format!(
-                        "{rate:.1} of {wanted:.1} packets a second ({:.0} %)",
-                        100.0 * rate / wanted
-                    )
-                },
-            ),
-        }
-    }
-
-    fn low(&self, seen: &Observation) -> Verdict {
-        let sprt = self.options.ruling.sprt();
-        let Counts { packets, .. } = self.counts;
-        let marks = sprt.marks_to_fail(packets);
-        let pattern = seen.pattern.as_ref().map_or("", |_| ", sent as planned");
-        Verdict::new(
-            Outcome::Pass,
-            Reason::LossLow,
-            format!(
-                "{} of {packets} packets lost or marked{pattern}: the loss rate is at most {:.3e} (confidence {:.0} %)",
-                self.counts.marks(),
-                sprt.hypotheses().p1,
-                100.0 * (1.0 - sprt.hypotheses().beta)
-            ),
-            format!("{marks} losses or marks among these packets would fail"),
-        )
-    }
-
-    fn high(&self) -> Verdict {
-        let sprt = self.options.ruling.sprt();
-        let Counts { packets, .. } = self.counts;
-        let m = self.counts.marks();
-        Verdict::new(
-            Outcome::Fail,
-            Reason::LossHigh,
-            format!(
-                "{m} of {packets} packets lost or marked: the loss rate is above {:.3e} (confidence {:.0} %)",
-                sprt.hypotheses().p0,
-                100.0 * (1.0 - sprt.hypotheses().alpha)
-            ),
-            format!(
-                "a loss rate of 1 in {:.0} would pass: a lower rate or a shorter target round trip bears more loss",
-                1.0 / sprt.hypotheses().p0
-            ),
-        )
-    }
-
-    /// Time, or the sample, is over.
-    fn open(&self) -> Verdict {
-        let sprt = self.options.ruling.sprt();
-        let Counts { packets, .. } = self.counts;
-        let m = self.counts.marks();
-        let missing = sprt.packets_to_pass(m).saturating_sub(packets);
-        Verdict::new(
-            Outcome::Inconclusive,
-            Reason::Timeout,
-            format!("{m} of {packets} packets lost or marked when time ran out: between the lines"),
-            format!(
-                "{missing} packets more without a loss would pass; {} losses among these packets would have failed",
-                sprt.marks_to_fail(packets)
-            ),
-        )
+        checks::broken(&self.checks).or_else(|| Some(words::no_time()))
     }
 
     /// When time runs out though nothing is observed; observe again then.

@@ -11,11 +11,14 @@
 //! the target rate cannot support it, whatever the losses (thesis 4.2.2): that is FAIL. A sender that did not *send* the planned
 //! packets has tested nothing: that is ERROR, and never FAIL. [`Judge`] is the flow chart.
 
+mod checks;
+mod figures;
 mod judge;
+mod words;
 
-pub use judge::{
-    ARRIVAL_STRETCH, Check, Judge, JudgeOptions, Observation, Phase, RATE_SHARE, TestFigures,
-};
+pub use checks::{ARRIVAL_STRETCH, Check, RATE_SHARE};
+pub use figures::TestFigures;
+pub use judge::{Judge, JudgeOptions, Observation, Phase};
 
 use core::fmt;
 use schemars::JsonSchema;

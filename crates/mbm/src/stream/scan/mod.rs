@@ -6,114 +6,28 @@
 //!
 //! Each packet is accounted to the window by which it *left*, for its queue is that window's doing.
 
+mod options;
+mod report;
+
+pub use options::{Growth, ScanOptions};
+use report::Tally;
+pub use report::{FirstMark, ScanReport, Step};
+
 use super::constant::Clock;
 use super::flight::News;
 use super::{Ack, Burst, Shape, Stream};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use units::Instant;
 
 /// Steps that are told apart, at most; a longer scan has several windows in a step.
 pub const MAX_STEPS: u32 = 1_024;
 
-/// How fast the window grows.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Growth {
-    /// One packet for every two windows delivered: what Reno does, and what the reference run length counts (`3 W^2` packets
-    /// from W to 2W).
-    #[default]
-    Reno,
-    /// One packet for every so many delivered; RFC 8337 section 6.3 names twice the target window.
-    Every {
-        /// Packets.
-        packets: u32,
-    },
-}
-
-/// What a scan is to do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScanOptions {
-    /// Window to begin with, in packets.
-    pub from: u32,
-    /// Window to stop at though nothing was lost.
-    pub to: u32,
-    /// How fast the window grows.
-    pub growth: Growth,
-    /// Round trip of the path, roughly.
-    pub path_rtt: Duration,
-    /// Standing queue at which the scan stops though nothing was lost.
-    pub delay_limit: Duration,
-}
-
-/// What one window (or a few neighbours) gave.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Step {
-    /// The window, in packets; the smallest of the step.
-    pub window: u32,
-    /// Number of the first packet that left by it.
-    pub first_seq: u64,
-    /// Packets delivered.
-    pub delivered: u64,
-    /// Packets lost.
-    pub lost: u64,
-    /// Packets delivered with congestion experienced.
-    pub ce: u64,
-    /// Packets per second delivered; 0 with fewer than two.
-    pub packets_per_s: f64,
-    /// Mean round trip.
-    pub rtt_ms: f64,
-    /// Largest round trip.
-    pub rtt_max_ms: f64,
-}
-
-/// A step that is being reckoned.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    step: Step,
-    first_ack: Option<Instant>,
-    rtt_sum_ns: u128,
-}
-
-/// The first loss or mark of a scan.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct FirstMark {
-    /// The packet's number.
-    pub seq: u64,
-    /// The window by which it left.
-    pub window: u32,
-    /// Standing queue before it: the last round trip less the shortest.
-    pub queue_ns: u64,
-    /// Losses and marks among the packets of one window, beginning with it.
-    pub round_marks: u64,
-}
-
-/// What a scan found.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct ScanReport {
-    /// The steps, from the smallest window on.
-    pub steps: Vec<Step>,
-    /// Shortest round trip; null when nothing came back.
-    pub rtt_min_ns: Option<u64>,
-    /// The first loss or mark; null when there was none.
-    pub first_mark: Option<FirstMark>,
-    /// Longest standing queue that was seen: longest round trip less the shortest.
-    pub queue_max_ns: u64,
-    /// Packets that left.
-    pub sent: u64,
-    /// Window at which the scan was to stop.
-    pub to: u32,
-    /// Whether the scan is over.
-    pub is_done: bool,
-}
-
 /// Grows a window until something is lost.
 #[derive(Clone, Debug)]
 pub struct Scan {
     options: ScanOptions,
     clock: Clock,
-    /// Packets delivered by the present window.
+    /// Packets delivered since the window grew.
     delivered: u64,
     /// Windows in a step.
     per_step: u32,
@@ -157,10 +71,7 @@ impl Scan {
                 first_seq: seq,
                 ..Step::default()
             };
-            self.steps.push(Tally {
-                step,
-                ..Tally::default()
-            });
+            self.steps.push(Tally::new(step));
         }
         self.steps.get_mut(index)
     }
@@ -176,10 +87,8 @@ impl Scan {
         if ce {
             self.mark(news, Some(rtt));
         }
-        if news.window == self.clock.window() {
-            self.delivered += 1;
-            self.grow();
-        }
+        self.delivered += 1;
+        self.grow();
     }
 
     /// The window grows, unless the queue has shown its end.
@@ -206,7 +115,7 @@ impl Scan {
     fn mark(&mut self, news: News, rtt_before: Option<Duration>) {
         let least = self.rtt_min.unwrap_or_default();
         let queue = rtt_before.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
-        let first = self.first_mark.get_or_insert(FirstMark {
+        let first = self.first_mark.get_or_insert_with(|| FirstMark {
             seq: news.seq,
             window: news.window,
             queue_ns: u64::try_from(queue.as_nanos()).unwrap_or(u64::MAX),
@@ -232,22 +141,6 @@ impl Scan {
             || self
                 .first_mark
                 .is_some_and(|first| self.clock.next_seq() >= end(first))
-    }
-}
-
-impl Tally {
-    fn deliver(&mut self, rtt: Duration, ce: bool, now: Instant) {
-        let step = &mut self.step;
-        step.delivered += 1;
-        step.ce += u64::from(ce);
-        self.rtt_sum_ns += rtt.as_nanos();
-        step.rtt_max_ms = step.rtt_max_ms.max(rtt.as_secs_f64() * 1e3);
-        step.rtt_ms = self.rtt_sum_ns as f64 / step.delivered as f64 / 1e6;
-        let first = *self.first_ack.get_or_insert(now);
-        let span = now.since(first).as_secs_f64();
-        if span > 0.0 {
-            step.packets_per_s = (step.delivered - 1) as f64 / span;
-        }
     }
 }
 
