@@ -92,7 +92,6 @@ impl Bed {
 }
 
 struct World {
-    bed: Bed,
     test: Test,
     target: Target,
     stream: Box<dyn Stream>,
@@ -151,7 +150,6 @@ impl World {
         let ruling = Ruling::new(Rule::Sequential, sprt);
         let options = setup.judge(test, ruling, Duration::from_secs(600));
         Self {
-            bed: *bed,
             test,
             keeping: Keeping::new(stream.shape(), target.rtt(), Duration::ZERO),
             stream,
