@@ -4,11 +4,13 @@
 //! R and numpy print by default, so a figure can be checked with either.
 #![forbid(unsafe_code)]
 
+mod beta;
 pub mod change_point;
 mod distribution;
 mod fairness;
 pub mod interval;
 pub mod ks;
+pub mod proportion;
 pub mod random;
 mod student;
 

@@ -1,11 +1,9 @@
 //! Student's t distribution, by way of the regularised incomplete beta function.
 //!
 //! `P(T <= t) = 1 - I(v/2, 1/2; x) / 2` with `x = v / (v + t^2)` for t >= 0 (Abramowitz and Stegun 26.7.1). I comes from
-//! its continued fraction (26.5.8; evaluated as Lentz does), the gamma function from Lanczos's series, and a quantile
-//! from bisection, which needs no starting value and cannot miss.
+//! [`beta`](crate::beta), and a quantile from bisection, which needs no starting value and cannot miss.
 
-/// Terms of the continued fraction, at most; it has converged long before.
-const MOST_TERMS: u32 = 10_000;
+use crate::beta::incomplete_beta;
 
 /// The probability that T with `freedom` degrees of freedom is at most `t`. NaN for `freedom` not above zero.
 pub(crate) fn cdf(t: f64, freedom: f64) -> f64 {
@@ -37,68 +35,6 @@ pub(crate) fn quantile(p: f64, freedom: f64) -> Option<f64> {
     Some(f64::midpoint(low, high))
 }
 
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 {
-        return 0.0;
-    }
-    if x >= 1.0 {
-        return 1.0;
-    }
-    // The fraction converges fast below the mean only; I(a, b; x) = 1 - I(b, a; 1 - x).
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - incomplete_beta(1.0 - x, b, a);
-    }
-    let log_front = a * x.ln() + b * (-x).ln_1p() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
-    log_front.exp() / (a * fraction(x, a, b))
-}
-
-/// The continued fraction 1 + d1/(1 + d2/(1 + ..)) of the incomplete beta function.
-fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    let mut value = 1.0;
-    let (mut upper, mut lower) = (1.0, 0.0);
-    for term in 1..MOST_TERMS {
-        let m = f64::from(term / 2);
-        let numerator = if term % 2 == 0 {
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
-        } else {
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
-        };
-        lower = 1.0 / (1.0 + numerator * lower);
-        upper = 1.0 + numerator / upper;
-        value *= upper * lower;
-        if (upper * lower - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    value
-}
-
-/// ln of the gamma function for `x` > 0: Lanczos's series with g = 7 and nine terms (Godfrey's coefficients).
-fn ln_gamma(x: f64) -> f64 {
-    const TERMS: [f64; 8] = [
-        676.520_368_121_885_1,
-        -1_259.139_216_722_402_8,
-        771.323_428_777_653_1,
-        -176.615_029_162_140_6,
-        12.507_343_278_686_905,
-        -0.138_571_095_265_720_12,
-        9.984_369_578_019_572e-6,
-        1.505_632_735_149_311_6e-7,
-    ];
-    if x < 0.5 {
-        return (core::f64::consts::PI / (core::f64::consts::PI * x).sin()).ln()
-            - ln_gamma(1.0 - x);
-    }
-    let x = x - 1.0;
-    let series: f64 = (1..)
-        .zip(TERMS)
-        .map(|(i, term)| term / (x + f64::from(i)))
-        .sum();
-    let t = x + 7.5;
-    0.5 * (2.0 * core::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t
-        + (0.999_999_999_999_809_9 + series).ln()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,21 +42,6 @@ mod tests {
 
     fn close(a: f64, b: f64) -> bool {
         (a - b).abs() <= 1e-9 * b.abs().max(1.0)
-    }
-
-    /// `scipy.special.gammaln` of scipy 1.17.
-    #[test]
-    fn the_gamma_function_is_that_of_scipy() {
-        let points = [
-            (0.5, 0.572_364_942_924_7),
-            (1.0, 0.0),
-            (2.5, 0.284_682_870_472_919_2),
-            (10.0, 12.801_827_480_081_469),
-            (100.5, 361.435_540_467_777_57),
-        ];
-        for (x, expected) in points {
-            assert!(close(ln_gamma(x), expected), "{x}: {}", ln_gamma(x));
-        }
     }
 
     /// `scipy.stats.t.cdf` and `.ppf` of scipy 1.17.

@@ -1,0 +1,95 @@
+//! Was the stream sent as planned? Books of the sender (RFC 8337 section 5.4, thesis 3.5).
+//!
+//! A verdict about a path is worth nothing when the sender itself was late, or smeared its bursts. So each burst is compared with its plan
+//! where it leaves: when it began, and how long it took. What the path makes of it is no concern of these books.
+
+use super::{Burst, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::Instant;
+
+/// Share of bursts that may be late or smeared before the pattern is not the planned one.
+const TOLERATED: f64 = 0.05;
+/// Bursts before which nothing is said.
+const LEAST_BURSTS: u64 = 20;
+
+/// The books of one stream's departures.
+#[derive(Clone, Debug)]
+pub struct Keeping {
+    shape: Shape,
+    /// How late a burst may begin.
+    lateness: Duration,
+    /// How long a burst may take.
+    span: Duration,
+    bursts: u64,
+    late: u64,
+    smeared: u64,
+    worst: Duration,
+}
+
+/// How a stream was kept, in the form of a record.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct PatternReport {
+    /// Packets in a burst, as planned.
+    pub burst_packets: u32,
+    /// From the start of a burst to the start of the next, as planned; null for a self-clocked stream.
+    pub headway_ns: Option<u64>,
+    /// Bursts (or sets of them) that left.
+    pub bursts: u64,
+    /// Of these, those that began late.
+    pub late: u64,
+    /// Those that took too long.
+    pub smeared: u64,
+    /// How late a burst may begin.
+    pub lateness_allowed_ns: u64,
+    /// How late one began, at worst.
+    pub lateness_max_ns: u64,
+    /// Whether the stream was the planned one: at most 5 % late and 5 % smeared.
+    pub kept: bool,
+}
+
+impl Keeping {
+    /// Books for a stream of `shape` for a target with round trip `rtt`, whose bursts, or sets of them, take `span` when sent as they should.
+    ///
+    /// A burst may begin late by a tenth of the headway, or by a fiftieth of the round trip if that is more: what is late by that much
+    /// adds a fiftieth of a window to a burst. It may take that much longer than `span`.
+    pub fn new(shape: Shape, rtt: Duration, span: Duration) -> Self {
+        let lateness = (shape.headway.unwrap_or_default() / 10).max(rtt / 50);
+        Self {
+            shape,
+            lateness,
+            span: span.saturating_add(lateness),
+            bursts: 0,
+            late: 0,
+            smeared: 0,
+            worst: Duration::ZERO,
+        }
+    }
+
+    /// The packets of `burst` left from `first` to `last`.
+    pub fn left(&mut self, burst: &Burst, first: Instant, last: Instant) {
+        self.bursts += 1;
+        let lateness = first.since(burst.due);
+        self.worst = self.worst.max(lateness);
+        self.late += u64::from(lateness > self.lateness);
+        self.smeared += u64::from(last.since(first) > self.span);
+    }
+
+    /// The figures.
+    pub fn report(&self) -> PatternReport {
+        let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let most = TOLERATED * self.bursts as f64;
+        let is_kept = self.late as f64 <= most && self.smeared as f64 <= most;
+        PatternReport {
+            burst_packets: self.shape.burst_packets,
+            headway_ns: self.shape.headway.map(ns),
+            bursts: self.bursts,
+            late: self.late,
+            smeared: self.smeared,
+            lateness_allowed_ns: ns(self.lateness),
+            lateness_max_ns: ns(self.worst),
+            kept: is_kept || self.bursts < LEAST_BURSTS,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The flow chart of thesis figure 3-3 as a state machine.
+//!
+//! ```text
+//! growth ── preconditions hold ──> test ── each interval: preconditions hold? ── no ──> FAIL or ERROR
+//!    │                               │                     └─ yes: losses few? ──> PASS   too many? ──> FAIL
+//!    └─ never: FAIL or ERROR         └─ time over: INCONCLUSIVE
+//! ```
+//!
+//! Call [`Judge::observe`] whenever something is known (each interval, or each packet), with totals since the stream began. `now` never goes back.
+
+use super::checks::{self, Check};
+use super::{TestFigures, Verdict, words};
+use crate::loss::Counts;
+use crate::sequential::{Decision, Ruling, Walk};
+use crate::stream::{PatternReport, RateMeter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::Instant;
+
+/// Shortest time over which rates are measured.
+const LEAST_WINDOW: Duration = Duration::from_secs(1);
+
+/// How to judge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgeOptions {
+    /// When losses are few enough, or too many.
+    pub ruling: Ruling,
+    /// Packets per second that the stream is to have.
+    pub packets_per_s: f64,
+    /// Whether the path is the stream's clock: then a low rate is the path's, never the sender's.
+    pub is_self_clocked: bool,
+    /// Whether bursts must arrive at half the rate at which they left, or slower.
+    pub needs_stretch: bool,
+    /// Time over which rates are measured; several bursts must fit. At least a second is taken.
+    pub rate_window: Duration,
+    /// Time to reach the preconditions.
+    pub growth_limit: Duration,
+    /// Time for the whole test.
+    pub time_limit: Duration,
+}
+
+/// What is known at an instant; all counts since the stream began.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    /// Packets that left.
+    pub sent: u64,
+    /// Packets that arrived, copies apart.
+    pub arrived: u64,
+    /// Packets whose fate is known.
+    pub settled: Counts,
+    /// The sender's books, where it keeps any.
+    pub pattern: Option<PatternReport>,
+    /// Mean ratio of the times in which a burst arrived and was sent, where measured.
+    pub stretch: Option<f64>,
+    /// Whether a clock was set since the stream began.
+    pub clock_stepped: bool,
+}
+
+/// Where the test stands.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The stream has yet to reach its preconditions.
+    Growth,
+    /// Losses are counted.
+    Test,
+    /// There is a verdict.
+    Over,
+}
+
+/// Judges one stream.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    options: JudgeOptions,
+    began: Instant,
+    sent: RateMeter,
+    arrived: RateMeter,
+    /// When the test period began, and what was settled then.
+    test: Option<(Instant, Counts)>,
+    counts: Counts,
+    walk: Walk,
+    checks: Vec<Check>,
+    last: Instant,
+    verdict: Option<Verdict>,
+}
+
+impl Judge {
+    /// A judge of a stream that begins at `now`.
+    pub fn new(options: JudgeOptions, now: Instant) -> Self {
+        let window = options.rate_window.max(LEAST_WINDOW);
+        Self {
+            options,
+            began: now,
+            sent: RateMeter::new(window),
+            arrived: RateMeter::new(window),
+            test: None,
+            counts: Counts::default(),
+            walk: Walk::default(),
+            checks: Vec::new(),
+            last: now,
+            verdict: None,
+        }
+    }
+
+    /// This is known at `now`. The verdict, once there is one; it never changes.
+    pub fn observe(&mut self, seen: &Observation, now: Instant) -> Option<&Verdict> {
+        if self.verdict.is_none() {
+            self.last = now;
+            self.sent.count(seen.sent, now);
+            self.arrived.count(seen.arrived, now);
+            self.checks = checks::all(&self.options, seen, &self.sent, &self.arrived);
+            self.verdict = self.step(seen, now);
+            if self.verdict.is_some() {
+                self.walk.finish();
+            }
+        }
+        self.verdict.as_ref()
+    }
+
+    fn step(&mut self, seen: &Observation, now: Instant) -> Option<Verdict> {
+        let is_overdue = now.since(self.began) >= self.options.time_limit;
+        let Some((_, before)) = self.test else {
+            return self.grow(seen, now);
+        };
+        if let Some(broken) = checks::broken(&self.checks) {
+            return Some(broken);
+        }
+        self.counts = seen.settled.since(&before);
+        let (n, m) = (self.counts.packets, self.counts.marks());
+        self.walk.reach(n, m);
+        match self.options.ruling.decide(n, m) {
+            Decision::Accept => Some(words::low(
+                &self.options.ruling,
+                &self.counts,
+                seen.pattern.is_some(),
+            )),
+            Decision::Reject => Some(words::high(&self.options.ruling, &self.counts)),
+            Decision::Continue if is_overdue || self.options.ruling.is_spent(n) => {
+                Some(words::open(&self.options.ruling, &self.counts))
+            }
+            Decision::Continue => None,
+        }
+    }
+
+    /// The growth period ends when all preconditions are known and hold.
+    fn grow(&mut self, seen: &Observation, now: Instant) -> Option<Verdict> {
+        if self.checks.iter().all(|check| check.held == Some(true)) {
+            self.test = Some((now, seen.settled));
+            return None;
+        }
+        let limit = self.options.growth_limit.min(self.options.time_limit);
+        if now.since(self.began) < limit {
+            return None;
+        }
+        if seen.arrived == 0 && seen.sent > 0 {
+            return Some(words::silence(seen.sent));
+        }
+        checks::broken(&self.checks).or_else(|| Some(words::no_time()))
+    }
+
+    /// When time runs out though nothing is observed; observe again then.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let limit = match self.phase() {
+            Phase::Growth => self.options.growth_limit.min(self.options.time_limit),
+            Phase::Test => self.options.time_limit,
+            Phase::Over => return None,
+        };
+        Some(self.began + limit)
+    }
+
+    /// Where the test stands.
+    pub const fn phase(&self) -> Phase {
+        match (&self.verdict, &self.test) {
+            (Some(_), _) => Phase::Over,
+            (None, Some(_)) => Phase::Test,
+            (None, None) => Phase::Growth,
+        }
+    }
+
+    /// The verdict, once there is one.
+    pub const fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
+    }
+
+    /// The figures so far.
+    pub fn figures(&self) -> TestFigures {
+        let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let began = self.test.map(|(at, _)| at);
+        let mut walk = self.walk.clone();
+        walk.finish();
+        TestFigures {
+            hypotheses: *self.options.ruling.sprt().hypotheses(),
+            counts: self.counts,
+            walk,
+            preconditions: self.checks.clone(),
+            growth_ns: began.map(|at| ns(at.since(self.began))),
+            test_ns: began.map(|at| ns(self.last.since(at))),
+            least_packets: self.options.ruling.least_packets(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Verdicts in words: what was seen, and what would change it.
+
+use super::{Outcome, Reason, Verdict};
+use crate::loss::Counts;
+use crate::sequential::Ruling;
+
+/// Losses are few enough.
+pub(super) fn low(ruling: &Ruling, counts: &Counts, is_kept: bool) -> Verdict {
+    let sprt = ruling.sprt();
+    let packets = counts.packets;
+    let marks = sprt.marks_to_fail(packets);
+    let pattern = if is_kept { ", sent as planned" } else { "" };
+    Verdict::new(
+        Outcome::Pass,
+        Reason::LossLow,
+        format!(
+            "{} of {packets} packets lost or marked{pattern}: the loss rate is at most {:.3e} (confidence {:.0} %)",
+            counts.marks(),
+            sprt.hypotheses().p1,
+            100.0 * (1.0 - sprt.hypotheses().beta)
+        ),
+        format!("{marks} losses or marks among these packets would fail"),
+    )
+}
+
+/// Losses are too many.
+pub(super) fn high(ruling: &Ruling, counts: &Counts) -> Verdict {
+    let sprt = ruling.sprt();
+    let packets = counts.packets;
+    let m = counts.marks();
+    Verdict::new(
+        Outcome::Fail,
+        Reason::LossHigh,
+        format!(
+            "{m} of {packets} packets lost or marked: the loss rate is above {:.3e} (confidence {:.0} %)",
+            sprt.hypotheses().p0,
+            100.0 * (1.0 - sprt.hypotheses().alpha)
+        ),
+        format!(
+            "a loss rate of 1 in {:.0} would pass: a lower rate or a shorter target round trip bears more loss",
+            1.0 / sprt.hypotheses().p0
+        ),
+    )
+}
+
+/// Time, or the sample, is over.
+pub(super) fn open(ruling: &Ruling, counts: &Counts) -> Verdict {
+    let sprt = ruling.sprt();
+    let packets = counts.packets;
+    let m = counts.marks();
+    let missing = sprt.packets_to_pass(m).saturating_sub(packets);
+    Verdict::new(
+        Outcome::Inconclusive,
+        Reason::Timeout,
+        format!("{m} of {packets} packets lost or marked when time ran out: between the lines"),
+        format!(
+            "{missing} packets more without a loss would pass; {} losses among these packets would have failed",
+            sprt.marks_to_fail(packets)
+        ),
+    )
+}
+
+/// Nothing arrived of `sent` packets.
+pub(super) fn silence(sent: u64) -> Verdict {
+    Verdict::new(
+        Outcome::Fail,
+        Reason::Silence,
+        format!("none of {sent} packets arrived"),
+        "a path that lets these packets through; a firewall may be what does not",
+    )
+}
+
+/// The growth period was too short for its measurements.
+pub(super) fn no_time() -> Verdict {
+    Verdict::new(
+        Outcome::Error,
+        Reason::Timeout,
+        "the time limit leaves no time to see whether the stream is as planned",
+        "a longer time limit",
+    )
+}
