@@ -31,7 +31,7 @@ const LABS: &[(&str, &str)] = labs![
     "lossy",
     "weak-client",
     "rtt-fair",
-    "mbm-dumbbell",
+    "vantage-point",
     "manager-dumbbell",
     "wire",
 ];

@@ -108,6 +108,28 @@ impl Topology {
         Ok(topology)
     }
 
+    /// The same network, measured by the first of `ends` against the second; `None` leaves an end as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Topology`] for a node that there is not, or that is to be both.
+    pub fn between(mut self, ends: [Option<&str>; 2]) -> Result<Self, Error> {
+        let [client, server] = ends;
+        self.client = client.map_or(self.client, str::to_owned);
+        self.server = server.map_or(self.server, str::to_owned);
+        self.more_servers.clear();
+        let what = if self.client == self.server {
+            Err(format!("'{}' cannot measure against itself", self.client))
+        } else {
+            self.check()
+        };
+        what.map_err(|what| Error::Topology {
+            origin: "the lab".to_owned(),
+            what,
+        })?;
+        Ok(self)
+    }
+
     fn check(&self) -> Result<(), String> {
         let nodes: Vec<_> = self.nodes().collect();
         let mut seen = HashSet::new();

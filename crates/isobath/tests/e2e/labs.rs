@@ -29,7 +29,7 @@ const LABS: [&str; 22] = [
     "lossy",
     "weak-client",
     "rtt-fair",
-    "mbm-dumbbell",
+    "vantage-point",
     "manager-dumbbell",
     "wire",
 ];
