@@ -9,6 +9,7 @@ mod compare;
 mod experiment;
 mod host;
 mod live;
+mod mbm;
 mod remarks;
 mod rrul;
 mod serve;

@@ -82,7 +82,10 @@ mod tests {
         let sent = passed(Allowance::to_send(Some(100_000)), 4_000);
         for start in (0..3_000).step_by(7) {
             let second: u32 = sent[start..start + 1_000].iter().sum();
-            assert!((99_000..=101_000).contains(&second), "{second} from {start} ms");
+            assert!(
+                (99_000..=101_000).contains(&second),
+                "{second} from {start} ms"
+            );
         }
     }
 

@@ -182,7 +182,7 @@ impl<'a> Link<'a> {
                 class: self.class_of(datagram),
             });
         }
-        Ok(self.socket.send_train(&out)?)
+        self.socket.send_train(&out)
     }
 
     /// Acknowledgements are never marked as able to take a mark (RFC 3168 section 6.1.4).

@@ -26,7 +26,7 @@ pub(crate) mod scorecard;
 mod sending;
 pub(crate) mod summary;
 pub(crate) mod tables;
-mod thinned;
+pub(crate) mod thinned;
 pub(crate) mod warnings;
 mod watch;
 

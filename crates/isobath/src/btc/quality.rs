@@ -10,7 +10,12 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Warnings that say that something else than the path held the transfer back.
-const HOST_LIMITS: [&str; 4] = ["thread_saturated", "above_limit", "held_by_limit", "overflows"];
+const HOST_LIMITS: [&str; 4] = [
+    "thread_saturated",
+    "above_limit",
+    "held_by_limit",
+    "overflows",
+];
 
 /// The state of the instrument over the run, whose sender was the host `sender`.
 pub(crate) fn instrument(
@@ -105,9 +110,7 @@ pub(crate) fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) ->
     match (is_whole, good) {
         (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
         (false, _) => Status::Incomplete,
-        (true, _) if has(&INVALID) || has(&HOST_LIMITS) => {
-            Status::Invalid
-        }
+        (true, _) if has(&INVALID) || has(&HOST_LIMITS) => Status::Invalid,
         (true, _) => Status::Complete,
     }
 }

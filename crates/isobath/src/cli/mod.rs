@@ -10,6 +10,7 @@ mod export;
 mod generate;
 mod import;
 pub(crate) mod lab;
+mod mbm;
 mod report;
 mod rrul;
 mod rules;
@@ -49,6 +50,8 @@ enum Verb {
     Rrul(rrul::Args),
     /// Measure what standard congestion control gets, by a sender of our own and, with --compare, the kernel's.
     Btc(btc::Args),
+    /// Test whether a path will carry an application at its rate over its round trip: the tests of RFC 8337.
+    Mbm(Box<mbm::Args>),
     /// The same measurements in virtual time, over a path that options describe.
     #[command(subcommand)]
     Sim(sim::Verb),
@@ -127,6 +130,7 @@ impl Verb {
             Self::Serve(_) => "serve",
             Self::Rrul(_) => "rrul",
             Self::Btc(_) => "btc",
+            Self::Mbm(_) => "mbm",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Lab(_) => "lab",
@@ -145,6 +149,7 @@ impl Verb {
             Self::Serve(args) => serve::run(&args),
             Self::Rrul(args) => rrul::run(&args),
             Self::Btc(args) => btc::run(&args),
+            Self::Mbm(args) => mbm::run(&args),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Lab(verb) => lab::run(verb),

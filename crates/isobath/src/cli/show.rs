@@ -77,6 +77,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             run,
             &serde_json::from_value(summary)?,
         )),
+        "mbm" => Ok(crate::mbm::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
         calibrate::TEST => Ok(calibrate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,

@@ -3,9 +3,9 @@
 pub(crate) mod mailbox;
 mod responder;
 
-use crate::btc;
 use crate::rrul::far::{self, Equipment};
 use crate::rrul::messages::Setup;
+use crate::{btc, mbm};
 use mailbox::Mailboxes;
 use responder::Responder;
 use serde::Deserialize;
@@ -98,6 +98,8 @@ impl Drop for StopOnDrop<'_> {
 enum Opening {
     /// Bulk transfers.
     Btc(btc::messages::Setup),
+    /// Tests of model based metrics.
+    Mbm(Box<mbm::messages::Setup>),
     /// Streams, as of `rrul`.
     Setup(Box<Setup>),
 }
@@ -110,6 +112,7 @@ impl Service for Measurements {
         // Whatever goes wrong with one client is that client's to report.
         let _ = match control.recv(SETUP) {
             Ok(Opening::Btc(setup)) => btc::far::serve(&mut control, &session, setup, &self.0),
+            Ok(Opening::Mbm(setup)) => mbm::far::serve(&mut control, &session, &setup, &self.0),
             Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),
             Err(error) => Err(error),
         };

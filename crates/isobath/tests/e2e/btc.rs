@@ -2,18 +2,16 @@
 
 use crate::carrier::{Carrier, through};
 use crate::support::{
-    Machine, Running, Signal, TempDir, entries, eventually, folder, isobath, number, rows, run,
-    values,
+    Machine, Signal, TempDir, entries, eventually, folder, number, rows, run, values,
 };
 use crate::two_hosts::Server;
 use record::table;
 use serde_json::{Value, json};
 use session::AccessKey;
 use session::wire::{Flags, Kind, Probe};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use transport::wire::{self, Datagram};
 use transport::{Ack, PacketId, SackBlocks, Segment};

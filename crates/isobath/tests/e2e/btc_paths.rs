@@ -7,6 +7,7 @@ use record::table;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use sys::clock;
 
 table! {
     /// The columns of `transfers` that are looked at here.
@@ -49,13 +50,23 @@ fn marks_cut_the_window_as_losses_do_and_nothing_is_sent_twice() {
     };
     let place = place();
     let common = ["btc", "--lab", "marking.toml", "-q", "--json", "-o", "r"];
-    let more = ["--option", "ecn=true", "--segments", "2000", "--window", "400"];
+    let more = [
+        "--option",
+        "ecn=true",
+        "--segments",
+        "2000",
+        "--window",
+        "400",
+    ];
     let run = run(place.path(), &[&common[..], &more].concat()).measured();
     let [transfer] = &rows::<Transfer>(&place.path().join("r"))[..] else {
         panic!("one transfer");
     };
     assert_eq!(transfer.outcome, "complete");
-    assert!(transfer.marked.is_some_and(|marked| marked > 0), "{transfer:?}");
+    assert!(
+        transfer.marked.is_some_and(|marked| marked > 0),
+        "{transfer:?}"
+    );
     assert_eq!((transfer.lost, transfer.sent_packets), (0, 2_000));
     assert_eq!(number(&run, "/summary/retransmits").to_bits(), 0);
 }
@@ -66,7 +77,16 @@ fn several_transfers_share_a_path_by_ipv6() {
         return;
     };
     let place = place();
-    let common = ["btc", "-6", "--lab", "marking.toml", "-q", "--json", "-o", "r"];
+    let common = [
+        "btc",
+        "-6",
+        "--lab",
+        "marking.toml",
+        "-q",
+        "--json",
+        "-o",
+        "r",
+    ];
     let more = ["--parallel", "3", "--segments", "300"];
     let run = run(place.path(), &[&common[..], &more].concat()).measured();
     assert_eq!(run["summary"]["outcomes"], json!({"complete": 3}));
@@ -74,7 +94,10 @@ fn several_transfers_share_a_path_by_ipv6() {
     assert_eq!(run["plan"]["options"]["mss"], 1_428);
     let transfers = rows::<Transfer>(&place.path().join("r"));
     assert_eq!(transfers.len(), 3);
-    assert!(transfers.iter().all(|t| t.bytes == 300 * 1_428), "{transfers:?}");
+    assert!(
+        transfers.iter().all(|t| t.bytes == 300 * 1_428),
+        "{transfers:?}"
+    );
 }
 
 /// The timeout is doubled each time that nothing answers (RFC 6298 section 5.5): in 8 s from 0.2 s on it runs out five or
@@ -95,14 +118,17 @@ fn a_path_that_is_gone_for_a_while_is_asked_ever_more_seldom() {
                 .any(|name| name.starts_with("round_trips"))
     });
     path.longest.store(0, Ordering::Relaxed);
-    std::thread::sleep(Duration::from_secs(8));
+    clock::sleep_until(clock::now() + Duration::from_secs(8));
     path.longest.store(u64::MAX, Ordering::Relaxed);
     let run = running.finish().json();
     let [transfer] = &rows::<Transfer>(&place.path().join("r"))[..] else {
         panic!("one transfer");
     };
     assert_eq!(transfer.outcome, "time", "{run:#}");
-    assert!(transfer.timeouts.is_some_and(|t| (3..=8).contains(&t)), "{transfer:?}");
+    assert!(
+        transfer.timeouts.is_some_and(|t| (3..=8).contains(&t)),
+        "{transfer:?}"
+    );
     let codes = values(&run["warnings"]).map(|warning| warning["code"].clone());
     assert!(!codes.into_iter().any(|code| code == "stalled"), "{run:#}");
 }

@@ -12,10 +12,15 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 21] = [
+    let verbs: [&[&str]; 26] = [
         &[],
         &["serve"],
         &["rrul"],
+        &["btc"],
+        &["mbm"],
+        &["mbm", "plan"],
+        &["mbm", "compose"],
+        &["mbm", "passive"],
         &["lab"],
         &["lab", "list"],
         &["lab", "show"],

@@ -18,6 +18,7 @@ mod help;
 mod hostile;
 mod interrupted;
 mod labs;
+mod mbm;
 mod measure;
 mod mistakes;
 mod packet_log;

@@ -1,0 +1,117 @@
+//! `isobath mbm compose`: a verdict about a whole path from the records of its parts.
+
+use super::super::{Usage, print};
+use crate::mbm::Plan;
+use crate::mbm::summary::Summary;
+use mbm::compose::{Composed, Part, compose};
+use mbm::diagnostic::{Decider, Test};
+use mbm::sequential::{ALPHA, BETA};
+use mbm::suite::Question;
+use mbm::verdict::Outcome;
+use record::Record;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Records of 'isobath mbm', one for each part of the path.
+    #[arg(required = true, num_args = 2..)]
+    runs: Vec<PathBuf>,
+    /// Which test of each record [default: the first that losses decide].
+    #[arg(long, value_name = "NAME")]
+    test: Option<Test>,
+    /// Print what was composed as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let parts = args.runs.iter().map(|run| part(run, args.test));
+    let parts = parts.collect::<anyhow::Result<Vec<_>>>()?;
+    let composed = compose(parts, ALPHA, BETA).map_err(Usage::of)?;
+    if args.json {
+        print(&serde_json::to_string_pretty(&composed)?)?;
+    } else {
+        print(&page(&composed))?;
+    }
+    Ok(match composed.verdict.outcome {
+        Outcome::Pass => 0,
+        Outcome::Fail => 1,
+        Outcome::Inconclusive | Outcome::Error => 5,
+    })
+}
+
+/// The part of the path that the record in `folder` is about.
+fn part(folder: &Path, wanted: Option<Test>) -> anyhow::Result<Part> {
+    let name = folder.display().to_string();
+    let record = Record::open(folder)?;
+    let run = record.run();
+    if run.test != "mbm" {
+        return Err(Usage::of(anyhow::anyhow!(
+            "{name} is a record of '{}' - compose records of 'mbm'",
+            run.test
+        )));
+    }
+    let plan = Plan::of_record(&run.plan)?;
+    let summary: Summary = serde_json::from_value(run.summary.clone())?;
+    let is_it = |test: Test| match wanted {
+        Some(wanted) => test == wanted,
+        None => test.decider() == Decider::Losses,
+    };
+    let found = summary.tests.iter().find(|found| is_it(found.result.test));
+    let found = found.ok_or_else(|| {
+        Usage::of(anyhow::anyhow!(
+            "{name} has no test {}",
+            wanted.map_or("that losses decide", Test::name)
+        ))
+    })?;
+    let counts = found.result.figures.as_ref().map(|figures| figures.counts);
+    let run_length = plan.run_length().map_err(anyhow::Error::msg)?;
+    Ok(Part {
+        name,
+        test: found.result.test,
+        outcome: found.result.verdict.outcome,
+        counts: counts.unwrap_or_default(),
+        question: Question {
+            target: plan.target,
+            model: plan.model,
+            run_length,
+        },
+    })
+}
+
+fn page(composed: &Composed) -> String {
+    let mut lines = vec![format!(
+        "{}: {}",
+        composed.verdict.outcome, composed.verdict.says
+    )];
+    lines.push(format!(
+        "would change it: {}",
+        composed.verdict.would_change
+    ));
+    lines.push(String::new());
+    for part in &composed.parts {
+        let counts = part.counts;
+        lines.push(format!(
+            "{:12} {} of {} packets lost or marked ({:.4} %)  {}",
+            part.outcome.to_string(),
+            counts.marks(),
+            counts.packets,
+            counts.marks() as f64 * 100.0 / counts.packets.max(1) as f64,
+            part.name
+        ));
+    }
+    let interval = composed.interval.map_or_else(String::new, |share| {
+        format!(" (95 %: {:.4} to {:.4} %)", share.low_pct, share.high_pct)
+    });
+    lines.push(format!(
+        "together     {:.4} % lost or marked{interval}",
+        composed.loss_pct
+    ));
+    lines.extend(
+        composed
+            .warnings
+            .iter()
+            .map(|warning| format!("! {warning}")),
+    );
+    lines.join("\n")
+}

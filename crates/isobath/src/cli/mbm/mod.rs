@@ -1,0 +1,163 @@
+//! `isobath mbm`: finds the far end or makes one in a lab, makes the tests, and tells what they say.
+
+mod args;
+mod compose;
+mod passive;
+mod plan;
+mod progress;
+mod target;
+
+pub(crate) use args::Args;
+
+use super::begin::{self, Opened};
+use super::lab::Far;
+use super::{INTERRUPTED, Usage, print};
+use crate::mbm::run::{self, Context, Outcome};
+use crate::mbm::{Plan, quality, scorecard, summary};
+use crate::rrul::run::Ending;
+use args::{Measure, Verb};
+use jiff::Timestamp;
+use lab::{Network, profiles};
+use mbm::target::NamedTarget;
+use progress::Display;
+use record::Run;
+use serde_json::json;
+use session::{Client, Family};
+use std::path::Path;
+use std::time::Duration;
+use sys::process;
+
+/// How long the far end may take to welcome us.
+const CONNECT: Duration = Duration::from_secs(10);
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    match &args.verb {
+        Some(Verb::Compose(args)) => compose::run(args),
+        Some(Verb::Passive(args)) => passive::run(args),
+        Some(Verb::Plan(args)) => plan::run(args),
+        Some(Verb::Targets) => targets(),
+        None => measure(&args.measure),
+    }
+}
+
+fn targets() -> anyhow::Result<u8> {
+    let lines = NamedTarget::names().map(|name| {
+        let found = NamedTarget::find(name)?;
+        let target = &found.target;
+        let what = format!("{} over {}", target.rate(), target.spec().rtt);
+        Ok(format!("{name:16}{what:22}{}", found.summary))
+    });
+    let lines = lines.collect::<Result<Vec<_>, mbm::target::TargetError>>()?;
+    print(&lines.join("\n"))?;
+    Ok(0)
+}
+
+fn measure(args: &Measure) -> anyhow::Result<u8> {
+    let plan = args.plan()?;
+    plan::ask(args, &plan)?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = args.lab.as_deref().map(|name| network(name, args));
+    let network = network.transpose()?;
+    let interrupt = process::interrupt_flag()?;
+    let mut far = network
+        .as_ref()
+        .map(|network| Far::start_all(network, args.ipv6))
+        .transpose()?
+        .unwrap_or_default();
+    let mut client = connect(args, far.first())?;
+    let mut run = new_run(args, &plan, &client, network.as_ref())?;
+    let towards = args.lab.as_ref().or(args.host.as_ref());
+    let towards = towards.map_or("", String::as_str);
+    let mut opened = Opened::create(args.out.as_deref(), towards, &run)?;
+    let agreement = run::agree(&mut client, &plan).inspect_err(|_| opened.undo())?;
+    let display = Display::start(args.quiet);
+    let context = Context {
+        plan: &plan,
+        lab: network.as_ref(),
+        interrupt: &interrupt,
+        display: &|live| display.show(live),
+    };
+    let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
+    display.finish();
+    conclude(&mut run, &plan, &outcome, network.as_ref())?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    far.iter_mut().for_each(Far::stop);
+    report(args, &run, &outcome, &dir)
+}
+
+/// The lab, between the nodes that were asked for.
+fn network(name: &str, args: &Measure) -> anyhow::Result<Network> {
+    let mut topology = profiles::find(name).map_err(Usage::of)?;
+    if args.from.is_some() || args.to.is_some() {
+        let ends = [args.from.as_deref(), args.to.as_deref()];
+        topology = topology.between(ends).map_err(Usage::of)?;
+    }
+    Ok(Network::up(topology, args.seed)?)
+}
+
+fn connect(args: &Measure, far: Option<&Far>) -> anyhow::Result<Client> {
+    let family = match (args.ipv4, args.ipv6) {
+        (true, _) => Some(Family::V4),
+        (_, true) => Some(Family::V6),
+        _ => None,
+    };
+    let host = far.map(Far::host).or_else(|| args.host.clone());
+    let key = far.map(Far::key).or(args.key.as_ref());
+    Ok(session::connect(
+        &host.unwrap_or_default(),
+        family,
+        key,
+        CONNECT,
+    )?)
+}
+
+/// What is known before the run.
+fn new_run(
+    args: &Measure,
+    plan: &Plan,
+    client: &Client,
+    network: Option<&Network>,
+) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["note"] = json!(args.note);
+    let mut run = Run::new("mbm", Timestamp::now(), described);
+    let family = if client.peer.is_ipv6() { 6 } else { 4 };
+    let lab = args.lab.as_deref().zip(network);
+    run.path = begin::path_info(&[client.peer], vec![family], lab);
+    run.hosts = begin::hosts([client]);
+    Ok(run)
+}
+
+/// Turns what was found into the run's conclusion.
+fn conclude(
+    run: &mut Run,
+    plan: &Plan,
+    outcome: &Outcome,
+    network: Option<&Network>,
+) -> anyhow::Result<()> {
+    let summary = summary::summarise(plan, outcome).map_err(anyhow::Error::msg)?;
+    run.verdict = summary::verdict(plan, &summary.tests);
+    run.summary = serde_json::to_value(summary)?;
+    run.instrument = quality::instrument(outcome, network.map(Network::cpu));
+    run.warnings = quality::warnings(plan, outcome, &run.instrument);
+    run.status = quality::status(plan, outcome, &run.warnings);
+    Ok(())
+}
+
+fn report(args: &Measure, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
+    if args.json {
+        print(&serde_json::to_string_pretty(run)?)?;
+    } else {
+        let summary = serde_json::from_value(run.summary.clone())?;
+        print(&format!(
+            "{}record        {}",
+            scorecard::scorecard(run, &summary),
+            dir.display()
+        ))?;
+    }
+    Ok(match outcome.ending {
+        Ending::Interrupted => INTERRUPTED,
+        _ => run.exit_status(),
+    })
+}

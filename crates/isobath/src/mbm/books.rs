@@ -1,0 +1,52 @@
+//! What each end knows of a test when it is over.
+
+use mbm::loss::{Counts, LossReport};
+use mbm::stream::{PatternReport, Round, ScanReport};
+use mbm::verdict::{TestFigures, Verdict};
+use record::Distribution;
+use serde::{Deserialize, Serialize};
+
+/// The sender's books, the verdict among them.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct SenderBooks {
+    /// Packets that left.
+    pub(crate) sent: u64,
+    /// From the first packet to the verdict.
+    pub(crate) seconds: f64,
+    pub(crate) verdict: Verdict,
+    /// Of a test that is decided by losses.
+    pub(crate) figures: Option<TestFigures>,
+    /// Of a test with a scanned window.
+    pub(crate) scan: Option<ScanReport>,
+    /// Of slow start until a loss.
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) pattern: PatternReport,
+    /// Round trips from packet to report.
+    pub(crate) rtt_ms: Option<Distribution>,
+    /// What the receiver had told by then.
+    pub(crate) told: Counts,
+    pub(crate) quality: Quality,
+}
+
+/// The receiver's books.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ReceiverBooks {
+    /// What became of all packets.
+    pub(crate) loss: LossReport,
+    pub(crate) quality: Quality,
+}
+
+/// How good the instrument was at one end of a test.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Quality {
+    /// From a datagram's arrival, by the kernel's stamp, to its being looked at.
+    pub(crate) late_us: Option<Distribution>,
+    /// Datagrams that were not taken: no form, a wrong tag, another test's.
+    pub(crate) refused: u64,
+    /// Datagrams that found the socket's buffer full: they count as lost, and the path did not lose them.
+    pub(crate) overflows: u64,
+    /// Whether the wall clock, by which the kernel stamps, was set.
+    pub(crate) clock_stepped: bool,
+    /// Packets whose rows are not in the record.
+    pub(crate) rows_left_out: u64,
+}

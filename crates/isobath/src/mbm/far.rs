@@ -1,0 +1,266 @@
+//! The far end of a run: what `isobath serve` does for one client.
+//!
+//! As in bulk transfers each test has a socket of its own here, connected to where the client's requests came from
+//! ([`crate::btc::far`]): nothing is sent to an address that has not asked for it. How fast is the target's rate, which the
+//! session's limit of datagrams bounds.
+
+use super::link::{Link, Terms};
+use super::messages::{Done, Far, FarBooks, Near, Passed, ROWS_PER_LINE, Setup, TestSetup};
+use super::plan::Plan;
+use super::{receiving, sending};
+use crate::btc::plan::Direction;
+use crate::rrul::far::Equipment;
+use crate::serve::StopOnDrop;
+use crate::serve::mailbox::{Opened, Peer};
+use mbm::loss::Counts;
+use session::{Control, Error, Session};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use sys::clock;
+use sys::proc::OwnCpu;
+use sys::udp::UdpSocket;
+use units::Instant;
+
+/// A client that has set up a run says within this time what is next.
+const NEXT: Duration = Duration::from_secs(30);
+/// Its datagrams have come within this time, or they do not come.
+const HELLO: Duration = Duration::from_secs(10);
+/// How often mailboxes and the control connection are looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// Beyond the time of a test the client has this long to end it.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
+///
+/// # Errors
+///
+/// Those of the control connection.
+pub(crate) fn serve(
+    control: &mut Control,
+    session: &Session,
+    setup: &Setup,
+    equipment: &Equipment,
+) -> Result<(), Error> {
+    let cpu_before = OwnCpu::now().ok();
+    let run = Run {
+        session,
+        equipment,
+        plan: &setup.plan,
+    };
+    loop {
+        match control.recv(NEXT)? {
+            Near::Test(test) => run.test(control, test)?,
+            Near::End(_) | Near::Go => {}
+            Near::Finish => break,
+        }
+    }
+    let used = OwnCpu::now()
+        .ok()
+        .zip(cpu_before)
+        .map(|(now, before)| now.since(&before).total());
+    control.send(&Far::Done(Done {
+        process_cpu_s: used.unwrap_or_default().as_secs_f64(),
+    }))
+}
+
+/// A run at its far end.
+struct Run<'a> {
+    session: &'a Session,
+    equipment: &'a Equipment,
+    plan: &'a Plan,
+}
+
+impl Run<'_> {
+    /// One test, from the client's word of it to the books.
+    fn test(&self, control: &mut Control, setup: TestSetup) -> Result<(), Error> {
+        let prepared = self.check(setup).and_then(|()| self.prepare(setup));
+        let mut link = match prepared {
+            Ok(link) => link,
+            Err(reason) => return control.send(&Far::Refused(reason)),
+        };
+        control.send(&Far::Ready)?;
+        match self.plan.direction {
+            Direction::Up => self.receive(control, setup, &mut link),
+            Direction::Down => self.send(control, setup, &mut link),
+        }
+    }
+
+    /// What can be found wrong before the test. The client has the key, which is no reason to believe its numbers.
+    fn check(&self, setup: TestSetup) -> Result<(), String> {
+        self.plan.check()?;
+        self.plan.check_path(path_rtt(setup))?;
+        let left = self.session.ends.since(clock::now());
+        if self.plan.timeout.0 > left {
+            return Err(format!(
+                "a test longer than the {:.0} s that this server gives a session - use a shorter --timeout",
+                left.as_secs_f64()
+            ));
+        }
+        let (asked, allowed) = (
+            self.rate(setup),
+            f64::from(self.session.limits.datagrams_per_s),
+        );
+        if asked > allowed {
+            return Err(format!(
+                "{asked:.0} packets a second - this server allows {allowed:.0}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn rate(&self, setup: TestSetup) -> f64 {
+        let pattern = self.plan.setup(path_rtt(setup)).pattern(setup.test);
+        pattern.map_or_else(
+            || self.plan.target.packets_per_s(),
+            |pattern| pattern.packets_per_s(),
+        )
+    }
+
+    /// Waits until the client has shown where it comes from, and opens the test's socket.
+    fn prepare(&self, setup: TestSetup) -> Result<Link, String> {
+        let mailbox = self
+            .equipment
+            .mailboxes
+            .open(self.session.id, setup.stream, 0);
+        let peer = self.peer(&mailbox)?;
+        let socket = self.equipment.socket.beside(peer.address, peer.local);
+        let socket: UdpSocket = socket.map_err(|error| error.to_string())?;
+        let v6 = peer.address.ip().to_canonical().is_ipv6();
+        let keys = &self.session.keys;
+        let terms = Terms {
+            session: self.session.id,
+            stream: setup.stream,
+            key_out: keys.to_client,
+            key_in: keys.to_server,
+            class: self.plan.class(),
+            payload: self.plan.payload(v6),
+        };
+        Link::new(socket, terms).map_err(|error| error.to_string())
+    }
+
+    fn peer(&self, mailbox: &Opened) -> Result<Peer, String> {
+        let deadline = clock::now() + HELLO;
+        loop {
+            if let Some(peer) = mailbox.peer.get() {
+                return Ok(*peer);
+            }
+            if clock::now() >= deadline || self.session.is_closed() {
+                return Err(
+                    "no datagram of yours arrived here - let UDP through to the same port as TCP"
+                        .to_owned(),
+                );
+            }
+            clock::sleep_until(clock::now() + LOOK);
+        }
+    }
+
+    fn receive(
+        &self,
+        control: &mut Control,
+        setup: TestSetup,
+        link: &mut Link,
+    ) -> Result<(), Error> {
+        let sent = AtomicU64::new(receiving::UNKNOWN);
+        let stop = AtomicBool::new(false);
+        let abort = || self.is_over(&stop);
+        let job = receiving::Job {
+            plan: self.plan,
+            report_every: report_every(self.plan, setup),
+            sent: &sent,
+            abort: &abort,
+        };
+        let books = std::thread::scope(|scope| -> Result<_, Error> {
+            let _stop = StopOnDrop(&stop);
+            let receiving = scope.spawn(|| receiving::run(&job, link));
+            let count = self.end(control)?;
+            sent.store(count, Ordering::Relaxed);
+            Ok(receiving.join().ok())
+        })?;
+        match books {
+            Some(books) => control.send(&Far::Books(FarBooks::Receiver(Box::new(books)))),
+            None => control.send(&Far::Refused("the receiver broke down".to_owned())),
+        }
+    }
+
+    /// How many packets the client says it has sent, once it says so.
+    fn end(&self, control: &mut Control) -> Result<u64, Error> {
+        let deadline = clock::now() + self.plan.timeout.0 + GRACE;
+        loop {
+            match control.recv(LOOK) {
+                Ok(Near::End(sent)) => return Ok(sent.min(receiving::UNKNOWN - 1)),
+                Ok(Near::Finish) => return Ok(0),
+                Ok(Near::Go | Near::Test(_)) => {}
+                Err(Error::Timeout { .. }) if clock::now() < deadline => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn send(&self, control: &mut Control, setup: TestSetup, link: &mut Link) -> Result<(), Error> {
+        loop {
+            match control.recv(NEXT)? {
+                Near::Go => break,
+                Near::End(_) | Near::Test(_) => {}
+                Near::Finish => return Ok(()),
+            }
+        }
+        let stop = AtomicBool::new(false);
+        let abort = || self.is_over(&stop);
+        let watch = Mutex::new(Counts::default());
+        let job = sending::Job {
+            plan: self.plan,
+            test: setup.test,
+            path_rtt: path_rtt(setup),
+            abort: &abort,
+            watch: &watch,
+        };
+        let sent = std::thread::scope(|scope| -> Result<_, Error> {
+            let _stop = StopOnDrop(&stop);
+            let sending = scope.spawn(|| sending::run(&job, link));
+            while !sending.is_finished() {
+                match control.recv(LOOK) {
+                    Ok(Near::End(_) | Near::Finish) => stop.store(true, Ordering::Relaxed),
+                    Ok(_) | Err(Error::Timeout { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(sending
+                .join()
+                .unwrap_or_else(|_| Err("the sender broke down".to_owned())))
+        })?;
+        match sent {
+            Ok((books, rows)) => {
+                hand_over(control, rows)?;
+                control.send(&Far::Books(FarBooks::Sender(Box::new(books))))
+            }
+            Err(reason) => control.send(&Far::Refused(reason)),
+        }
+    }
+
+    fn is_over(&self, stop: &AtomicBool) -> bool {
+        stop.load(Ordering::Relaxed) || self.session.is_closed()
+    }
+}
+
+fn path_rtt(setup: TestSetup) -> Duration {
+    Duration::from_nanos(setup.path_rtt_ns)
+}
+
+/// Which packets the receiver is to report.
+pub(super) fn report_every(plan: &Plan, setup: TestSetup) -> u64 {
+    let tests = plan.setup(path_rtt(setup));
+    let Some(stream) = tests.stream(setup.test, Instant::ZERO) else {
+        return 1;
+    };
+    let rate = plan.target.packets_per_s();
+    receiving::report_every(&*stream, rate, setup.test.is_self_clocked())
+}
+
+fn hand_over(control: &mut Control, mut rows: Vec<Passed>) -> Result<(), Error> {
+    while !rows.is_empty() {
+        let rest = rows.split_off(rows.len().min(ROWS_PER_LINE));
+        control.send(&Far::Rows(std::mem::replace(&mut rows, rest)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,302 @@
+//! The datagrams of one test at one end: a connected socket, in batches, with tags and the kernel's stamps.
+//!
+//! Packets are datagrams that want no reply ([`Kind::OneWay`]), as long as the target's packets; reports are replies to them
+//! ([`super::report`]). Numbers on the wire have 32 bits; a stream's have 64, and the ones nearest to the last are meant.
+
+use super::books::Quality;
+use super::report::{self, Totals};
+use crate::btc::thinned::Thinned;
+use session::TagKey;
+use session::wire::{Flags, Kind, Probe, Receipt};
+use stats::random::SplitMix64;
+use std::time::Duration;
+use sys::udp::{BATCH, Outgoing, RecvBatch, UdpSocket};
+use sys::{Error, clock};
+use units::{Instant, Stamp, TrafficClass};
+
+/// Octets of the shortest datagram: a packet is no shorter than its report.
+pub(crate) const SHORTEST: u32 = 96;
+const _: () = assert!(report::LEN == SHORTEST as usize);
+/// What is received and sent before the program or the interface gets to it.
+const BUFFER: usize = 4 << 20;
+/// The two clocks are compared again after this long: the wall clock may be slewed.
+const STAMP_EVERY: Duration = Duration::from_millis(100);
+/// A wall clock that moves by this between two comparisons was set.
+const STEP: Duration = Duration::from_micros(500);
+/// Waiting for room in the socket's buffer.
+const ROOM: Duration = Duration::from_millis(1);
+
+/// Whose datagrams they are, and how they are marked.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) session: u64,
+    pub(crate) stream: u16,
+    pub(crate) key_out: TagKey,
+    pub(crate) key_in: TagKey,
+    pub(crate) class: TrafficClass,
+    /// Octets of a packet's UDP payload.
+    pub(crate) payload: usize,
+}
+
+/// One end of a test's datagrams.
+pub(crate) struct Link {
+    socket: UdpSocket,
+    terms: Terms,
+    slots: Vec<u8>,
+    batch: RecvBatch,
+    stamp: Stamp,
+    /// No datagram is told to have arrived before one that was told already.
+    latest: Instant,
+    late_us: Thinned,
+    refused: u64,
+    clock_stepped: bool,
+}
+
+impl Link {
+    /// A link over `socket`, which is connected.
+    ///
+    /// # Errors
+    /// When the socket does not take what it needs.
+    pub(crate) fn new(socket: UdpSocket, terms: Terms) -> Result<Self, Error> {
+        // With the system's default a burst may be lost here instead of on the path.
+        let _ = socket.set_buffers(BUFFER, BUFFER);
+        socket.forbid_fragments()?;
+        let longest = terms.payload.max(report::LEN);
+        let mut slots = vec![0; BATCH * longest];
+        // Octets that no middlebox compresses.
+        let mut chance = SplitMix64::new(1);
+        for octets in slots.chunks_mut(8) {
+            octets.copy_from_slice(&chance.draw().to_be_bytes()[..octets.len()]);
+        }
+        Ok(Self {
+            socket,
+            terms: Terms {
+                payload: longest,
+                ..terms
+            },
+            slots,
+            batch: RecvBatch::new(BATCH, longest),
+            stamp: clock::stamp(),
+            latest: Instant::ZERO,
+            late_us: Thinned::default(),
+            refused: 0,
+            clock_stepped: false,
+        })
+    }
+
+    /// Sends `packets` packets from number `first` on as fast as the interface takes them; the times before the first and after
+    /// the last.
+    ///
+    /// # Errors
+    /// When they cannot be sent at all: too long, no route.
+    pub(crate) fn send_burst(
+        &mut self,
+        first: u64,
+        packets: u32,
+    ) -> Result<(Instant, Instant), Error> {
+        let began = self.advance(clock::now());
+        let mut seq = first;
+        let end = first + u64::from(packets);
+        while seq < end {
+            let count = (end - seq).min(BATCH as u64);
+            let sent = clock::now();
+            for (index, slot) in (0..count).zip(self.slots.chunks_exact_mut(self.terms.payload)) {
+                // The slots are long enough for the header.
+                let _ = self
+                    .terms
+                    .packet(seq + index, sent)
+                    .emit(slot, &self.terms.key_out);
+            }
+            self.flush(usize::try_from(count).unwrap_or(BATCH), self.terms.payload)?;
+            seq += count;
+        }
+        Ok((began, self.advance(clock::now())))
+    }
+
+    /// Reports `packet`, which arrived at `at`, with the totals of the books.
+    ///
+    /// # Errors
+    /// When it cannot be sent at all.
+    pub(super) fn send_report(
+        &mut self,
+        packet: &Probe,
+        receipt: &Receipt,
+        totals: Totals,
+    ) -> Result<(), Error> {
+        let slot = &mut self.slots[..report::LEN];
+        if let Some(payload) = slot[Probe::LEN..].first_chunk_mut() {
+            totals.emit(payload);
+        }
+        let _ = packet.reply(receipt).emit(slot, &self.terms.key_out);
+        // A report that finds no room is as good as lost: the next one says more.
+        let _ = self.socket.send(&[self.terms.out(slot)])?;
+        Ok(())
+    }
+
+    /// Gives the first `count` slots to the kernel, and waits while it has no room.
+    fn flush(&self, count: usize, length: usize) -> Result<(), Error> {
+        let out: Vec<_> = self
+            .slots
+            .chunks_exact(length)
+            .take(count)
+            .map(|slot| self.terms.out(slot))
+            .collect();
+        let mut done = 0;
+        while done < out.len() {
+            let sent = self.socket.send_train(&out[done..])?;
+            if sent == 0 {
+                self.socket.wait_for_room(ROOM)?;
+            }
+            done += sent;
+        }
+        Ok(())
+    }
+
+    /// Waits for something to arrive, at most until `deadline`.
+    ///
+    /// # Errors
+    /// When the socket cannot wait.
+    pub(crate) fn wait(&mut self, deadline: Instant) -> Result<(), Error> {
+        let ready = self.socket.wait(deadline.since(clock::now()))?;
+        if ready.event {
+            // What the path says of single datagrams is not believed.
+            while self.socket.poll_event()?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// Takes what has arrived, one batch, and tells `each` datagram of the test with its payload, what is known of its
+    /// arrival, and whether a clock was set; false when there was nothing.
+    ///
+    /// # Errors
+    /// When the socket cannot be used any more.
+    pub(super) fn recv(
+        &mut self,
+        mut each: impl FnMut(&Probe, &[u8], &Receipt),
+    ) -> Result<bool, Error> {
+        if self.socket.recv(&mut self.batch)? == 0 {
+            return Ok(false);
+        }
+        let now = clock::now();
+        self.compare_clocks(now);
+        for datagram in self.batch.iter() {
+            let Some(probe) = self.terms.parse(datagram.payload) else {
+                self.refused += 1;
+                continue;
+            };
+            let stamped = datagram.wall_ns.map(|wall_ns| self.stamp.mono_at(wall_ns));
+            if let Some(at) = stamped {
+                self.late_us.add(now.since(at).as_secs_f64() * 1e6);
+            }
+            // The machine's time never goes back, and nothing arrives in the future.
+            let at = stamped.unwrap_or(now).min(now).max(self.latest);
+            self.latest = at;
+            let receipt = Receipt {
+                received: at,
+                kernel_stamp: stamped.is_some(),
+                arrived: datagram.class,
+                replied: now,
+            };
+            each(&probe, &datagram.payload[Probe::LEN..], &receipt);
+        }
+        Ok(true)
+    }
+
+    fn compare_clocks(&mut self, now: Instant) {
+        if now.since(self.stamp.mono) < STAMP_EVERY {
+            return;
+        }
+        let stamp = clock::stamp();
+        // Where the old comparison puts the present: more than slewing explains is a step.
+        let expected = self.stamp.mono_at(stamp.wall_ns);
+        let moved = expected.since(stamp.mono).max(stamp.mono.since(expected));
+        let slewed = stamp.mono.since(self.stamp.mono) / 1_000;
+        self.clock_stepped |= moved > STEP + slewed;
+        self.stamp = stamp;
+    }
+
+    /// Whether the wall clock was set since the link was made.
+    pub(crate) const fn clock_stepped(&self) -> bool {
+        self.clock_stepped
+    }
+
+    /// Time has come to `now` by another way than an arrival.
+    pub(crate) fn advance(&mut self, now: Instant) -> Instant {
+        self.latest = self.latest.max(now);
+        self.latest
+    }
+
+    /// How good the instrument was.
+    pub(crate) fn quality(&self) -> Quality {
+        Quality {
+            late_us: self.late_us.distribution(),
+            refused: self.refused,
+            overflows: self.batch.overflows().into(),
+            clock_stepped: self.clock_stepped,
+            rows_left_out: 0,
+        }
+    }
+}
+
+impl Terms {
+    fn packet(&self, seq: u64, sent: Instant) -> Probe {
+        Probe {
+            kind: Kind::OneWay,
+            class: self.class,
+            arrived: TrafficClass::default(),
+            stream: self.stream,
+            flags: Flags::default(),
+            // The lower half of it.
+            sequence: u32::try_from(seq & u64::from(u32::MAX)).unwrap_or_default(),
+            session: self.session,
+            sent,
+            received: Instant::ZERO,
+            replied: Instant::ZERO,
+        }
+    }
+
+    const fn out<'a>(&self, payload: &'a [u8]) -> Outgoing<'a> {
+        Outgoing {
+            payload,
+            to: None,
+            from: None,
+            class: self.class,
+        }
+    }
+
+    /// The header of `octets`, if they are this test's and the tag is right.
+    fn parse(&self, octets: &[u8]) -> Option<Probe> {
+        let probe = Probe::parse(octets).ok()?;
+        let is_ours = probe.session == self.session && probe.stream == self.stream;
+        (is_ours && Probe::verify(octets, &self.key_in).is_ok()).then_some(probe)
+    }
+}
+
+/// The number nearest to `last` whose lower half is `low`.
+pub(super) fn expand(low: u32, last: u64) -> u64 {
+    const HALF: u64 = 1 << 31;
+    let near = last.saturating_add(HALF);
+    let candidate = near & !u64::from(u32::MAX) | u64::from(low);
+    if candidate > near {
+        candidate.checked_sub(1 << 32).unwrap_or(candidate)
+    } else {
+        candidate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_number_is_known_again_from_its_lower_half(last: u32, high in 0_u64..1 << 20, step in -1_000_000_i64..1_000_000) {
+            let last = high << 32 | u64::from(last);
+            let Some(seq) = last.checked_add_signed(step) else { return Ok(()) };
+            #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+            let low = seq as u32;
+            prop_assert_eq!(expand(low, last), seq);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the two ends of an `mbm` run say to each other, one JSON line each.
+//!
+//! ```text
+//! near: mbm         when on the far end's clock the run began, and the plan
+//!   near: test      one test
+//!   ...   the near end sends requests by UDP until the far end has seen its address
+//!   far:  ready     or refused, with the reason
+//!   near: go        if the far end sends
+//!   ...   the test ...
+//!   near: end       so much was sent: where the near end sends, or to call the test off
+//!   far:  rows ...  what it saw, if it sends
+//!   far:  books     its side of the test
+//! near: finish
+//! far:  done        what it has to say of itself
+//! ```
+
+use super::books::{ReceiverBooks, SenderBooks};
+use super::plan::Plan;
+use mbm::diagnostic::Test;
+use serde::{Deserialize, Serialize};
+
+/// Rows in one line: far below the longest line.
+pub(crate) const ROWS_PER_LINE: usize = 200;
+
+/// A run begins.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Setup {
+    /// The run's start, on the far end's monotonic clock.
+    pub(crate) origin_ns: u64,
+    pub(crate) plan: Plan,
+}
+
+/// What the near end says then.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Near {
+    /// The test is over: so many packets were sent.
+    End(u64),
+    /// So is the run.
+    Finish,
+    /// The far end may send.
+    Go,
+    /// A test.
+    Test(TestSetup),
+}
+
+/// The far end's part in one test.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct TestSetup {
+    /// The number of its stream.
+    pub(crate) stream: u16,
+    pub(crate) test: Test,
+    /// Round trip of the path when it was idle.
+    pub(crate) path_rtt_ns: u64,
+}
+
+/// What the far end says.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Far {
+    /// Its side of the test.
+    Books(FarBooks),
+    /// Of itself.
+    Done(Done),
+    /// It is ready.
+    Ready,
+    /// It will not.
+    Refused(String),
+    /// Packets, as its sender saw them.
+    Rows(Vec<Passed>),
+}
+
+/// The far end's side of one test.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FarBooks {
+    /// It received.
+    Receiver(Box<ReceiverBooks>),
+    /// It sent.
+    Sender(Box<SenderBooks>),
+}
+
+/// A packet of a test whose arrival was reported.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Passed {
+    pub(crate) seq: u64,
+    /// When it left, on the sender's clock.
+    pub(crate) sent_ns: u64,
+    /// When it arrived, on the receiver's clock.
+    pub(crate) arrived_ns: u64,
+    /// When the report came, on the sender's clock.
+    pub(crate) reported_ns: u64,
+    pub(crate) ce: bool,
+}
+
+/// What the far end has to say of itself.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Done {
+    /// Processor time that its process took for the run.
+    pub(crate) process_cpu_s: f64,
+}

@@ -1,0 +1,50 @@
+//! Model based metrics: will this path carry an application? The tests of RFC 8337 over real sockets.
+//!
+//! What is sent when, and what it says, is decided by the crate `mbm`, which has no clock and no socket. Here it gets both: a
+//! *sender* that drives a test's stream and judges it, and a *receiver* that keeps the books of what arrived. The receiver answers
+//! with short reports that carry its books' totals, so the sender knows the truth half a round trip later however many of the reports are lost.
+//!
+//! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
+//! the two ends of a test ([`sending`], [`receiving`], over a [`link`]) -> their books ([`books`]) -> [`summary`] ->
+//! [`scorecard`].
+
+pub(crate) mod books;
+pub(crate) mod far;
+mod link;
+pub(crate) mod messages;
+pub(crate) mod plan;
+pub(crate) mod quality;
+mod receiving;
+mod report;
+pub(crate) mod run;
+pub(crate) mod scorecard;
+mod sending;
+mod spans;
+pub(crate) mod summary;
+pub(crate) mod tables;
+
+pub(crate) use plan::Plan;
+
+use messages::Setup;
+use serde::Serialize;
+
+/// The first line of a run, by which a server knows what is wanted.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Opening<'a> {
+    Mbm(&'a Setup),
+}
+
+/// How a run goes, for whoever watches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Live {
+    /// Which test is under way, and which of the plan's it is.
+    pub(crate) test: ::mbm::diagnostic::Test,
+    pub(crate) index: usize,
+    pub(crate) tests: usize,
+    /// Packets whose fate is known, and those of them that were lost or marked.
+    pub(crate) packets: u64,
+    pub(crate) marks: u64,
+    /// Share of the fewest packets with which the test can pass.
+    pub(crate) done: f64,
+}

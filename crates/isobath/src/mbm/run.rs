@@ -1,0 +1,384 @@
+//! Carries a plan out between two hosts: test after test, each agreed on, carried out and told.
+//!
+//! The calling thread agrees with the far end, writes what is found to the record, shows how it goes, and notices when the
+//! far end is gone or the user has had enough; the near end's half of each test ([`ends`]) has a thread of its own.
+
+mod ends;
+mod trip;
+
+use super::books::{ReceiverBooks, SenderBooks};
+use super::link::{Link, Terms};
+use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
+use super::plan::Plan;
+use super::tables::Arrival;
+use super::{Live, Opening};
+use crate::btc::plan::Direction;
+use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
+use crate::rrul::run::Ending;
+use crate::rrul::sampler::{self, Sampler};
+use crate::serve::StopOnDrop;
+use lab::Network;
+use mbm::diagnostic::Test;
+use mbm::loss::Counts;
+use record::RecordWriter;
+use record::tables::Cpu;
+use session::wire::Probe;
+use session::{Client, ClockOffset};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::{RecvBatch, UdpSocket};
+use units::Instant;
+
+/// How long the far end may take to answer when nothing is under way.
+const ANSWER: Duration = Duration::from_secs(15);
+/// Exchanges by which the two clocks are compared.
+const CLOCK_ROUNDS: u32 = 12;
+/// How often the far end is asked by UDP until it is ready.
+const HELLO: Duration = Duration::from_millis(50);
+/// Between two tests: queues are empty again.
+const PAUSE: Duration = Duration::from_millis(300);
+const LOOK: Duration = Duration::from_millis(20);
+const DISPLAY: Duration = Duration::from_millis(200);
+const FLUSH: Duration = Duration::from_secs(1);
+/// What is needed to carry a plan out.
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The emulated network, whose books go into the record.
+    pub(crate) lab: Option<&'a Network>,
+    /// Raised when the user interrupts.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// Told how it goes.
+    pub(crate) display: &'a dyn Fn(&Live),
+}
+
+/// A test that is over.
+pub(crate) struct Tested {
+    pub(crate) test: Test,
+    /// When it began, after the run's start.
+    pub(crate) start_ns: u64,
+    pub(crate) sender: SenderBooks,
+    /// None when the receiver did not tell.
+    pub(crate) receiver: Option<ReceiverBooks>,
+}
+
+/// What came of a run.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    pub(crate) tests: Vec<Tested>,
+    /// Round trip of the idle path.
+    pub(crate) path_rtt: Option<Duration>,
+    pub(crate) cpu: Vec<Cpu>,
+    pub(crate) truth: Vec<LinkTruth>,
+    pub(crate) clock: ClockOffset,
+    pub(crate) far: Option<Done>,
+}
+
+/// Rows of the sampler.
+#[derive(Default)]
+struct Cpus(Mutex<Vec<Cpu>>);
+
+impl sampler::Sink for &Cpus {
+    fn series(&self, _: record::tables::Series) {}
+
+    fn cpu(&self, row: Cpu) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(row);
+    }
+
+    fn ended(&self, _: crate::rrul::messages::StreamEnd) {}
+}
+
+/// A run at work.
+struct Run<'a> {
+    context: &'a Context<'a>,
+    client: &'a mut Client,
+    record: &'a mut RecordWriter,
+    origin: Instant,
+    clock: ClockOffset,
+    cpus: &'a Cpus,
+    cpu: Vec<Cpu>,
+    lab: Option<LabBooks>,
+    tests: Vec<Tested>,
+    path_rtt: Option<Duration>,
+    flushed: Instant,
+    shown: Instant,
+}
+
+/// Why a test has no books.
+enum Broken {
+    /// The far end is gone, or refuses.
+    Far(String),
+    /// The record cannot be written.
+    Record(record::Error),
+}
+
+impl From<record::Error> for Broken {
+    fn from(error: record::Error) -> Self {
+        Self::Record(error)
+    }
+}
+
+impl From<sys::Error> for Broken {
+    fn from(error: sys::Error) -> Self {
+        Self::Far(error.to_string())
+    }
+}
+
+/// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
+///
+/// # Errors
+/// When the far end does not answer.
+pub(crate) fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant, ClockOffset)> {
+    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
+    let origin = clock::now();
+    let setup = Setup {
+        origin_ns: clock.to_theirs(origin).as_nanos(),
+        plan: plan.clone(),
+    };
+    client.control.send(&Opening::Mbm(&setup))?;
+    Ok((origin, clock))
+}
+
+/// Carries the plan out with `client`, writing what is found to `record` as it comes.
+///
+/// # Errors
+/// Only when the record cannot be written; everything else ends up in the outcome.
+pub(crate) fn run(
+    context: &Context<'_>,
+    (origin, clock): (Instant, ClockOffset),
+    client: &mut Client,
+    record: &mut RecordWriter,
+) -> Result<Outcome, record::Error> {
+    let cpus = Cpus::default();
+    let whole = (Duration::ZERO, Duration::MAX);
+    let mut run = Run {
+        context,
+        client,
+        record,
+        origin,
+        clock,
+        cpus: &cpus,
+        cpu: Vec::new(),
+        lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+        tests: Vec::new(),
+        path_rtt: None,
+        flushed: origin,
+        shown: Instant::ZERO,
+    };
+    let stop = AtomicBool::new(false);
+    let sampler = Sampler::new(origin, "client", &cpus);
+    let ending = std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        scope.spawn(|| sampler.run(&stop));
+        run.tests()
+    });
+    let (ending, far) = match ending {
+        Ok((ending, far)) => (ending, Some(far)),
+        Err(Broken::Far(reason)) => (Ending::Lost(reason), None),
+        Err(Broken::Record(error)) => return Err(error),
+    };
+    run.flush()?;
+    Ok(Outcome {
+        ending,
+        tests: run.tests,
+        path_rtt: run.path_rtt,
+        cpu: run.cpu,
+        truth: run.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+        clock,
+        far,
+    })
+}
+
+impl Run<'_> {
+    fn tests(&mut self) -> Result<(Ending, Done), Broken> {
+        let tests = &self.context.plan.tests;
+        for (index, test) in tests.iter().enumerate() {
+            if index > 0 {
+                self.pause(PAUSE)?;
+            }
+            if self.is_interrupted() {
+                break;
+            }
+            self.test(*test, index)?;
+        }
+        self.say(&Say::Finish)?;
+        let Far::Done(far) = self.hear()? else {
+            return Err(out_of_turn());
+        };
+        let ending = if self.is_interrupted() {
+            Ending::Interrupted
+        } else {
+            Ending::Complete
+        };
+        Ok((ending, far))
+    }
+
+    /// One test: agreed on, carried out, told.
+    fn test(&mut self, test: Test, index: usize) -> Result<(), Broken> {
+        let stream = u16::try_from(index + 1).unwrap_or(u16::MAX);
+        let mut socket = UdpSocket::bind(any(self.client.peer))?;
+        socket.connect(self.client.peer)?;
+        let path_rtt = match self.path_rtt {
+            Some(rtt) => rtt,
+            None => self.idle_round_trip(&socket)?,
+        };
+        self.path_rtt = Some(path_rtt);
+        let setup = TestSetup {
+            stream,
+            test,
+            path_rtt_ns: u64::try_from(path_rtt.as_nanos()).unwrap_or(u64::MAX),
+        };
+        self.ready(&socket, setup)?;
+        let mut link = Link::new(socket, self.terms(stream))?;
+        let start_ns = self.since_origin(clock::now());
+        let (sender, receiver, rows) = match self.context.plan.direction {
+            Direction::Up => self.send(setup, index, &mut link)?,
+            Direction::Down => self.receive(setup, index, &mut link)?,
+        };
+        self.write(index, test, &rows)?;
+        self.tests.push(Tested {
+            test,
+            start_ns,
+            sender,
+            receiver,
+        });
+        self.flush()?;
+        Ok(())
+    }
+
+    /// Agrees on a test.
+    fn ready(&mut self, socket: &UdpSocket, setup: TestSetup) -> Result<(), Broken> {
+        self.say(&Say::Test(setup))?;
+        let deadline = clock::now() + ANSWER;
+        loop {
+            self.ask(socket, setup.stream, Probe::LEN, clock::now());
+            match self.client.control.recv::<Far>(HELLO) {
+                Ok(Far::Ready) => break,
+                Ok(Far::Refused(reason)) => return Err(refused(&reason)),
+                Ok(_) => return Err(out_of_turn()),
+                Err(session::Error::Timeout { .. }) if clock::now() < deadline => {}
+                Err(error) => return Err(Broken::Far(error.to_string())),
+            }
+        }
+        // Answers to the requests are not the test's.
+        let mut batch = RecvBatch::new(16, 1);
+        while socket.recv(&mut batch)? > 0 {}
+        Ok(())
+    }
+
+    fn terms(&self, stream: u16) -> Terms {
+        let keys = self.client.dialer.keys();
+        Terms {
+            session: self.client.dialer.session(),
+            stream,
+            key_out: keys.to_server,
+            key_in: keys.to_client,
+            class: self.context.plan.class(),
+            payload: self.context.plan.payload(self.client.peer.is_ipv6()),
+        }
+    }
+
+    /// Waits, and goes on collecting.
+    fn pause(&mut self, time: Duration) -> Result<(), Broken> {
+        clock::sleep_until(clock::now() + time);
+        self.flush()?;
+        Ok(())
+    }
+
+    fn look(&mut self, test: Test, index: usize, watch: &Mutex<Counts>) -> Result<(), Broken> {
+        let now = clock::now();
+        if now.since(self.flushed) >= FLUSH {
+            self.flush()?;
+        }
+        if now.since(self.shown) < DISPLAY {
+            return Ok(());
+        }
+        self.shown = now;
+        let counts = *watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let least = self.context.plan.ruling().map(|r| r.least_packets());
+        (self.context.display)(&Live {
+            test,
+            index,
+            tests: self.context.plan.tests.len(),
+            packets: counts.packets,
+            marks: counts.marks(),
+            done: counts.packets as f64 / least.unwrap_or(1).max(1) as f64,
+        });
+        Ok(())
+    }
+
+    /// The packets of a test, on this end's clock.
+    fn write(&mut self, index: usize, test: Test, rows: &[Passed]) -> Result<(), record::Error> {
+        let up = self.context.plan.direction == Direction::Up;
+        let at = |ns: u64, is_ours: bool| {
+            let at = Instant::from_nanos(ns);
+            let at = if is_ours { at } else { self.clock.to_ours(at) };
+            self.since_origin(at)
+        };
+        let row = |passed: &Passed| Arrival {
+            test: u16::try_from(index).unwrap_or(u16::MAX),
+            name: test.name().into(),
+            seq: passed.seq,
+            t_ns: at(passed.sent_ns, up),
+            arrived_ns: at(passed.arrived_ns, !up),
+            rtt_ns: passed.reported_ns.saturating_sub(passed.sent_ns),
+            ce: passed.ce,
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        self.record.append(&rows)
+    }
+
+    fn flush(&mut self) -> Result<(), record::Error> {
+        self.flushed = clock::now();
+        if let (Some(network), Some(lab)) = (self.context.lab, &mut self.lab) {
+            let mut rows = LabRows::default();
+            lab.take(network, &mut rows);
+            self.record.append(&rows.queue)?;
+            self.record.append(&rows.counters)?;
+        }
+        let cpu = std::mem::take(&mut *self.cpus.0.lock().unwrap_or_else(PoisonError::into_inner));
+        self.record.append(&cpu)?;
+        self.cpu.extend(cpu);
+        self.record.flush()
+    }
+
+    fn since_origin(&self, at: Instant) -> u64 {
+        u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn say(&mut self, line: &Say) -> Result<(), Broken> {
+        let sent = self.client.control.send(line);
+        sent.map_err(|error| Broken::Far(error.to_string()))
+    }
+
+    fn hear(&mut self) -> Result<Far, Broken> {
+        let heard = self.client.control.recv(ANSWER);
+        heard.map_err(|error| Broken::Far(error.to_string()))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.context.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// Any address of the family of `peer`.
+fn any(peer: SocketAddr) -> SocketAddr {
+    match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
+}
+
+fn refused(reason: &str) -> Broken {
+    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
+    Broken::Far(format!("the server refuses: {reason}"))
+}
+
+fn out_of_turn() -> Broken {
+    Broken::Far("the server spoke out of turn".to_owned())
+}

@@ -1,0 +1,121 @@
+//! The end of a run on a terminal, from `run.json` alone.
+
+use super::plan::Plan;
+use super::summary::{Summary, TestSummary};
+use crate::rrul::scorecard::title_of;
+use record::{Run, Verdict};
+
+/// The scorecard of `run`, whose summary is `summary`.
+pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
+    let plan: Option<Plan> = Plan::of_record(&run.plan).ok();
+    let mut lines = vec![title_of(run, "mbm")];
+    if let Some(plan) = &plan {
+        lines.push(sentence(run.verdict, plan));
+        lines.push(String::new());
+        lines.extend(target(plan, summary));
+    }
+    lines.push(format!(
+        "path          {} round trip when idle",
+        summary
+            .path_rtt_ms
+            .map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1} ms"))
+    ));
+    lines.push(String::new());
+    lines.extend(summary.tests.iter().flat_map(test));
+    let cpu = run.instrument.cpu.iter();
+    let cpu: Vec<_> = cpu
+        .map(|cpu| format!("{} {:.0} %", cpu.host, cpu.mean_pct))
+        .collect();
+    if !cpu.is_empty() {
+        lines.push(format!("processors    {}", cpu.join(", ")));
+    }
+    for warning in &run.warnings {
+        lines.push(format!("! {} - {}", warning.message, warning.advice));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn sentence(verdict: Option<Verdict>, plan: &Plan) -> String {
+    let target = format!("{} over {}", plan.target.rate(), plan.target.spec().rtt);
+    let what = plan
+        .name
+        .as_ref()
+        .map_or_else(|| target.clone(), |name| format!("'{name}' ({target})"));
+    let says = match verdict {
+        Some(Verdict::Pass) => format!("PASS: as far as these tests go, this path carries {what}."),
+        Some(Verdict::Fail) => format!("FAIL: this path does not carry {what}."),
+        Some(Verdict::Error) => {
+            format!("ERROR: the tests for {what} could not be made as they should.")
+        }
+        Some(Verdict::Inconclusive) => {
+            format!("INCONCLUSIVE: too little was seen to say whether this path carries {what}.")
+        }
+        None => format!("Nothing was found about {what}."),
+    };
+    says + match plan.direction {
+        crate::btc::plan::Direction::Up => "",
+        crate::btc::plan::Direction::Down => " (From the far end to here.)",
+    }
+}
+
+fn target(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let mut lines = vec![format!(
+        "target        window {} packets of {} octets, run length {} packets ({}, {})",
+        summary.window_packets,
+        plan.target.mtu(),
+        summary.run_length_packets,
+        summary.formula,
+        summary.source
+    )];
+    lines.push(format!(
+        "loss          good up to {:.4} %, bad from {:.4} %",
+        summary.p0 * 100.0,
+        summary.p1 * 100.0
+    ));
+    if let Some(derating) = &plan.target.spec().derating {
+        lines.push(format!(
+            "derated       burst {}, run length {}: {}",
+            derating.burst, derating.run_length, derating.reason
+        ));
+    }
+    lines
+}
+
+fn test(test: &TestSummary) -> Vec<String> {
+    let result = &test.result;
+    let counts = result
+        .figures
+        .as_ref()
+        .map(|figures| figures.counts)
+        .or_else(|| result.loss.as_ref().map(|loss| loss.counts));
+    let counts = counts.map_or_else(String::new, |counts| {
+        format!(
+            ", {} of {} packets lost or marked",
+            counts.marks(),
+            counts.packets
+        )
+    });
+    let mut lines = vec![format!(
+        "{:12}  {} (RFC 8337 section {}): {:.1} s{counts}",
+        result.verdict.outcome.to_string(),
+        result.test,
+        test.section,
+        test.seconds
+    )];
+    lines.push(format!("              {}", result.verdict.says));
+    lines.push(format!(
+        "              would change it: {}",
+        result.verdict.would_change
+    ));
+    lines.extend(independence(test));
+    lines.push(String::new());
+    lines
+}
+
+/// What the models assume, and whether it holds.
+fn independence(test: &TestSummary) -> Option<String> {
+    let runs = test.result.loss.as_ref()?.runs.as_ref()?;
+    (runs.independent == Some(false)).then(|| {
+        "              its losses come in runs: the models take them as independent".to_owned()
+    })
+}

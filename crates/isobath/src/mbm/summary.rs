@@ -1,0 +1,122 @@
+//! The figures of a run, from the books of both ends.
+
+use super::plan::Plan;
+use super::run::{Outcome, Tested};
+use crate::rrul::lab_books::LinkTruth;
+use mbm::diagnostic::onset;
+use mbm::model::{Conservativeness, conservativeness};
+use mbm::suite::{Question, SuiteResult, TestResult};
+use mbm::verdict::Outcome as Says;
+use record::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a run of `isobath mbm` found.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Summary {
+    /// The target window: as many packets as must be under way to carry the rate.
+    pub(crate) window_packets: u32,
+    /// The target run length: packets between two losses, as asked for.
+    pub(crate) run_length_packets: u64,
+    /// The model's formula for it.
+    pub(crate) formula: String,
+    /// Where that comes from.
+    pub(crate) source: String,
+    /// A loss rate up to this is good, 0 to 1.
+    pub(crate) p0: f64,
+    /// A loss rate from this on is bad, 0 to 1.
+    pub(crate) p1: f64,
+    /// What the model says a path with those loss rates would carry.
+    pub(crate) conservativeness: Conservativeness,
+    /// Least round trip of the path before the tests; null when none came back.
+    pub(crate) path_rtt_ms: Option<f64>,
+    /// Each test.
+    pub(crate) tests: Vec<TestSummary>,
+    /// In a lab: what its links carried, queued and dropped.
+    pub(crate) links: Vec<LinkTruth>,
+}
+
+/// What one test found.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct TestSummary {
+    /// What the test says, and its figures.
+    #[serde(flatten)]
+    pub(crate) result: TestResult,
+    /// The section of RFC 8337 that defines it.
+    pub(crate) section: String,
+    /// When it began, after the run's start.
+    pub(crate) start_s: f64,
+    /// How long it took.
+    pub(crate) seconds: f64,
+    /// Packets that left.
+    pub(crate) packets_sent: u64,
+    /// The same in octets, headers included.
+    pub(crate) bytes_sent: u64,
+    /// Round trips from a packet to the report of it; null when nothing came back.
+    pub(crate) rtt_ms: Option<Distribution>,
+}
+
+/// The summary of a run.
+///
+/// # Errors
+/// When the plan has no run length, which it was checked for.
+pub(crate) fn summarise(plan: &Plan, outcome: &Outcome) -> Result<Summary, String> {
+    let run = plan.run_length()?;
+    let ruling = plan.ruling()?;
+    let asked = ruling.sprt().hypotheses();
+    Ok(Summary {
+        window_packets: plan.target.window(),
+        run_length_packets: run.packets,
+        formula: plan.model.formula(),
+        source: plan.model.source().to_owned(),
+        p0: asked.p0,
+        p1: asked.p1,
+        conservativeness: conservativeness(&plan.target, run),
+        path_rtt_ms: outcome.path_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+        tests: outcome.tests.iter().map(|t| tested(plan, t)).collect(),
+        links: outcome.truth.clone(),
+    })
+}
+
+fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
+    let sender = &tested.sender;
+    let has_rounds = !sender.rounds.is_empty();
+    TestSummary {
+        result: TestResult {
+            figures: sender.figures.clone(),
+            // All packets, by the receiver's books.
+            loss: tested.receiver.as_ref().map(|books| books.loss.clone()),
+            pattern: Some(sender.pattern.clone()),
+            onset: sender.scan.as_ref().and_then(onset),
+            scan: sender.scan.clone(),
+            rounds: has_rounds.then(|| sender.rounds.clone()),
+            ..TestResult::new(tested.test, sender.verdict.clone())
+        },
+        section: tested.test.section().to_owned(),
+        start_s: tested.start_ns as f64 / 1e9,
+        seconds: sender.seconds,
+        packets_sent: sender.sent,
+        bytes_sent: sender.sent * u64::from(plan.target.mtu()),
+        rtt_ms: sender.rtt_ms,
+    }
+}
+
+/// The verdict of all tests together; none without any.
+pub(crate) fn verdict(plan: &Plan, tests: &[TestSummary]) -> Option<record::Verdict> {
+    let question = Question {
+        target: plan.target.clone(),
+        model: plan.model.clone(),
+        run_length: plan.run_length().ok()?,
+    };
+    let results = tests.iter().map(|test| test.result.clone()).collect();
+    let suite = SuiteResult::new(question, results);
+    (!tests.is_empty()).then_some(match suite.verdict.outcome {
+        Says::Pass => record::Verdict::Pass,
+        Says::Fail => record::Verdict::Fail,
+        Says::Inconclusive => record::Verdict::Inconclusive,
+        Says::Error => record::Verdict::Error,
+    })
+}
+
+#[cfg(test)]
+mod tests;

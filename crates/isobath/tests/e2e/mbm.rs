@@ -1,0 +1,305 @@
+//! Model based metrics: in labs, and what a stranger may type.
+
+use crate::support::{Machine, TempDir, folder, number, rows, run, values};
+use crate::two_hosts::Server;
+use record::table;
+use serde_json::{Value, json};
+use std::path::Path;
+
+table! {
+    /// The columns of `arrivals` that are looked at here.
+    struct Arrival in "arrivals" {
+        /// Its test's name.
+        name: record::Label,
+        /// Number of the packet.
+        seq: u64,
+        /// When it left.
+        t_ns: u64,
+        /// When it arrived.
+        arrived_ns: u64,
+        /// Until it was reported.
+        rtt_ns: u64,
+    }
+}
+
+/// 20 Mbit/s and 20 ms; `up` has one more stage.
+fn lab(stage: &str) -> String {
+    format!(
+        r#"
+summary = "a small link"
+client = "near"
+server = "far"
+hosts = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+up = [{{ kind = "rate", rate = "20Mbit", queue = {{ kind = "fifo", packets = 100 }} }}, {stage}{{ kind = "delay", delay = "10ms" }}]
+down = [{{ kind = "rate", rate = "20Mbit", queue = {{ kind = "fifo", packets = 100 }} }}, {{ kind = "delay", delay = "10ms" }}]
+"#
+    )
+}
+
+fn place() -> TempDir {
+    folder(&[
+        ("good.toml", &lab("")),
+        (
+            "bad.toml",
+            &lab("{ kind = \"loss\", probability = 0.05 }, "),
+        ),
+    ])
+}
+
+/// 4 Mbit/s over 20 ms: a window of 7 packets, a run length of 147.
+const TARGET: [&str; 4] = ["--rate", "4Mbit", "--rtt", "20ms"];
+
+/// Runs `isobath mbm --lab` with `more`, which must end with `status`; the record is in `r`.
+#[track_caller]
+fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
+    let common = ["mbm", "--lab", lab, "-q", "--json", "-o", "r"];
+    run(place, &[&common[..], &TARGET, more].concat())
+        .ended(status)
+        .json()
+}
+
+fn verdicts(run: &Value) -> Vec<(&str, &str)> {
+    values(&run["summary"]["tests"])
+        .map(|test| {
+            (
+                test["test"].as_str().unwrap(),
+                test["verdict"]["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(place.path(), "good.toml", 0, &[]);
+    assert_eq!(run["verdict"], "PASS");
+    assert_eq!(
+        verdicts(&run),
+        [("paced-full-rate", "PASS"), ("sustained-burst", "PASS")]
+    );
+    assert!((number(&run, "/summary/window_packets") - 7.0).abs() < 0.1);
+    assert!((number(&run, "/summary/run_length_packets") - 147.0).abs() < 0.1);
+    let rtt = number(&run, "/summary/path_rtt_ms");
+    assert!((20.0..30.0).contains(&rtt), "{rtt}");
+    for test in values(&run["summary"]["tests"]) {
+        // All that was sent arrived: a link without loss, with a queue of many windows.
+        assert_eq!(test["loss"]["counts"]["packets"], test["packets_sent"]);
+        assert_eq!(test["loss"]["counts"]["lost"], 0);
+        assert_eq!(test["pattern"]["kept"], true);
+        assert!(number(test, "/figures/counts/packets") >= 140.0);
+    }
+    let arrivals = rows::<Arrival>(&place.path().join("r"));
+    assert!(arrivals.iter().any(|row| row.name == "sustained-burst"));
+    for row in &arrivals {
+        let ms = row.rtt_ns as f64 / 1e6;
+        assert!(ms >= 20.0, "packet {} after {ms} ms", row.seq);
+        assert!(row.arrived_ns > row.t_ns);
+    }
+    // The record says all of it again.
+    let shown = crate::support::run(place.path(), &["show", "r"]);
+    let card = shown.ended(0).stdout.clone();
+    assert!(card.contains("PASS: as far as these tests go"), "{card}");
+    assert!(card.contains("run length 147 packets (3 W^2"), "{card}");
+}
+
+#[test]
+fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let run = in_lab(place.path(), "bad.toml", 1, &["--test", "paced-full-rate"]);
+    assert_eq!(run["verdict"], "FAIL");
+    let test = &run["summary"]["tests"][0];
+    assert_eq!(test["verdict"]["reason"], "loss_high");
+    assert!(number(test, "/loss/loss/observed_pct") > 1.0);
+    assert!(!test["verdict"]["would_change"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let more = ["--reverse", "--test", "paced-full-rate,sender-rate-burst"];
+    let run = in_lab(place.path(), "bad.toml", 0, &more);
+    assert_eq!(
+        verdicts(&run),
+        [("paced-full-rate", "PASS"), ("sender-rate-burst", "PASS")]
+    );
+    let arrivals = rows::<Arrival>(&place.path().join("r"));
+    assert!(!arrivals.is_empty());
+    assert!(arrivals.iter().all(|row| row.rtt_ns >= 20_000_000));
+}
+
+#[test]
+fn a_path_that_is_too_slow_fails_by_its_rate() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let arguments = [
+        "mbm",
+        "--lab",
+        "good.toml",
+        "-q",
+        "--json",
+        "--rate",
+        "30Mbit",
+        "--rtt",
+        "20ms",
+        "--test",
+        "paced-full-rate",
+    ];
+    let run = run(place.path(), &arguments).ended(1).json();
+    let verdict = &run["summary"]["tests"][0]["verdict"];
+    assert_eq!(verdict["outcome"], "FAIL", "{verdict}");
+}
+
+#[test]
+fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    for (name, rate) in [("one", "4Mbit"), ("two", "4Mbit"), ("other", "5Mbit")] {
+        let arguments = [
+            "mbm",
+            "--lab",
+            "good.toml",
+            "-q",
+            "--rate",
+            rate,
+            "--rtt",
+            "20ms",
+            "--test",
+            "paced-full-rate",
+            "--rule",
+            "at-least=1000",
+            "-o",
+            name,
+        ];
+        run(place.path(), &arguments).ended(0);
+    }
+    let whole = run(place.path(), &["mbm", "compose", "one", "two", "--json"]);
+    let whole = whole.ended(0).json();
+    assert_eq!(whole["verdict"]["outcome"], "PASS");
+    assert!(number(&whole, "/packets") >= 1_000.0);
+    assert_eq!(number(&whole, "/loss_pct").to_bits(), 0);
+    let unlike = run(place.path(), &["mbm", "compose", "one", "other"]);
+    unlike.ended(2);
+    assert!(
+        unlike.stderr.contains("differ in the target rate"),
+        "{unlike:?}"
+    );
+}
+
+#[test]
+fn a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    // 7 packets in 20 ms are 4 Mbit/s: the target's envelope.
+    let transfer = |window: &str, out: &str| {
+        let arguments = [
+            "btc",
+            "--lab",
+            "good.toml",
+            "-q",
+            "--segments",
+            "1500",
+            "--window",
+            window,
+            "-o",
+            out,
+        ];
+        run(place.path(), &arguments).ended(0);
+    };
+    transfer("6", "small");
+    transfer("60", "large");
+    let passive = |out: &str| {
+        run(
+            place.path(),
+            &[&["mbm", "passive", out], &TARGET[..]].concat(),
+        )
+    };
+    let small = passive("small");
+    assert!(
+        small.ended(0).stdout.starts_with("PASS: 0 of 1500 packets"),
+        "{small:?}"
+    );
+    let large = passive("large");
+    assert!(
+        large.ended(5).stdout.starts_with("ERROR: the load reached"),
+        "{large:?}"
+    );
+}
+
+#[test]
+fn between_two_hosts_a_long_test_is_not_made_unasked() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let arguments = [
+        "mbm",
+        &server.host,
+        "--key",
+        &server.key,
+        "-q",
+        "--target",
+        "backup-100M",
+    ];
+    let ran = run(place.path(), &arguments);
+    ran.ended(2);
+    assert!(
+        ran.stderr.contains("this takes at least") && ran.stderr.contains("--yes"),
+        "{ran:?}"
+    );
+    let short = [
+        "mbm",
+        &server.host,
+        "--key",
+        &server.key,
+        "-q",
+        "--json",
+        "--rate",
+        "2Mbit",
+        "--rtt",
+        "40ms",
+        "--test",
+        "windowed-full-rate,paced-full-rate",
+    ];
+    let ran = run(place.path(), &short).json();
+    assert_eq!(ran["summary"]["tests"].as_array().unwrap().len(), 2);
+    assert_eq!(ran["path"]["lab"], json!(null));
+}
+
+#[test]
+fn impossible_targets_are_refused_in_a_line_that_says_what_to_do() {
+    let place = folder(&[]);
+    let told = |more: &[&str]| {
+        let common = ["mbm", "plan"];
+        let ran = run(place.path(), &[&common[..], more].concat());
+        ran.ended(2);
+        assert_eq!(ran.stderr.trim_end().lines().count(), 1, "{ran:?}");
+        ran.stderr.clone()
+    };
+    let window = told(&["--rate", "100kbit", "--rtt", "1ms"]);
+    assert!(window.contains("window"), "{window}");
+    let rtt = told(&["--rate", "1Mbit", "--rtt", "0ms"]);
+    assert!(rtt.contains("round"), "{rtt}");
+    let mtu = told(&["--rate", "1Mbit", "--rtt", "50ms", "--mtu", "60"]);
+    assert!(mtu.contains("60"), "{mtu}");
+    let reason = told(&["--rate", "1Mbit", "--rtt", "50ms", "--derate-burst", "0.5"]);
+    assert!(reason.contains("--because"), "{reason}");
+    let name = told(&["--target", "video-8k"]);
+    assert!(name.contains("video-4k"), "{name}");
+}
