@@ -9,11 +9,13 @@
 //! losses = [0.0001, 0.001, 0.01]
 //! ```
 
+use super::composition::Composition;
 use super::error::Error;
 use super::grid::Grid;
 use super::growth::Growth;
 use super::mathis::Mathis;
 use super::stability::Stability;
+use super::verdicts::Verdicts;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -31,6 +33,10 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "btc/stability",
     "btc/growth",
     "btc/mathis",
+    "mbm/vantage-point",
+    "mbm/queue-size",
+    "mbm/composition",
+    "mbm/testbed",
 ];
 
 /// An experiment.
@@ -55,6 +61,8 @@ pub(crate) struct Description {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Study {
+    /// Losses of parts against that of the whole.
+    Composition(Composition),
     /// Ours, the kernel's and virtual time over a grid of paths.
     Grid(Grid),
     /// The growth of the window.
@@ -63,6 +71,8 @@ pub(crate) enum Study {
     Mathis(Mathis),
     /// Pairs of transfers between many hosts.
     Stability(Stability),
+    /// Tests of model based metrics, and the verdicts that are expected of them.
+    Verdicts(Verdicts),
 }
 
 impl Description {
@@ -125,10 +135,12 @@ impl Study {
     /// Whether it can be done; if not, why.
     fn check(&self) -> Result<(), String> {
         match self {
+            Self::Composition(composition) => composition.check(),
             Self::Grid(grid) => grid.check(),
             Self::Growth(growth) => growth.check(),
             Self::Mathis(mathis) => mathis.check(),
             Self::Stability(stability) => stability.check(),
+            Self::Verdicts(verdicts) => verdicts.check(),
         }
     }
 }

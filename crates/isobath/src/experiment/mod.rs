@@ -11,6 +11,8 @@
 //! | [`stability`] | do two transfers in a row agree while the paths change? |
 //! | [`growth`] | is the window's growth per window more aggressive than that per acknowledgement? |
 //! | [`mathis`] | does throughput follow the square root of loss? |
+//! | [`composition`] | does the loss of two links compose to that of the path over both? |
+//! | [`verdicts`] | do tests of model based metrics give the verdicts that their papers say? |
 //!
 //! After each step the experiment's folder says what has been done ([`folder`]), so that an experiment that was
 //! interrupted goes on where it was:
@@ -28,6 +30,7 @@
 //! means. The second reads the folder and nothing else.
 
 pub(crate) mod bench;
+pub(crate) mod composition;
 pub(crate) mod description;
 pub(crate) mod display;
 pub(crate) mod error;
@@ -40,6 +43,7 @@ pub(crate) mod place;
 pub(crate) mod pool;
 pub(crate) mod simulate;
 pub(crate) mod stability;
+pub(crate) mod verdicts;
 
 pub(crate) use bench::{Bench, Scale};
 pub(crate) use description::{Description, Study};
@@ -51,10 +55,12 @@ impl Study {
     /// How long everything takes at this scale on so many processors, roughly.
     pub(crate) fn expected(&self, scale: Scale, jobs: usize) -> std::time::Duration {
         match self {
+            Self::Composition(composition) => composition.expected(scale, jobs),
             Self::Grid(grid) => grid.expected(scale, jobs),
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
             Self::Stability(stability) => stability.expected(scale),
+            Self::Verdicts(verdicts) => verdicts.expected(scale, jobs),
         }
     }
 
@@ -66,10 +72,12 @@ impl Study {
     /// down.
     pub(crate) fn run(&self, bench: &Bench<'_>) -> anyhow::Result<()> {
         match self {
+            Self::Composition(composition) => composition::run(composition, bench),
             Self::Grid(grid) => grid::run(grid, bench),
             Self::Growth(growth) => growth::run(growth, bench),
             Self::Mathis(mathis) => mathis::run(mathis, bench),
             Self::Stability(stability) => stability::run(stability, bench),
+            Self::Verdicts(verdicts) => verdicts::run(verdicts, bench),
         }
     }
 
@@ -84,10 +92,14 @@ impl Study {
         experiment: report::experiment::Experiment,
     ) -> anyhow::Result<report::experiment::Experiment> {
         match self {
+            Self::Composition(composition) => {
+                Ok(composition::conclude(composition, bench, experiment))
+            }
             Self::Grid(grid) => Ok(grid::conclude(grid, bench, experiment)),
             Self::Growth(growth) => growth::conclude(growth, bench, experiment),
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
             Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
+            Self::Verdicts(verdicts) => Ok(verdicts::conclude(verdicts, bench, experiment)),
         }
     }
 }

@@ -1,0 +1,219 @@
+//! What the repeats of each case said.
+
+use super::VerdictCase;
+use crate::experiment::Bench;
+use crate::experiment::pool::{Outcome, outcome, shown};
+use crate::mbm::summary::Summary;
+use record::{Record, Verdict};
+use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Table};
+use serde_json::json;
+
+/// Confidence of intervals.
+const LEVEL: f64 = 0.95;
+
+/// One run.
+struct Run {
+    verdict: Verdict,
+    /// Loss or marks among the packets that decided, per cent.
+    loss_pct: Option<f64>,
+    packets: u64,
+    seconds: f64,
+    why: String,
+}
+
+/// A case with its runs.
+pub(super) struct Found<'a> {
+    case: &'a VerdictCase,
+    runs: Vec<Run>,
+    /// Runs that say nothing: the machine was too busy, or they failed.
+    useless: usize,
+    missing: usize,
+    record: Option<String>,
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn of(bench: &Bench<'_>, case: &'a VerdictCase, repeats: usize) -> Self {
+        let mut found = Self {
+            case,
+            runs: Vec::new(),
+            useless: 0,
+            missing: 0,
+            record: None,
+        };
+        for repeat in 0..repeats {
+            let name = case.record(repeat);
+            match outcome(bench, &name) {
+                Outcome::Complete(record) => match read(&record) {
+                    Some(run) => {
+                        found.record.get_or_insert_with(|| shown(bench, &name));
+                        found.runs.push(run);
+                    }
+                    None => found.useless += 1,
+                },
+                Outcome::Invalid | Outcome::Failed(_) => found.useless += 1,
+                Outcome::Missing => found.missing += 1,
+            }
+        }
+        found
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        let runs = self.runs.iter();
+        runs.filter(|run| run.verdict == verdict).count()
+    }
+
+    fn mean(&self, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.runs.iter().filter_map(of).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    fn says(&self) -> String {
+        let verdicts = [
+            Verdict::Pass,
+            Verdict::Fail,
+            Verdict::Inconclusive,
+            Verdict::Error,
+        ];
+        let said = verdicts.into_iter().filter_map(|verdict| {
+            let count = self.count(verdict);
+            (count > 0).then(|| format!("{count} {}", label(verdict)))
+        });
+        let said: Vec<_> = said.collect();
+        format!("{} of {} runs", said.join(", "), self.runs.len())
+    }
+
+    fn judged(&self) -> Option<Case> {
+        let case = self.case;
+        let expected = case.expected?;
+        let claim = format!(
+            "{} in {:.0} % of runs{}{}",
+            label(expected),
+            case.share * 100.0,
+            if case.source.is_empty() { "" } else { ": " },
+            case.source
+        );
+        if self.runs.is_empty() {
+            return Some(Case::not_run(&case.about, claim));
+        }
+        let agree = self.count(expected);
+        let share = agree as f64 / self.runs.len() as f64;
+        let judged = Case::new(&case.about, self.says(), claim)
+            .holds(share >= case.share)
+            .figures(json!({
+                "agree": agree, "runs": self.runs.len(), "loss_pct": self.mean(|run| run.loss_pct),
+            }));
+        Some(match &self.record {
+            Some(record) => judged.record(record.clone()),
+            None => judged,
+        })
+    }
+}
+
+fn read(record: &Record) -> Option<Run> {
+    let run = record.run();
+    let summary: Summary = serde_json::from_value(run.summary.clone()).ok()?;
+    let test = summary.tests.first()?;
+    let first = &test.result;
+    let counts = first.figures.as_ref().map(|figures| figures.counts);
+    let counts = counts.or_else(|| first.loss.as_ref().map(|loss| loss.counts))?;
+    let share = counts.marks() as f64 * 100.0 / counts.packets.max(1) as f64;
+    Some(Run {
+        verdict: run.verdict?,
+        loss_pct: (counts.packets > 0).then_some(share),
+        packets: counts.packets,
+        seconds: test.seconds,
+        why: first.verdict.says.clone(),
+    })
+}
+
+const fn label(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Fail => "FAIL",
+        Verdict::Inconclusive => "INCONCLUSIVE",
+        Verdict::Error => "ERROR",
+    }
+}
+
+/// Adds the answer, the cases, the figure and the table.
+pub(super) fn add(mut experiment: Experiment, found: &[Found<'_>]) -> Experiment {
+    let cases: Vec<Case> = found.iter().filter_map(Found::judged).collect();
+    let holding = cases.iter().filter(|case| case.holds == Some(true)).count();
+    experiment = experiment.summary(format!(
+        "{holding} of {} expected verdicts are what the runs said.",
+        cases.len()
+    ));
+    for case in cases {
+        experiment = experiment.case(case);
+    }
+    experiment = experiment.figure(losses(found)).table(table(found));
+    let useless: usize = found.iter().map(|one| one.useless).sum();
+    let missing: usize = found.iter().map(|one| one.missing).sum();
+    if useless > 0 {
+        experiment = experiment.note(format!(
+            "{useless} runs do not count: this machine was too busy for them, or they failed."
+        ));
+    }
+    if missing > 0 {
+        experiment = experiment.note(format!("{missing} runs have not been made."));
+    }
+    experiment
+}
+
+/// The loss of every run, case by case.
+fn losses(found: &[Found<'_>]) -> Figure {
+    let names = found.iter().map(|one| one.case.name.clone());
+    let mut points = Vec::new();
+    let mut means = Vec::new();
+    let mut intervals = Vec::new();
+    for (index, one) in found.iter().enumerate() {
+        let values: Vec<f64> = one.runs.iter().filter_map(|run| run.loss_pct).collect();
+        points.extend(values.iter().map(|loss| (index as f64, *loss)));
+        let Some(mean) = one.mean(|run| run.loss_pct) else {
+            continue;
+        };
+        means.push((index as f64, mean));
+        let interval = stats::interval::mean(&values, LEVEL);
+        intervals.push(interval.map(|of| (of.low.max(0.0), of.high)));
+    }
+    let mut mean = Series::new("mean of the runs", Kind::Bars, means);
+    mean.intervals = intervals;
+    Figure::new("losses", "Packets lost or marked, by case")
+        .caption("Each point is a run; the interval of the mean is at 95 % (Student's t).")
+        .how_to("A case with no bar lost nothing.")
+        .how_to("Runs that end early spread more: the sequential test ends when it knows the verdict, not the loss.")
+        .x(Axis::of_categories("case", names))
+        .y(Axis::new("lost or marked", "%"))
+        .series(mean)
+        .series(Series::new("a run", Kind::Points, points))
+}
+
+fn table(found: &[Found<'_>]) -> Table {
+    let mut table = Table::new("Every case")
+        .column("case", "")
+        .column("expected", "")
+        .column("PASS", "runs")
+        .column("FAIL", "runs")
+        .column("INCONCLUSIVE", "runs")
+        .column("ERROR", "runs")
+        .column("lost or marked", "%")
+        .column("packets to a verdict", "")
+        .column("time to a verdict", "s")
+        .column("the first run said", "");
+    for one in found {
+        let why = one.runs.first().map(|run| run.why.clone());
+        table = table.row([
+            one.case.name.clone().into(),
+            one.case.expected.map_or("", label).to_owned().into(),
+            one.count(Verdict::Pass).into(),
+            one.count(Verdict::Fail).into(),
+            one.count(Verdict::Inconclusive).into(),
+            one.count(Verdict::Error).into(),
+            one.mean(|run| run.loss_pct).into(),
+            one.mean(|run| Some(run.packets as f64)).into(),
+            one.mean(|run| Some(run.seconds)).into(),
+            report::experiment::Cell::from(why.unwrap_or_default()),
+        ]);
+    }
+    table
+}
