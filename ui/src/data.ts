@@ -42,6 +42,30 @@ export interface Course { transfer: number; cwnd_segments: Line; ssthresh_segmen
 export interface Transfer { transfer: number; tool: string; repeat: number; direction: string; start_s: number; seconds: Num; segments: number; bytes: number; throughput_mbps: Num; sent_packets: number; retransmits: number; lost: number; loss_pct: Num; reordered: Num; duplicates: Num; timeouts: Num; recoveries: Num; marked: Num; violations: Num; cc: string; outcome: string; reason: string | null }
 export interface Btc { transfers: Transfer[]; transfers_total: number; courses: Course[] }
 
+/** What a run of `mbm` asked of the path, and what each test found; times of `arrivals` since its first packet left. */
+export interface MbmAsked {
+  name: string | null; rate_mbps: Num; link_mbps: Num; rtt_ms: Num; packet_bytes: Num; derating: { run_length: Num; burst: Num; reason: string } | null; direction: string | null; rule: { kind: string; packets: Num } | null;
+  window_packets: Num; run_length_packets: Num; formula: string | null; source: string | null; good_pct: Num; bad_pct: Num; path_rtt_ms: Num; predictions: { transport: string; at_p0_mbps: Num; at_p1_mbps: Num }[];
+}
+export interface MbmCounts { packets: number; lost: number; ce: number }
+export interface MbmLines { marks_per_packet: number; below: number; above: number }
+export interface MbmWalk { packets: number[]; marks: number[]; lines: MbmLines | null; least_packets: Num }
+export interface MbmScan {
+  window: number[]; mbps: Num[]; packets_per_s: Num[]; rtt_ms: Num[]; rtt_max_ms: Num[]; delivered: number[]; lost: number[]; ce: number[];
+  onset: { window: number } | null; first_mark: { window: number; queue_ms: Num; round_marks: Num } | null; rtt_min_ms: Num; to: Num;
+}
+export interface MbmRound { sent: Num; before_mark: Num; marks: Num; longest_row: Num; queue_max_ms: Num; waited_ms: Num }
+export interface MbmArrivals { t_us: number[]; seq: number[]; way_us: number[]; marked: number[]; n: number; bursts: { t_s: number[]; left_ms: number[]; arrived_ms: number[]; n: number } }
+export interface MbmTest {
+  test: string; section: string | null; outcome: string | null; reason: string | null; says: string | null; would_change: string | null; start_s: Num; seconds: Num; packets_sent: Num; bytes_sent: Num;
+  rtt_ms: { min: number; p50: number; p99: number; max: number } | null; counts: MbmCounts | null; share: { observed_pct: number; low_pct: number; high_pct: number } | null; judged: MbmCounts | null; growth_s: Num; test_s: Num;
+  preconditions: { name: string; held: boolean | null; evidence: string }[]; runs: { bursts: number; longest_burst: number; independent: boolean | null; says: string } | null;
+  reordering: { reordered: number; reordered_pct: number; max_extent: number } | null; duplicates: Num; late: Num;
+  pattern: { burst_packets: number; headway_ms: Num; bursts: number; late: number; smeared: number; kept: boolean | null } | null;
+  walk: MbmWalk | null; scan: MbmScan | null; rounds: MbmRound[]; arrivals: MbmArrivals | null;
+}
+export interface Mbm { asked: MbmAsked; tests: MbmTest[] }
+
 // What `isobath experiment run` writes: crates/report/src/experiment.
 export type Source = "paper" | "ours" | null;
 export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
@@ -61,7 +85,7 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }

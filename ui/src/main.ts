@@ -5,6 +5,7 @@ import { h } from "./dom";
 import { environment } from "./environment";
 import { experimentParts } from "./experiment";
 import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from "./figure";
+import { arrivals, burstTimes } from "./figures/bursts";
 import { differences, quantileLines, rates, timelines } from "./figures/compare";
 import { dns, voip } from "./figures/calls";
 import { equaliser } from "./figures/equaliser";
@@ -12,9 +13,14 @@ import { cpu, internals, streams } from "./figures/load";
 import { transfers } from "./figures/pairs";
 import { hops, lab, marks } from "./figures/path";
 import { rate, roundTrips } from "./figures/rate";
+import { rounds } from "./figures/rounds";
+import { scan } from "./figures/scan";
 import { sequence } from "./figures/sequence";
 import { boxes, spread } from "./figures/spread";
+import { sprt } from "./figures/sprt";
+import { suite, verdictsByRun } from "./figures/suite";
 import { timeline } from "./figures/timeline";
+import { badge } from "./figures/verdicts";
 import { https, waterfall, web } from "./figures/web";
 import { sendersWindow } from "./figures/window";
 import { DARK, LIGHT } from "./palette";
@@ -27,7 +33,7 @@ function read(): Report | ExperimentReport | null {
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
   return makers.flatMap((make) => attempt(() => make(run)) ?? []);
 }
 
@@ -47,12 +53,15 @@ function contents(list: Spec[]): HTMLElement | null {
   return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
 }
 
-const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips" };
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts" };
+
+/** The verdict of tests of a path, in large. */
+const bigVerdict = (run: RunView) => (run.mbm && run.run.verdict ? [h("p", { class: "verdict-big" }, badge(run.run.verdict))] : []);
 
 function runPart(run: RunView, withSentence: boolean): HTMLElement {
   const list = specs(run);
   const part = h("article", { class: "run" });
-  if (withSentence) part.append(h("p", { class: "sentence small" }, run.sentence));
+  if (withSentence) part.append(...bigVerdict(run), h("p", { class: "sentence small" }, run.sentence));
   const before = [isFirst(run) ? null : status(run), ...[origin, absent, warnings, tiles, score].map((make) => attempt(() => make(run))), contents(list)];
   part.append(...before.filter((element) => element !== null), ...list.map((spec) => new Figure(spec).element), environment(run, list.length > 0));
   return part;
@@ -64,10 +73,12 @@ const isFirst = (run: RunView) => run === doubtful;
 
 function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
+  const verdicts = verdictsByRun(runs);
   const figures = [quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
   const compared = h("section", { class: "comparison", "aria-label": "Comparison" }, h("h2", {}, "The runs side by side"),
+    ...(verdicts ? [verdicts] : []),
     ...(comparison?.rows.length ? [differences(report, comparison)] : []),
-    h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
+    verdicts && !comparison?.rows.length ? null : h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
     ...figures.map((spec) => new Figure(spec).element));
   const holder = h("div", { class: "holder" });
   const show = (index: number) => {
@@ -84,7 +95,7 @@ function severalParts(report: Report): HTMLElement[] {
   return [compared, chooser];
 }
 
-function header(brand: string, sentence: string): HTMLElement {
+function header(brand: string, sentence: string, only?: RunView): HTMLElement {
   const system = matchMedia("(prefers-color-scheme: dark)");
   let dark = system.matches;
   const button = h("button", { type: "button", class: "theme" });
@@ -103,7 +114,7 @@ function header(brand: string, sentence: string): HTMLElement {
     apply();
   });
   apply();
-  return h("header", {}, h("p", { class: "brand" }, brand), button, doubtful ? status(doubtful) : null, h("h1", { class: "sentence" }, sentence));
+  return h("header", {}, h("p", { class: "brand" }, brand), button, doubtful ? status(doubtful) : null, ...(only ? bigVerdict(only) : []), h("h1", { class: "sentence" }, sentence));
 }
 
 function start(): void {
@@ -129,7 +140,7 @@ function showRuns(page: HTMLElement, report: Report): void {
   const only = report.runs.length === 1 ? report.runs[0] : undefined;
   doubtful = only && only.run.status !== "complete" ? only : null;
   document.title = `${only ? only.name : `${report.runs.length} runs`} – Isobath report`;
-  page.append(header("isobath report", report.sentence), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), footer(report.isobath));
+  page.append(header("isobath report", report.sentence, only), h("main", {}, ...(only ? [runPart(only, false)] : severalParts(report))), footer(report.isobath));
 }
 
 start();

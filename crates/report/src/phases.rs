@@ -36,8 +36,8 @@ impl Phases {
         let told: Option<Self> = serde_json::from_value(without_nulls(&run.summary["phases"])).ok();
         match told {
             Some(told) if told != Self::default() => told,
-            // Of bulk transfers nothing is idle, and each is looked at by itself.
-            _ if matches!(run.test.as_str(), "btc" | "sim-btc") => Self::default(),
+            // Of bulk transfers and test streams nothing is idle, and each is looked at by itself.
+            _ if matches!(run.test.as_str(), "btc" | "sim-btc" | "mbm") => Self::default(),
             _ => Self::planned(&run.plan, end_s),
         }
     }

@@ -1,6 +1,6 @@
 //! The one sentence at the top: the answer to the question that the test asks.
 
-use crate::view::RunView;
+use crate::view::{RunView, mbm};
 use record::{Run, Status};
 use serde_json::Value;
 
@@ -8,6 +8,9 @@ use serde_json::Value;
 pub(crate) fn sentence(run: &Run) -> String {
     if let Some(told) = run.summary["sentence"].as_str() {
         return told.to_owned();
+    }
+    if let Some(verdict) = mbm::sentence::sentence(run) {
+        return verdict;
     }
     if let Some(bulk) = bulk_transfer(&run.summary) {
         return bulk;
@@ -108,8 +111,9 @@ pub(crate) fn ms(value: f64) -> String {
 
 /// The sentence above several runs: which was the best under load, and by how much.
 pub(crate) fn of_several(runs: &[RunView]) -> String {
-    if let Some(bulk) = of_several_transfers(runs) {
-        return bulk;
+    let told = of_several_transfers(runs).or_else(|| mbm::sentence::of_several(runs));
+    if let Some(told) = told {
+        return told;
     }
     let mut loaded: Vec<(&str, f64)> = runs
         .iter()

@@ -7,6 +7,7 @@ import { byClass, type Theme } from "../palette";
 import type { Spec } from "../figure";
 import { timeTip, tip, tooltip } from "../tip";
 import { lineSeries } from "./timeline";
+import { testShades } from "./verdicts";
 
 const from = (trace: Trace) => (trace.direction === "up" ? "from the client" : "from the server");
 
@@ -169,12 +170,13 @@ export function lab(run: RunView): Spec | null {
     const rows = links.flatMap((link) => [{ link, what: "queue" }, { link, what: "gone" }, { link, what: "carried" }]);
     // The panels of a link stand under each other; links beside each other.
     const order = Array.from({ length: Math.ceil(links.length / columns) }, (_, block) => links.slice(block * columns, block * columns + columns)).flatMap((group) => ["queue", "gone", "carried"].flatMap((what) => Array.from({ length: columns }, (_, i) => (group[i] ? rows.find((row) => row.link === group[i] && row.what === what)! : null))));
-    const all = tiles(width, order.length, columns, 88, { top: 58, gapX: 56, gapY: 40 });
+    // Below the panels of a link stands what their axis is.
+    const all = tiles(width, order.length, columns, 88, { top: 58, gapX: 56, gapY: 40 }).map((place, i) => ({ ...place, top: place.top + 24 * Math.floor(i / (3 * columns)) }));
     const cells = order.flatMap((cell, i) => (cell ? [{ ...cell, place: all[i]! }] : []));
     const named: ({ name: string; text: (v: number) => string } | null)[] = [];
     const series = cells.flatMap(({ link, what }, i): Series[] => {
       named.push(null);
-      const shade = shades(i, run.phases, theme, false);
+      const shade = run.mbm ? testShades(i, run, theme, cells[i]!.place.width, what === "queue") : shades(i, run.phases, theme, false);
       if (what === "queue") {
         named.push({ name: `${name(link)}: queue`, text: link.queue_ms ? ms : (v) => `${digits(v)} bytes` });
         return [shade, lineSeries(i, "queue", link.queue_ms ?? link.queue_bytes, theme.ink)];

@@ -10,15 +10,11 @@ import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { lastAt, tip, tooltip, type TipLine } from "../tip";
+import { cross, diamond, markPath, pathSeries, within, type Numbers, type Place, type Points } from "./paths";
 import { name, shown, summed, type Shown } from "./transfers";
 
-type Numbers = ArrayLike<number>;
 interface Bars { t: Numbers; low: Numbers; high: Numbers }
-interface Points { t: Numbers; y: Numbers }
 interface Decoded { sent: Bars; sacks: Bars; again: Points; lost: Points | null; acks: Points; edge: Points; end: number; top: number }
-
-/** Where a value of the axes lies in the drawing. */
-interface Place { x: (t: number) => number; y: (v: number) => number; from: number; to: number }
 
 function bars({ t_us, first, more }: Strokes): Bars {
   const low = summed(first);
@@ -38,12 +34,6 @@ function decode({ course }: Shown): Decoded | null {
     sent, acks, edge, sacks: bars(sequence.sacks), again: points(sequence.again), lost: sequence.lost && points(sequence.lost),
     end: Math.max(last(sent.t), last(acks.t), 0.01), top: Math.max(last(acks.y), last(sent.high), 1),
   };
-}
-
-/** The places in `t` of what is shown, with one more on either side. */
-function within(t: Numbers, { from, to }: Place): [number, number] {
-  const at = (x: number) => lastAt(t, x, (i) => t[i] ?? 0);
-  return [Math.max(0, at(from)), Math.min(t.length - 1, at(to) + 1)];
 }
 
 const px = (value: number) => value.toFixed(1);
@@ -81,34 +71,6 @@ function stairPath({ t, y }: Points, place: Place): string {
     column = x;
   }
   return path;
-}
-
-function markPath({ t, y }: Points, place: Place, shape: (x: number, y: number) => string): string {
-  const [first, last] = within(t, place);
-  const seen = new Set<string>();
-  for (let i = first; i <= last; i++) {
-    const at = (t[i] ?? 0);
-    if (at >= place.from && at <= place.to) seen.add(shape(Math.round(place.x(at) * 2) / 2, Math.round(place.y(y[i] ?? 0))));
-  }
-  return [...seen].join("");
-}
-
-const diamond = (x: number, y: number) => `M${x} ${y - 4.5}L${x + 4} ${y}L${x} ${y + 4.5}L${x - 4} ${y}Z`;
-const cross = (x: number, y: number) => `M${x - 3.5} ${y - 3.5}L${x + 3.5} ${y + 3.5}M${x - 3.5} ${y + 3.5}L${x + 3.5} ${y - 3.5}`;
-
-/** One path as a series, which is made anew whenever the axes change. */
-function pathSeries(name: string, colour: string, style: object, make: (place: Place) => string): Series {
-  return {
-    type: "custom", name, clip: true, silent: true, tooltip: { show: false }, data: [[0, 0]], itemStyle: { color: colour },
-    renderItem: (params: any, api: any) => {
-      const { x: left, width } = params.coordSys;
-      const [[x0, y0], [x1, y1]] = [api.coord([0, 0]), api.coord([1, 1])];
-      const place = { x: (t: number) => x0 + t * (x1 - x0), y: (v: number) => y0 + v * (y1 - y0), from: (left - x0) / (x1 - x0), to: (left + width - x0) / (x1 - x0) };
-      const pathData = make(place);
-      // A path without a box to fit into is drawn where it says.
-      return pathData ? { type: "path", shape: { pathData }, style: { fill: "none", stroke: colour, lineWidth: 1, ...style } } : null;
-    },
-  } as unknown as Series;
 }
 
 /** Draws nothing: the instants at which there is something to be told, those of single packets all, of others the last in a bin. */

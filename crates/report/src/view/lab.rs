@@ -74,7 +74,8 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Vec<Link>, record::Erro
 
 /// The rate that the summary tells of a link.
 fn rate(run: &Run, (link, direction): &Key) -> Option<f64> {
-    let links = run.summary["lab"].as_array()?;
+    let links = ["lab", "links"].map(|key| run.summary[key].as_array());
+    let links = links.into_iter().flatten().next()?;
     let entry = links
         .iter()
         .find(|entry| entry["link"] == **link && entry["direction"] == **direction)?;

@@ -10,6 +10,7 @@ pub(crate) mod hops;
 pub(crate) mod https;
 pub(crate) mod lab;
 pub(crate) mod marks;
+pub(crate) mod mbm;
 pub(crate) mod probes;
 pub(crate) mod tcp;
 pub(crate) mod web;
@@ -88,6 +89,8 @@ pub(crate) struct RunView {
     cpu: Vec<cpu::Host>,
     /// Bulk transfers; null in a record of anything else.
     pub(crate) btc: Option<btc::Btc>,
+    /// Model based metrics; likewise.
+    pub(crate) mbm: Option<mbm::Mbm>,
     /// Tables of the record and their number of rows, known to the page or not.
     tables: BTreeMap<String, u64>,
 }
@@ -115,10 +118,11 @@ impl RunView {
             lab: lab::read(record, run)?,
             cpu: cpu::read(record)?,
             btc: btc::read(record, run)?,
+            mbm: mbm::read(record, run)?,
             tables,
             streams,
             phases,
-            run: run.clone(),
+            run: mbm::without_points(run),
         })
     }
 }

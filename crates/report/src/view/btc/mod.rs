@@ -15,6 +15,7 @@ use record::{Record, Run};
 use rows::TransferRow;
 use serde::Serialize;
 use std::collections::BTreeSet;
+pub(super) use strokes::difference;
 
 /// The most transfers of which a page shows what happened from moment to moment.
 const MOST_COURSES: usize = 12;

@@ -92,7 +92,7 @@ impl Strokes {
 }
 
 /// `to` less `from`; what no transfer reaches is cut off.
-pub(super) fn difference(from: u64, to: u64) -> i64 {
+pub(crate) fn difference(from: u64, to: u64) -> i64 {
     let cut = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
     cut(to) - cut(from)
 }

@@ -1,0 +1,76 @@
+//! Runs of `isobath mbm`: what was asked of the path, and what each test says (RFC 8337).
+//!
+//! All but the pattern of departures and arrivals is in the summary. It is read as JSON and piece by piece: what another
+//! version has left out or calls by another name is null here, and the rest is there.
+
+mod arrivals;
+mod asked;
+mod pieces;
+mod scan;
+pub(crate) mod sentence;
+mod sprt;
+mod tested;
+
+use asked::Asked;
+use record::{Record, Run};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tested::Tested;
+
+/// The tests of a run.
+#[derive(Serialize)]
+pub(crate) struct Mbm {
+    pub(crate) asked: Asked,
+    pub(crate) tests: Vec<Tested>,
+}
+
+/// Reads summary and tables; `None` when the record is of another test.
+pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Error> {
+    if run.test != "mbm" {
+        return Ok(None);
+    }
+    let asked = Asked::of(run);
+    let mut tests: Vec<Tested> = run.summary["tests"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|test| Tested::of(test, &asked))
+        .collect();
+    for (index, (name, seen)) in arrivals::read(record, &tests)? {
+        // A run that was killed has no summary: its tests are what the rows tell of them.
+        while tests.len() <= index {
+            tests.push(Tested::unknown());
+        }
+        if let Some(test) = tests.get_mut(index) {
+            test.saw(&name, seen);
+        }
+    }
+    tests.retain(Tested::is_known);
+    Ok(Some(Mbm { asked, tests }))
+}
+
+/// The `run.json` of a page: without the points of walks and scans, which are in the view of it.
+pub(crate) fn without_points(run: &Run) -> Run {
+    let mut run = run.clone();
+    if run.test != "mbm" {
+        return run;
+    }
+    let tests = run.summary.get_mut("tests").and_then(Value::as_array_mut);
+    for test in tests.into_iter().flatten() {
+        for (of, list) in [("figures", "walk"), ("scan", "steps")] {
+            if let Some(piece) = test.get_mut(of).and_then(Value::as_object_mut) {
+                piece.remove(list);
+            }
+        }
+    }
+    run
+}
+
+/// A piece of free-form JSON; `None` when it is not there, or not as expected.
+fn piece<T: DeserializeOwned>(json: &Value) -> Option<T> {
+    serde_json::from_value(json.clone()).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Records of other versions, of killed runs, and of whole ones.
+
+use super::arrivals::Arrival;
+use super::*;
+use record::RecordWriter;
+use serde_json::json;
+
+fn run(summary: Value) -> Run {
+    let plan = json!({"name": "video-hd", "direction": "up", "target": {"rate": "5Mbit", "rtt": "50ms"},
+                      "rule": {"kind": "sequential"}, "model": {"name": "reference"}});
+    let mut run = Run::new("mbm", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
+    run.summary = summary;
+    run
+}
+
+fn arrival(seq: u64, t_us: u64, way_us: u64) -> Arrival {
+    Arrival {
+        name: "sustained-burst".into(),
+        seq,
+        t_ns: (1_000_000 + t_us) * 1_000,
+        arrived_ns: (1_000_000 + t_us + way_us) * 1_000,
+        ce: seq == 3,
+        ..Arrival::default()
+    }
+}
+
+fn view(run: &Run, rows: &[Arrival]) -> Value {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = RecordWriter::create(dir.path(), run).unwrap();
+    writer.append(rows).unwrap();
+    writer.flush().unwrap();
+    let record = Record::open(dir.path()).unwrap();
+    serde_json::to_value(read(&record, run).unwrap().unwrap()).unwrap()
+}
+
+#[test]
+fn bursts_are_told_by_how_they_leave_and_arrive() {
+    let summary = json!({"p0": 0.0027, "tests": [{
+        "test": "sustained-burst", "section": "8.5.1",
+        "verdict": {"outcome": "PASS", "reason": "loss_low", "says": "few", "would_change": "more"},
+        "pattern": {"burst_packets": 3, "headway_ns": 50_000_000, "bursts": 2, "late": 0, "smeared": 0, "kept": true},
+    }]});
+    let rows = [
+        arrival(1, 10, 2_000),
+        arrival(0, 0, 1_000),
+        arrival(2, 20, 3_000),
+        // Of the second burst the last packet is lost, of the third two of three.
+        arrival(3, 50_000, 1_000),
+        arrival(4, 50_010, 2_000),
+        arrival(6, 100_000, 1_000),
+    ];
+    let seen = view(&run(summary), &rows);
+    let test = &seen["tests"][0];
+    let arrivals = &test["arrivals"];
+    assert_eq!(arrivals["seq"], json!([0, 1, 1, 1, 1, 2]));
+    assert_eq!(arrivals["t_us"], json!([0, 10, 10, 49_980, 10, 49_990]));
+    assert_eq!(
+        arrivals["way_us"],
+        json!([1_000, 2_000, 3_000, 1_000, 2_000, 1_000])
+    );
+    assert_eq!(arrivals["marked"], json!([3]));
+    assert_eq!(
+        arrivals["bursts"],
+        json!({"t_s": [0.0, 0.05], "left_ms": [0.02, 0.01], "arrived_ms": [2.02, 1.01], "n": 2})
+    );
+    assert_eq!(test["pattern"]["headway_ms"], 50.0);
+    assert_eq!(
+        seen["asked"]["link_mbps"], 5.2228,
+        "with the usual overhead"
+    );
+    assert_eq!(seen["asked"]["good_pct"], 0.27);
+}
+
+#[test]
+fn what_is_missing_or_strange_is_null_and_the_rest_is_there() {
+    let summary = json!({"tests": [
+        {"test": "paced-full-rate", "verdict": {"outcome": "FAIL"},
+         "figures": {"hypotheses": {"p0": 0.01, "p1": 0.04, "alpha": 0.05, "beta": 0.05}, "walk": {"points": [{"n": 10, "m": 0}, {"n": 90, "m": 7}]}},
+         "loss": {"counts": {"packets": 90, "lost": 7}, "loss": "none", "runs": 5}, "scan": null, "rounds": null},
+        {"test": 7}, {},
+    ]});
+    let seen = view(&run(summary), &[]);
+    let [test] = seen["tests"].as_array().unwrap().as_slice() else {
+        panic!("{seen}");
+    };
+    assert_eq!(test["walk"]["packets"], json!([10, 90]));
+    assert!(test["walk"]["lines"]["above"].is_f64(), "{test}");
+    assert_eq!(test["counts"], json!({"packets": 90, "lost": 7, "ce": 0}));
+    assert_eq!(
+        (&test["share"], &test["runs"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(test["rounds"], json!([]));
+}
+
+#[test]
+fn a_killed_run_has_the_tests_that_its_rows_tell_of() {
+    let rows = [Arrival {
+        test: 2,
+        ..arrival(0, 0, 1_000)
+    }];
+    let seen = view(&run(Value::Null), &rows);
+    let [test] = seen["tests"].as_array().unwrap().as_slice() else {
+        panic!("{seen}");
+    };
+    assert_eq!(test["test"], "sustained-burst");
+    assert_eq!(
+        (&test["outcome"], &test["arrivals"]["n"]),
+        (&Value::Null, &json!(1))
+    );
+}
+
+#[test]
+fn a_record_of_another_test_has_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Run::new("btc", "2026-11-21T07:29:11Z".parse().unwrap(), json!({}));
+    RecordWriter::create(dir.path(), &run)
+        .unwrap()
+        .flush()
+        .unwrap();
+    let record = Record::open(dir.path()).unwrap();
+    assert!(read(&record, &run).unwrap().is_none());
+}
