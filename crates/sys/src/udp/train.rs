@@ -64,7 +64,10 @@ impl UdpSocket {
         header.msg_iovlen = train.len().min(BATCH) as _;
         header.msg_control = control.as_bytes().as_ptr().cast_mut().cast();
         header.msg_controllen = control.as_bytes().len() as _;
-        #[expect(unsafe_code, reason = "rustix has no UDP_SEGMENT among its control messages")]
+        #[expect(
+            unsafe_code,
+            reason = "rustix has no UDP_SEGMENT among its control messages"
+        )]
         // SAFETY: the header points to the payloads, the address and the control messages with their true lengths; all
         // outlive the call, which writes to none of them.
         let sent = unsafe { libc::sendmsg(self.socket.as_raw_fd(), header, libc::MSG_DONTWAIT) };
@@ -127,8 +130,9 @@ mod tests {
 
     #[test]
     fn a_train_is_of_equals_and_a_shorter_last() {
-        let (long, short, huge) = ([0; 100], [0; 40], [0; 40_000]);
-        let lengths = |all: &[&[u8]]| alike(&all.iter().map(|octets| out(octets)).collect::<Vec<_>>());
+        let (long, short, huge) = ([0; 100], [0; 40], vec![0; 40_000]);
+        let lengths =
+            |all: &[&[u8]]| alike(&all.iter().map(|octets| out(octets)).collect::<Vec<_>>());
         assert_eq!(lengths(&[]), 0);
         assert_eq!(lengths(&[&long, &long, &long]), 3);
         assert_eq!(lengths(&[&long, &long, &short, &short]), 3);
@@ -154,8 +158,13 @@ mod tests {
             let mut sender = UdpSocket::bind(host.parse().unwrap()).unwrap();
             sender.connect(receiver.local_addr().unwrap()).unwrap();
             let class = TrafficClass::from_octet(0xb9);
-            let payloads: Vec<Vec<u8>> = (0..9).map(|n| vec![n; if n == 8 { 10 } else { 700 }]).collect();
-            let batch: Vec<_> = payloads.iter().map(|p| Outgoing { class, ..out(p) }).collect();
+            let payloads: Vec<Vec<u8>> = (0..9)
+                .map(|n| vec![n; if n == 8 { 10 } else { 700 }])
+                .collect();
+            let batch: Vec<_> = payloads
+                .iter()
+                .map(|p| Outgoing { class, ..out(p) })
+                .collect();
             assert_eq!(sender.send_train(&batch).unwrap(), 9);
             let mut into = RecvBatch::new(BATCH, 1_500);
             let mut got = Vec::new();
