@@ -7,6 +7,7 @@ mod calibrate;
 mod cli;
 mod compare;
 mod experiment;
+mod hello;
 mod host;
 mod live;
 mod mbm;

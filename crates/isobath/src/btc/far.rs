@@ -19,7 +19,7 @@ use crate::rrul::far::Equipment;
 use crate::rrul::sampler::{self, Sampler};
 use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
 use crate::serve::StopOnDrop;
-use crate::serve::mailbox::{Opened, Peer};
+use crate::serve::mailbox::{HELLO, Opened};
 use data_encoding::BASE64;
 use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
@@ -36,9 +36,7 @@ use units::{Ecn, Instant, TrafficClass};
 const MOST_ROWS: usize = 600_000;
 /// A client that has set up a run says within this time what is next.
 const NEXT: Duration = Duration::from_secs(30);
-/// Its datagrams have come within this time, or they do not come.
-const HELLO: Duration = Duration::from_secs(10);
-/// How often mailboxes and the control connection are looked at.
+/// How often the control connection is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// Beyond the time of a transfer the client has this long to end it.
 const GRACE: Duration = Duration::from_secs(60);
@@ -185,7 +183,7 @@ impl Run<'_> {
         let deadline = clock::now() + HELLO;
         let prepare = |(setup, mailbox): (&'t TransferSetup, &Option<Opened>)| {
             let socket = mailbox.as_ref().map(|mailbox| {
-                let peer = self.peer(mailbox, deadline)?;
+                let peer = mailbox.wait_for_peer(self.session, deadline)?;
                 let beside = self.equipment.socket.beside(peer.address, peer.local);
                 beside.map_err(|error| error.to_string())
             });
@@ -195,21 +193,6 @@ impl Run<'_> {
             })
         };
         transfers.iter().zip(&opened).map(prepare).collect()
-    }
-
-    fn peer(&self, mailbox: &Opened, deadline: Instant) -> Result<Peer, String> {
-        loop {
-            if let Some(peer) = mailbox.peer.get() {
-                return Ok(*peer);
-            }
-            if clock::now() >= deadline || self.session.is_closed() {
-                return Err(
-                    "no datagram of yours arrived here - let UDP through to the same port as TCP"
-                        .to_owned(),
-                );
-            }
-            clock::sleep_until(clock::now() + LOOK);
-        }
     }
 
     /// Lets the transfers go until the client ends them.

@@ -8,15 +8,16 @@ use super::messages::{STREAM_KIND, TransferSetup};
 use super::plan::{Direction, Plan, Tool};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
+use crate::hello;
 use crate::rrul::stream::{any, prepare};
 use session::Dialer;
-use session::wire::{Kind, Probe};
+use session::wire::Probe;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::clock;
-use sys::udp::{Outgoing, RecvBatch, UdpSocket};
+use sys::udp::{RecvBatch, UdpSocket};
 use transport::wire;
 use units::{Ecn, Instant, TrafficClass};
 
@@ -102,31 +103,7 @@ impl<'a> Near<'a> {
         let Way::Ours(Some(socket)) = &self.way else {
             return;
         };
-        let request = Probe {
-            kind: Kind::Request,
-            class: TrafficClass::default(),
-            arrived: TrafficClass::default(),
-            stream: self.id,
-            flags: session::wire::Flags::default(),
-            sequence: 0,
-            session: self.shared.dialer.session(),
-            sent: clock::now(),
-            received: Instant::ZERO,
-            replied: Instant::ZERO,
-        };
-        let mut octets = [0; Probe::LEN];
-        if request
-            .emit(&mut octets, &self.shared.dialer.keys().to_server)
-            .is_ok()
-        {
-            // One that cannot be sent is one that did not arrive: there will be another.
-            let _ = socket.send(&[Outgoing {
-                payload: &octets,
-                to: None,
-                from: None,
-                class: TrafficClass::default(),
-            }]);
-        }
+        hello::ask(socket, self.shared.dialer, self.id, Probe::LEN);
     }
 
     /// Opens the connection of a transfer of the kernel's; throws away what has come for one of ours.

@@ -11,7 +11,7 @@ use super::{receiving, sending};
 use crate::btc::plan::Direction;
 use crate::rrul::far::Equipment;
 use crate::serve::StopOnDrop;
-use crate::serve::mailbox::{Opened, Peer};
+use crate::serve::mailbox::HELLO;
 use mbm::loss::Counts;
 use session::{Control, Error, Session};
 use std::sync::Mutex;
@@ -24,9 +24,7 @@ use units::Instant;
 
 /// A client that has set up a run says within this time what is next.
 const NEXT: Duration = Duration::from_secs(30);
-/// Its datagrams have come within this time, or they do not come.
-const HELLO: Duration = Duration::from_secs(10);
-/// How often mailboxes and the control connection are looked at.
+/// How often the control connection is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// Beyond the time of a test the client has this long to end it.
 const GRACE: Duration = Duration::from_secs(60);
@@ -123,7 +121,7 @@ impl Run<'_> {
             .equipment
             .mailboxes
             .open(self.session.id, setup.stream, 0);
-        let peer = self.peer(&mailbox)?;
+        let peer = mailbox.wait_for_peer(self.session, clock::now() + HELLO)?;
         let socket = self.equipment.socket.beside(peer.address, peer.local);
         let socket: UdpSocket = socket.map_err(|error| error.to_string())?;
         let v6 = peer.address.ip().to_canonical().is_ipv6();
@@ -137,22 +135,6 @@ impl Run<'_> {
             payload: self.plan.payload(v6),
         };
         Link::new(socket, terms).map_err(|error| error.to_string())
-    }
-
-    fn peer(&self, mailbox: &Opened) -> Result<Peer, String> {
-        let deadline = clock::now() + HELLO;
-        loop {
-            if let Some(peer) = mailbox.peer.get() {
-                return Ok(*peer);
-            }
-            if clock::now() >= deadline || self.session.is_closed() {
-                return Err(
-                    "no datagram of yours arrived here - let UDP through to the same port as TCP"
-                        .to_owned(),
-                );
-            }
-            clock::sleep_until(clock::now() + LOOK);
-        }
     }
 
     fn receive(

@@ -13,9 +13,11 @@ use super::plan::Plan;
 use super::tables::Arrival;
 use super::{Live, Opening};
 use crate::btc::plan::Direction;
+use crate::hello;
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::{self, Sampler};
+use crate::rrul::stream::any;
 use crate::serve::StopOnDrop;
 use lab::Network;
 use mbm::diagnostic::Test;
@@ -24,7 +26,6 @@ use record::RecordWriter;
 use record::tables::Cpu;
 use session::wire::Probe;
 use session::{Client, ClockOffset};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -256,7 +257,7 @@ impl Run<'_> {
         self.say(&Say::Test(setup))?;
         let deadline = clock::now() + ANSWER;
         loop {
-            self.ask(socket, setup.stream, Probe::LEN, clock::now());
+            hello::ask(socket, &self.client.dialer, setup.stream, Probe::LEN);
             match self.client.control.recv::<Far>(HELLO) {
                 Ok(Far::Ready) => break,
                 Ok(Far::Refused(reason)) => return Err(refused(&reason)),
@@ -363,14 +364,6 @@ impl Run<'_> {
 
     fn is_interrupted(&self) -> bool {
         self.context.interrupt.load(Ordering::Relaxed)
-    }
-}
-
-/// Any address of the family of `peer`.
-fn any(peer: SocketAddr) -> SocketAddr {
-    match peer {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     }
 }
 

@@ -5,10 +5,19 @@
 //! datagrams must go to pass address translators.
 
 use crate::rrul::messages::CallArrival;
+use session::Session;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+
+/// A stream's datagrams have come within this time, or they do not come.
+pub(crate) const HELLO: Duration = Duration::from_secs(10);
+/// How often a mailbox is looked at.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The mailboxes of all sessions. Clones are the same.
 #[derive(Clone, Default)]
@@ -82,6 +91,31 @@ impl Mailbox {
     /// Takes all arrivals out.
     pub(crate) fn take(&self) -> Vec<CallArrival> {
         std::mem::take(&mut *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Opened {
+    /// Waits until the stream has shown by UDP where it comes from.
+    ///
+    /// # Errors
+    /// In words for the client, when nothing came by `deadline` or the session is closed.
+    pub(crate) fn wait_for_peer(
+        &self,
+        session: &Session,
+        deadline: Instant,
+    ) -> Result<Peer, String> {
+        loop {
+            if let Some(peer) = self.peer.get() {
+                return Ok(*peer);
+            }
+            if clock::now() >= deadline || session.is_closed() {
+                return Err(
+                    "no datagram of yours arrived here - let UDP through to the same port as TCP"
+                        .to_owned(),
+                );
+            }
+            clock::sleep_until(clock::now() + LOOK);
+        }
     }
 }
 

@@ -48,16 +48,39 @@ fn place() -> TempDir {
     ])
 }
 
-/// 4 Mbit/s over 20 ms: a window of 7 packets, a run length of 147.
-const TARGET: [&str; 4] = ["--rate", "4Mbit", "--rtt", "20ms"];
+/// 1.5 Mbit/s over 60 ms: a window of 8 packets, a run length of 192.
+const TARGET: [&str; 4] = ["--rate", "1500kbit", "--rtt", "60ms"];
+/// A run in which this machine was too busy to send on time says so, and is made again.
+const TRIES: usize = 5;
 
-/// Runs `isobath mbm --lab` with `more`, which must end with `status`; the record is in `r`.
+/// Runs `isobath mbm --lab` for `target` with `more`, which must end with `status`; the record is in `out`.
+#[track_caller]
+fn tested(
+    place: &Path,
+    lab: &str,
+    target: &[&str],
+    more: &[&str],
+    status: i32,
+    out: &str,
+) -> Value {
+    let common = ["mbm", "--lab", lab, "-q", "--json", "-o", out];
+    for _ in 0..TRIES {
+        let ran = run(place, &[&common[..], target, more].concat());
+        let found = ran.json();
+        let is_late = found["verdict"] == "ERROR" || found["status"] == "invalid";
+        if !is_late {
+            ran.ended(status);
+            return found;
+        }
+        std::fs::remove_dir_all(place.join(out)).unwrap();
+    }
+    panic!("this machine was too busy for it {TRIES} times");
+}
+
+/// The same for the usual target; the record is in `r`.
 #[track_caller]
 fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
-    let common = ["mbm", "--lab", lab, "-q", "--json", "-o", "r"];
-    run(place, &[&common[..], &TARGET, more].concat())
-        .ended(status)
-        .json()
+    tested(place, lab, &TARGET, more, status, "r")
 }
 
 fn verdicts(run: &Value) -> Vec<(&str, &str)> {
@@ -83,8 +106,8 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
         verdicts(&run),
         [("paced-full-rate", "PASS"), ("sustained-burst", "PASS")]
     );
-    assert!((number(&run, "/summary/window_packets") - 7.0).abs() < 0.1);
-    assert!((number(&run, "/summary/run_length_packets") - 147.0).abs() < 0.1);
+    assert!((number(&run, "/summary/window_packets") - 8.0).abs() < 0.1);
+    assert!((number(&run, "/summary/run_length_packets") - 192.0).abs() < 0.1);
     let rtt = number(&run, "/summary/path_rtt_ms");
     assert!((20.0..30.0).contains(&rtt), "{rtt}");
     for test in values(&run["summary"]["tests"]) {
@@ -92,7 +115,7 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
         assert_eq!(test["loss"]["counts"]["packets"], test["packets_sent"]);
         assert_eq!(test["loss"]["counts"]["lost"], 0);
         assert_eq!(test["pattern"]["kept"], true);
-        assert!(number(test, "/figures/counts/packets") >= 140.0);
+        assert!(number(test, "/figures/counts/packets") >= 180.0);
     }
     let arrivals = rows::<Arrival>(&place.path().join("r"));
     assert!(arrivals.iter().any(|row| row.name == "sustained-burst"));
@@ -105,7 +128,7 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
     let shown = crate::support::run(place.path(), &["show", "r"]);
     let card = shown.ended(0).stdout.clone();
     assert!(card.contains("PASS: as far as these tests go"), "{card}");
-    assert!(card.contains("run length 147 packets (3 W^2"), "{card}");
+    assert!(card.contains("run length 192 packets (3 W^2"), "{card}");
 }
 
 #[test]
@@ -145,20 +168,9 @@ fn a_path_that_is_too_slow_fails_by_its_rate() {
         return;
     };
     let place = place();
-    let arguments = [
-        "mbm",
-        "--lab",
-        "good.toml",
-        "-q",
-        "--json",
-        "--rate",
-        "30Mbit",
-        "--rtt",
-        "20ms",
-        "--test",
-        "paced-full-rate",
-    ];
-    let run = run(place.path(), &arguments).ended(1).json();
+    let target = ["--rate", "30Mbit", "--rtt", "20ms"];
+    let test = ["--test", "paced-full-rate"];
+    let run = tested(place.path(), "good.toml", &target, &test, 1, "r");
     let verdict = &run["summary"]["tests"][0]["verdict"];
     assert_eq!(verdict["outcome"], "FAIL", "{verdict}");
 }
@@ -169,29 +181,15 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
         return;
     };
     let place = place();
-    for (name, rate) in [("one", "4Mbit"), ("two", "4Mbit"), ("other", "5Mbit")] {
-        let arguments = [
-            "mbm",
-            "--lab",
-            "good.toml",
-            "-q",
-            "--rate",
-            rate,
-            "--rtt",
-            "20ms",
-            "--test",
-            "paced-full-rate",
-            "--rule",
-            "at-least=1000",
-            "-o",
-            name,
-        ];
-        run(place.path(), &arguments).ended(0);
+    let test = ["--test", "paced-full-rate", "--rule", "at-least=300"];
+    for (name, rate) in [("one", "1500kbit"), ("two", "1500kbit"), ("other", "2Mbit")] {
+        let target = ["--rate", rate, "--rtt", "60ms"];
+        tested(place.path(), "good.toml", &target, &test, 0, name);
     }
     let whole = run(place.path(), &["mbm", "compose", "one", "two", "--json"]);
     let whole = whole.ended(0).json();
     assert_eq!(whole["verdict"]["outcome"], "PASS");
-    assert!(number(&whole, "/packets") >= 1_000.0);
+    assert!(number(&whole, "/packets") >= 300.0);
     assert_eq!(number(&whole, "/loss_pct").to_bits(), 0);
     let unlike = run(place.path(), &["mbm", "compose", "one", "other"]);
     unlike.ended(2);
@@ -207,13 +205,14 @@ fn a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
         return;
     };
     let place = place();
-    // 7 packets in 20 ms are 4 Mbit/s: the target's envelope.
+    // 7 packets in 20 ms are 4 Mbit/s: the envelope of another target.
     let transfer = |window: &str, out: &str| {
         let arguments = [
             "btc",
             "--lab",
             "good.toml",
             "-q",
+            "--json",
             "--segments",
             "1500",
             "--window",
@@ -221,14 +220,14 @@ fn a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
             "-o",
             out,
         ];
-        run(place.path(), &arguments).ended(0);
+        run(place.path(), &arguments).measured();
     };
     transfer("6", "small");
     transfer("60", "large");
     let passive = |out: &str| {
         run(
             place.path(),
-            &[&["mbm", "passive", out], &TARGET[..]].concat(),
+            &["mbm", "passive", out, "--rate", "4Mbit", "--rtt", "20ms"],
         )
     };
     let small = passive("small");
@@ -280,6 +279,56 @@ fn between_two_hosts_a_long_test_is_not_made_unasked() {
     let ran = run(place.path(), &short).json();
     assert_eq!(ran["summary"]["tests"].as_array().unwrap().len(), 2);
     assert_eq!(ran["path"]["lab"], json!(null));
+}
+
+#[test]
+fn a_monitor_keeps_a_history_and_figures_for_prometheus() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let arguments = [
+        "mbm",
+        &server.host,
+        "--key",
+        &server.key,
+        "--every",
+        "1s",
+        "--times",
+        "2",
+        "--rate",
+        "20Mbit",
+        "--rtt",
+        "5ms",
+        "-o",
+        "watch",
+    ];
+    let ran = run(place.path(), &arguments);
+    assert_eq!(ran.ended(0).stdout.lines().count(), 2, "{ran:?}");
+    let folder = place.path().join("watch");
+    let history = std::fs::read_to_string(folder.join("history.jsonl")).unwrap();
+    let lines: Vec<Value> = history
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        assert_eq!(line["tests"][0]["test"], "background");
+        assert!(
+            folder
+                .join(line["record"].as_str().unwrap())
+                .join("run.json")
+                .exists()
+        );
+    }
+    let metrics = std::fs::read_to_string(folder.join("metrics.prom")).unwrap();
+    assert!(
+        metrics.contains("isobath_mbm_loss_ratio{test=\"background\"} "),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("# TYPE isobath_mbm_runs_total counter"),
+        "{metrics}"
+    );
 }
 
 #[test]

@@ -83,6 +83,12 @@ pub(crate) struct Measure {
     /// Folder for the record [default: isobath-runs/TIME-mbm-NAME].
     #[arg(short, long)]
     pub(super) out: Option<PathBuf>,
+    /// Measure again and again, so often: 'background' unless --test names others; a history and figures for Prometheus in --out.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json"])]
+    pub(super) every: Option<Span>,
+    /// End after so many runs, with --every [default: go on until interrupted].
+    #[arg(long, value_name = "N", requires = "every")]
+    pub(super) times: Option<u32>,
     /// Do not ask before a run of more than 60 s or 1 GB.
     #[arg(short, long)]
     pub(super) yes: bool,
@@ -148,11 +154,11 @@ impl FromStr for RuleName {
 }
 
 impl Tests {
-    /// A plan of these tests for what is wanted; all else as usual.
-    pub(super) fn plan(&self, wanted: Wanted) -> anyhow::Result<Plan> {
+    /// A plan of these tests for what is wanted, or of the `usual` ones; all else as usual.
+    pub(super) fn plan(&self, wanted: Wanted, usual: &[Test]) -> anyhow::Result<Plan> {
         let tests = match (self.suite, self.named.as_slice()) {
             (true, _) => FULL.to_vec(),
-            (false, []) => THESIS.to_vec(),
+            (false, []) => usual.to_vec(),
             (false, tests) => tests.to_vec(),
         };
         let plan = Plan {
@@ -177,6 +183,15 @@ impl Tests {
 }
 
 impl Measure {
+    /// The tests that are made when none is named: what is made all day long is to disturb nobody.
+    const fn usual(&self) -> &'static [Test] {
+        if self.every.is_some() {
+            &[Test::Background]
+        } else {
+            THESIS
+        }
+    }
+
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
@@ -189,7 +204,7 @@ impl Measure {
             ecn: self.ecn,
             timeout: self.timeout,
             seed: self.seed,
-            ..self.tests.plan(self.target.wanted()?)?
+            ..self.tests.plan(self.target.wanted()?, self.usual())?
         };
         plan.check()
             .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;

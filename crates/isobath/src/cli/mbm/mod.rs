@@ -2,6 +2,7 @@
 
 mod args;
 mod compose;
+mod monitor;
 mod passive;
 mod plan;
 mod progress;
@@ -23,7 +24,8 @@ use progress::Display;
 use record::Run;
 use serde_json::json;
 use session::{Client, Family};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::process;
 
@@ -55,35 +57,50 @@ fn targets() -> anyhow::Result<u8> {
 fn measure(args: &Measure) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     plan::ask(args, &plan)?;
+    if let Some(every) = args.every {
+        return monitor::run(args, &plan, every.0);
+    }
     // The lab comes first: it may have to change this process before there are other threads.
     let network = args.lab.as_deref().map(|name| network(name, args));
     let network = network.transpose()?;
     let interrupt = process::interrupt_flag()?;
+    let out = args.out.as_deref();
+    let (run, outcome, dir) = measured(args, &plan, network.as_ref(), &interrupt, out)?;
+    report(args, &run, &outcome, &dir)
+}
+
+/// One run, and its record.
+fn measured(
+    args: &Measure,
+    plan: &Plan,
+    network: Option<&Network>,
+    interrupt: &AtomicBool,
+    out: Option<&Path>,
+) -> anyhow::Result<(Run, Outcome, PathBuf)> {
     let mut far = network
-        .as_ref()
         .map(|network| Far::start_all(network, args.ipv6))
         .transpose()?
         .unwrap_or_default();
     let mut client = connect(args, far.first())?;
-    let mut run = new_run(args, &plan, &client, network.as_ref())?;
+    let mut run = new_run(args, plan, &client, network)?;
     let towards = args.lab.as_ref().or(args.host.as_ref());
     let towards = towards.map_or("", String::as_str);
-    let mut opened = Opened::create(args.out.as_deref(), towards, &run)?;
-    let agreement = run::agree(&mut client, &plan).inspect_err(|_| opened.undo())?;
-    let display = Display::start(args.quiet);
+    let mut opened = Opened::create(out, towards, &run)?;
+    let agreement = run::agree(&mut client, plan).inspect_err(|_| opened.undo())?;
+    let display = Display::start(args.quiet || args.every.is_some());
     let context = Context {
-        plan: &plan,
-        lab: network.as_ref(),
-        interrupt: &interrupt,
+        plan,
+        lab: network,
+        interrupt,
         display: &|live| display.show(live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
     display.finish();
-    conclude(&mut run, &plan, &outcome, network.as_ref())?;
+    conclude(&mut run, plan, &outcome, network)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     far.iter_mut().for_each(Far::stop);
-    report(args, &run, &outcome, &dir)
+    Ok((run, outcome, dir))
 }
 
 /// The lab, between the nodes that were asked for.

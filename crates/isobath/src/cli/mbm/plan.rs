@@ -5,6 +5,7 @@ use super::args::Measure;
 use super::target::Options;
 use crate::mbm::Plan;
 use mbm::plan::{Cost, TestPlan};
+use mbm::suite::THESIS;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// A run that takes longer, or sends more, is asked about.
@@ -23,7 +24,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.tests.plan(args.target.wanted()?)?;
+    let plan = args.tests.plan(args.target.wanted()?, THESIS)?;
     let costs = costs(&plan)?;
     if args.json {
         print(&serde_json::to_string_pretty(&costs)?)?;

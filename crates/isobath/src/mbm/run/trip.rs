@@ -1,17 +1,18 @@
-//! Asking the far end by UDP: where a stream comes from, and how long a round trip is when nothing else is under way.
+//! How long a round trip is when nothing else is under way.
 
 use super::{Broken, Run};
-use session::wire::{Flags, Kind, Probe};
+use crate::hello;
+use session::wire::Probe;
 use std::time::Duration;
 use sys::clock;
-use sys::udp::{Outgoing, RecvBatch, UdpSocket};
-use units::{Instant, TrafficClass};
+use sys::udp::{RecvBatch, UdpSocket};
 
 /// Round trips by which the idle path is known, and how far apart they begin.
 const TRIPS: u32 = 10;
 const TRIP: Duration = Duration::from_millis(20);
 /// A round trip that takes longer is none.
 const LONGEST_TRIP: Duration = Duration::from_secs(3);
+
 impl Run<'_> {
     /// The least of a few round trips over the path, which is idle, of packets as long as the target's: what a link takes to send one
     /// belongs to the round trip of a window.
@@ -26,7 +27,7 @@ impl Run<'_> {
             let now = clock::now();
             if sent < TRIPS && now >= began + TRIP * sent {
                 sent += 1;
-                self.ask(socket, 0, length, now);
+                hello::ask(socket, &self.client.dialer, 0, length);
             }
             socket.wait(TRIP / 4)?;
             socket.recv(&mut batch)?;
@@ -56,32 +57,5 @@ impl Run<'_> {
                 "no datagram came back - let UDP through to the same port as TCP".to_owned(),
             )
         })
-    }
-
-    /// Asks the far end by UDP with `length` octets; it so learns where a stream's datagrams come from.
-    pub(super) fn ask(&self, socket: &UdpSocket, stream: u16, length: usize, now: Instant) {
-        let dialer = &self.client.dialer;
-        let request = Probe {
-            kind: Kind::Request,
-            class: TrafficClass::default(),
-            arrived: TrafficClass::default(),
-            stream,
-            flags: Flags::default(),
-            sequence: 0,
-            session: dialer.session(),
-            sent: now,
-            received: Instant::ZERO,
-            replied: Instant::ZERO,
-        };
-        let mut octets = vec![0; length.max(Probe::LEN)];
-        // One that cannot be sent is one that did not arrive: there will be another.
-        if request.emit(&mut octets, &dialer.keys().to_server).is_ok() {
-            let _ = socket.send(&[Outgoing {
-                payload: &octets,
-                to: None,
-                from: None,
-                class: TrafficClass::default(),
-            }]);
-        }
     }
 }

@@ -1,0 +1,211 @@
+//! `isobath mbm --every`: the same question again and again, with a history, and figures for Prometheus.
+//!
+//! ```text
+//! FOLDER/
+//!     00000/ 00001/ ...   a record of each run
+//!     history.jsonl       a line for each: when, verdict, loss, what went wrong
+//!     metrics.prom        the last run and all verdicts so far, in Prometheus' text format
+//! ```
+//!
+//! Runs begin at even intervals plus a part of a tenth of one, drawn at random, so that they do not keep step with anything
+//! else that happens every ten minutes (RFC 2330 section 11.1).
+
+use super::args::Measure;
+use super::{INTERRUPTED, measured, print};
+use crate::mbm::Plan;
+use crate::mbm::summary::Summary;
+use jiff::Timestamp;
+use record::{Run, Verdict};
+use serde::Serialize;
+use stats::random::SplitMix64;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::{clock, process};
+use units::Instant;
+
+/// How often an interrupt is looked for.
+const LOOK: Duration = Duration::from_millis(100);
+/// The part of an interval by which a start is put off at most.
+const JITTER: f64 = 0.1;
+
+/// A line of the history.
+#[derive(Serialize)]
+struct Line<'a> {
+    started: Timestamp,
+    record: String,
+    verdict: Option<Verdict>,
+    /// Why there is no verdict.
+    failure: Option<String>,
+    tests: Vec<Tested<'a>>,
+}
+
+/// A test in the history.
+#[derive(Serialize)]
+struct Tested<'a> {
+    test: &'a str,
+    outcome: String,
+    packets: u64,
+    marks: u64,
+}
+
+/// Measures every so often until it is interrupted, or as many times as was asked for.
+pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Result<u8> {
+    let interrupt = process::interrupt_flag()?;
+    let folder = match &args.out {
+        Some(out) => out.clone(),
+        None => {
+            let towards = args.host.as_deref().unwrap_or_default();
+            let name = record::folder_name(Timestamp::now(), "mbm-monitor", towards);
+            record::new_folder(Path::new("isobath-runs"), &name)?
+        }
+    };
+    fs::create_dir_all(&folder)?;
+    let mut chance = SplitMix64::new(args.seed ^ clock::now().as_nanos());
+    let mut verdicts = BTreeMap::new();
+    let begun = clock::now();
+    let mut index = 0_u32;
+    while args.times.is_none_or(|times| index < times) {
+        let jitter = every.mul_f64(JITTER * chance.unit());
+        wait(begun + every.saturating_mul(index) + jitter, &interrupt);
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(INTERRUPTED);
+        }
+        let started = Timestamp::now();
+        let record = format!("{index:05}");
+        let found = measured(args, plan, None, &interrupt, Some(&folder.join(&record)));
+        let found = found
+            .map(|(run, ..)| run)
+            .map_err(|error| error.to_string());
+        *verdicts.entry(said(&found)).or_insert(0_u64) += 1;
+        let summary = found.as_ref().ok().and_then(summary);
+        let line = line(started, record, &found, summary.as_ref());
+        append(&folder.join("history.jsonl"), &line)?;
+        replace(&folder.join("metrics.prom"), &metrics(&line, &verdicts))?;
+        print(&told(&line))?;
+        index += 1;
+    }
+    Ok(0)
+}
+
+fn wait(until: Instant, interrupt: &AtomicBool) {
+    while clock::now() < until && !interrupt.load(Ordering::Relaxed) {
+        clock::sleep_until(until.min(clock::now() + LOOK));
+    }
+}
+
+fn summary(run: &Run) -> Option<Summary> {
+    serde_json::from_value(run.summary.clone()).ok()
+}
+
+fn said(found: &Result<Run, String>) -> &'static str {
+    match found.as_ref().map(|run| run.verdict) {
+        Ok(Some(Verdict::Pass)) => "PASS",
+        Ok(Some(Verdict::Fail)) => "FAIL",
+        Ok(Some(Verdict::Inconclusive)) => "INCONCLUSIVE",
+        Ok(Some(Verdict::Error)) => "ERROR",
+        Ok(None) | Err(_) => "none",
+    }
+}
+
+fn line<'a>(
+    started: Timestamp,
+    record: String,
+    found: &Result<Run, String>,
+    summary: Option<&'a Summary>,
+) -> Line<'a> {
+    let tests = summary.map_or(&[][..], |summary| &summary.tests);
+    let tested = |test: &'a crate::mbm::summary::TestSummary| {
+        let counts = test.result.loss.as_ref().map(|loss| loss.counts);
+        let counts = counts.unwrap_or_default();
+        Tested {
+            test: test.result.test.name(),
+            outcome: test.result.verdict.outcome.to_string(),
+            packets: counts.packets,
+            marks: counts.marks(),
+        }
+    };
+    Line {
+        started,
+        record,
+        verdict: found.as_ref().ok().and_then(|run| run.verdict),
+        failure: found.as_ref().err().cloned(),
+        tests: tests.iter().map(tested).collect(),
+    }
+}
+
+fn append(path: &Path, line: &Line<'_>) -> anyhow::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    Ok(writeln!(file, "{}", serde_json::to_string(line)?)?)
+}
+
+/// Replaces the file in one step: who reads it sees the old one or the new one.
+fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
+    let draft = path.with_extension("tmp");
+    fs::write(&draft, text)?;
+    Ok(fs::rename(&draft, path)?)
+}
+
+/// The figures in Prometheus' text format.
+fn metrics(line: &Line<'_>, verdicts: &BTreeMap<&str, u64>) -> String {
+    let mut text = String::new();
+    let mut family = |name: &str, help: &str, kind: &str, samples: Vec<(String, f64)>| {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in samples {
+            let _ = writeln!(text, "{name}{labels} {value}");
+        }
+    };
+    let tests = || line.tests.iter();
+    let label = |test: &Tested<'_>| format!("{{test=\"{}\"}}", test.test);
+    let passed = |test: &Tested<'_>| f64::from(u8::from(test.outcome == "PASS"));
+    let share = |test: &Tested<'_>| test.marks as f64 / test.packets.max(1) as f64;
+    family(
+        "isobath_mbm_passed",
+        "Whether the last run's test passed.",
+        "gauge",
+        tests().map(|test| (label(test), passed(test))).collect(),
+    );
+    family(
+        "isobath_mbm_loss_ratio",
+        "Share of the last run's packets that were lost or marked.",
+        "gauge",
+        tests().map(|test| (label(test), share(test))).collect(),
+    );
+    family(
+        "isobath_mbm_runs_total",
+        "Runs so far, by verdict.",
+        "counter",
+        verdicts
+            .iter()
+            .map(|(verdict, count)| (format!("{{verdict=\"{verdict}\"}}"), *count as f64))
+            .collect(),
+    );
+    family(
+        "isobath_mbm_last_run_timestamp_seconds",
+        "When the last run began.",
+        "gauge",
+        vec![(String::new(), line.started.as_second() as f64)],
+    );
+    text
+}
+
+/// The line for people.
+fn told(line: &Line<'_>) -> String {
+    let tests = line.tests.iter().map(|test| {
+        format!(
+            "{} {} ({} of {})",
+            test.test, test.outcome, test.marks, test.packets
+        )
+    });
+    let tests: Vec<_> = tests.collect();
+    let what = line.failure.clone().unwrap_or_else(|| tests.join(", "));
+    format!(
+        "{}  {}  {what}",
+        line.started.strftime("%Y-%m-%d %H:%M:%S UTC"),
+        line.record
+    )
+}
