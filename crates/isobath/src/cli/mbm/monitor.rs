@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::{clock, process};
@@ -56,13 +56,9 @@ struct Tested<'a> {
 /// Measures every so often until it is interrupted, or as many times as was asked for.
 pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
-    let folder = match &args.out {
-        Some(out) => out.clone(),
-        None => {
-            let towards = args.host.as_deref().unwrap_or_default();
-            let name = record::folder_name(Timestamp::now(), "mbm-monitor", towards);
-            record::new_folder(Path::new("isobath-runs"), &name)?
-        }
+    let folder = match args.out.clone() {
+        Some(out) => out,
+        None => new_folder(args)?,
     };
     fs::create_dir_all(&folder)?;
     let mut chance = SplitMix64::new(args.seed ^ clock::now().as_nanos());
@@ -90,6 +86,12 @@ pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Resul
         index += 1;
     }
     Ok(0)
+}
+
+fn new_folder(args: &Measure) -> anyhow::Result<PathBuf> {
+    let towards = args.host.as_deref().unwrap_or_default();
+    let name = record::folder_name(Timestamp::now(), "mbm-monitor", towards);
+    Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
 }
 
 fn wait(until: Instant, interrupt: &AtomicBool) {
