@@ -117,7 +117,7 @@ pub(crate) fn offer_window(socket: &TcpStream, options: &Options) {
 }
 
 /// Waits until what the socket has sent so far, its preamble, is acknowledged.
-fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
+pub(crate) fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
     loop {
         let info = tcp::info(socket).unwrap_or_default();
         let is_quiet =

@@ -6,7 +6,7 @@
 
 use super::link::{Link, Terms};
 use super::messages::{Done, Far, FarBooks, Near, Passed, ROWS_PER_LINE, Setup, TestSetup};
-use super::plan::Plan;
+use super::plan::{Carrier, Plan};
 use super::{receiving, sending};
 use crate::btc::plan::Direction;
 use crate::rrul::far::Equipment;
@@ -63,15 +63,18 @@ pub(crate) fn serve(
 }
 
 /// A run at its far end.
-struct Run<'a> {
-    session: &'a Session,
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
     equipment: &'a Equipment,
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
 }
 
 impl Run<'_> {
     /// One test, from the client's word of it to the books.
     fn test(&self, control: &mut Control, setup: TestSetup) -> Result<(), Error> {
+        if self.plan.carrier == Carrier::Tcp {
+            return self.by_tcp(control, setup);
+        }
         let prepared = self.check(setup).and_then(|()| self.prepare(setup));
         let mut link = match prepared {
             Ok(link) => link,
@@ -85,7 +88,7 @@ impl Run<'_> {
     }
 
     /// What can be found wrong before the test. The client has the key, which is no reason to believe its numbers.
-    fn check(&self, setup: TestSetup) -> Result<(), String> {
+    pub(super) fn check(&self, setup: TestSetup) -> Result<(), String> {
         self.plan.check()?;
         self.plan.check_path(path_rtt(setup))?;
         let left = self.session.ends.since(clock::now());
@@ -166,7 +169,7 @@ impl Run<'_> {
     }
 
     /// How many packets the client says it has sent, once it says so.
-    fn end(&self, control: &mut Control) -> Result<u64, Error> {
+    pub(super) fn end(&self, control: &mut Control) -> Result<u64, Error> {
         let deadline = clock::now() + self.plan.timeout.0 + GRACE;
         loop {
             match control.recv(LOOK) {
@@ -179,13 +182,42 @@ impl Run<'_> {
         }
     }
 
-    fn send(&self, control: &mut Control, setup: TestSetup, link: &mut Link) -> Result<(), Error> {
+    /// Whether the client lets the test begin.
+    pub(super) fn wait_for_go(control: &mut Control) -> Result<bool, Error> {
         loop {
             match control.recv(NEXT)? {
-                Near::Go => break,
+                Near::Go => return Ok(true),
                 Near::End(_) | Near::Test(_) => {}
-                Near::Finish => return Ok(()),
+                Near::Finish => return Ok(false),
             }
+        }
+    }
+
+    /// What `send` returns, which the client may have stopped.
+    pub(super) fn until_sent<T: Send>(
+        control: &mut Control,
+        stop: &AtomicBool,
+        send: impl FnOnce() -> Result<T, String> + Send,
+    ) -> Result<Result<T, String>, Error> {
+        std::thread::scope(|scope| -> Result<_, Error> {
+            let _stop = StopOnDrop(stop);
+            let sending = scope.spawn(send);
+            while !sending.is_finished() {
+                match control.recv(LOOK) {
+                    Ok(Near::End(_) | Near::Finish) => stop.store(true, Ordering::Relaxed),
+                    Ok(_) | Err(Error::Timeout { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(sending
+                .join()
+                .unwrap_or_else(|_| Err("the sender broke down".to_owned())))
+        })
+    }
+
+    fn send(&self, control: &mut Control, setup: TestSetup, link: &mut Link) -> Result<(), Error> {
+        if !Self::wait_for_go(control)? {
+            return Ok(());
         }
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
@@ -197,21 +229,7 @@ impl Run<'_> {
             abort: &abort,
             watch: &watch,
         };
-        let sent = std::thread::scope(|scope| -> Result<_, Error> {
-            let _stop = StopOnDrop(&stop);
-            let sending = scope.spawn(|| sending::run(&job, link));
-            while !sending.is_finished() {
-                match control.recv(LOOK) {
-                    Ok(Near::End(_) | Near::Finish) => stop.store(true, Ordering::Relaxed),
-                    Ok(_) | Err(Error::Timeout { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(sending
-                .join()
-                .unwrap_or_else(|_| Err("the sender broke down".to_owned())))
-        })?;
-        match sent {
+        match Self::until_sent(control, &stop, || sending::run(&job, link))? {
             Ok((books, rows)) => {
                 hand_over(control, rows)?;
                 control.send(&Far::Books(FarBooks::Sender(Box::new(books))))
@@ -220,12 +238,12 @@ impl Run<'_> {
         }
     }
 
-    fn is_over(&self, stop: &AtomicBool) -> bool {
+    pub(super) fn is_over(&self, stop: &AtomicBool) -> bool {
         stop.load(Ordering::Relaxed) || self.session.is_closed()
     }
 }
 
-fn path_rtt(setup: TestSetup) -> Duration {
+pub(super) fn path_rtt(setup: TestSetup) -> Duration {
     Duration::from_nanos(setup.path_rtt_ns)
 }
 

@@ -6,10 +6,12 @@
 mod ends;
 mod trip;
 
+pub(super) use ends::Halves;
+
 use super::books::{ReceiverBooks, SenderBooks};
 use super::link::{Link, Terms};
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
-use super::plan::Plan;
+use super::plan::{Carrier, Plan};
 use super::tables::Arrival;
 use super::{Live, Opening};
 use crate::btc::plan::Direction;
@@ -95,9 +97,9 @@ impl sampler::Sink for &Cpus {
 }
 
 /// A run at work.
-struct Run<'a> {
-    context: &'a Context<'a>,
-    client: &'a mut Client,
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) client: &'a mut Client,
     record: &'a mut RecordWriter,
     origin: Instant,
     clock: ClockOffset,
@@ -111,7 +113,7 @@ struct Run<'a> {
 }
 
 /// Why a test has no books.
-enum Broken {
+pub(super) enum Broken {
     /// The far end is gone, or refuses.
     Far(String),
     /// The record cannot be written.
@@ -234,12 +236,9 @@ impl Run<'_> {
             test,
             path_rtt_ns: u64::try_from(path_rtt.as_nanos()).unwrap_or(u64::MAX),
         };
-        self.ready(&socket, setup)?;
-        let mut link = Link::new(socket, self.terms(stream))?;
-        let start_ns = self.since_origin(clock::now());
-        let (sender, receiver, rows) = match self.context.plan.direction {
-            Direction::Up => self.send(setup, index, &mut link)?,
-            Direction::Down => self.receive(setup, index, &mut link)?,
+        let (start_ns, (sender, receiver, rows)) = match self.context.plan.carrier {
+            Carrier::Tcp => (self.since_origin(clock::now()), self.by_tcp(setup, index)?),
+            Carrier::Udp => self.by_udp(setup, index, socket)?,
         };
         self.write(index, test, &rows)?;
         self.tests.push(Tested {
@@ -250,6 +249,23 @@ impl Run<'_> {
         });
         self.flush()?;
         Ok(())
+    }
+
+    /// A test whose packets are datagrams: when it began, and its books.
+    fn by_udp(
+        &mut self,
+        setup: TestSetup,
+        index: usize,
+        socket: UdpSocket,
+    ) -> Result<(u64, Halves), Broken> {
+        self.ready(&socket, setup)?;
+        let mut link = Link::new(socket, self.terms(setup.stream))?;
+        let start_ns = self.since_origin(clock::now());
+        let halves = match self.context.plan.direction {
+            Direction::Up => self.send(setup, index, &mut link)?,
+            Direction::Down => self.receive(setup, index, &mut link)?,
+        };
+        Ok((start_ns, halves))
     }
 
     /// Agrees on a test.
@@ -352,12 +368,12 @@ impl Run<'_> {
         u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn say(&mut self, line: &Say) -> Result<(), Broken> {
+    pub(super) fn say(&mut self, line: &Say) -> Result<(), Broken> {
         let sent = self.client.control.send(line);
         sent.map_err(|error| Broken::Far(error.to_string()))
     }
 
-    fn hear(&mut self) -> Result<Far, Broken> {
+    pub(super) fn hear(&mut self) -> Result<Far, Broken> {
         let heard = self.client.control.recv(ANSWER);
         heard.map_err(|error| Broken::Far(error.to_string()))
     }
@@ -367,11 +383,11 @@ impl Run<'_> {
     }
 }
 
-fn refused(reason: &str) -> Broken {
+pub(super) fn refused(reason: &str) -> Broken {
     let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
     Broken::Far(format!("the server refuses: {reason}"))
 }
 
-fn out_of_turn() -> Broken {
+pub(super) fn out_of_turn() -> Broken {
     Broken::Far("the server spoke out of turn".to_owned())
 }

@@ -21,11 +21,11 @@ use sys::{Error, clock};
 use units::{Ecn, Instant};
 
 /// How often what is known is judged.
-const TICK: Duration = Duration::from_millis(10);
+pub(super) const TICK: Duration = Duration::from_millis(10);
 /// A departure is slept towards until this long before it.
 const SPIN: Duration = Duration::from_micros(80);
 /// The time that a burst may take for each of its packets: what a slow host needs to hand one over, or 1 Gbit/s.
-const PER_PACKET: Duration = Duration::from_micros(12);
+pub(super) const PER_PACKET: Duration = Duration::from_micros(12);
 /// Packets of a test that get rows.
 const MOST_ROWS: usize = 20_000;
 
@@ -247,6 +247,7 @@ impl Sending<'_> {
             rtt_ms: self.rtt_ms.distribution(),
             told: self.seen.settled,
             quality,
+            tcp: None,
         };
         (books, self.rows)
     }
@@ -266,7 +267,7 @@ fn failed(error: &Error) -> Verdict {
     }
 }
 
-fn called_off() -> Verdict {
+pub(super) fn called_off() -> Verdict {
     Verdict {
         outcome: Outcome::Inconclusive,
         reason: Reason::Timeout,

@@ -4,6 +4,7 @@ use super::super::Usage;
 use super::target::{Options, Wanted};
 use crate::btc::plan::Direction;
 use crate::mbm::Plan;
+use crate::mbm::plan::Carrier;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};
 use mbm::suite::{FULL, THESIS};
@@ -59,6 +60,9 @@ pub(crate) struct Measure {
     target: Options,
     #[command(flatten)]
     tests: Tests,
+    /// What carries the packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
+    #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
+    carrier: Carrier,
     /// A test that can say nothing after this time is inconclusive.
     #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
     timeout: Span,
@@ -169,6 +173,7 @@ impl Tests {
             beta: self.beta,
             rule: self.rule.0,
             tests,
+            carrier: Carrier::Udp,
             direction: Direction::Up,
             class: Dscp::CS0,
             ecn: false,
@@ -195,6 +200,7 @@ impl Measure {
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
+            carrier: self.carrier,
             direction: if self.reverse {
                 Direction::Down
             } else {

@@ -6,6 +6,7 @@ use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
 use super::super::{far, receiving, sending};
 use super::{Broken, LOOK, Run, out_of_turn, refused};
 use crate::serve::StopOnDrop;
+use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use std::time::Duration;
 const MOST_FAR_ROWS: usize = 100_000;
 
 /// The books of both ends, and the packets that were reported.
-pub(super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
+pub(in super::super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
 
 impl Run<'_> {
     /// This end sends.
@@ -36,9 +37,29 @@ impl Run<'_> {
             abort: &abort,
             watch: &watch,
         };
+        let (books, rows) = self.watched(setup.test, index, &watch, &stop, || {
+            sending::run(&job, link)
+        })?;
+        self.say(&Say::End(books.sent))?;
+        match self.hear()? {
+            Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
+            Far::Refused(reason) => Err(refused(&reason)),
+            _ => Err(out_of_turn()),
+        }
+    }
+
+    /// What `send` returns; meanwhile the far end is listened to, and whoever watches is told.
+    pub(in super::super) fn watched<T: Send>(
+        &mut self,
+        test: Test,
+        index: usize,
+        watch: &Mutex<Counts>,
+        stop: &AtomicBool,
+        send: impl FnOnce() -> Result<T, String> + Send,
+    ) -> Result<T, Broken> {
         let (sent, lost) = std::thread::scope(|scope| {
-            let _stop = StopOnDrop(&stop);
-            let sending = scope.spawn(|| sending::run(&job, link));
+            let _stop = StopOnDrop(stop);
+            let sending = scope.spawn(send);
             let mut lost = None;
             while !sending.is_finished() {
                 match self.client.control.recv::<Far>(LOOK) {
@@ -49,7 +70,7 @@ impl Run<'_> {
                 if lost.is_some() || self.is_interrupted() {
                     stop.store(true, Ordering::Relaxed);
                 }
-                self.look(setup.test, index, &watch)?;
+                self.look(test, index, watch)?;
                 if lost.is_some() {
                     break;
                 }
@@ -59,15 +80,10 @@ impl Run<'_> {
                 .unwrap_or_else(|_| Err("the sender broke down".to_owned()));
             Ok::<_, Broken>((sent, lost))
         })?;
-        let (books, rows) = sent.map_err(Broken::Far)?;
-        if let Some(reason) = lost {
-            return Err(Broken::Far(reason));
-        }
-        self.say(&Say::End(books.sent))?;
-        match self.hear()? {
-            Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
-            Far::Refused(reason) => Err(refused(&reason)),
-            _ => Err(out_of_turn()),
+        let sent = sent.map_err(Broken::Far)?;
+        match lost {
+            Some(reason) => Err(Broken::Far(reason)),
+            None => Ok(sent),
         }
     }
 
@@ -93,27 +109,37 @@ impl Run<'_> {
         std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
             let receiving = scope.spawn(|| receiving::run(&job, link));
-            let mut rows = Vec::new();
-            let mut is_told = false;
-            let sender = loop {
-                match self.client.control.recv::<Far>(LOOK) {
-                    Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_FAR_ROWS => {
-                        rows.extend(more);
-                    }
-                    Ok(Far::Books(FarBooks::Sender(books))) => break *books,
-                    Ok(Far::Refused(reason)) => return Err(refused(&reason)),
-                    Err(session::Error::Timeout { .. }) => {}
-                    Ok(_) => return Err(out_of_turn()),
-                    Err(error) => return Err(Broken::Far(error.to_string())),
-                }
-                if self.is_interrupted() && !is_told {
-                    is_told = true;
-                    self.say(&Say::End(0))?;
-                }
-                self.look(setup.test, index, &watch)?;
-            };
+            let (sender, rows) = self.told(setup.test, index, &watch)?;
             sent.store(sender.sent.min(receiving::UNKNOWN - 1), Ordering::Relaxed);
             Ok((sender, receiving.join().ok(), rows))
         })
+    }
+
+    /// What the far end's sender tells when it is done: its books, and the packets that were reported.
+    pub(in super::super) fn told(
+        &mut self,
+        test: Test,
+        index: usize,
+        watch: &Mutex<Counts>,
+    ) -> Result<(SenderBooks, Vec<Passed>), Broken> {
+        let mut rows = Vec::new();
+        let mut is_told = false;
+        loop {
+            match self.client.control.recv::<Far>(LOOK) {
+                Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_FAR_ROWS => {
+                    rows.extend(more);
+                }
+                Ok(Far::Books(FarBooks::Sender(books))) => return Ok((*books, rows)),
+                Ok(Far::Refused(reason)) => return Err(refused(&reason)),
+                Err(session::Error::Timeout { .. }) => {}
+                Ok(_) => return Err(out_of_turn()),
+                Err(error) => return Err(Broken::Far(error.to_string())),
+            }
+            if self.is_interrupted() && !is_told {
+                is_told = true;
+                self.say(&Say::End(0))?;
+            }
+            self.look(test, index, watch)?;
+        }
     }
 }
