@@ -133,6 +133,7 @@ impl Args {
             repeat: 1,
             compare: false,
             tools: Vec::new(),
+            pace: None,
             options: self.rules.options()?,
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(300)),

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::summary::{Summary, TestSummary};
+use super::tcp::TcpBooks;
 use crate::rrul::scorecard::title_of;
 use record::{Run, Verdict};
 
@@ -107,9 +108,27 @@ fn test(test: &TestSummary) -> Vec<String> {
         "              would change it: {}",
         result.verdict.would_change
     ));
+    lines.extend(test.tcp.as_ref().map(by_tcp));
     lines.extend(independence(test));
     lines.push(String::new());
     lines
+}
+
+/// What TCP did that carried the test.
+fn by_tcp(tcp: &TcpBooks) -> String {
+    let told = match (tcp.pacing_bps, tcp.window_packets) {
+        (Some(bps), _) => format!(" paced at {:.2} Mbit/s", bps as f64 / 1e6),
+        (None, Some(window)) => format!(" with a window of {window} segments"),
+        (None, None) => String::new(),
+    };
+    let window = tcp.cwnd_min.zip(tcp.cwnd_max);
+    let window = window.map_or_else(String::new, |(least, most)| {
+        format!(", congestion window {least} to {most} segments")
+    });
+    format!(
+        "              by TCP {}{told}: {:.2} Mbit/s acknowledged{window}",
+        tcp.congestion_control, tcp.acked_mbps
+    )
 }
 
 /// What the models assume, and whether it holds.
