@@ -67,14 +67,14 @@ impl Run<'_> {
         setup: TestSetup,
         stream: &DataStream,
     ) -> Result<(), Error> {
-        if let Ok(shape) = self.plan.setup(path_rtt(setup)).by_tcp(setup.test) {
-            receiving::offer(&stream.socket, shape, self.plan);
-        }
+        let socket = &stream.socket;
+        let shape = self.plan.setup(path_rtt(setup)).by_tcp(setup.test).ok();
+        let window = shape.and_then(|shape| receiving::window(socket, shape, self.plan));
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
         let sent = std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
-            scope.spawn(|| receiving::run(&stream.socket, &abort));
+            scope.spawn(|| receiving::run(socket, window, &abort));
             self.end(control)
         })?;
         // What was lost only the sender knows.

@@ -40,18 +40,13 @@ impl Run<'_> {
         let plan = self.context.plan;
         let sends = plan.direction == Direction::Up;
         let (peer, dialer) = (self.client.peer, &self.client.dialer);
-        let shape = plan.setup(Duration::from_nanos(setup.path_rtt_ns));
-        let shape = shape.by_tcp(setup.test);
         let open = dialer.open(peer, setup.stream, STREAM_KIND, CONNECT, |socket| {
             prepare(socket, plan, peer.is_ipv6(), sends)
         });
-        let open = open.map_err(|error| Broken::Far(error.to_string()))?;
-        if let Ok(shape) = shape
-            && !sends
-        {
-            receiving::offer(&open.socket, shape, plan);
+        match open {
+            Ok(open) => Ok(open.socket),
+            Err(error) => Err(Broken::Far(error.to_string())),
         }
-        Ok(open.socket)
     }
 
     fn send_by_tcp(
@@ -92,10 +87,14 @@ impl Run<'_> {
         let stop = AtomicBool::new(false);
         let abort = || stop.load(Ordering::Relaxed);
         let watch = Mutex::new(Counts::default());
+        let plan = self.context.plan;
+        let shape = plan.setup(Duration::from_nanos(setup.path_rtt_ns));
+        let shape = shape.by_tcp(setup.test).ok();
+        let window = shape.and_then(|shape| receiving::window(socket, shape, plan));
         self.say(&Say::Go)?;
         std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
-            scope.spawn(|| receiving::run(socket, &abort));
+            scope.spawn(|| receiving::run(socket, window, &abort));
             let (sender, _) = self.told(setup.test, index, &watch)?;
             let receiver = as_sent(&sender);
             Ok((sender, Some(receiver), Vec::new()))

@@ -21,6 +21,12 @@ use units::Instant;
 /// Share of looks at which TCP may have had nothing left to send.
 const DRY: f64 = 0.05;
 
+/// The receiver offers a window as small as the test's within this time.
+const SHRINK: Duration = Duration::from_secs(3);
+/// By so much it may be larger: the window scale's unit, as a share of a window or as segments.
+const ROUNDED: f64 = 1.1;
+const ROUNDED_SEGMENTS: u32 = 1;
+
 /// A sender at work.
 struct Sending<'a> {
     job: &'a Job<'a>,
@@ -137,7 +143,26 @@ impl Sending<'_> {
             self.books.cwnd_min = self.books.cwnd_min.into_iter().chain(cwnd).min();
             self.books.cwnd_max = self.books.cwnd_max.into_iter().chain(cwnd).max();
         }
-        self.judge.observe(&self.seen, now).cloned()
+        match self.excess() {
+            None => self.judge.observe(&self.seen, now).cloned(),
+            // What the handshake offered has to be used up before the test can begin.
+            Some(_) if now.since(self.start) < SHRINK => None,
+            Some(says) => Some(Verdict {
+                outcome: Outcome::Error,
+                reason: Reason::SenderPattern,
+                says,
+                would_change: "a larger window, or --carrier udp".to_owned(),
+            }),
+        }
+    }
+
+    /// By how much the receiver's window is larger than the test's, in words; `None` when it is not.
+    fn excess(&self) -> Option<String> {
+        let (wanted, offered) = self.books.window_packets.zip(self.books.offered_packets)?;
+        let most = (f64::from(wanted) * ROUNDED).max(f64::from(wanted + ROUNDED_SEGMENTS));
+        (f64::from(offered) > most).then(|| {
+            format!("the receiver's kernel offers a window of {offered} segments, and the test's has {wanted}")
+        })
     }
 
     /// Of a segment that was sent again both times have counted; the first one's fate is known then.
