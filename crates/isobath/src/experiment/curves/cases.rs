@@ -33,7 +33,7 @@ pub(super) fn add(mut experiment: Experiment, curves: &Curves, kept: &Kept) -> E
 fn answer(curves: &Curves, kept: &Kept) -> String {
     let free = kept.points.iter().filter(|p| p.way == Way::Free);
     let counted = free.filter(|point| point.is_counted() && is_below_link(curves, point));
-    match Distribution::of(counted.filter_map(Point::constant)) {
+    match Distribution::of(counted.map(Point::constant)) {
         None => "Nothing has been measured.".to_owned(),
         Some(of) => format!(
             "Free, the kernel's Reno gets C * MSS/RTT/sqrt(p) with C = {:.2} (median of {}; the thesis's model has 1.22, theory for random \
@@ -93,7 +93,7 @@ fn shape(curves: &Curves, kept: &Kept, loss: f64) -> Case {
     let Some(slope) = slope(logs) else {
         return Case::not_run(name, expected);
     };
-    let constants = Distribution::of(points.iter().filter_map(|point| point.constant()));
+    let constants = Distribution::of(points.iter().map(|point| point.constant()));
     let c = constants.as_ref().map_or(f64::NAN, |of| of.p50);
     let found = format!("slope {slope:.2}, C = {c:.2} (median of {})", points.len());
     Case::new(name, found, expected)

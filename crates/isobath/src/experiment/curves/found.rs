@@ -19,8 +19,6 @@ pub(super) struct Point {
     pub(super) mbps: f64,
     /// Packets that were lost.
     pub(super) lost: u64,
-    /// Share of packets that were lost, 0 to 1.
-    loss: f64,
     record: String,
 }
 
@@ -30,10 +28,10 @@ impl Point {
         model_mbps(self.cell.rtt.0, self.cell.loss)
     }
 
-    /// Throughput as a multiple of MSS/RTT/sqrt(p), p as it was met.
-    pub(super) fn constant(&self) -> Option<f64> {
-        let model = model_mbps(self.cell.rtt.0, self.loss) / PERIODIC;
-        (self.loss > 0.0).then(|| self.mbps / model)
+    /// Throughput as a multiple of MSS/RTT/sqrt(p), where p is the random loss: what slow start overflows the queue by at the start is
+    /// one event, however many packets it is.
+    pub(super) fn constant(&self) -> f64 {
+        self.mbps / self.model() * PERIODIC
     }
 
     pub(super) const fn is_counted(&self) -> bool {
@@ -64,7 +62,6 @@ impl Kept {
                         way,
                         mbps: one.throughput_mbps?,
                         lost: one.lost,
-                        loss: one.loss_pct? / 100.0,
                         record: shown(bench, &name),
                     })
                 });
@@ -175,7 +172,7 @@ pub(super) fn table(experiment: Experiment, curves: &Curves, kept: &Kept) -> Exp
                 millis(free.cell.rtt).into(),
                 free.model().into(),
                 free.mbps.into(),
-                free.constant().into(),
+                Entry::from(free.constant()),
                 kept.in_virtual_time(&free.cell).into(),
                 Entry::from(free.lost as f64),
                 same.map(|point| point.mbps).into(),
@@ -202,6 +199,9 @@ pub(super) fn notes(mut experiment: Experiment, curves: &Curves, kept: &Kept) ->
             curves.shortest.0.as_secs(),
             curves.longest.0.as_secs()
         ))
+        .note(
+            "Until the first losses slow start holds a window far above the model's: about ten losses' worth of packets go faster, so C of transfers with few losses is too high.",
+        )
         .note(
             "The rate of a paced stream is that of the data in its segments, which is what the kernel paces by; the link's queue holds rate x round trip, and acknowledgements are not lost.",
         );

@@ -2,10 +2,11 @@
 
 use super::super::books::ReceiverBooks;
 use super::super::messages::{Far, FarBooks, Near as Say, TestSetup};
-use super::super::run::{Broken, Halves, Run, out_of_turn, refused};
+use super::super::run::{Halves, Run};
 use super::super::sending::Job;
 use super::{STREAM_KIND, prepare, receiving, sending};
 use crate::btc::plan::Direction;
+use crate::dialogue::Broken;
 use crate::serve::StopOnDrop;
 use mbm::loss::{Counts, LossReport};
 use std::net::TcpStream;
@@ -26,8 +27,8 @@ impl Run<'_> {
         self.say(&Say::Test(setup))?;
         match self.hear()? {
             Far::Ready => {}
-            Far::Refused(reason) => return Err(refused(&reason)),
-            _ => return Err(out_of_turn()),
+            Far::Refused(reason) => return Err(Broken::refused(&reason)),
+            _ => return Err(Broken::out_of_turn()),
         }
         let socket = self.open(setup)?;
         match self.context.plan.direction {
@@ -42,11 +43,8 @@ impl Run<'_> {
         let (peer, dialer) = (self.client.peer, &self.client.dialer);
         let open = dialer.open(peer, setup.stream, STREAM_KIND, CONNECT, |socket| {
             prepare(socket, plan, peer.is_ipv6(), sends)
-        });
-        match open {
-            Ok(open) => Ok(open.socket),
-            Err(error) => Err(Broken::Far(error.to_string())),
-        }
+        })?;
+        Ok(open.socket)
     }
 
     fn send_by_tcp(
@@ -71,8 +69,8 @@ impl Run<'_> {
         self.say(&Say::End(books.sent))?;
         match self.hear()? {
             Far::Books(FarBooks::Receiver(_)) => {}
-            Far::Refused(reason) => return Err(refused(&reason)),
-            _ => return Err(out_of_turn()),
+            Far::Refused(reason) => return Err(Broken::refused(&reason)),
+            _ => return Err(Broken::out_of_turn()),
         }
         let receiver = as_sent(&books);
         Ok((books, Some(receiver), Vec::new()))
