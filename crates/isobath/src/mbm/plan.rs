@@ -28,6 +28,13 @@ pub(crate) enum Carrier {
     Tcp,
 }
 
+/// The most streams side by side.
+const MOST_STREAMS: u16 = 64;
+
+const fn one() -> u16 {
+    1
+}
+
 /// A run, as it is agreed on and recorded.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Plan {
@@ -43,6 +50,9 @@ pub(crate) struct Plan {
     pub(crate) tests: Vec<Test>,
     #[serde(default)]
     pub(crate) carrier: Carrier,
+    /// Streams side by side, each of the whole target, with bursts at the same instants (RFC 8337 section 6.4).
+    #[serde(default = "one")]
+    pub(crate) streams: u16,
     pub(crate) direction: Direction,
     pub(crate) class: Dscp,
     /// Whether packets can be marked instead of dropped.
@@ -74,6 +84,9 @@ impl Plan {
         if self.timeout.0 > LONGEST {
             return Err("a test has at most 24h".to_owned());
         }
+        if !(1..=MOST_STREAMS).contains(&self.streams) {
+            return Err(format!("there are 1 to {MOST_STREAMS} streams at once"));
+        }
         if self.carrier == Carrier::Tcp {
             self.check_tcp()?;
         }
@@ -91,6 +104,9 @@ impl Plan {
         let setup = self.setup(self.target.rtt());
         for test in &self.tests {
             setup.by_tcp(*test).map_err(|error| error.to_string())?;
+        }
+        if self.streams > 1 {
+            return Err("several streams at once go with --carrier udp".to_owned());
         }
         if self.ecn {
             return Err(

@@ -43,6 +43,9 @@ pub(crate) struct TestSummary {
     /// What the test says, and its figures.
     #[serde(flatten)]
     pub(crate) result: TestResult,
+    /// Which of the streams side by side, from 1; null when it was the only one.
+    #[serde(default)]
+    pub(crate) stream: Option<u16>,
     /// The section of RFC 8337 that defines it.
     pub(crate) section: String,
     /// When it began, after the run's start.
@@ -98,6 +101,7 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
             rounds: has_rounds.then(|| sender.rounds.clone()),
             ..TestResult::new(tested.test, sender.verdict.clone())
         },
+        stream: tested.stream,
         section: tested.test.section().to_owned(),
         start_s: tested.start_ns as f64 / 1e9,
         seconds: sender.seconds,
@@ -111,7 +115,7 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
 /// The verdict of all tests together; none without any.
 pub(crate) fn verdict(plan: &Plan, tests: &[TestSummary]) -> Option<record::Verdict> {
     let results: Vec<_> = tests.iter().map(|test| test.result.clone()).collect();
-    let verdict = suite::verdict(&results, plan.tests.len());
+    let verdict = suite::verdict(&results, plan.tests.len() * usize::from(plan.streams));
     (!tests.is_empty()).then_some(match verdict.outcome {
         Says::Pass => record::Verdict::Pass,
         Says::Fail => record::Verdict::Fail,

@@ -72,7 +72,7 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub(super) output: Output,
     /// Measure again and again, so often: 'background' unless --test names others; a history and figures for Prometheus in --out.
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json", "streams"])]
     pub(super) every: Option<Span>,
     /// End after so many runs, with --every [default: go on until interrupted].
     #[arg(long, value_name = "N", requires = "every")]
@@ -96,6 +96,9 @@ pub(crate) struct Tests {
     /// All tests of RFC 8337 but 'background', which takes ten times as long.
     #[arg(long)]
     suite: bool,
+    /// Streams side by side, each of the whole target, whose bursts leave at the same instants: as many users at once.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    streams: u16,
     /// When losses tell: 'sequential' (as soon as they do), 'fixed=N' (after N packets) or 'at-least=N'.
     #[arg(long, value_name = "RULE", default_value = "sequential")]
     rule: RuleName,
@@ -149,6 +152,7 @@ impl Tests {
             rule: self.rule.0,
             tests,
             carrier: Carrier::Udp,
+            streams: self.streams,
             direction: Direction::Up,
             class: Dscp::CS0,
             ecn: false,

@@ -3,7 +3,7 @@
 use super::super::books::{Quality, ReceiverBooks, SenderBooks};
 use super::super::far::{Run, path_rtt};
 use super::super::messages::{Far, FarBooks, TestSetup};
-use super::super::sending::Job;
+use super::super::sending::{Job, Together};
 use super::{CONGESTION, STREAM_KIND, receiving, sending};
 use crate::btc::plan::Direction;
 use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
@@ -79,7 +79,7 @@ impl Run<'_> {
         })?;
         // What was lost only the sender knows.
         let packets = Counts {
-            packets: sent,
+            packets: sent.first().copied().unwrap_or(0),
             ..Counts::default()
         };
         control.send(&Far::Books(FarBooks::Receiver(Box::new(ReceiverBooks {
@@ -100,17 +100,23 @@ impl Run<'_> {
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
         let watch = Mutex::new(Counts::default());
+        let together = Together::of(1);
         let job = Job {
             plan: self.plan,
             test: setup.test,
             path_rtt: path_rtt(setup),
+            together: &together,
             abort: &abort,
             watch: &watch,
         };
-        match Self::until_sent(control, &stop, || sending::run(&job, &stream.socket))? {
-            Ok(books) => tell(control, books),
-            Err(reason) => control.send(&Far::Refused(reason)),
+        let send = || sending::run(&job, &stream.socket);
+        for sent in Self::until_sent(control, &stop, vec![send])? {
+            match sent {
+                Ok(books) => tell(control, books)?,
+                Err(reason) => return control.send(&Far::Refused(reason)),
+            }
         }
+        Ok(())
     }
 }
 

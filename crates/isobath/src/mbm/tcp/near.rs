@@ -3,7 +3,7 @@
 use super::super::books::ReceiverBooks;
 use super::super::messages::{Far, FarBooks, Near as Say, TestSetup};
 use super::super::run::{Halves, Run};
-use super::super::sending::Job;
+use super::super::sending::{Job, Together};
 use super::{STREAM_KIND, prepare, receiving, sending};
 use crate::btc::plan::Direction;
 use crate::dialogue::Broken;
@@ -55,18 +55,20 @@ impl Run<'_> {
     ) -> Result<Halves, Broken> {
         let stop = AtomicBool::new(false);
         let abort = || stop.load(Ordering::Relaxed);
-        let watch = Mutex::new(Counts::default());
+        let watches = [Mutex::new(Counts::default())];
+        let together = Together::of(1);
         let job = Job {
             plan: self.context.plan,
             test: setup.test,
             path_rtt: Duration::from_nanos(setup.path_rtt_ns),
+            together: &together,
             abort: &abort,
-            watch: &watch,
+            watch: &watches[0],
         };
-        let books = self.watched(setup.test, index, &watch, &stop, || {
-            sending::run(&job, socket)
-        })?;
-        self.say(&Say::End(books.sent))?;
+        let send = || sending::run(&job, socket);
+        let sent = self.watched(setup.test, index, &watches, &stop, vec![send])?;
+        let books = sent.into_iter().next().ok_or_else(Broken::out_of_turn)?;
+        self.say(&Say::End(vec![books.sent]))?;
         match self.hear()? {
             Far::Books(FarBooks::Receiver(_)) => {}
             Far::Refused(reason) => return Err(Broken::refused(&reason)),
@@ -84,7 +86,6 @@ impl Run<'_> {
     ) -> Result<Halves, Broken> {
         let stop = AtomicBool::new(false);
         let abort = || stop.load(Ordering::Relaxed);
-        let watch = Mutex::new(Counts::default());
         let plan = self.context.plan;
         let shape = plan.setup(Duration::from_nanos(setup.path_rtt_ns));
         let shape = shape.by_tcp(setup.test).ok();
@@ -93,7 +94,7 @@ impl Run<'_> {
         std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
             scope.spawn(|| receiving::run(socket, window, &abort));
-            let (sender, _) = self.told(setup.test, index, &watch)?;
+            let (sender, _) = self.told(setup.test, index)?;
             let receiver = as_sent(&sender);
             Ok((sender, Some(receiver), Vec::new()))
         })
