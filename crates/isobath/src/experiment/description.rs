@@ -37,6 +37,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "mbm/vantage-point",
     "mbm/queue-size",
     "mbm/composition",
+    "mbm/boundary",
     "mbm/testbed",
     "mbm/throughput-curves",
 ];
