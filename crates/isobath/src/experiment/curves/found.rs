@@ -203,6 +203,10 @@ pub(super) fn notes(mut experiment: Experiment, curves: &Curves, kept: &Kept) ->
             "Until the first losses slow start holds a window far above the model's: about ten losses' worth of packets go faster, so C of transfers with few losses is too high.",
         )
         .note(
+            "A paced stream falls before its curve does. The thesis takes a growing queue for the reason; here the queue is empty, and the reason is \
+             that TCP's window grows only while it is used up: a stream that is held to a rate has no larger one to halve when a packet is lost.",
+        )
+        .note(
             "The rate of a paced stream is that of the data in its segments, which is what the kernel paces by; the link's queue holds rate x round trip, and acknowledgements are not lost.",
         );
     if kept.invalid > 0 {
