@@ -140,6 +140,11 @@ impl Plan {
         Ok(())
     }
 
+    /// Results that it comes to: one of each stream of each test.
+    pub(crate) fn results(&self) -> usize {
+        self.tests.len() * usize::from(self.streams)
+    }
+
     /// The run length that the model asks for.
     ///
     /// # Errors

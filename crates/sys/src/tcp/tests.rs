@@ -1,5 +1,5 @@
 use super::*;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 use units::TrafficClass;
@@ -177,5 +177,5 @@ fn segments_are_as_short_as_was_asked_and_written_alone_they_leave_alone() {
     assert_eq!(info(&socket).unwrap().data_segs_out, Some(3));
     // A write that does not wait is refused when nobody reads and there is no room.
     let refused = (0..100_000).find_map(|_| send(&socket, &[7; 4_096], false, false).err());
-    assert_eq!(refused.unwrap().kind(), std::io::ErrorKind::WouldBlock);
+    assert_eq!(refused.unwrap().kind(), io::ErrorKind::WouldBlock);
 }
