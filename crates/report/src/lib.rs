@@ -12,6 +12,7 @@
 //! - a distribution becomes at most 400 of its quantiles and its exact tail (`distribution`);
 //! - counts and octets become sums per bin (`grid`).
 //!
+//! The folder of a monitor, which asks the same again and again, has a page of its own ([`history_page`]).
 //! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says.
 //!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
@@ -23,6 +24,7 @@ mod envelope;
 mod error;
 pub mod experiment;
 mod grid;
+mod history;
 mod number;
 mod page;
 mod phases;
@@ -31,6 +33,7 @@ mod view;
 
 pub use error::Error;
 pub use experiment::page as experiment_page;
+pub use history::{data as history_data, page as history_page};
 pub use page::{PAGE_SOURCES, sources_hash};
 
 use record::{Record, Run};

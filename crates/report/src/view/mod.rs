@@ -23,6 +23,7 @@ use record::tables::Stream;
 use record::{Record, Row, Run};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The schema of the value. The number is the major version.
 const SCHEMA: &str = "isobath.report/1";
@@ -179,7 +180,11 @@ fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error
 }
 
 fn folder(record: &Record) -> String {
-    let dir = record.dir();
+    folder_name(record.dir())
+}
+
+/// The last part of the way to a folder.
+pub(crate) fn folder_name(dir: &Path) -> String {
     let name = dir
         .canonicalize()
         .ok()

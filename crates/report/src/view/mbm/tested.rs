@@ -5,7 +5,7 @@ use super::asked::Asked;
 use super::piece;
 use super::pieces::{Check, Counts, Pattern, Reordering, Runs, Share, Spread};
 use super::scan::{Round, Scan, rounds};
-use super::sprt::Walk;
+use super::sprt::{Lines, Walk};
 use crate::number::short;
 use serde::Serialize;
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub(crate) struct Tested {
 
 impl Tested {
     /// Of a test of the summary.
-    pub(super) fn of(test: &Value, asked: &Asked) -> Self {
+    pub(super) fn of(test: &Value, asked: &Asked, lines: Option<Lines>) -> Self {
         let word = |value: &Value| value.as_str().map(str::to_owned);
         let (verdict, figures, loss) = (&test["verdict"], &test["figures"], &test["loss"]);
         let ns = |key: &str| figures[key].as_u64().map(|ns| short(ns as f64 / 1e9));
@@ -75,7 +75,7 @@ impl Tested {
             duplicates: loss["duplicates"].as_u64(),
             late: loss["late"].as_u64(),
             pattern: piece::<Pattern>(&test["pattern"]).map(Pattern::in_ms),
-            walk: Walk::of(figures),
+            walk: Walk::of(figures, lines),
             scan: Scan::of(test, asked),
             rounds: rounds(test),
             arrivals: None,
