@@ -75,6 +75,15 @@ export interface ExperimentTable { title: string; columns: { name: string; unit:
 export interface ExperimentCase { name: string; found: string | null; expected: string; holds: boolean | null; figures: Json; record: string | null }
 export interface Experiment { name: string; title: string; summary: string; started: string | null; cases: ExperimentCase[]; figures: ExperimentFigure[]; tables: ExperimentTable[]; notes: string[]; papers: string[]; plan: Json }
 
+// What `isobath mbm --every` leaves: crates/report/src/history. An entry is some runs one behind the other; each level has `factor` times as many in one.
+export interface HistoryLevel { says: number[][]; packets: number[]; marks: number[]; low_pct: Num[]; high_pct: Num[]; worst_pct: Num[] }
+export interface HistoryTrack { test: string | null; runs: number; packets: number; marks: number; share: { observed_pct: number; low_pct: number; high_pct: number } | null; worst_pct: Num; levels: HistoryLevel[] }
+export interface History {
+  name: string; sentence: string; asked: MbmAsked | null; runs: number; says: number[]; last: { started: string; record: string; verdict: string | null; failure: string | null };
+  skipped: number; torn: boolean; each: number; factor: number; t_ms: number[]; record: string[]; tracks: HistoryTrack[]; failures: { why: string; runs: number; last: string }[];
+}
+export interface HistoryReport { schema: string; isobath: string; history: History }
+
 // eslint-disable-next-line -- run.json is free-form where it depends on the measurement
 export type Json = any;
 export interface RunJson { test: string; id: string; started: string; status: string; verdict: string | null; plan: Json; path: Json; hosts: Json[]; instrument: Json; warnings: { code: string; message: string; advice: string }[]; summary: Json }

@@ -1,6 +1,6 @@
 // The page of a report: reads the value that the program put in, and shows it. Nothing is asked of any network.
 import "./style.css";
-import type { ExperimentReport, Report, RunView } from "./data";
+import type { ExperimentReport, HistoryReport, Report, RunView } from "./data";
 import { h } from "./dom";
 import { environment } from "./environment";
 import { experimentParts } from "./experiment";
@@ -23,12 +23,15 @@ import { timeline } from "./figures/timeline";
 import { badge } from "./figures/verdicts";
 import { https, waterfall, web } from "./figures/web";
 import { sendersWindow } from "./figures/window";
+import { historyParts } from "./history";
 import { DARK, LIGHT } from "./palette";
 import { absent, origin, score, status, tiles, warnings } from "./top";
 
-function read(): Report | ExperimentReport | null {
+type Value = Report | ExperimentReport | HistoryReport;
+
+function read(): Value | null {
   const value: unknown = JSON.parse(document.getElementById("report-data")?.textContent ?? "null");
-  return value !== null && typeof value === "object" ? (value as Report | ExperimentReport) : null;
+  return value !== null && typeof value === "object" ? (value as Value) : null;
 }
 
 /** Most important first. */
@@ -122,6 +125,7 @@ function start(): void {
   const report = read();
   if (!page) return;
   if (report && "experiment" in report) showExperiment(page, report);
+  else if (report && "history" in report) showHistory(page, report);
   else if (report?.runs?.length) showRuns(page, report);
   else page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
   preparePrinting();
@@ -134,6 +138,12 @@ const footer = (version: string) => h("footer", {}, `Made by isobath ${version}.
 function showExperiment(page: HTMLElement, { experiment, isobath }: ExperimentReport): void {
   document.title = `${experiment.name} – Isobath experiment`;
   page.append(header("isobath experiment", experiment.title), h("main", {}, ...experimentParts(experiment)), footer(isobath));
+}
+
+function showHistory(page: HTMLElement, report: HistoryReport): void {
+  const { name, sentence } = report.history;
+  document.title = `${name} – Isobath history`;
+  page.append(header("isobath report", sentence), h("main", {}, ...historyParts(report)), footer(report.isobath));
 }
 
 function showRuns(page: HTMLElement, report: Report): void {
