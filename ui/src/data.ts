@@ -99,7 +99,10 @@ export interface RunView {
 }
 export interface Difference { by: number; low: number; high: number; words: string }
 export interface Comparison { rows: { what: string; unit: string; less_is_better: boolean; values: Num[]; differences: (Difference | null)[] }[] }
-export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null }
+/** Runs as the parts of one path, in their order, and the whole. */
+export interface Part { name: string; outcome: string; packets: number; marks: number; loss_pct: number; interval_pct: [number, number] | null; good_pct: number; bad_pct: number }
+export interface Composition { test: string; whole: Part; says: string; would_change: string; warnings: string[]; parts: Part[] }
+export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null; composed: { tests: Composition[]; refused: string | null } | null }
 export interface ExperimentReport { schema: string; isobath: string; experiment: Experiment }
 
 export function streamOf(run: RunView, id: number): Stream | undefined {

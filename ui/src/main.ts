@@ -8,6 +8,7 @@ import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from
 import { arrivals, burstTimes } from "./figures/bursts";
 import { differences, quantileLines, rates, timelines } from "./figures/compare";
 import { dns, voip } from "./figures/calls";
+import { composed } from "./figures/composed";
 import { equaliser } from "./figures/equaliser";
 import { cpu, internals, streams } from "./figures/load";
 import { transfers } from "./figures/pairs";
@@ -74,6 +75,16 @@ function runPart(run: RunView, withSentence: boolean): HTMLElement {
 let doubtful: RunView | null = null;
 const isFirst = (run: RunView) => run === doubtful;
 
+/** The runs as parts of one path, or why they are none. */
+function wholePath(report: Report): HTMLElement[] {
+  const spec = attempt(() => composed(report));
+  const refused = report.composed?.refused;
+  return [
+    ...(spec ? [new Figure(spec).element] : []),
+    ...(refused ? [h("p", { class: "about refused" }, `As parts of one path ${spec ? "not all tests of these runs" : "these runs"} cannot be put together: ${refused}.`)] : []),
+  ];
+}
+
 function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
   const verdicts = verdictsByRun(runs);
@@ -82,7 +93,7 @@ function severalParts(report: Report): HTMLElement[] {
     ...(verdicts ? [verdicts] : []),
     ...(comparison?.rows.length ? [differences(report, comparison)] : []),
     verdicts && !comparison?.rows.length ? null : h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
-    ...figures.map((spec) => new Figure(spec).element));
+    ...figures.map((spec) => new Figure(spec).element), ...wholePath(report));
   const holder = h("div", { class: "holder" });
   const show = (index: number) => {
     forget(holder);

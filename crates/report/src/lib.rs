@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod compare;
+mod composition;
 mod distribution;
 mod envelope;
 mod error;
@@ -31,6 +32,7 @@ mod phases;
 mod sentence;
 mod view;
 
+pub use composition::{Composed, Composition, Part};
 pub use error::Error;
 pub use experiment::page as experiment_page;
 pub use history::{data as history_data, page as history_page};
@@ -57,24 +59,25 @@ impl From<Record> for Subject {
 /// The most runs in one page: more cannot be told apart, and the page would outgrow its readers.
 pub const MOST_RUNS: usize = 12;
 
-/// The page for `subjects`, of which the first is what the others are compared with.
+/// The page for `subjects`, of which the first is what the others are compared with. Where they can be parts of one path, in
+/// their order, `composed` is what is known of the whole.
 ///
 /// # Errors
 /// [`Error::NoRuns`], [`Error::TooManyRuns`], [`Error::Record`] for a table that cannot be read, or [`Error::Json`].
-pub fn render(subjects: &[Subject]) -> Result<String, Error> {
-    page::embed(&data(subjects)?)
+pub fn render(subjects: &[Subject], composed: Option<&Composed>) -> Result<String, Error> {
+    page::embed(&data(subjects, composed)?)
 }
 
 /// The value that the page of [`render`] shows, as JSON.
 ///
 /// # Errors
 /// As [`render`].
-pub fn data(subjects: &[Subject]) -> Result<String, Error> {
+pub fn data(subjects: &[Subject], composed: Option<&Composed>) -> Result<String, Error> {
     match subjects.len() {
         0 => return Err(Error::NoRuns),
         n if n > MOST_RUNS => return Err(Error::TooManyRuns { runs: n }),
         _ => {}
     }
-    let report = view::Report::of(subjects)?;
+    let report = view::Report::of(subjects, composed)?;
     serde_json::to_string(&report).map_err(Error::Json)
 }

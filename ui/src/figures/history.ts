@@ -3,21 +3,23 @@
 // The finest level has an entry for each run. Drawn is the finest of which the entries can be told apart in the stretch of
 // time that is shown: zooming in splits them. An entry of several runs stands for all of them: its strip has a mark for each
 // verdict that any of them had, its loss is that of all their packets, and a hollow mark is the worst of them.
-import { axisStyle, FONT, heightOf, legend, legendGrowth, panelTitle, stack, valueAxis, type Option, type Place, type Series } from "../chart";
+import { axisStyle, FONT, heightOf, legendGrowth, panelTitle, stack, type Option, type Place, type Series } from "../chart";
 import type { History, HistoryLevel, HistoryTrack, Num } from "../data";
 import type { Table } from "../dom";
 import type { Spec } from "../figure";
 import { count, digits, pct } from "../format";
 import type { Theme } from "../palette";
 import { lastAt, tip, tooltip, type TipLine } from "../tip";
-import { lossAxis, lossScale, type LossScale } from "./losses";
+import { lossAxis, lossLines, lossScale, namedAxis, type LossScale } from "./losses";
 import { look, plural, verdictWord } from "./verdicts";
 
 export const OUTCOMES: (string | null)[] = ["PASS", "FAIL", "INCONCLUSIVE", "ERROR", null];
 /** The worst on top. */
 const LANES = [0, 2, 3, 1, 4];
+interface Entry { name: string; colour: string; icon: string; hollow?: boolean }
+const DASHES = "path://M0 3h5v2H0zM8 3h5v2H8z";
 /** Pixels of an entry, at least. */
-const FINEST = 5;
+const FINEST = 2.5;
 
 /** A time as people write it: 2026-11-21 07:29 UTC. */
 export const utc = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
@@ -115,10 +117,11 @@ function losses(panel: number, track: HistoryTrack, times: Times, scale: LossSca
     }
     return path;
   };
+  const dot = (r: number) => `a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
   const add = (colour: string, style: object, make: Parameters<typeof each>[0]) => marks(panel, times, track.levels.length, colour, style, each(make));
   return [
     add(theme.blue, { fill: "none", stroke: theme.blue, lineWidth: 1.2, opacity: 0.65 }, (x, { low_pct, high_pct }, i, y) => `M${px(x)} ${px(y(low_pct[i] ?? 0))}V${px(y(high_pct[i] ?? 0))}`),
-    add(theme.blue, {}, (x, level, i, y) => `M${px(x - 2.6)} ${px(y(observed(level, i)!))}a2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0Z`),
+    add(theme.blue, {}, (x, level, i, y) => `M${px(x - 2.3)} ${px(y(observed(level, i)!))}${dot(2.3)}`),
     add(theme.ink, { fill: theme.paper, stroke: theme.ink, lineWidth: 1.1 }, (x, level, i, y) => {
       const worst = level.worst_pct[i] ?? null;
       if (worst === null || worst <= observed(level, i)! * 1.000001) return "";
@@ -129,10 +132,9 @@ function losses(panel: number, track: HistoryTrack, times: Times, scale: LossSca
 
 /** Where the loss is good, and where it is bad. */
 function limits(panel: number, history: History, scale: LossScale, theme: Theme): Series {
-  const line = (value: Num | undefined, name: string, colour: string, position: string) => (value ? [{ yAxis: scale.y(value), lineStyle: { color: colour }, label: { formatter: `${name} ${Number(value.toPrecision(3))} %`, color: colour, position } }] : []);
+  const line = (value: Num | undefined, colour: string) => (value ? [{ yAxis: scale.y(value), lineStyle: { color: colour, type: "dashed", width: 1.4 } }] : []);
   return { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: [], silent: true, tooltip: { show: false },
-    markLine: { silent: true, symbol: "none", lineStyle: { type: "dashed", width: 1.4 }, label: { fontSize: 11, fontFamily: FONT, textBorderColor: theme.paper, textBorderWidth: 3 },
-      data: [...line(history.asked?.good_pct, "good up to", theme.green, "insideStartBottom"), ...line(history.asked?.bad_pct, "bad from", theme.vermillion, "insideStartTop")] } } as unknown as Series;
+    markLine: { silent: true, symbol: "none", label: { show: false }, data: [...lossLines(scale, theme), ...line(history.asked?.good_pct, theme.green), ...line(history.asked?.bad_pct, theme.vermillion)] } } as unknown as Series;
 }
 
 /** Draws nothing: there the pointer finds values. */
@@ -167,26 +169,32 @@ function hover(history: History, times: Times, track: HistoryTrack | null, t: nu
 }
 
 function timeAxis(i: number, times: Times, theme: Theme, isLast: boolean): object {
-  return { ...axisStyle(theme), type: "time", gridIndex: i, min: times.first, max: times.last, splitLine: { show: false }, name: isLast ? "time, UTC" : "", nameLocation: "middle", nameGap: 28,
+  return { ...axisStyle(theme), type: "time", gridIndex: i, min: times.first, max: times.last, axisLine: { onZero: false, lineStyle: { color: theme.faint } }, splitLine: { show: false }, name: isLast ? "time, UTC" : "", nameLocation: "middle", nameGap: 28,
     axisLabel: { show: isLast, color: theme.faint, fontSize: 11, fontFamily: FONT, hideOverlap: true },
     axisPointer: { show: true, type: "line", snap: false, lineStyle: { color: theme.faint, type: "dashed" }, label: { show: false } } };
 }
 
 function laneAxis(i: number, track: HistoryTrack, theme: Theme, narrow: boolean): object {
   const all = lanes(track);
-  const label = (value: number) => {
-    const outcome = Number.isInteger(value) ? all[value] : undefined;
-    if (outcome === undefined) return "";
-    return narrow ? look(OUTCOMES[outcome]!).sign : `${look(OUTCOMES[outcome]!).sign} ${verdictWord(OUTCOMES[outcome]!)}`;
+  const label = (lane: number) => {
+    const outcome = OUTCOMES[all[lane] ?? 4]!;
+    return narrow ? look(outcome).sign : `${look(outcome).sign} ${verdictWord(outcome)}`;
   };
-  return valueAxis(i, theme, { min: -0.5, max: all.length - 0.5, interval: 1, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: theme.ink, fontSize: 11, fontFamily: FONT, formatter: label } });
+  return namedAxis(i, { min: -0.5, max: all.length - 0.5, ticks: all.map((_, lane) => lane), label }, theme, theme.ink, { axisTick: { show: false } });
 }
 
 function draw(history: History, times: Times, track: HistoryTrack | null, theme: Theme, width: number, stretch: () => [number, number]): { option: Option; height: number } {
   const narrow = width < 560;
   const strips = history.tracks;
   const found = LANES.toReversed().filter((outcome) => strips.some((one) => lanes(one).includes(outcome)));
-  const entries = [...found.map((outcome) => ({ name: verdictWord(OUTCOMES[outcome]!), colour: look(OUTCOMES[outcome]!).colour(theme) })), ...(track ? [{ name: "lost or marked", colour: theme.blue }, ...(track.levels.length > 1 || history.each > 1 ? [{ name: "worst run", colour: theme.ink }] : [])] : [])];
+  const { good_pct: good, bad_pct: bad } = history.asked ?? { good_pct: null, bad_pct: null };
+  const limit = (name: string, value: Num, colour: string): Entry[] => (value ? [{ name: `${name} ${Number(value.toPrecision(2))} %`, colour, icon: DASHES }] : []);
+  const entries: Entry[] = [
+    ...(narrow ? found : []).map((outcome) => ({ name: `${look(OUTCOMES[outcome]!).sign} ${verdictWord(OUTCOMES[outcome]!)}`, colour: look(OUTCOMES[outcome]!).colour(theme), icon: "rect" })),
+    ...(track ? [{ name: "lost or marked", colour: theme.blue, icon: "circle" }] : []),
+    ...(track && (track.levels.length > 1 || history.each > 1) ? [{ name: "worst run of several", colour: theme.ink, icon: "diamond", hollow: true }] : []),
+    ...(track ? [...limit("good up to", good, theme.green), ...limit("bad from", bad, theme.vermillion)] : []),
+  ];
   const heights = [...strips.map((one) => Math.max(26, lanes(one).length * (strips.length > 3 ? 14 : 18))), ...(track ? [210] : [])];
   const places: Place[] = stack(width, heights, 36, narrow ? 46 : 116, 54 + legendGrowth(entries.map(({ name }) => name), width));
   const loss = places.length - 1;
@@ -196,7 +204,9 @@ function draw(history: History, times: Times, track: HistoryTrack | null, theme:
   const option = {
     useUTC: true,
     title: [...strips.map((one, i) => panelTitle(`${trackName(one)}: verdicts`, places[i]!, theme)), ...(track ? [panelTitle(`${track.test}: lost or marked packets, %`, places[loss]!, theme)] : [])],
-    grid: places, legend: { ...legend(theme, []), data: entries.map(({ name, colour }) => ({ name, icon: "rect", itemStyle: { color: colour, opacity: 1 } })) },
+    grid: places,
+    legend: { top: 0, right: 8, itemWidth: 14, itemHeight: 8, itemGap: 14, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12, fontFamily: FONT },
+      data: entries.map(({ name, colour, icon, hollow }) => ({ name, icon, itemStyle: { color: hollow ? theme.paper : colour, borderColor: colour, opacity: 1, borderWidth: hollow ? 1.1 : 0 }, lineStyle: { width: 0 } })) },
     xAxis: places.map((_, i) => timeAxis(i, times, theme, i === loss)),
     yAxis: places.map((_, i) => (i < strips.length ? laneAxis(i, strips[i]!, theme, narrow) : lossAxis(i, scale, theme))),
     axisPointer: { link: [{ xAxisIndex: "all" }] },

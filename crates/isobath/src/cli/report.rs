@@ -51,7 +51,8 @@ fn page(named: &[PathBuf]) -> anyhow::Result<String> {
             Ok(Subject { record, run })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(report::render(&subjects)?)
+    let composed = super::mbm::composed(&subjects);
+    Ok(report::render(&subjects, composed.as_ref())?)
 }
 
 /// The record folders; a batch's are those of its cells that have a record, cell by cell.

@@ -121,7 +121,8 @@ fn sentence(says: &[u64; OUTCOMES], asked: Option<&Asked>) -> String {
         )
     } else {
         format!(
-            "This path carried {what} in {pass} of {}",
+            "This path carried {what} in {} of {}",
+            grouped(pass),
             number(runs, "run")
         )
     };
@@ -134,7 +135,13 @@ fn sentence(says: &[u64; OUTCOMES], asked: Option<&Asked>) -> String {
     let parts: Vec<String> = parts
         .iter()
         .filter(|(runs, ..)| *runs > 0)
-        .map(|(runs, several, one)| format!("{runs} {}", if *runs == 1 { one } else { several }))
+        .map(|(runs, several, one)| {
+            format!(
+                "{} {}",
+                grouped(*runs),
+                if *runs == 1 { one } else { several }
+            )
+        })
         .collect();
     format!("{said}: {}.", parts.join(", "))
 }
@@ -142,12 +149,22 @@ fn sentence(says: &[u64; OUTCOMES], asked: Option<&Asked>) -> String {
 fn all_of(runs: u64) -> String {
     match runs {
         1 => "the only run".to_owned(),
-        _ => format!("all {runs} runs"),
+        _ => format!("all {} runs", grouped(runs)),
     }
 }
 
 fn number(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with commas between its thousands, as the page writes them.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let is_first = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
+    let places = digits.chars().enumerate();
+    places
+        .flat_map(|(place, digit)| is_first(place).then_some(',').into_iter().chain([digit]))
+        .collect()
 }
 
 fn reasons(tallies: &Tallies) -> Vec<Reason> {
