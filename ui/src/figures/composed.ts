@@ -20,7 +20,7 @@ const interval = ({ interval_pct: ends }: Part) => (ends ? ` (${digits(ends[0])}
 const rowsOf = ({ parts, whole }: Composition) => [...parts, whole];
 
 /** What a row says in words: name, verdict and target, losses. */
-function words(report: Report, composition: Composition, i: number): string[] {
+function words(report: Report, composition: Composition, i: number, narrow: boolean): string[] {
   const part = rowsOf(composition)[i]!;
   const isWhole = i === composition.parts.length;
   const asked = report.runs[isWhole ? 0 : i]?.mbm?.asked;
@@ -28,8 +28,8 @@ function words(report: Report, composition: Composition, i: number): string[] {
   const own = isWhole || !asked?.path_rtt_ms ? "" : `own round trip ${ms(asked.path_rtt_ms)}`;
   return [
     isWhole ? `The whole path: ${composition.parts.length} parts` : part.name,
-    [`${look(part.outcome).sign} ${verdictWord(part.outcome)}`, target, own].filter(Boolean).join(" · "),
-    `lost ${pct(part.loss_pct)}${interval(part)}, good up to ${short(part.good_pct)}`,
+    [`${look(part.outcome).sign} ${verdictWord(part.outcome)}`, narrow && own ? "" : target, own].filter(Boolean).join(" · "),
+    `lost ${pct(part.loss_pct)}${interval(part)}, good: ${short(part.good_pct)}`,
   ];
 }
 
@@ -60,7 +60,7 @@ function chain(report: Report, composition: Composition, theme: Theme, width: nu
       const node = (cy: number) => ({ type: "circle", silent: true, shape: { cx: 15, cy, r: 5 }, style: { fill: theme.paper, stroke: theme.ink, lineWidth: 1.6 }, z2: 3 });
       const line = { type: "line", silent: true, shape: { x1: 15, y1: from, x2: 15, y2: to }, style: { stroke: colour(theme), lineWidth: isWhole ? 6 : 3.4 } };
       const mark = symbol === "rect" ? { type: "rect", shape: { x: 6, y: middle - 9, width: 18, height: 18 } } : symbol === "circle" ? { type: "circle", shape: { cx: 15, cy: middle, r: 9.5 } } : { type: "polygon", shape: { points: symbol === "diamond" ? [[15, middle - 12], [27, middle], [15, middle + 12], [3, middle]] : [[15, middle - 11], [26, middle + 9], [4, middle + 9]] } };
-      const [name, verdict, lost] = words(report, composition, i) as [string, string, string];
+      const [name, verdict, lost] = words(report, composition, i, width < NARROW) as [string, string, string];
       const shift = isWhole ? 3 : 0;
       return { type: "group", children: [
         ...(isWhole ? [{ type: "line", silent: true, shape: { x1: 0, y1: top, x2: width, y2: top }, style: { stroke: theme.faint, lineWidth: 1 } }] : []),
@@ -119,7 +119,7 @@ function draw(report: Report, composition: Composition, theme: Theme, width: num
     series: [
       ...entries.map(({ name, colour }) => ({ type: "line", name, data: [], itemStyle: { color: colour } }) as Series),
       // Draws nothing but the fine lines, and is where the pointer finds values.
-      { type: "bar", data: rows.map(() => scale.min + 1e-9), barWidth: 0, itemStyle: { opacity: 0 }, emphasis: { disabled: true }, markLine: { silent: true, symbol: "none", label: { show: false }, data: lossLines(scale, theme, true) } } as unknown as Series,
+      { type: "bar", data: rows.map(() => scale.min + 1e-9), barWidth: 0, itemStyle: { opacity: 0 }, emphasis: { disabled: true }, z: 1, markLine: { silent: true, z: 1, symbol: "none", label: { show: false }, data: narrow ? [] : lossLines(scale, theme, true) } } as unknown as Series,
       chain(report, composition, theme, width), plots(composition, scale, theme, width),
     ],
   };

@@ -134,7 +134,7 @@ function losses(panel: number, track: HistoryTrack, times: Times, scale: LossSca
 function limits(panel: number, history: History, scale: LossScale, theme: Theme): Series {
   const line = (value: Num | undefined, colour: string) => (value ? [{ yAxis: scale.y(value), lineStyle: { color: colour, type: "dashed", width: 1.4 } }] : []);
   return { type: "line", xAxisIndex: panel, yAxisIndex: panel, data: [], silent: true, tooltip: { show: false },
-    markLine: { silent: true, symbol: "none", label: { show: false }, data: [...lossLines(scale, theme), ...line(history.asked?.good_pct, theme.green), ...line(history.asked?.bad_pct, theme.vermillion)] } } as unknown as Series;
+    markLine: { silent: true, z: 1, symbol: "none", label: { show: false }, data: [...lossLines(scale, theme), ...line(history.asked?.good_pct, theme.green), ...line(history.asked?.bad_pct, theme.vermillion)] } } as unknown as Series;
 }
 
 /** Draws nothing: there the pointer finds values. */
