@@ -2,7 +2,7 @@
 # make test    installs what the tests need and runs all of them
 # make lint    formatting, clippy, documentation, licences (if cargo-deny is there)
 # make bench   figures against peers, side by side; installs the peers
-# make fuzz    a minute of every fuzz target; needs nightly Rust and cargo-fuzz
+# make fuzz    new cases of every property, a minute of every fuzz target; needs nightly Rust and cargo-fuzz
 
 CARGO ?= cargo
 PLAN ?= rrul

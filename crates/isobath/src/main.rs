@@ -1,16 +1,22 @@
 //! Isobath: the workbench for network paths. See `isobath --help`, and ARCHITECTURE.md for the map.
 #![forbid(unsafe_code)]
 
+mod bar;
 mod batch;
 mod btc;
 mod calibrate;
 mod cli;
 mod compare;
+mod dialogue;
 mod experiment;
 mod hello;
 mod host;
+mod instrument;
 mod live;
 mod mbm;
+mod page;
+#[cfg(test)]
+mod published;
 mod remarks;
 mod rrul;
 mod serve;

@@ -2,6 +2,7 @@
 //! it adds itself.
 
 use crate::rrul::lab_books::LinkTruth;
+use crate::rrul::run::Ending;
 use record::tables::Cpu;
 use record::{Instrument, Warning};
 
@@ -28,6 +29,23 @@ impl List {
             message,
             advice: advice.to_owned(),
         });
+    }
+
+    /// A run that did not come to its end; what it has nevertheless, or has not, the `rest` says.
+    pub(crate) fn ending(&mut self, ending: &Ending, rest: &str) {
+        match ending {
+            Ending::Complete => {}
+            Ending::Interrupted => self.add(
+                "interrupted",
+                format!("the run was interrupted: {rest}"),
+                "run it again to the end",
+            ),
+            Ending::Lost(reason) => self.add(
+                "server_lost",
+                format!("the server was lost ({reason}): {rest}"),
+                "see whether 'isobath serve' still runs there, and run again",
+            ),
+        }
     }
 
     /// Hosts that were too busy, or were not given their time.

@@ -5,9 +5,7 @@
 
 use crate::diagnostic::{Onset, Test};
 use crate::loss::LossReport;
-use crate::model::{Model, RunLength};
 use crate::stream::{PatternReport, Round, ScanReport};
-use crate::target::Target;
 use crate::verdict::{Outcome, Reason, TestFigures, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,17 +33,6 @@ pub const FULL: &[Test] = &[
     Test::DuplexSelfInterference,
     Test::SlowStartAqm,
 ];
-
-/// What a test was for.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Question {
-    /// The target.
-    pub target: Target,
-    /// The model that turned it into a run length.
-    pub model: Model,
-    /// The run length.
-    pub run_length: RunLength,
-}
 
 /// One test's result, in the form of a record. What a test does not have is null.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -84,30 +71,8 @@ impl TestResult {
     }
 }
 
-/// A suite's result, in the form of a record.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct SuiteResult {
-    /// What was asked.
-    pub question: Question,
-    /// Of all tests together.
-    pub verdict: Verdict,
-    /// Each test.
-    pub tests: Vec<TestResult>,
-}
-
-impl SuiteResult {
-    /// Of `tests`, all for `question`.
-    pub fn new(question: Question, tests: Vec<TestResult>) -> Self {
-        Self {
-            question,
-            verdict: together(&tests),
-            tests,
-        }
-    }
-}
-
-/// The verdict of several tests.
-fn together(tests: &[TestResult]) -> Verdict {
+/// The verdict of `tests` together, which are all that was made of the `planned` ones.
+pub fn verdict(tests: &[TestResult], planned: usize) -> Verdict {
     let first = |outcome: Outcome| {
         tests
             .iter()
@@ -128,6 +93,14 @@ fn together(tests: &[TestResult]) -> Verdict {
             "at least one test",
         );
     }
+    if tests.len() < planned {
+        return Verdict::new(
+            Outcome::Inconclusive,
+            Reason::Composed,
+            format!("{} of {planned} tests were made", tests.len()),
+            "the tests that are missing",
+        );
+    }
     let names: Vec<&str> = tests.iter().map(|result| result.test.name()).collect();
     Verdict::new(
         Outcome::Pass,
@@ -140,44 +113,49 @@ fn together(tests: &[TestResult]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::NamedTarget;
 
-    fn suite(outcomes: &[Outcome]) -> SuiteResult {
-        let named = NamedTarget::find("video-hd").unwrap();
-        let run_length = named.model.run_length(&named.target).unwrap();
-        let question = Question {
-            target: named.target,
-            model: named.model,
-            run_length,
-        };
+    fn results(outcomes: &[Outcome]) -> Vec<TestResult> {
         let result = |(outcome, test): (&Outcome, Test)| {
             TestResult::new(
                 test,
                 Verdict::new(*outcome, Reason::Timeout, "says", "would"),
             )
         };
-        SuiteResult::new(
-            question,
-            outcomes.iter().zip(Test::ALL).map(result).collect(),
-        )
+        outcomes.iter().zip(Test::ALL).map(result).collect()
+    }
+
+    fn whole(outcomes: &[Outcome]) -> Verdict {
+        verdict(&results(outcomes), outcomes.len())
     }
 
     #[test]
     fn a_suite_passes_when_every_test_does() {
         use Outcome::{Error, Fail, Inconclusive, Pass};
-        assert_eq!(suite(&[Pass, Pass]).verdict.outcome, Pass);
-        assert_eq!(suite(&[Pass, Inconclusive]).verdict.outcome, Inconclusive);
-        assert_eq!(suite(&[Inconclusive, Error, Pass]).verdict.outcome, Error);
-        let failed = suite(&[Error, Fail, Pass]).verdict;
+        assert_eq!(whole(&[Pass, Pass]).outcome, Pass);
+        assert_eq!(whole(&[Pass, Inconclusive]).outcome, Inconclusive);
+        assert_eq!(whole(&[Inconclusive, Error, Pass]).outcome, Error);
+        let failed = whole(&[Error, Fail, Pass]);
         assert_eq!(failed.outcome, Fail);
         assert_eq!(failed.says, "windowed-full-rate: says");
-        assert_eq!(suite(&[]).verdict.outcome, Error);
+        assert_eq!(whole(&[]).outcome, Error);
+    }
+
+    #[test]
+    fn a_suite_that_was_not_made_to_its_end_can_fail_and_cannot_pass() {
+        use Outcome::{Fail, Inconclusive, Pass};
+        let early = verdict(&results(&[Pass, Pass]), 3);
+        assert_eq!(early.outcome, Inconclusive);
+        assert_eq!(early.says, "2 of 3 tests were made");
+        assert_eq!(verdict(&results(&[Pass, Fail]), 3).outcome, Fail);
     }
 
     #[test]
     fn a_result_is_read_back_as_it_was_written() {
-        let suite = suite(&[Outcome::Pass, Outcome::Fail]);
-        let text = serde_json::to_string(&suite).unwrap();
-        assert_eq!(serde_json::from_str::<SuiteResult>(&text).unwrap(), suite);
+        let results = results(&[Outcome::Pass, Outcome::Fail]);
+        let text = serde_json::to_string(&results).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Vec<TestResult>>(&text).unwrap(),
+            results
+        );
     }
 }

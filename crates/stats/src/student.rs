@@ -1,13 +1,20 @@
 //! Student's t distribution, by way of the regularised incomplete beta function.
 //!
-//! `P(T <= t) = 1 - I(v/2, 1/2; x) / 2` with `x = v / (v + t^2)` for t >= 0 (Abramowitz and Stegun 26.7.1). I comes from
-//! [`beta`](crate::beta), and a quantile from bisection, which needs no starting value and cannot miss.
+//! `P(|T| <= t) = I(1/2, v/2; x)` with `x = t^2 / (v + t^2)` (Abramowitz and Stegun 26.7.1), and the tail beyond it is
+//! `I(v/2, 1/2; 1 - x)`. I comes from [`beta`](crate::beta), and a quantile from bisection, which needs no starting value and
+//! cannot miss.
 
 use crate::beta::incomplete_beta;
 
 /// The probability that T with `freedom` degrees of freedom is at most `t`. NaN for `freedom` not above zero.
 pub(crate) fn cdf(t: f64, freedom: f64) -> f64 {
-    let tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5);
+    let square = t * t;
+    // The middle by what is within t, the tails by what is beyond: the other way each would be a small difference of large numbers.
+    if square < 1.0 {
+        let within = 0.5 * incomplete_beta(square / (freedom + square), 0.5, freedom / 2.0);
+        return if t < 0.0 { 0.5 - within } else { 0.5 + within };
+    }
+    let tail = 0.5 * incomplete_beta(freedom / (freedom + square), freedom / 2.0, 0.5);
     if t < 0.0 { tail } else { 1.0 - tail }
 }
 
@@ -50,6 +57,8 @@ mod tests {
         let points = [
             (0.5, 1.0, 0.647_583_617_650_433_3),
             (2.0, 3.7, 0.939_091_399_047_383),
+            (4.9e-5, 6_259.0, 0.500_019_547_390_944_9),
+            (-3e-9, 1e4, 0.499_999_998_803_203_06),
             (-1.3, 12.0, 0.109_008_585_541_757_06),
             (6.0, 40.0, 0.999_999_763_677_243_4),
         ];

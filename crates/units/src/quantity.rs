@@ -53,6 +53,13 @@ pub(crate) fn format(value: u64, names: &[(&str, u64)]) -> String {
     format!("{}{name}", value / scale)
 }
 
+/// What [`format`] wrote as prose has it, with a space before the unit.
+pub(crate) fn spaced(text: &str) -> String {
+    let unit = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    format!("{number} {unit}")
+}
+
 /// `"1.5"` times `scale`, rounded to the nearest; `None` when it is no number or does not fit.
 fn scale_decimal(number: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));

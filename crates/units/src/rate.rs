@@ -5,7 +5,7 @@
 //! nanosecond that was rounded off into the next packet: after any number of packets the total
 //! error stays below one nanosecond.
 
-use crate::quantity::{Kind, QuantityError, format};
+use crate::quantity::{Kind, QuantityError, format, spaced};
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -66,6 +66,11 @@ impl Rate {
     /// Megabits (10^6 bits) per second.
     pub fn as_mbps(self) -> f64 {
         self.as_bps() as f64 / 1e6
+    }
+
+    /// As prose has it: `10 Mbit/s`.
+    pub fn words(self) -> String {
+        spaced(&self.to_string()) + "/s"
     }
 
     /// The time that `bytes` last at this rate, rounded down to a nanosecond.

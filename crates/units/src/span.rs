@@ -1,6 +1,6 @@
 //! Spans of time as a person types them. Inside Rust a span is [`Duration`].
 
-use crate::quantity::{Kind, QuantityError, format};
+use crate::quantity::{Kind, QuantityError, format, spaced};
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -37,6 +37,11 @@ impl Span {
     /// A span of `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
         Self(Duration::from_millis(ms))
+    }
+
+    /// As prose has it: `80 ms`.
+    pub fn words(self) -> String {
+        spaced(&self.to_string())
     }
 }
 

@@ -2,14 +2,11 @@
 
 use super::runner::Event;
 use super::state::{Entry, State};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::bar;
+use indicatif::ProgressBar;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
-
-/// How often a second the bar is drawn: seldom enough not to disturb.
-const FRAMES: u8 = 2;
 
 /// Shows how the batch goes, on stderr: a bar if somebody looks at it, and a line for each run.
 pub(crate) struct Display {
@@ -22,15 +19,9 @@ pub(crate) struct Display {
 impl Display {
     /// Begins: says where the batch is and in which order it goes.
     pub(crate) fn new(state: &State, expected: Duration, dir: &Path, is_quiet: bool) -> Self {
-        let target = if is_quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(FRAMES)
-        };
-        let bar = ProgressBar::with_draw_target(Some(millis(expected)), target);
-        let style = ProgressStyle::with_template("{prefix:16} {wide_bar} {msg}");
+        let template = "{prefix:16} {wide_bar} {msg}";
         let display = Self {
-            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            bar: bar::bar(template, Some(millis(expected)), is_quiet),
             is_quiet,
             expected,
             cells: state.cells.len(),
@@ -79,15 +70,7 @@ impl Display {
     }
 
     fn say(&self, line: &str) {
-        if self.is_quiet {
-            return;
-        }
-        if self.bar.is_hidden() {
-            // With stderr closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        } else {
-            self.bar.println(line);
-        }
+        bar::say(&self.bar, line, self.is_quiet);
     }
 }
 

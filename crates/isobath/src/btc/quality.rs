@@ -3,9 +3,9 @@
 use super::books::Quality;
 use super::findings::Ends;
 use super::run::Outcome;
-use crate::rrul::quality::{INVALID, cpu_use};
+use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
 use crate::rrul::run::Ending;
-use record::{Instrument, Lateness, Status, Warning};
+use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;
 
@@ -33,13 +33,13 @@ pub(crate) fn instrument(
     } else {
         "client"
     };
+    let late = |pick: fn(&Ends) -> &Quality| {
+        let ends = findings.quality.iter();
+        ends.filter_map(move |ends| pick(ends).late_us)
+    };
     let lateness = [
-        worst(&findings.quality, format!("{sender} sender"), |ends| {
-            &ends.sender
-        }),
-        worst(&findings.quality, format!("{receiver} receiver"), |ends| {
-            &ends.receiver
-        }),
+        latest(format!("{sender} sender"), late(|ends| &ends.sender)),
+        latest(format!("{receiver} receiver"), late(|ends| &ends.receiver)),
     ];
     let mut instrument = Instrument {
         cpu: cpu.collect(),
@@ -71,33 +71,12 @@ pub(crate) fn instrument(
     more("socket_overflows", json!(sum(|q| q.overflows)));
     more("sends_blocked", json!(sum(|q| q.blocked)));
     more("rows_left_out", json!(sum(|q| q.rows_left_out)));
-    more(
-        "clock_offset_ms",
-        json!(outcome.clock.offset_ns as f64 / 1e6),
-    );
-    more(
-        "clock_offset_error_ms",
-        json!(outcome.clock.rtt_ns as f64 / 2e6),
-    );
-    if let Some(emulator) = emulator {
-        more("emulator_cpu_s", json!(emulator.as_secs_f64()));
-    }
     if let Some(far) = outcome.far {
-        more("server_process_cpu_s", json!(far.process_cpu_s));
         more("server_rows_lost", json!(far.rows_lost));
     }
+    let server = outcome.far.map(|far| far.process_cpu_s);
+    between_hosts(&mut instrument, outcome.clock, emulator, server);
     instrument
-}
-
-/// The lateness of the transfer that was the latest at this end.
-fn worst(all: &[Ends], of: String, pick: fn(&Ends) -> &Quality) -> Option<Lateness> {
-    let times = all.iter().filter_map(|ends| pick(ends).late_us);
-    let late_us = times.max_by(|one, other| one.p90.total_cmp(&other.p90))?;
-    Some(Lateness {
-        of,
-        late_us,
-        missed: 0,
-    })
 }
 
 /// Whether the run was complete, and whether the instrument was up to it.

@@ -3,18 +3,19 @@
 //! The calling thread agrees with the far end, then collects what the transfers' threads find, writes it to the record
 //! once a second, shows how it goes, and notices when the far end is gone or the user has had enough.
 
-use super::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
+mod both;
+
 use super::capture::{Traced, Tracing};
 use super::findings::{Findings, Inbox};
 use super::messages::{Done, Far, FarBooks, Near as Say, Setup};
 use super::near::{Books, Near, Shared};
 use super::plan::{Direction, PAUSE, Plan, Round};
 use super::{Live, Opening};
+use crate::dialogue::{self, Broken, DISPLAY, FLUSH, LOOK};
 use crate::rrul::lab_books::LabBooks;
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
-use lab::Network;
 use record::RecordWriter;
 use session::{Client, ClockOffset};
 use std::sync::Arc;
@@ -23,31 +24,13 @@ use std::time::Duration;
 use sys::clock;
 use units::Instant;
 
-/// How long the far end may take to answer when nothing is under way.
-const ANSWER: Duration = Duration::from_secs(15);
-/// Exchanges by which the two clocks are compared.
-const CLOCK_ROUNDS: u32 = 12;
-/// How often the far end is asked by UDP until it is ready.
-const HELLO: Duration = Duration::from_millis(50);
-/// How often what was found is looked at while transfers run.
-const LOOK: Duration = Duration::from_millis(20);
-const DISPLAY: Duration = Duration::from_millis(200);
-const FLUSH: Duration = Duration::from_secs(1);
 /// When a sender is done, what it sent needlessly may still be on its way.
 const DRAIN: Duration = Duration::from_millis(300);
 /// Rows that a far end may send in a round: more is no measurement.
 const MOST_FAR_ROWS: usize = 1_000_000;
 
 /// What is needed to carry a plan out.
-pub(crate) struct Context<'a> {
-    pub(crate) plan: &'a Plan,
-    /// The emulated network, whose books go into the record.
-    pub(crate) lab: Option<&'a Network>,
-    /// Raised when the user interrupts.
-    pub(crate) interrupt: &'a AtomicBool,
-    /// Told how it goes.
-    pub(crate) display: &'a dyn Fn(&Live),
-}
+pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 
 /// What came of a run.
 pub(crate) struct Outcome {
@@ -72,32 +55,14 @@ struct Run<'a> {
     shown: Instant,
 }
 
-/// Why a round has no books.
-enum Broken {
-    /// The far end is gone, or refuses.
-    Far(String),
-    /// The record cannot be written.
-    Record(record::Error),
-}
-
-impl From<record::Error> for Broken {
-    fn from(error: record::Error) -> Self {
-        Self::Record(error)
-    }
-}
-
 /// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
 ///
 /// # Errors
 /// When the far end does not answer.
 pub(crate) fn agree(client: &mut Client) -> anyhow::Result<(Instant, ClockOffset)> {
-    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
-    let origin = clock::now();
-    let setup = Setup {
-        origin_ns: clock.to_theirs(origin).as_nanos(),
-    };
-    client.control.send(&Opening::Btc(setup))?;
-    Ok((origin, clock))
+    Ok(dialogue::agree(client, |origin_ns| {
+        Opening::Btc(Setup { origin_ns })
+    })?)
 }
 
 /// Carries the plan out with `client`, writing what is found to `record` as it comes.
@@ -161,12 +126,7 @@ impl Run<'_> {
             self.round(round, index as f64 / rounds.len() as f64)?;
         }
         let far = self.finish()?;
-        let ending = if self.is_interrupted() {
-            Ending::Interrupted
-        } else {
-            Ending::Complete
-        };
-        Ok((ending, Some(far)))
+        Ok((self.context.ending(), Some(far)))
     }
 
     /// One round: agreed on, carried out, told.
@@ -211,19 +171,10 @@ impl Run<'_> {
     fn ready(&mut self, transfers: &[Near<'_>]) -> Result<(), Broken> {
         let setups = transfers.iter().map(Near::setup).collect();
         self.say(&Say::Round(setups))?;
-        let deadline = clock::now() + ANSWER;
-        loop {
-            transfers.iter().for_each(Near::hello);
-            match self.client.control.recv::<Far>(HELLO) {
-                Ok(Far::Ready) => return Ok(()),
-                Ok(Far::Refused(reason)) => {
-                    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
-                    return Err(Broken::Far(format!("the server refuses: {reason}")));
-                }
-                Ok(_) => return Err(out_of_turn()),
-                Err(session::Error::Timeout { .. }) if clock::now() < deadline => {}
-                Err(error) => return Err(Broken::Far(error.to_string())),
-            }
+        match dialogue::until_answered(self.client, || transfers.iter().for_each(Near::hello))? {
+            Far::Ready => Ok(()),
+            Far::Refused(reason) => Err(Broken::refused(&reason)),
+            _ => Err(Broken::out_of_turn()),
         }
     }
 
@@ -352,7 +303,7 @@ impl Run<'_> {
                 Far::Books(books) => return Ok(books),
                 // It was on its way when this end had enough.
                 Far::Over => {}
-                Far::Done(_) | Far::Ready | Far::Refused(_) => return Err(out_of_turn()),
+                Far::Done(_) | Far::Ready | Far::Refused(_) => return Err(Broken::out_of_turn()),
             }
         }
     }
@@ -376,105 +327,19 @@ impl Run<'_> {
         self.say(&Say::Finish)?;
         match self.hear()? {
             Far::Done(done) => Ok(done),
-            _ => Err(out_of_turn()),
+            _ => Err(Broken::out_of_turn()),
         }
     }
 
     fn say(&mut self, line: &Say) -> Result<(), Broken> {
-        let sent = self.client.control.send(line);
-        sent.map_err(|error| Broken::Far(error.to_string()))
+        dialogue::say(self.client, line)
     }
 
     fn hear(&mut self) -> Result<Far, Broken> {
-        let heard = self.client.control.recv(ANSWER);
-        heard.map_err(|error| Broken::Far(error.to_string()))
+        dialogue::hear(self.client)
     }
 
     fn is_interrupted(&self) -> bool {
-        self.context.interrupt.load(Ordering::Relaxed)
+        self.context.is_interrupted()
     }
-
-    /// Brings the books of both ends together.
-    fn conclude(
-        &mut self,
-        round: &Round,
-        near: Vec<Books>,
-        far: &[FarBooks],
-        lost: Option<&str>,
-        dropped: Option<u64>,
-    ) {
-        for books in near {
-            let (sender, receiver) = match books {
-                Books::Sender(sender) => {
-                    let receiver = far.iter().find_map(|far| far.receiver(sender.id));
-                    (sender, receiver.cloned())
-                }
-                Books::Receiver(receiver) => {
-                    let sender = far.iter().find_map(|far| far.sender(receiver.id));
-                    let sender = sender.cloned().unwrap_or_else(|| unknown(receiver.id));
-                    (sender, Some(receiver))
-                }
-            };
-            let receiver = receiver.map(|books| ReceiverBooks { dropped, ..books });
-            let sender = called_off(sender, lost, self.is_interrupted());
-            self.findings
-                .conclude(self.context.plan, round, sender, receiver);
-        }
-    }
-}
-
-impl FarBooks {
-    const fn id(&self) -> u16 {
-        match self {
-            Self::Receiver(books) => books.id,
-            Self::Sender(books) => books.id,
-        }
-    }
-
-    const fn quality(&self) -> &Quality {
-        match self {
-            Self::Receiver(books) => &books.quality,
-            Self::Sender(books) => &books.quality,
-        }
-    }
-
-    fn receiver(&self, id: u16) -> Option<&ReceiverBooks> {
-        match self {
-            Self::Receiver(books) if books.id == id => Some(books),
-            _ => None,
-        }
-    }
-
-    fn sender(&self, id: u16) -> Option<&SenderBooks> {
-        match self {
-            Self::Sender(books) if books.id == id => Some(books),
-            _ => None,
-        }
-    }
-}
-
-/// A sender at the far end that has said nothing.
-fn unknown(id: u16) -> SenderBooks {
-    SenderBooks {
-        id,
-        outcome: How::Failed,
-        reason: Some("its sender did not tell how it went".to_owned()),
-        ..SenderBooks::default()
-    }
-}
-
-/// A transfer that was called off knows no reason of its own.
-fn called_off(mut sender: SenderBooks, lost: Option<&str>, interrupted: bool) -> SenderBooks {
-    if sender.outcome == How::Failed {
-        match lost {
-            Some(reason) => sender.reason = Some(format!("the server was lost: {reason}")),
-            None if interrupted => sender.reason = Some("it was interrupted".to_owned()),
-            None => {}
-        }
-    }
-    sender
-}
-
-fn out_of_turn() -> Broken {
-    Broken::Far("the server spoke out of turn".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::plan::{Limit, Mode, Plan};
 use super::summary::{Side, Summary};
-use crate::rrul::scorecard::title_of;
+use crate::page;
 use record::{Distribution, Run};
 
 /// Pairs for which there is room.
@@ -11,21 +11,12 @@ const MOST_PAIRS: usize = 10;
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = Plan::of_record(&run.plan).ok();
-    let mut lines = vec![title_of(run, "btc"), sentence(summary), String::new()];
+    let mut lines = vec![page::title(run, "btc"), sentence(summary), String::new()];
     lines.extend(plan.as_ref().map(describe));
     lines.extend(figures(summary));
     lines.extend(comparison(summary));
     lines.extend(outcomes(summary));
-    let cpu = run.instrument.cpu.iter();
-    let cpu: Vec<_> = cpu
-        .map(|cpu| format!("{} {:.0} %", cpu.host, cpu.mean_pct))
-        .collect();
-    if !cpu.is_empty() {
-        lines.push(format!("processors    {}", cpu.join(", ")));
-    }
-    for warning in &run.warnings {
-        lines.push(format!("! {} - {}", warning.message, warning.advice));
-    }
+    lines.extend(page::closing(run));
     lines.join("\n") + "\n"
 }
 

@@ -3,7 +3,6 @@
 use super::plan::{Plan, Tool};
 use super::run::Outcome;
 use crate::remarks::List;
-use crate::rrul::run::Ending;
 use record::{Instrument, Warning};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,19 +15,7 @@ const KERNEL_INITIAL_WINDOW: u32 = 10;
 /// All warnings of a run.
 pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
     let mut list = List::default();
-    match &outcome.ending {
-        Ending::Complete => {}
-        Ending::Interrupted => list.add(
-            "interrupted",
-            "the run was interrupted: the figures are of the transfers before".to_owned(),
-            "run it again to the end",
-        ),
-        Ending::Lost(reason) => list.add(
-            "server_lost",
-            format!("the run ended early: {reason}"),
-            "see whether 'isobath serve' still runs there, and run again",
-        ),
-    }
+    list.ending(&outcome.ending, "the figures are of the transfers before");
     list.transfers(outcome);
     list.instrument(instrument);
     list.processors(instrument);

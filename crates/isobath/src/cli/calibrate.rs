@@ -1,11 +1,12 @@
 //! `isobath lab calibrate`.
 
 use super::{INTERRUPTED, begin, print};
+use crate::bar;
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
 use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
 use crate::host;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use jiff::Timestamp;
 use record::{Run, Status};
 use serde_json::json;
@@ -115,14 +116,7 @@ fn folder(args: &Args, started: Timestamp) -> anyhow::Result<PathBuf> {
 
 /// A spinner on stderr, if somebody looks at it.
 fn spinner(quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    let bar = ProgressBar::with_draw_target(None, target);
-    let style = ProgressStyle::with_template("{spinner} calibrating: {msg}  {elapsed}");
-    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let bar = bar::bar("{spinner} calibrating: {msg}  {elapsed}", None, quiet);
     if !bar.is_hidden() {
         bar.enable_steady_tick(TURN);
     }

@@ -4,6 +4,7 @@ mod batch;
 mod begin;
 mod btc;
 mod calibrate;
+mod common;
 mod compare;
 mod experiment;
 mod export;

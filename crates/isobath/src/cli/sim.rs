@@ -1,8 +1,8 @@
 //! `isobath sim`: measurements in virtual time.
 
-use super::begin::Opened;
+use super::Usage;
+use super::common::Output;
 use super::rules::Rules;
-use super::{Usage, print};
 use crate::btc::plan::{Direction, Limit, Mode, Plan};
 use crate::btc::{quality, scorecard, summary, warnings};
 use crate::host;
@@ -11,7 +11,6 @@ use ::path::Probability;
 use jiff::Timestamp;
 use record::Run;
 use serde_json::json;
-use std::path::PathBuf;
 use std::time::Duration;
 use units::{Dscp, Rate, Span};
 
@@ -65,18 +64,8 @@ pub(crate) struct Args {
     /// Seed of all chance.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Folder for the record [default: isobath-runs/TIME-sim-btc-NAME].
-    #[arg(short, long)]
-    out: Option<PathBuf>,
-    /// Print the record's run.json instead of the scorecard.
-    #[arg(long)]
-    json: bool,
-    /// As for other measurements; there is no progress to show.
-    #[arg(short, long, hide = true)]
-    quiet: bool,
-    /// A remark to keep with the record.
-    #[arg(long, value_name = "TEXT")]
-    note: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
@@ -84,13 +73,13 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let path = args.path(&plan).map_err(Usage::of)?;
     let mut described = serde_json::to_value(&plan)?;
-    described["note"] = json!(args.note);
+    described["note"] = json!(args.output.note);
     described["apart"] = json!(args.apart);
     let mut run = Run::new("sim-btc", Timestamp::now(), described);
     run.path = path.info();
     run.hosts = vec![host::facts("client")];
     let towards = args.lab.as_deref().unwrap_or_default();
-    let mut opened = Opened::create(args.out.as_deref(), towards, &run)?;
+    let mut opened = args.output.open(towards, &run)?;
     let simulated = crate::sim::run(&plan, &path, args.apart.0, &mut opened.writer);
     let (outcome, work) = simulated.inspect_err(|_| opened.undo())?;
     run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
@@ -102,16 +91,10 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     run.status = quality::status(&outcome, plan.parallel.into(), &run.warnings);
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
-    if args.json {
-        print(&serde_json::to_string_pretty(&run)?)?;
-    } else {
+    args.output.tell(&run, &dir, || {
         let card = scorecard::scorecard(&run, &serde_json::from_value(run.summary.clone())?);
-        print(&format!(
-            "{card}{}record        {}",
-            links(&path),
-            dir.display()
-        ))?;
-    }
+        Ok(card + &links(&path))
+    })?;
     Ok(run.exit_status())
 }
 

@@ -36,6 +36,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "mbm/vantage-point",
     "mbm/queue-size",
     "mbm/composition",
+    "mbm/boundary",
     "mbm/testbed",
 ];
 

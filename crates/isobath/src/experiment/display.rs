@@ -1,12 +1,9 @@
 //! How an experiment goes, on stderr.
 
+use crate::bar;
 use crate::batch::display::words;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::Write as _;
+use indicatif::ProgressBar;
 use std::time::Duration;
-
-/// How often a second the bar is drawn: seldom enough not to disturb.
-const FRAMES: u8 = 2;
 
 /// A bar if somebody looks at it; lines for what is worth a line.
 pub(crate) struct Display {
@@ -17,15 +14,8 @@ pub(crate) struct Display {
 impl Display {
     /// Nothing to show yet.
     pub(crate) fn new(is_quiet: bool) -> Self {
-        let target = if is_quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(FRAMES)
-        };
-        let style = ProgressStyle::with_template("{prefix:24} {wide_bar} {msg}");
-        let bar = ProgressBar::with_draw_target(Some(1), target);
         Self {
-            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            bar: bar::bar("{prefix:24} {wide_bar} {msg}", Some(1), is_quiet),
             is_quiet,
         }
     }
@@ -40,15 +30,7 @@ impl Display {
 
     /// A line.
     pub(crate) fn say(&self, line: &str) {
-        if self.is_quiet {
-            return;
-        }
-        if self.bar.is_hidden() {
-            // With stderr closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        } else {
-            self.bar.println(line);
-        }
+        bar::say(&self.bar, line, self.is_quiet);
     }
 
     /// Takes the bar away.

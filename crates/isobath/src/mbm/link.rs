@@ -207,11 +207,7 @@ impl Link {
             return;
         }
         let stamp = clock::stamp();
-        // Where the old comparison puts the present: more than slewing explains is a step.
-        let expected = self.stamp.mono_at(stamp.wall_ns);
-        let moved = expected.since(stamp.mono).max(stamp.mono.since(expected));
-        let slewed = stamp.mono.since(self.stamp.mono) / 1_000;
-        self.clock_stepped |= moved > STEP + slewed;
+        self.clock_stepped |= is_step(self.stamp, stamp);
         self.stamp = stamp;
     }
 
@@ -272,6 +268,15 @@ impl Terms {
     }
 }
 
+/// Whether the wall clock was set between two comparisons of the clocks: it moved by more than slewing explains.
+fn is_step(before: Stamp, after: Stamp) -> bool {
+    // Where the old comparison puts the present.
+    let expected = before.mono_at(after.wall_ns);
+    let moved = expected.since(after.mono).max(after.mono.since(expected));
+    let slewed = after.mono.since(before.mono) / 1_000;
+    moved > STEP + slewed
+}
+
 /// The number nearest to `last` whose lower half is `low`.
 pub(super) fn expand(low: u32, last: u64) -> u64 {
     const HALF: u64 = 1 << 31;
@@ -288,6 +293,28 @@ pub(super) fn expand(low: u32, last: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn stamp(mono_ms: u64, wall_ms: u64) -> Stamp {
+        Stamp {
+            mono: Instant::from_nanos(mono_ms * 1_000_000),
+            wall_ns: wall_ms * 1_000_000,
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_known_from_one_that_is_slewed() {
+        let before = stamp(5_000, 1_700_000_000_000);
+        let after = |wall_ms: u64| stamp(15_000, 1_700_000_000_000 + wall_ms);
+        // Ten seconds later; the kernel slews by at most 500 us a second.
+        for wall_ms in [10_000, 10_005, 9_995] {
+            assert!(!is_step(before, after(wall_ms)), "{wall_ms}");
+        }
+        for wall_ms in [10_050, 9_950, 3_610_000, 0] {
+            assert!(is_step(before, after(wall_ms)), "{wall_ms}");
+        }
+        let long_ago = stamp(15_000, 1_000_000_000_000);
+        assert!(is_step(before, long_ago));
+    }
 
     proptest! {
         #[test]

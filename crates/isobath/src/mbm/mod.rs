@@ -31,8 +31,8 @@ use serde::Serialize;
 /// The first line of a run, by which a server knows what is wanted.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Opening<'a> {
-    Mbm(&'a Setup),
+enum Opening {
+    Mbm(Setup),
 }
 
 /// How a run goes, for whoever watches.

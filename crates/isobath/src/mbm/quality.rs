@@ -3,11 +3,11 @@
 use super::books::Quality;
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
+use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
 use crate::remarks::List;
-use crate::rrul::quality::{INVALID, cpu_use};
 use crate::rrul::run::Ending;
 use mbm::diagnostic::Decider;
-use record::{Instrument, Lateness, Status, Warning};
+use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;
 
@@ -15,79 +15,37 @@ use std::time::Duration;
 pub(crate) fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
     let whole = Duration::ZERO..=Duration::MAX;
     let cpu = cpu_use(&outcome.cpu, "client", &whole);
-    let sender = |tested: &Tested| Some(tested.sender.quality.clone());
-    let receiver = |tested: &Tested| tested.receiver.as_ref().map(|books| books.quality.clone());
+    let senders = || outcome.tests.iter().map(|tested| &tested.sender.quality);
+    let books = || {
+        let tests = outcome.tests.iter();
+        tests.filter_map(|tested| tested.receiver.as_ref())
+    };
+    let receivers = || books().map(|books| &books.quality);
     let lateness = [
-        worst(outcome, "sender", sender),
-        worst(outcome, "receiver", receiver),
+        latest("sender".to_owned(), senders().filter_map(|q| q.late_us)),
+        latest("receiver".to_owned(), receivers().filter_map(|q| q.late_us)),
     ];
     let mut instrument = Instrument {
         cpu: cpu.into_iter().collect(),
         lateness: lateness.into_iter().flatten().collect(),
         ..Instrument::default()
     };
-    let all = || {
-        let tests = outcome.tests.iter();
-        tests.flat_map(move |tested| sender(tested).into_iter().chain(receiver(tested)))
-    };
-    let sum = |figure: fn(&Quality) -> u64| all().map(|quality| figure(&quality)).sum::<u64>();
+    let sum = |figure: fn(&Quality) -> u64| senders().chain(receivers()).map(figure).sum::<u64>();
     let mut more = |name: &str, value| {
         instrument.more.insert(name.to_owned(), value);
     };
     more("datagrams_refused", json!(sum(|q| q.refused)));
     more("socket_overflows", json!(sum(|q| q.overflows)));
     more("rows_left_out", json!(sum(|q| q.rows_left_out)));
-    more(
-        "clock_offset_ms",
-        json!(outcome.clock.offset_ns as f64 / 1e6),
-    );
-    more(
-        "clock_offset_error_ms",
-        json!(outcome.clock.rtt_ns as f64 / 2e6),
-    );
-    if let Some(emulator) = emulator {
-        more("emulator_cpu_s", json!(emulator.as_secs_f64()));
-    }
-    if let Some(far) = outcome.far {
-        more("server_process_cpu_s", json!(far.process_cpu_s));
-    }
+    let server = outcome.far.map(|far| far.process_cpu_s);
+    between_hosts(&mut instrument, outcome.clock, emulator, server);
     instrument
-}
-
-/// The lateness of the test that was the latest at this end.
-fn worst(
-    outcome: &Outcome,
-    of: &str,
-    quality: impl Fn(&Tested) -> Option<Quality>,
-) -> Option<Lateness> {
-    let times = outcome
-        .tests
-        .iter()
-        .filter_map(|tested| quality(tested)?.late_us);
-    let late_us = times.max_by(|one, other| one.p90.total_cmp(&other.p90))?;
-    Some(Lateness {
-        of: of.to_owned(),
-        late_us,
-        missed: 0,
-    })
 }
 
 /// All warnings of a run.
 pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
     let mut list = List::default();
-    match &outcome.ending {
-        Ending::Complete => {}
-        Ending::Interrupted => list.add(
-            "interrupted",
-            "the run was interrupted: what was left has no verdict".to_owned(),
-            "run it again to the end",
-        ),
-        Ending::Lost(reason) => list.add(
-            "server_lost",
-            format!("the run ended early: {reason}"),
-            "see whether 'isobath serve' still runs there, and run again",
-        ),
-    }
+    list.ending(&outcome.ending, "what was left has no verdict");
     list.processors(instrument);
     list.lateness(instrument);
     list.throttled(&outcome.cpu);
@@ -102,11 +60,7 @@ pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) 
             "use a faster receiver",
         );
     }
-    let is_passed = |tested: &&Tested| tested.test.decider() != Decider::Losses;
-    if outcome.tests.iter().any(|tested| {
-        let runs = tested.receiver.as_ref().and_then(|r| r.loss.runs.as_ref());
-        runs.is_some_and(|runs| runs.independent == Some(false)) && !is_passed(&tested)
-    }) {
+    if outcome.tests.iter().any(has_losses_in_runs) {
         list.add(
             "losses_in_runs",
             "losses came in runs, and the model takes them as independent".to_owned(),
@@ -121,6 +75,14 @@ pub(crate) fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) 
         );
     }
     list.0
+}
+
+/// Whether a test whose verdict rests on losses saw them in runs.
+fn has_losses_in_runs(tested: &Tested) -> bool {
+    let books = tested.receiver.as_ref();
+    let runs = books.and_then(|books| books.loss.runs.as_ref());
+    tested.test.decider() == Decider::Losses
+        && runs.is_some_and(|runs| runs.independent == Some(false))
 }
 
 /// Whether the run was complete, and whether the instrument was up to it.

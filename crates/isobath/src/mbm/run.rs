@@ -13,47 +13,31 @@ use super::plan::Plan;
 use super::tables::Arrival;
 use super::{Live, Opening};
 use crate::btc::plan::Direction;
+use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
 use crate::hello;
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::{self, Sampler};
 use crate::rrul::stream::any;
 use crate::serve::StopOnDrop;
-use lab::Network;
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use record::RecordWriter;
 use record::tables::Cpu;
 use session::wire::Probe;
 use session::{Client, ClockOffset};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
 use sys::udp::{RecvBatch, UdpSocket};
 use units::Instant;
 
-/// How long the far end may take to answer when nothing is under way.
-const ANSWER: Duration = Duration::from_secs(15);
-/// Exchanges by which the two clocks are compared.
-const CLOCK_ROUNDS: u32 = 12;
-/// How often the far end is asked by UDP until it is ready.
-const HELLO: Duration = Duration::from_millis(50);
 /// Between two tests: queues are empty again.
 const PAUSE: Duration = Duration::from_millis(300);
-const LOOK: Duration = Duration::from_millis(20);
-const DISPLAY: Duration = Duration::from_millis(200);
-const FLUSH: Duration = Duration::from_secs(1);
+
 /// What is needed to carry a plan out.
-pub(crate) struct Context<'a> {
-    pub(crate) plan: &'a Plan,
-    /// The emulated network, whose books go into the record.
-    pub(crate) lab: Option<&'a Network>,
-    /// Raised when the user interrupts.
-    pub(crate) interrupt: &'a AtomicBool,
-    /// Told how it goes.
-    pub(crate) display: &'a dyn Fn(&Live),
-}
+pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 
 /// A test that is over.
 pub(crate) struct Tested {
@@ -110,39 +94,16 @@ struct Run<'a> {
     shown: Instant,
 }
 
-/// Why a test has no books.
-enum Broken {
-    /// The far end is gone, or refuses.
-    Far(String),
-    /// The record cannot be written.
-    Record(record::Error),
-}
-
-impl From<record::Error> for Broken {
-    fn from(error: record::Error) -> Self {
-        Self::Record(error)
-    }
-}
-
-impl From<sys::Error> for Broken {
-    fn from(error: sys::Error) -> Self {
-        Self::Far(error.to_string())
-    }
-}
-
 /// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
 ///
 /// # Errors
 /// When the far end does not answer.
 pub(crate) fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant, ClockOffset)> {
-    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
-    let origin = clock::now();
-    let setup = Setup {
-        origin_ns: clock.to_theirs(origin).as_nanos(),
-        plan: plan.clone(),
+    let opening = |origin_ns| {
+        let plan = plan.clone();
+        Opening::Mbm(Setup { origin_ns, plan })
     };
-    client.control.send(&Opening::Mbm(&setup))?;
-    Ok((origin, clock))
+    Ok(dialogue::agree(client, opening)?)
 }
 
 /// Carries the plan out with `client`, writing what is found to `record` as it comes.
@@ -209,14 +170,9 @@ impl Run<'_> {
         }
         self.say(&Say::Finish)?;
         let Far::Done(far) = self.hear()? else {
-            return Err(out_of_turn());
+            return Err(Broken::out_of_turn());
         };
-        let ending = if self.is_interrupted() {
-            Ending::Interrupted
-        } else {
-            Ending::Complete
-        };
-        Ok((ending, far))
+        Ok((self.context.ending(), far))
     }
 
     /// One test: agreed on, carried out, told.
@@ -255,16 +211,12 @@ impl Run<'_> {
     /// Agrees on a test.
     fn ready(&mut self, socket: &UdpSocket, setup: TestSetup) -> Result<(), Broken> {
         self.say(&Say::Test(setup))?;
-        let deadline = clock::now() + ANSWER;
-        loop {
-            hello::ask(socket, &self.client.dialer, setup.stream, Probe::LEN);
-            match self.client.control.recv::<Far>(HELLO) {
-                Ok(Far::Ready) => break,
-                Ok(Far::Refused(reason)) => return Err(refused(&reason)),
-                Ok(_) => return Err(out_of_turn()),
-                Err(session::Error::Timeout { .. }) if clock::now() < deadline => {}
-                Err(error) => return Err(Broken::Far(error.to_string())),
-            }
+        let (dialer, stream) = (Arc::clone(&self.client.dialer), setup.stream);
+        let hello = || hello::ask(socket, &dialer, stream, Probe::LEN);
+        match dialogue::until_answered(self.client, hello)? {
+            Far::Ready => {}
+            Far::Refused(reason) => return Err(Broken::refused(&reason)),
+            _ => return Err(Broken::out_of_turn()),
         }
         // Answers to the requests are not the test's.
         let mut batch = RecvBatch::new(16, 1);
@@ -353,25 +305,14 @@ impl Run<'_> {
     }
 
     fn say(&mut self, line: &Say) -> Result<(), Broken> {
-        let sent = self.client.control.send(line);
-        sent.map_err(|error| Broken::Far(error.to_string()))
+        dialogue::say(self.client, line)
     }
 
     fn hear(&mut self) -> Result<Far, Broken> {
-        let heard = self.client.control.recv(ANSWER);
-        heard.map_err(|error| Broken::Far(error.to_string()))
+        dialogue::hear(self.client)
     }
 
     fn is_interrupted(&self) -> bool {
-        self.context.interrupt.load(Ordering::Relaxed)
+        self.context.is_interrupted()
     }
-}
-
-fn refused(reason: &str) -> Broken {
-    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
-    Broken::Far(format!("the server refuses: {reason}"))
-}
-
-fn out_of_turn() -> Broken {
-    Broken::Far("the server spoke out of turn".to_owned())
 }

@@ -2,13 +2,14 @@
 
 use super::plan::Plan;
 use super::summary::{Summary, TestSummary};
-use crate::rrul::scorecard::title_of;
+use crate::page;
+use mbm::verdict::percent;
 use record::{Run, Verdict};
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = Plan::of_record(&run.plan).ok();
-    let mut lines = vec![title_of(run, "mbm")];
+    let mut lines = vec![page::title(run, "mbm")];
     if let Some(plan) = &plan {
         lines.push(sentence(run.verdict, plan));
         lines.push(String::new());
@@ -22,21 +23,12 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     ));
     lines.push(String::new());
     lines.extend(summary.tests.iter().flat_map(test));
-    let cpu = run.instrument.cpu.iter();
-    let cpu: Vec<_> = cpu
-        .map(|cpu| format!("{} {:.0} %", cpu.host, cpu.mean_pct))
-        .collect();
-    if !cpu.is_empty() {
-        lines.push(format!("processors    {}", cpu.join(", ")));
-    }
-    for warning in &run.warnings {
-        lines.push(format!("! {} - {}", warning.message, warning.advice));
-    }
+    lines.extend(page::closing(run));
     lines.join("\n") + "\n"
 }
 
 fn sentence(verdict: Option<Verdict>, plan: &Plan) -> String {
-    let target = format!("{} over {}", plan.target.rate(), plan.target.spec().rtt);
+    let target = plan.target.words();
     let what = plan
         .name
         .as_ref()
@@ -68,9 +60,9 @@ fn target(plan: &Plan, summary: &Summary) -> Vec<String> {
         summary.source
     )];
     lines.push(format!(
-        "loss          good up to {:.4} %, bad from {:.4} %",
-        summary.p0 * 100.0,
-        summary.p1 * 100.0
+        "loss          good up to {}, bad from {}",
+        percent(summary.p0),
+        percent(summary.p1)
     ));
     if let Some(derating) = &plan.target.spec().derating {
         lines.push(format!(

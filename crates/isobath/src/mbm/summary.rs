@@ -6,7 +6,7 @@ use crate::rrul::lab_books::LinkTruth;
 use mbm::diagnostic::onset;
 use mbm::model::{Conservativeness, conservativeness};
 use mbm::sequential::Lines;
-use mbm::suite::{Question, SuiteResult, TestResult};
+use mbm::suite::{self, TestResult};
 use mbm::verdict::Outcome as Says;
 use record::Distribution;
 use schemars::JsonSchema;
@@ -107,14 +107,9 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
 
 /// The verdict of all tests together; none without any.
 pub(crate) fn verdict(plan: &Plan, tests: &[TestSummary]) -> Option<record::Verdict> {
-    let question = Question {
-        target: plan.target.clone(),
-        model: plan.model.clone(),
-        run_length: plan.run_length().ok()?,
-    };
-    let results = tests.iter().map(|test| test.result.clone()).collect();
-    let suite = SuiteResult::new(question, results);
-    (!tests.is_empty()).then(|| kept(suite.verdict.outcome))
+    let results: Vec<_> = tests.iter().map(|test| test.result.clone()).collect();
+    let verdict = suite::verdict(&results, plan.tests.len());
+    (!tests.is_empty()).then(|| kept(verdict.outcome))
 }
 
 /// An outcome as records have it.

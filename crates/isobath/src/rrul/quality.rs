@@ -6,8 +6,8 @@ use super::sampler::BIN;
 use super::summary::Summary;
 use super::tables::Tables;
 use super::{Plan, stream};
-use record::tables::Cpu;
-use record::{CpuUse, Distribution, Instrument, Lateness, Status, Warning};
+use crate::instrument::{INVALID, between_hosts, cpu_use};
+use record::{Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -18,16 +18,6 @@ const MISSED: Duration = Duration::from_millis(50);
 
 /// A bin that takes this much longer than planned is a standstill of the instrument.
 const STALL: Duration = Duration::from_millis(50);
-
-/// Warnings with which a run says nothing about the path.
-pub(crate) const INVALID: [&str; 6] = [
-    "cpu_saturated",
-    "cpu_stolen",
-    "emulator_late",
-    "host_late",
-    "cpu_throttled",
-    "server_rows_lost",
-];
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(
@@ -73,15 +63,9 @@ pub(crate) fn instrument(
     let mut more = |name: &str, value| {
         instrument.more.insert(name.to_owned(), value);
     };
-    let clock = outcome.clock;
-    more("clock_offset_ms", json!(clock.offset_ns as f64 / 1e6));
-    more("clock_offset_error_ms", json!(clock.rtt_ns as f64 / 2e6));
     if let Some(after) = outcome.clock_after {
-        let drift = after.offset_ns.saturating_sub(clock.offset_ns);
+        let drift = after.offset_ns.saturating_sub(outcome.clock.offset_ns);
         more("clock_drift_ms", json!(drift as f64 / 1e6));
-    }
-    if tables.lab.is_some() {
-        more("emulator_cpu_s", json!(emulator.as_secs_f64()));
     }
     if let Some(line) = &summary.clock {
         more("owd_offset_ms", json!(line.offset_ms));
@@ -89,11 +73,13 @@ pub(crate) fn instrument(
     }
     if !outcome.far.is_empty() {
         let sum = |figure: fn(&Done) -> u64| outcome.far.iter().map(figure).sum::<u64>();
-        let cpu: f64 = outcome.far.iter().map(|far| far.process_cpu_s).sum();
-        more("server_process_cpu_s", json!(cpu));
         more("server_rows_lost", json!(sum(|far| far.rows_lost)));
         more("server_datagrams_refused", json!(sum(|far| far.refused)));
     }
+    let emulator = tables.lab.is_some().then_some(emulator);
+    let far = outcome.far.iter().map(|far| far.process_cpu_s);
+    let server = (!outcome.far.is_empty()).then(|| far.sum());
+    between_hosts(&mut instrument, outcome.clock, emulator, server);
     instrument
 }
 
@@ -129,25 +115,6 @@ fn times(plan: &Plan) -> RangeInclusive<Duration> {
         plan.loaded()
     };
     start..=end
-}
-
-/// How busy `host` was in `times`.
-pub(crate) fn cpu_use(
-    rows: &[Cpu],
-    host: &str,
-    times: &RangeInclusive<Duration>,
-) -> Option<CpuUse> {
-    let rows = rows
-        .iter()
-        .filter(|row| row.host == host && times.contains(&Duration::from_nanos(row.t_ns)));
-    let busy = Distribution::of(rows.clone().map(|row| row.busy_pct))?;
-    let steal = Distribution::of(rows.map(|row| row.steal_pct))?;
-    Some(CpuUse {
-        host: host.to_owned(),
-        mean_pct: busy.mean,
-        max_pct: busy.max,
-        steal_pct: steal.mean,
-    })
 }
 
 /// Whether the run was complete, and whether the instrument was up to it.

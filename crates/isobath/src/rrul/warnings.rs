@@ -23,7 +23,7 @@ pub(crate) fn warnings(
     summary: &Summary,
 ) -> Vec<Warning> {
     let mut list = List::default();
-    list.ending(outcome);
+    list.endings(outcome);
     list.missing(outcome, summary);
     list.server(outcome);
     list.processors(instrument);
@@ -37,20 +37,8 @@ pub(crate) fn warnings(
 
 impl List {
     /// How the run and its streams ended.
-    fn ending(&mut self, outcome: &Outcome) {
-        match &outcome.ending {
-            Ending::Complete => {}
-            Ending::Interrupted => self.add(
-                "interrupted",
-                "the run was interrupted: the figures are of the time before".to_owned(),
-                "run it again to the end",
-            ),
-            Ending::Lost(reason) => self.add(
-                "server_lost",
-                format!("the server was lost ({reason}): the figures are of the time before"),
-                "see whether 'isobath serve' still runs there, and run again",
-            ),
-        }
+    fn endings(&mut self, outcome: &Outcome) {
+        self.ending(&outcome.ending, "the figures are of the time before");
         for failure in &outcome.failures {
             self.add(
                 "stream_failed",

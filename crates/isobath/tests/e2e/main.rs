@@ -19,6 +19,7 @@ mod hostile;
 mod interrupted;
 mod labs;
 mod mbm;
+mod mbm_mishaps;
 mod measure;
 mod mistakes;
 mod packet_log;

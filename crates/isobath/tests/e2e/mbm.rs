@@ -23,7 +23,7 @@ table! {
 }
 
 /// 20 Mbit/s and 20 ms; `up` has one more stage.
-fn lab(stage: &str) -> String {
+pub(crate) fn lab(stage: &str) -> String {
     format!(
         r#"
 summary = "a small link"
@@ -55,7 +55,7 @@ const TRIES: usize = 5;
 
 /// Runs `isobath mbm --lab` for `target` with `more`, which must end with `status`; the record is in `out`.
 #[track_caller]
-fn tested(
+pub(crate) fn tested(
     place: &Path,
     lab: &str,
     target: &[&str],
@@ -83,7 +83,7 @@ fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
     tested(place, lab, &TARGET, more, status, "r")
 }
 
-fn verdicts(run: &Value) -> Vec<(&str, &str)> {
+pub(crate) fn verdicts(run: &Value) -> Vec<(&str, &str)> {
     values(&run["summary"]["tests"])
         .map(|test| {
             (
@@ -96,7 +96,7 @@ fn verdicts(run: &Value) -> Vec<(&str, &str)> {
 
 #[test]
 fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -133,7 +133,7 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
 
 #[test]
 fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -147,7 +147,7 @@ fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
 
 #[test]
 fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -164,7 +164,7 @@ fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
 
 #[test]
 fn a_path_that_is_too_slow_fails_by_its_rate() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -177,7 +177,7 @@ fn a_path_that_is_too_slow_fails_by_its_rate() {
 
 #[test]
 fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -201,7 +201,7 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
 
 #[test]
 fn a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();

@@ -16,14 +16,26 @@ pub use error::ComposeError;
 
 use crate::diagnostic::Test;
 use crate::loss::{Counts, Share};
+use crate::model::{Model, RunLength};
 use crate::sequential::{Decision, Hypotheses, Rule, Ruling, Sprt};
-use crate::suite::Question;
+use crate::target::Target;
 use crate::verdict::{Outcome, Reason, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Packets below which an early end of a sequential test has likely bent the loss rate (thesis 4.4.3).
 pub const FEW_PACKETS: u64 = 1_000;
+
+/// What a test was for.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Question {
+    /// The target.
+    pub target: Target,
+    /// The model that turned it into a run length.
+    pub model: Model,
+    /// The run length.
+    pub run_length: RunLength,
+}
 
 /// One part of the path, as it was tested.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

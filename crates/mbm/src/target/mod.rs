@@ -115,6 +115,11 @@ impl Target {
         }
     }
 
+    /// Rate and round trip as prose has them: `10 Mbit/s over 80 ms`.
+    pub fn words(&self) -> String {
+        format!("{} over {}", self.spec.rate.words(), self.spec.rtt.words())
+    }
+
     /// Refuses what the sender's interface of rate `line` cannot send: the rate with headers must fit.
     ///
     /// # Errors

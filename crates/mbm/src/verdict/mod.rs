@@ -16,6 +16,8 @@ mod figures;
 mod judge;
 mod words;
 
+pub use words::percent;
+
 pub use checks::{ARRIVAL_STRETCH, Check, RATE_SHARE};
 pub use figures::TestFigures;
 pub use judge::{Judge, JudgeOptions, Observation, Phase};

@@ -4,6 +4,23 @@ use super::{Outcome, Reason, Verdict};
 use crate::loss::Counts;
 use crate::sequential::Ruling;
 
+/// A share of 0 to 1 in per cent, with three significant digits.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let magnitude = if percent > 0.0 {
+        percent.log10().floor()
+    } else {
+        0.0
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 to 12"
+    )]
+    let decimals = (2.0 - magnitude).clamp(0.0, 12.0) as usize;
+    format!("{percent:.decimals$} %")
+}
+
 /// Losses are few enough.
 pub(super) fn low(ruling: &Ruling, counts: &Counts, is_kept: bool) -> Verdict {
     let sprt = ruling.sprt();
@@ -14,9 +31,9 @@ pub(super) fn low(ruling: &Ruling, counts: &Counts, is_kept: bool) -> Verdict {
         Outcome::Pass,
         Reason::LossLow,
         format!(
-            "{} of {packets} packets lost or marked{pattern}: the loss rate is at most {:.3e} (confidence {:.0} %)",
+            "{} of {packets} packets lost or marked{pattern}: the loss rate is at most {} (confidence {:.0} %)",
             counts.marks(),
-            sprt.hypotheses().p1,
+            percent(sprt.hypotheses().p1),
             100.0 * (1.0 - sprt.hypotheses().beta)
         ),
         format!("{marks} losses or marks among these packets would fail"),
@@ -32,8 +49,8 @@ pub(super) fn high(ruling: &Ruling, counts: &Counts) -> Verdict {
         Outcome::Fail,
         Reason::LossHigh,
         format!(
-            "{m} of {packets} packets lost or marked: the loss rate is above {:.3e} (confidence {:.0} %)",
-            sprt.hypotheses().p0,
+            "{m} of {packets} packets lost or marked: the loss rate is above {} (confidence {:.0} %)",
+            percent(sprt.hypotheses().p0),
             100.0 * (1.0 - sprt.hypotheses().alpha)
         ),
         format!(

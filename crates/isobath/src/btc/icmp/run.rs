@@ -11,8 +11,8 @@ use crate::btc::findings::{Findings, Inbox};
 use crate::btc::plan::{PAUSE, Round};
 use crate::btc::run::{Context, Outcome};
 use crate::btc::watch::Watch;
+use crate::dialogue::{DISPLAY, FLUSH, LOOK};
 use crate::rrul::lab_books::LabBooks;
-use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
 use record::RecordWriter;
@@ -23,11 +23,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
-
-/// How often what was found is looked at.
-const LOOK: Duration = Duration::from_millis(20);
-const DISPLAY: Duration = Duration::from_millis(200);
-const FLUSH: Duration = Duration::from_secs(1);
 
 /// A run at work.
 struct Run<'a> {
@@ -76,11 +71,7 @@ pub(crate) fn run(
     })?;
     run.collect();
     run.flush()?;
-    let ending = if run.is_interrupted() {
-        Ending::Interrupted
-    } else {
-        Ending::Complete
-    };
+    let ending = context.ending();
     Ok(Outcome {
         ending,
         findings: run.findings,
@@ -197,7 +188,7 @@ impl Run<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.context.interrupt.load(Ordering::Relaxed)
+        self.context.is_interrupted()
     }
 }
 

@@ -1,10 +1,9 @@
 //! What can be asked of `isobath btc`.
 
+use super::super::common::{Output, Towards};
 use super::super::rules::Rules;
 use super::Usage;
 use crate::btc::plan::{Direction, Limit, Mode, Plan, Tool};
-use session::AccessKey;
-use std::path::PathBuf;
 use std::time::Duration;
 use units::{Dscp, Span};
 
@@ -15,16 +14,9 @@ const PAIRS: u32 = 10;
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
-#[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
 pub(crate) struct Args {
-    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
-    pub(super) host: Option<String>,
-    /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
-    #[arg(long, value_name = "NAME")]
-    pub(super) lab: Option<String>,
-    /// The access key that 'isobath serve' printed.
-    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
-    pub(super) key: Option<AccessKey>,
+    #[command(flatten)]
+    pub(super) towards: Towards,
     /// The data goes from the far end to here.
     #[arg(long)]
     reverse: bool,
@@ -66,27 +58,11 @@ pub(crate) struct Args {
     /// Class of what is sent, such as EF or CS1.
     #[arg(long, default_value = "CS0")]
     dscp: Dscp,
-    /// Over IPv4 only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub(super) ipv4: bool,
-    /// Over IPv6 only.
-    #[arg(short = '6', long)]
-    pub(super) ipv6: bool,
     /// Seed of what is random: the order of the pairs, and emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Folder for the record [default: isobath-runs/TIME-btc-NAME].
-    #[arg(short, long)]
-    pub(super) out: Option<PathBuf>,
-    /// Print the record's run.json instead of the scorecard.
-    #[arg(long)]
-    pub(super) json: bool,
-    /// No progress bar.
-    #[arg(short, long)]
-    pub(super) quiet: bool,
-    /// A remark to keep with the record.
-    #[arg(long, value_name = "TEXT")]
-    pub(super) note: Option<String>,
+    #[command(flatten)]
+    pub(super) output: Output,
 }
 
 impl Args {

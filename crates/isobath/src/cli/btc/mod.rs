@@ -6,27 +6,21 @@ mod progress;
 
 pub(crate) use args::Args;
 
-use super::begin::{self, Opened};
 use super::lab::Far;
-use super::{INTERRUPTED, Usage, print};
+use super::{Usage, begin, common};
 use crate::btc::plan::{Direction, Mode, Plan, Tool};
 use crate::btc::run::{self, Context, Outcome};
 use crate::btc::{quality, scorecard, summary, warnings};
-use crate::rrul::run::Ending;
 use crate::rrul::stream::try_congestion;
 use jiff::Timestamp;
 use lab::{Network, profiles};
-use progress::Display;
 use record::{Run, Verdict};
 use serde_json::json;
-use session::{Client, Family};
+use session::Client;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use sys::process;
-
-/// How long the far end may take to welcome us.
-const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut plan = args.plan()?;
@@ -38,31 +32,28 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         return icmp::run(args, plan);
     }
     // The lab comes first: it may have to change this process before there are other threads.
-    let network = args.lab.as_deref().map(|name| network(name, args.seed));
-    let network = network.transpose()?;
+    let network = network(args)?;
     let interrupt = process::interrupt_flag()?;
     let mut far = network
         .as_ref()
-        .map(|network| Far::start_all(network, args.ipv6))
+        .map(|network| Far::start_all(network, args.towards.ipv6))
         .transpose()?
         .unwrap_or_default();
-    let mut client = connect(args, far.first())?;
+    let mut client = args.towards.connect(far.first())?;
     plan.fit(client.peer);
     check(&plan, &client)?;
     let mut run = new_run(args, &plan, client.peer, Some(&client), network.as_ref())?;
-    let towards = args.lab.as_ref().or(args.host.as_ref());
-    let towards = towards.map_or("", String::as_str);
-    let mut opened = Opened::create(args.out.as_deref(), towards, &run)?;
+    let mut opened = args.output.open(args.towards.name(), &run)?;
     let agreement = run::agree(&mut client).inspect_err(|_| opened.undo())?;
-    let display = Display::start(args.quiet);
+    let bar = progress::bar(args.output.quiet);
     let context = Context {
         plan: &plan,
         lab: network.as_ref(),
         interrupt: &interrupt,
-        display: &|live| display.show(live),
+        display: &|live| progress::show(&bar, live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
-    display.finish();
+    bar.finish_and_clear();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
@@ -70,25 +61,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     report(args, &run, &outcome, &dir)
 }
 
-fn network(name: &str, seed: u64) -> anyhow::Result<Network> {
-    let topology = profiles::find(name).map_err(Usage::of)?;
-    Ok(Network::up(topology, seed)?)
-}
-
-fn connect(args: &Args, far: Option<&Far>) -> anyhow::Result<Client> {
-    let family = match (args.ipv4, args.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
+/// The lab that was named, if one was.
+fn network(args: &Args) -> anyhow::Result<Option<Network>> {
+    let Some(name) = &args.towards.lab else {
+        return Ok(None);
     };
-    let host = far.map(Far::host).or_else(|| args.host.clone());
-    let key = far.map(Far::key).or(args.key.as_ref());
-    Ok(session::connect(
-        &host.unwrap_or_default(),
-        family,
-        key,
-        CONNECT,
-    )?)
+    let topology = profiles::find(name).map_err(Usage::of)?;
+    Ok(Some(Network::up(topology, args.seed)?))
 }
 
 /// What can be found wrong before the run. The far end checks what only it can know.
@@ -118,7 +97,7 @@ fn new_run(
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.note);
+    described["note"] = json!(args.output.note);
     let rounds = plan.rounds();
     described["order"] = json!(
         rounds
@@ -128,7 +107,7 @@ fn new_run(
     );
     let mut run = Run::new("btc", Timestamp::now(), described);
     let family = if peer.is_ipv6() { 6 } else { 4 };
-    let lab = args.lab.as_deref().zip(network);
+    let lab = args.towards.lab.as_deref().zip(network);
     run.path = begin::path_info(&[peer], vec![family], lab);
     run.hosts = begin::hosts(client);
     Ok(run)
@@ -155,18 +134,9 @@ fn conclude(
 }
 
 fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
-    if args.json {
-        print(&serde_json::to_string_pretty(run)?)?;
-    } else {
+    args.output.tell(run, dir, || {
         let summary = serde_json::from_value(run.summary.clone())?;
-        print(&format!(
-            "{}record        {}",
-            scorecard::scorecard(run, &summary),
-            dir.display()
-        ))?;
-    }
-    Ok(match outcome.ending {
-        Ending::Interrupted => INTERRUPTED,
-        _ => run.exit_status(),
-    })
+        Ok(scorecard::scorecard(run, &summary))
+    })?;
+    Ok(common::exit_status(run, &outcome.ending))
 }

@@ -1,14 +1,13 @@
 //! What can be asked of `isobath mbm`.
 
 use super::super::Usage;
+use super::super::common::{Output, Towards};
 use super::target::{Options, Wanted};
 use crate::btc::plan::Direction;
 use crate::mbm::Plan;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};
 use mbm::suite::{FULL, THESIS};
-use session::AccessKey;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use units::{Dscp, Span};
@@ -38,23 +37,15 @@ pub(crate) enum Verb {
 }
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
-#[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
 pub(crate) struct Measure {
-    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
-    pub(super) host: Option<String>,
-    /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
-    #[arg(long, value_name = "NAME")]
-    pub(super) lab: Option<String>,
+    #[command(flatten)]
+    pub(super) towards: Towards,
     /// The lab's node that measures [default: the lab's client].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) from: Option<String>,
     /// The lab's node at the far end [default: the lab's server].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) to: Option<String>,
-    /// The access key that 'isobath serve' printed.
-    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
-    pub(super) key: Option<AccessKey>,
     #[command(flatten)]
     target: Options,
     #[command(flatten)]
@@ -71,18 +62,11 @@ pub(crate) struct Measure {
     /// Class of what is sent, such as EF or CS1.
     #[arg(long, default_value = "CS0")]
     dscp: Dscp,
-    /// Over IPv4 only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub(super) ipv4: bool,
-    /// Over IPv6 only.
-    #[arg(short = '6', long)]
-    pub(super) ipv6: bool,
     /// Seed of what is random on emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Folder for the record [default: isobath-runs/TIME-mbm-NAME].
-    #[arg(short, long)]
-    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
     /// Measure again and again, so often: 'background' unless --test names others; a history and figures for Prometheus in --out.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json"])]
     pub(super) every: Option<Span>,
@@ -92,15 +76,6 @@ pub(crate) struct Measure {
     /// Do not ask before a run of more than 60 s or 1 GB.
     #[arg(short, long)]
     pub(super) yes: bool,
-    /// Print the record's run.json instead of the scorecard.
-    #[arg(long)]
-    pub(super) json: bool,
-    /// No progress bar.
-    #[arg(short, long)]
-    pub(super) quiet: bool,
-    /// A remark to keep with the record.
-    #[arg(long, value_name = "TEXT")]
-    pub(super) note: Option<String>,
 }
 
 /// Which tests, and when they are over.

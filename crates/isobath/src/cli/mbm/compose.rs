@@ -3,10 +3,10 @@
 use super::super::{Usage, print};
 use crate::mbm::Plan;
 use crate::mbm::summary::Summary;
+use mbm::compose::Question;
 use mbm::compose::{Composed, Part, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
-use mbm::suite::Question;
 use mbm::verdict::Outcome;
 use record::Record;
 use std::path::{Path, PathBuf};

@@ -14,25 +14,19 @@ pub(super) use parts::composed;
 
 use super::begin::{self, Opened};
 use super::lab::Far;
-use super::{INTERRUPTED, Usage, print};
+use super::{INTERRUPTED, Usage, common, print};
 use crate::mbm::run::{self, Context, Outcome};
 use crate::mbm::{Plan, quality, scorecard, summary};
-use crate::rrul::run::Ending;
 use args::{Measure, Verb};
 use jiff::Timestamp;
 use lab::{Network, profiles};
 use mbm::target::NamedTarget;
-use progress::Display;
-use record::Run;
+use record::{Run, Status, Verdict};
 use serde_json::json;
-use session::{Client, Family};
+use session::Client;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use sys::process;
-
-/// How long the far end may take to welcome us.
-const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.verb {
@@ -47,9 +41,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 fn targets() -> anyhow::Result<u8> {
     let lines = NamedTarget::names().map(|name| {
         let found = NamedTarget::find(name)?;
-        let target = &found.target;
-        let what = format!("{} over {}", target.rate(), target.spec().rtt);
-        Ok(format!("{name:16}{what:22}{}", found.summary))
+        Ok(format!(
+            "{name:16}{:26}{}",
+            found.target.words(),
+            found.summary
+        ))
     });
     let lines = lines.collect::<Result<Vec<_>, mbm::target::TargetError>>()?;
     print(&lines.join("\n"))?;
@@ -63,10 +59,10 @@ fn measure(args: &Measure) -> anyhow::Result<u8> {
         return monitor::run(args, &plan, every.0);
     }
     // The lab comes first: it may have to change this process before there are other threads.
-    let network = args.lab.as_deref().map(|name| network(name, args));
+    let network = args.towards.lab.as_deref().map(|name| network(name, args));
     let network = network.transpose()?;
     let interrupt = process::interrupt_flag()?;
-    let out = args.out.as_deref();
+    let out = args.output.out.as_deref();
     let (run, outcome, dir) = measured(args, &plan, network.as_ref(), &interrupt, out)?;
     report(args, &run, &outcome, &dir)
 }
@@ -80,24 +76,22 @@ fn measured(
     out: Option<&Path>,
 ) -> anyhow::Result<(Run, Outcome, PathBuf)> {
     let mut far = network
-        .map(|network| Far::start_all(network, args.ipv6))
+        .map(|network| Far::start_all(network, args.towards.ipv6))
         .transpose()?
         .unwrap_or_default();
-    let mut client = connect(args, far.first())?;
+    let mut client = args.towards.connect(far.first())?;
     let mut run = new_run(args, plan, &client, network)?;
-    let towards = args.lab.as_ref().or(args.host.as_ref());
-    let towards = towards.map_or("", String::as_str);
-    let mut opened = Opened::create(out, towards, &run)?;
+    let mut opened = Opened::create(out, args.towards.name(), &run)?;
     let agreement = run::agree(&mut client, plan).inspect_err(|_| opened.undo())?;
-    let display = Display::start(args.quiet || args.every.is_some());
+    let bar = progress::bar(args.output.quiet || args.every.is_some());
     let context = Context {
         plan,
         lab: network,
         interrupt,
-        display: &|live| display.show(live),
+        display: &|live| progress::show(&bar, live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
-    display.finish();
+    bar.finish_and_clear();
     conclude(&mut run, plan, &outcome, network)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
@@ -115,22 +109,6 @@ fn network(name: &str, args: &Measure) -> anyhow::Result<Network> {
     Ok(Network::up(topology, args.seed)?)
 }
 
-fn connect(args: &Measure, far: Option<&Far>) -> anyhow::Result<Client> {
-    let family = match (args.ipv4, args.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
-    };
-    let host = far.map(Far::host).or_else(|| args.host.clone());
-    let key = far.map(Far::key).or(args.key.as_ref());
-    Ok(session::connect(
-        &host.unwrap_or_default(),
-        family,
-        key,
-        CONNECT,
-    )?)
-}
-
 /// What is known before the run.
 fn new_run(
     args: &Measure,
@@ -139,10 +117,10 @@ fn new_run(
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.note);
+    described["note"] = json!(args.output.note);
     let mut run = Run::new("mbm", Timestamp::now(), described);
     let family = if client.peer.is_ipv6() { 6 } else { 4 };
-    let lab = args.lab.as_deref().zip(network);
+    let lab = args.towards.lab.as_deref().zip(network);
     run.path = begin::path_info(&[client.peer], vec![family], lab);
     run.hosts = begin::hosts([client]);
     Ok(run)
@@ -161,22 +139,16 @@ fn conclude(
     run.instrument = quality::instrument(outcome, network.map(Network::cpu));
     run.warnings = quality::warnings(plan, outcome, &run.instrument);
     run.status = quality::status(plan, outcome, &run.warnings);
+    if run.status == Status::Invalid {
+        run.verdict = Some(Verdict::Error);
+    }
     Ok(())
 }
 
 fn report(args: &Measure, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
-    if args.json {
-        print(&serde_json::to_string_pretty(run)?)?;
-    } else {
+    args.output.tell(run, dir, || {
         let summary = serde_json::from_value(run.summary.clone())?;
-        print(&format!(
-            "{}record        {}",
-            scorecard::scorecard(run, &summary),
-            dir.display()
-        ))?;
-    }
-    Ok(match outcome.ending {
-        Ending::Interrupted => INTERRUPTED,
-        _ => run.exit_status(),
-    })
+        Ok(scorecard::scorecard(run, &summary))
+    })?;
+    Ok(common::exit_status(run, &outcome.ending))
 }

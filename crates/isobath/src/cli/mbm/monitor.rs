@@ -34,7 +34,7 @@ const JITTER: f64 = 0.1;
 /// Measures every so often until it is interrupted, or as many times as was asked for.
 pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
-    let folder = match args.out.clone() {
+    let folder = match args.output.out.clone() {
         Some(out) => out,
         None => new_folder(args)?,
     };
@@ -74,7 +74,7 @@ fn first_free(folder: &Path) -> u64 {
 }
 
 fn new_folder(args: &Measure) -> anyhow::Result<PathBuf> {
-    let towards = args.host.as_deref().unwrap_or_default();
+    let towards = args.towards.name();
     let name = record::folder_name(Timestamp::now(), "mbm-monitor", towards);
     Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
 }

@@ -51,9 +51,8 @@ fn page(plan: &Plan, costs: &[TestPlan]) -> anyhow::Result<String> {
     let predicted = mbm::model::conservativeness(&plan.target, run);
     let mut lines = vec![
         format!(
-            "{} over {}: window {} packets, run length {} packets ({}, {})",
-            plan.target.rate(),
-            plan.target.spec().rtt,
+            "{}: window {} packets, run length {} packets ({}, {})",
+            plan.target.words(),
             plan.target.window(),
             run.packets,
             plan.model.formula(),
@@ -61,7 +60,7 @@ fn page(plan: &Plan, costs: &[TestPlan]) -> anyhow::Result<String> {
         ),
         String::new(),
         format!(
-            "{:26}{:>32}{:>32}{:>32}",
+            "{:26}{:>34}{:>34}{:>34}",
             "test", "without a loss", "at the good loss", "at worst, on average"
         ),
     ];
@@ -69,14 +68,14 @@ fn page(plan: &Plan, costs: &[TestPlan]) -> anyhow::Result<String> {
         1..1,
         predicted.predictions.iter().map(|one| {
             format!(
-                "  {:18}would get {:.2} to {:.2} times the rate between the bad loss and the good",
-                one.transport, one.at_p1_ratio, one.at_p0_ratio
+                "  {:18}gets {:.2} times that rate where loss is just good, {:.2} times where it is just bad",
+                one.transport, one.at_p0_ratio, one.at_p1_ratio
             )
         }),
     );
     lines.extend(costs.iter().map(|cost| {
         format!(
-            "{:26}{:>32}{:>32}{:>32}",
+            "{:26}{:>34}{:>34}{:>34}",
             cost.test,
             told(Some(cost.least)),
             told(cost.good),
@@ -91,7 +90,7 @@ fn told(cost: Option<Cost>) -> String {
         || "-".to_owned(),
         |cost| {
             format!(
-                "{:.0} s, {:.1} MB, {} pkt",
+                "{:.0} s, {:.1} MB, {} packets",
                 cost.seconds,
                 cost.bytes as f64 / 1e6,
                 cost.packets
@@ -106,7 +105,7 @@ fn told(cost: Option<Cost>) -> String {
 /// [`Usage`] when nobody says yes.
 pub(super) fn ask(args: &Measure, plan: &Plan) -> anyhow::Result<()> {
     // In a lab nobody else is in the way.
-    if args.yes || args.lab.is_some() {
+    if args.yes || args.towards.lab.is_some() {
         return Ok(());
     }
     let costs = costs(plan)?;

@@ -1,5 +1,6 @@
 //! What can be asked of `isobath rrul`.
 
+use super::super::common::Output;
 use super::Usage;
 use crate::rrul::plan::{Families, Plan, Web};
 use session::AccessKey;
@@ -70,24 +71,14 @@ pub(crate) struct Args {
     /// Write down when each of our datagrams entered and left each emulated link (table 'packets').
     #[arg(long, conflicts_with = "host")]
     pub(super) packet_log: bool,
-    /// Folder for the record [default: isobath-runs/TIME-rrul-NAME].
-    #[arg(short, long)]
-    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
     /// Write every row of the record there as a line of JSON while the run goes on; '-' is stdout.
     #[arg(long, value_name = "FILE")]
     pub(super) ndjson: Option<PathBuf>,
-    /// Print the record's run.json instead of the scorecard.
-    #[arg(long)]
-    pub(super) json: bool,
     /// Watch the run on the full screen, with moving plots; q leaves the view and not the run.
     #[arg(long, conflicts_with = "quiet")]
     pub(super) live: bool,
-    /// No progress bar.
-    #[arg(short, long)]
-    pub(super) quiet: bool,
-    /// A remark to keep with the record.
-    #[arg(long, value_name = "TEXT")]
-    pub(super) note: Option<String>,
 }
 
 /// A duration; alone among quantities it may be a bare number, of seconds, as every peer of ours takes it.

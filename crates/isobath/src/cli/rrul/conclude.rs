@@ -1,10 +1,10 @@
 //! The end of a run: what it came to, on the record and on the terminal.
 
-use super::super::{INTERRUPTED, print};
+use super::super::common;
 use super::Args;
 use crate::rrul::plan::Plan;
 use crate::rrul::quality;
-use crate::rrul::run::{Ending, Outcome};
+use crate::rrul::run::Outcome;
 use crate::rrul::scorecard::scorecard;
 use crate::rrul::summary::summarise;
 use crate::rrul::warnings::warnings;
@@ -32,19 +32,15 @@ pub(super) fn conclude(
 
 pub(super) fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
     let rows_on_stdout = args.ndjson.as_deref() == Some(Path::new("-"));
-    if args.json {
-        print(&serde_json::to_string_pretty(run)?)?;
-    } else if !rows_on_stdout {
-        let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
-        print(&format!(
-            "{}report        isobath report {}\nrecord        {}",
-            scorecard(run, &summary),
-            dir.display(),
-            dir.display()
-        ))?;
+    if args.output.json || !rows_on_stdout {
+        args.output.tell(run, dir, || {
+            let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
+            let card = scorecard(run, &summary);
+            Ok(format!(
+                "{card}report        isobath report {}\n",
+                dir.display()
+            ))
+        })?;
     }
-    Ok(match outcome.ending {
-        Ending::Interrupted => INTERRUPTED,
-        _ => run.exit_status(),
-    })
+    Ok(common::exit_status(run, &outcome.ending))
 }

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::live::Screen;
 use crate::rrul::{Live, Plan};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::cell::RefCell;
 
 /// A bar on stderr, if somebody looks at it, and the full screen before it while it is open.
@@ -16,7 +16,7 @@ impl Display {
     pub(super) fn start(args: &Args, plan: &Plan) -> Self {
         // A terminal that cannot do it shows the bar instead.
         let screen = args.live.then(|| Screen::open(plan).ok()).flatten();
-        let hidden = args.quiet || screen.is_some();
+        let hidden = args.output.quiet || screen.is_some();
         let display = Self {
             bar: bar(plan, hidden),
             screen: RefCell::new(screen),
@@ -57,14 +57,8 @@ impl Display {
     }
 }
 
-fn bar(plan: &Plan, hidden: bool) -> ProgressBar {
-    let target = if hidden {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
+fn bar(plan: &Plan, is_hidden: bool) -> ProgressBar {
     let total = u64::try_from(plan.total().as_millis()).unwrap_or(u64::MAX);
-    let bar = ProgressBar::with_draw_target(Some(total), target);
-    let style = ProgressStyle::with_template("{prefix:10} {wide_bar} {eta_precise} left  {msg}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let template = "{prefix:10} {wide_bar} {eta_precise} left  {msg}";
+    crate::bar::bar(template, Some(total), is_hidden)
 }

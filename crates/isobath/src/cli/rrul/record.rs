@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 pub(super) fn open(args: &Args, run: &Run) -> anyhow::Result<Opened> {
     let towards = args.lab.as_ref().or_else(|| args.host.first());
     let towards = towards.map_or("", String::as_str);
-    Opened::create(args.out.as_deref(), towards, run)
+    args.output.open(towards, run)
 }
 
 /// What is known before the run.
@@ -28,7 +28,7 @@ pub(super) fn new_run(
     let mut described = serde_json::to_value(plan)?;
     described["cc"] = json!(cc);
     described["seed"] = json!(args.seed);
-    described["note"] = json!(args.note);
+    described["note"] = json!(args.output.note);
     let mut run = Run::new("rrul", Timestamp::now(), described);
     let addresses = ends
         .families

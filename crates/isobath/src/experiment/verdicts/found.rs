@@ -67,6 +67,16 @@ impl<'a> Found<'a> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
+    /// The share of runs that said otherwise than expected, with its interval.
+    fn errors(&self) -> Option<String> {
+        let agree = self.count(self.case.expected?);
+        let (runs, wrong) = (self.runs.len(), self.runs.len() - agree);
+        let interval = stats::proportion::wilson(wrong as u64, runs as u64, LEVEL)?;
+        let share = wrong as f64 / runs as f64;
+        let [share, low, high] = [share, interval.low, interval.high].map(|of| 100.0 * of);
+        Some(format!("{share:.1} ({low:.1} to {high:.1})"))
+    }
+
     fn says(&self) -> String {
         let verdicts = [
             Verdict::Pass,
@@ -196,6 +206,7 @@ fn table(found: &[Found<'_>]) -> Table {
         .column("FAIL", "runs")
         .column("INCONCLUSIVE", "runs")
         .column("ERROR", "runs")
+        .column("not as expected", "% (95 %)")
         .column("lost or marked", "%")
         .column("packets to a verdict", "")
         .column("time to a verdict", "s")
@@ -209,6 +220,7 @@ fn table(found: &[Found<'_>]) -> Table {
             one.count(Verdict::Fail).into(),
             one.count(Verdict::Inconclusive).into(),
             one.count(Verdict::Error).into(),
+            one.errors().into(),
             one.mean(|run| run.loss_pct).into(),
             one.mean(|run| Some(run.packets as f64)).into(),
             one.mean(|run| Some(run.seconds)).into(),

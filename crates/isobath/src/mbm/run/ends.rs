@@ -4,7 +4,8 @@ use super::super::books::{ReceiverBooks, SenderBooks};
 use super::super::link::Link;
 use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
 use super::super::{far, receiving, sending};
-use super::{Broken, LOOK, Run, out_of_turn, refused};
+use super::Run;
+use crate::dialogue::{Broken, LOOK};
 use crate::serve::StopOnDrop;
 use mbm::loss::Counts;
 use std::sync::Mutex;
@@ -66,8 +67,8 @@ impl Run<'_> {
         self.say(&Say::End(books.sent))?;
         match self.hear()? {
             Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
-            Far::Refused(reason) => Err(refused(&reason)),
-            _ => Err(out_of_turn()),
+            Far::Refused(reason) => Err(Broken::refused(&reason)),
+            _ => Err(Broken::out_of_turn()),
         }
     }
 
@@ -101,9 +102,9 @@ impl Run<'_> {
                         rows.extend(more);
                     }
                     Ok(Far::Books(FarBooks::Sender(books))) => break *books,
-                    Ok(Far::Refused(reason)) => return Err(refused(&reason)),
+                    Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
                     Err(session::Error::Timeout { .. }) => {}
-                    Ok(_) => return Err(out_of_turn()),
+                    Ok(_) => return Err(Broken::out_of_turn()),
                     Err(error) => return Err(Broken::Far(error.to_string())),
                 }
                 if self.is_interrupted() && !is_told {

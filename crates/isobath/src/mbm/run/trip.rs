@@ -1,6 +1,7 @@
 //! How long a round trip is when nothing else is under way.
 
-use super::{Broken, Run};
+use super::Run;
+use crate::dialogue::Broken;
 use crate::hello;
 use session::wire::Probe;
 use std::time::Duration;

@@ -10,6 +10,7 @@ mod words;
 pub(crate) use explain::explain;
 
 use super::summary::Summary;
+use crate::page;
 use record::{Run, Status};
 use words::{dash, ms};
 
@@ -39,31 +40,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 pub(super) fn title(run: &Run) -> String {
-    title_of(run, run.plan["name"].as_str().unwrap_or(&run.test))
-}
-
-/// What was measured, against what, when, and how it ended.
-pub(crate) fn title_of(run: &Run, plan: &str) -> String {
-    let towards = run.path.lab.as_ref().map_or_else(
-        || {
-            run.path
-                .server
-                .addresses
-                .first()
-                .map_or_else(dash, ToString::to_string)
-        },
-        |lab| format!("lab {}", lab.name),
-    );
-    let status = match run.status {
-        Status::Complete => "",
-        Status::Incomplete => " - INCOMPLETE",
-        Status::Invalid => " - INVALID: the instrument was the bottleneck",
-        Status::Failed => " - FAILED",
-    };
-    format!(
-        "{plan} against {towards}, {}{status}",
-        run.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    )
+    page::title(run, run.plan["name"].as_str().unwrap_or(&run.test))
 }
 
 /// The answer to the question that the test asks.

@@ -1,0 +1,99 @@
+//! What every measurement between two hosts asks of the command line: where the far end is, and what becomes of what is found.
+
+use super::begin::Opened;
+use super::lab::Far;
+use super::{INTERRUPTED, print};
+use crate::rrul::run::Ending;
+use record::Run;
+use session::{AccessKey, Client, Family};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the far end may take to welcome us.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// The far end, and how it is reached.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
+pub(crate) struct Towards {
+    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
+    pub(super) host: Option<String>,
+    /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME")]
+    pub(super) lab: Option<String>,
+    /// The access key that 'isobath serve' printed.
+    #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
+    key: Option<AccessKey>,
+    /// Over IPv4 only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub(super) ipv4: bool,
+    /// Over IPv6 only.
+    #[arg(short = '6', long)]
+    pub(super) ipv6: bool,
+}
+
+impl Towards {
+    /// What is measured, as it was typed.
+    pub(super) fn name(&self) -> &str {
+        let name = self.lab.as_ref().or(self.host.as_ref());
+        name.map_or("", String::as_str)
+    }
+
+    /// Connects with the host that was named, or with the `far` end of a lab.
+    pub(super) fn connect(&self, far: Option<&Far>) -> anyhow::Result<Client> {
+        let family = match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        };
+        let host = far.map(Far::host).or_else(|| self.host.clone());
+        let key = far.map(Far::key).or(self.key.as_ref());
+        let host = host.unwrap_or_default();
+        Ok(session::connect(&host, family, key, CONNECT)?)
+    }
+}
+
+/// What becomes of what is found.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Output {
+    /// Folder for the record [default: a new one in isobath-runs, named after time, verb and path].
+    #[arg(short, long)]
+    pub(super) out: Option<PathBuf>,
+    /// Print the record's run.json instead of the scorecard.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// A remark to keep with the record.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) note: Option<String>,
+}
+
+impl Output {
+    /// Begins the record of `run`, which measures `towards`.
+    pub(super) fn open(&self, towards: &str, run: &Run) -> anyhow::Result<Opened> {
+        Opened::create(self.out.as_deref(), towards, run)
+    }
+
+    /// Tells what came of `run`, whose record is in `dir`: by its `scorecard`, or as JSON.
+    pub(super) fn tell(
+        &self,
+        run: &Run,
+        dir: &Path,
+        scorecard: impl FnOnce() -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
+        if self.json {
+            return print(&serde_json::to_string_pretty(run)?);
+        }
+        print(&format!("{}record        {}", scorecard()?, dir.display()))
+    }
+}
+
+/// The exit status of a run that ended so.
+pub(super) fn exit_status(run: &Run, ending: &Ending) -> u8 {
+    match ending {
+        Ending::Interrupted => INTERRUPTED,
+        _ => run.exit_status(),
+    }
+}
