@@ -75,6 +75,15 @@ export interface ExperimentTable { title: string; columns: { name: string; unit:
 export interface ExperimentCase { name: string; found: string | null; expected: string; holds: boolean | null; figures: Json; record: string | null }
 export interface Experiment { name: string; title: string; summary: string; started: string | null; cases: ExperimentCase[]; figures: ExperimentFigure[]; tables: ExperimentTable[]; notes: string[]; papers: string[]; plan: Json }
 
+// What `isobath mbm --every` leaves: crates/report/src/history. An entry is some runs one behind the other; each level has `factor` times as many in one.
+export interface HistoryLevel { says: number[][]; packets: number[]; marks: number[]; low_pct: Num[]; high_pct: Num[]; worst_pct: Num[] }
+export interface HistoryTrack { test: string | null; runs: number; packets: number; marks: number; share: { observed_pct: number; low_pct: number; high_pct: number } | null; worst_pct: Num; levels: HistoryLevel[] }
+export interface History {
+  name: string; sentence: string; asked: MbmAsked | null; runs: number; says: number[]; last: { started: string; record: string; verdict: string | null; failure: string | null };
+  skipped: number; torn: boolean; each: number; factor: number; t_ms: number[]; record: string[]; tracks: HistoryTrack[]; failures: { why: string; runs: number; last: string }[];
+}
+export interface HistoryReport { schema: string; isobath: string; history: History }
+
 // eslint-disable-next-line -- run.json is free-form where it depends on the measurement
 export type Json = any;
 export interface RunJson { test: string; id: string; started: string; status: string; verdict: string | null; plan: Json; path: Json; hosts: Json[]; instrument: Json; warnings: { code: string; message: string; advice: string }[]; summary: Json }
@@ -90,7 +99,10 @@ export interface RunView {
 }
 export interface Difference { by: number; low: number; high: number; words: string }
 export interface Comparison { rows: { what: string; unit: string; less_is_better: boolean; values: Num[]; differences: (Difference | null)[] }[] }
-export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null }
+/** Runs as the parts of one path, in their order, and the whole. */
+export interface Part { name: string; outcome: string; packets: number; marks: number; loss_pct: number; interval_pct: [number, number] | null; good_pct: number; bad_pct: number }
+export interface Composition { test: string; whole: Part; says: string; would_change: string; warnings: string[]; parts: Part[] }
+export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null; composed: { tests: Composition[]; refused: string | null } | null }
 export interface ExperimentReport { schema: string; isobath: string; experiment: Experiment }
 
 export function streamOf(run: RunView, id: number): Stream | undefined {

@@ -1,6 +1,6 @@
 // The page of a report: reads the value that the program put in, and shows it. Nothing is asked of any network.
 import "./style.css";
-import type { ExperimentReport, Report, RunView } from "./data";
+import type { ExperimentReport, HistoryReport, Report, RunView } from "./data";
 import { h } from "./dom";
 import { environment } from "./environment";
 import { experimentParts } from "./experiment";
@@ -8,6 +8,7 @@ import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from
 import { arrivals, burstTimes } from "./figures/bursts";
 import { differences, quantileLines, rates, timelines } from "./figures/compare";
 import { dns, voip } from "./figures/calls";
+import { composed } from "./figures/composed";
 import { equaliser } from "./figures/equaliser";
 import { cpu, internals, streams } from "./figures/load";
 import { transfers } from "./figures/pairs";
@@ -23,12 +24,15 @@ import { timeline } from "./figures/timeline";
 import { badge } from "./figures/verdicts";
 import { https, waterfall, web } from "./figures/web";
 import { sendersWindow } from "./figures/window";
+import { historyParts } from "./history";
 import { DARK, LIGHT } from "./palette";
 import { absent, origin, score, status, tiles, warnings } from "./top";
 
-function read(): Report | ExperimentReport | null {
+type Value = Report | ExperimentReport | HistoryReport;
+
+function read(): Value | null {
   const value: unknown = JSON.parse(document.getElementById("report-data")?.textContent ?? "null");
-  return value !== null && typeof value === "object" ? (value as Report | ExperimentReport) : null;
+  return value !== null && typeof value === "object" ? (value as Value) : null;
 }
 
 /** Most important first. */
@@ -71,6 +75,16 @@ function runPart(run: RunView, withSentence: boolean): HTMLElement {
 let doubtful: RunView | null = null;
 const isFirst = (run: RunView) => run === doubtful;
 
+/** The runs as parts of one path, or why they are none. */
+function wholePath(report: Report): HTMLElement[] {
+  const spec = attempt(() => composed(report));
+  const refused = report.composed?.refused;
+  return [
+    ...(spec ? [new Figure(spec).element] : []),
+    ...(refused ? [h("p", { class: "about refused" }, `As parts of one path ${spec ? "not all tests of these runs" : "these runs"} cannot be put together: ${refused}.`)] : []),
+  ];
+}
+
 function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
   const verdicts = verdictsByRun(runs);
@@ -79,7 +93,7 @@ function severalParts(report: Report): HTMLElement[] {
     ...(verdicts ? [verdicts] : []),
     ...(comparison?.rows.length ? [differences(report, comparison)] : []),
     verdicts && !comparison?.rows.length ? null : h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
-    ...figures.map((spec) => new Figure(spec).element));
+    ...figures.map((spec) => new Figure(spec).element), ...wholePath(report));
   const holder = h("div", { class: "holder" });
   const show = (index: number) => {
     forget(holder);
@@ -122,6 +136,7 @@ function start(): void {
   const report = read();
   if (!page) return;
   if (report && "experiment" in report) showExperiment(page, report);
+  else if (report && "history" in report) showHistory(page, report);
   else if (report?.runs?.length) showRuns(page, report);
   else page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
   preparePrinting();
@@ -134,6 +149,12 @@ const footer = (version: string) => h("footer", {}, `Made by isobath ${version}.
 function showExperiment(page: HTMLElement, { experiment, isobath }: ExperimentReport): void {
   document.title = `${experiment.name} – Isobath experiment`;
   page.append(header("isobath experiment", experiment.title), h("main", {}, ...experimentParts(experiment)), footer(isobath));
+}
+
+function showHistory(page: HTMLElement, report: HistoryReport): void {
+  const { name, sentence } = report.history;
+  document.title = `${name} – Isobath history`;
+  page.append(header("isobath report", sentence), h("main", {}, ...historyParts(report)), footer(report.isobath));
 }
 
 function showRuns(page: HTMLElement, report: Report): void {

@@ -36,3 +36,15 @@ export async function browser(options = {}) {
   };
   return { open, close };
 }
+
+/** What hovering over a figure shows. */
+export const tipOf = (page, id) => page.locator(`#${id} .tip`);
+
+/** Points at a place of a figure, in shares of its width and height. */
+export async function hover(page, id, x = 0.6, y = 0.3) {
+  const canvas = page.locator(`#${id} .canvas`);
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width * x, box.y + box.height * y - 2);
+  await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, pages } from "./browser.mjs";
+import { browser, hover, pages, tipOf } from "./browser.mjs";
 
 const FIGURES = ["timeline", "spread", "boxes", "streams", "voip", "web", "waterfall", "https", "dns", "hops", "strip", "marks", "queues", "tcp", "cpu", "equaliser"];
 /** Words that the drawing of a figure must hold: the units of its axes. */
@@ -12,16 +12,6 @@ const UNITS = { timeline: ["Mbit/s", "ms", ", s"], spread: ["ms", "%"], boxes: [
 let chrome;
 before(async () => (chrome = await browser()));
 after(async () => await chrome?.close());
-
-const tipOf = (page, id) => page.locator(`#${id} .tip`);
-
-async function hover(page, id, x = 0.6, y = 0.3) {
-  const canvas = page.locator(`#${id} .canvas`);
-  await canvas.scrollIntoViewIfNeeded();
-  const box = await canvas.boundingBox();
-  await page.mouse.move(box.x + box.width * x, box.y + box.height * y - 2);
-  await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
-}
 
 test("a full run shows every figure, asks no network and has no errors", async () => {
   const { page, problems } = await chrome.open("bloated");

@@ -15,6 +15,8 @@
 //! stops at the first one that is cut short. [`RecordWriter::finish`] turns journals into Parquet. At every moment,
 //! `kill -9` included, the directory is a record that [`Record::open`] reads; [`recover`] tidies up after a crash.
 //!
+//! A monitor's folder holds many records and a line for each in its [`History`].
+//!
 //! Who adds a table writes one [`table!`]; the tables that several measurements share are in [`tables`].
 #![forbid(unsafe_code)]
 
@@ -22,6 +24,7 @@ mod cell;
 mod error;
 mod export;
 mod folder;
+mod history;
 mod journal;
 mod parquet_file;
 mod reader;
@@ -38,6 +41,7 @@ pub use cell::{Cell, Label, Value};
 pub use error::Error;
 pub use export::{export_csv, export_csv_folder};
 pub use folder::{folder_name, new_folder};
+pub use history::{HISTORY, History, HistoryLine, HistoryTest};
 pub use reader::{Batches, Record, recover};
 pub use run::{
     Clock, CongestionControl, CpuUse, Endpoint, Host, Instrument, LabInfo, LabLink, Lateness,

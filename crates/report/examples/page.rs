@@ -14,6 +14,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for run in arguments {
         subjects.push(Subject::from(Record::open(Path::new(&run))?));
     }
-    std::fs::write(out, isobath_report::render(&subjects)?)?;
+    std::fs::write(out, isobath_report::render(&subjects, None)?)?;
     Ok(())
 }

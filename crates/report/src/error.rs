@@ -18,6 +18,12 @@ pub enum Error {
         /// How many there were.
         runs: usize,
     },
+    /// A monitor's folder without a run.
+    #[error("the history in {} has no run yet - wait for the first to end", path.display())]
+    NoHistory {
+        /// The monitor's folder.
+        path: PathBuf,
+    },
     /// A table could not be read.
     #[error("cannot report {}: {source}", path.display())]
     Record {

@@ -12,25 +12,30 @@
 //! - a distribution becomes at most 400 of its quantiles and its exact tail (`distribution`);
 //! - counts and octets become sums per bin (`grid`).
 //!
+//! The folder of a monitor, which asks the same again and again, has a page of its own ([`history_page`]).
 //! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says.
 //!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
 #![forbid(unsafe_code)]
 
 mod compare;
+mod composition;
 mod distribution;
 mod envelope;
 mod error;
 pub mod experiment;
 mod grid;
+mod history;
 mod number;
 mod page;
 mod phases;
 mod sentence;
 mod view;
 
+pub use composition::{Composed, Composition, Part};
 pub use error::Error;
 pub use experiment::page as experiment_page;
+pub use history::{data as history_data, page as history_page};
 pub use page::{PAGE_SOURCES, sources_hash};
 
 use record::{Record, Run};
@@ -54,24 +59,25 @@ impl From<Record> for Subject {
 /// The most runs in one page: more cannot be told apart, and the page would outgrow its readers.
 pub const MOST_RUNS: usize = 12;
 
-/// The page for `subjects`, of which the first is what the others are compared with.
+/// The page for `subjects`, of which the first is what the others are compared with. Where they can be parts of one path, in
+/// their order, `composed` is what is known of the whole.
 ///
 /// # Errors
 /// [`Error::NoRuns`], [`Error::TooManyRuns`], [`Error::Record`] for a table that cannot be read, or [`Error::Json`].
-pub fn render(subjects: &[Subject]) -> Result<String, Error> {
-    page::embed(&data(subjects)?)
+pub fn render(subjects: &[Subject], composed: Option<&Composed>) -> Result<String, Error> {
+    page::embed(&data(subjects, composed)?)
 }
 
 /// The value that the page of [`render`] shows, as JSON.
 ///
 /// # Errors
 /// As [`render`].
-pub fn data(subjects: &[Subject]) -> Result<String, Error> {
+pub fn data(subjects: &[Subject], composed: Option<&Composed>) -> Result<String, Error> {
     match subjects.len() {
         0 => return Err(Error::NoRuns),
         n if n > MOST_RUNS => return Err(Error::TooManyRuns { runs: n }),
         _ => {}
     }
-    let report = view::Report::of(subjects)?;
+    let report = view::Report::of(subjects, composed)?;
     serde_json::to_string(&report).map_err(Error::Json)
 }

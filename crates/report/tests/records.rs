@@ -47,7 +47,7 @@ fn record(dir: &Path, fill: impl FnOnce(&mut RecordWriter)) -> Subject {
 }
 
 fn value(subjects: &[Subject]) -> Value {
-    serde_json::from_str(&data(subjects).unwrap()).unwrap()
+    serde_json::from_str(&data(subjects, None).unwrap()).unwrap()
 }
 
 #[test]
@@ -137,9 +137,12 @@ fn an_empty_record_is_a_page_and_no_text_leaves_its_element() {
     let named = record(&dir.path().join("named"), |writer| {
         writer.append(&[stream()]).unwrap();
     });
-    let page = render(&[empty.clone(), named]).unwrap();
+    let page = render(&[empty.clone(), named], None).unwrap();
     assert!(page.contains("\\u003c/script>"));
-    assert!(matches!(render(&[]), Err(Error::NoRuns)));
+    assert!(matches!(render(&[], None), Err(Error::NoRuns)));
     let many = vec![empty; MOST_RUNS + 1];
-    assert!(matches!(render(&many), Err(Error::TooManyRuns { .. })));
+    assert!(matches!(
+        render(&many, None),
+        Err(Error::TooManyRuns { .. })
+    ));
 }

@@ -3,14 +3,14 @@
 use super::show::completed;
 use super::{Usage, print};
 use anyhow::Context;
-use record::Record;
+use record::{HISTORY, Record};
 use report::Subject;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The records' folders; a batch's folder stands for all of its runs. The others are compared with the first.
+    /// The records' folders; a batch's folder stands for all of its runs. The others are compared with the first. The folder of 'mbm --every' gives its history.
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// The page to write [default: report.html in the first folder].
@@ -19,7 +19,30 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let folders = folders(&args.runs)?;
+    let page = page(&args.runs)?;
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.runs[0].join("report.html"));
+    write(&out, &page)?;
+    print(&out.display().to_string())?;
+    Ok(0)
+}
+
+/// The page of the records in these folders, or of a monitor's history.
+fn page(named: &[PathBuf]) -> anyhow::Result<String> {
+    let monitor = named.iter().find(|folder| folder.join(HISTORY).exists());
+    match (monitor, named) {
+        (Some(folder), [_]) => return Ok(report::history_page(folder)?),
+        (Some(folder), _) => {
+            return Err(Usage::of(anyhow::anyhow!(
+                "{} is the folder of 'isobath mbm --every' - report it by itself, or name the runs in it",
+                folder.display()
+            )));
+        }
+        (None, _) => {}
+    }
+    let folders = folders(named)?;
     let subjects = folders
         .iter()
         .map(|folder| {
@@ -28,14 +51,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             Ok(Subject { record, run })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let page = report::render(&subjects)?;
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| args.runs[0].join("report.html"));
-    write(&out, &page)?;
-    print(&out.display().to_string())?;
-    Ok(0)
+    let composed = super::mbm::composed(&subjects);
+    Ok(report::render(&subjects, composed.as_ref())?)
 }
 
 /// The record folders; a batch's are those of its cells that have a record, cell by cell.

@@ -6,6 +6,7 @@ use super::tcp::TcpBooks;
 use crate::rrul::lab_books::LinkTruth;
 use mbm::diagnostic::onset;
 use mbm::model::{Conservativeness, conservativeness};
+use mbm::sequential::Lines;
 use mbm::suite::{self, TestResult};
 use mbm::verdict::Outcome as Says;
 use record::Distribution;
@@ -27,6 +28,8 @@ pub(crate) struct Summary {
     pub(crate) p0: f64,
     /// A loss rate from this on is bad, 0 to 1.
     pub(crate) p1: f64,
+    /// The lines of the sequential test between the two, by which losses are judged (RFC 8337 section 7.2).
+    pub(crate) lines: Lines,
     /// What the model says a path with those loss rates would carry.
     pub(crate) conservativeness: Conservativeness,
     /// Least round trip of the path before the tests; null when none came back.
@@ -78,6 +81,7 @@ pub(crate) fn summarise(plan: &Plan, outcome: &Outcome) -> Result<Summary, Strin
         source: plan.model.source().to_owned(),
         p0: asked.p0,
         p1: asked.p1,
+        lines: ruling.sprt().lines(),
         conservativeness: conservativeness(&plan.target, run),
         path_rtt_ms: outcome.path_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
         tests: outcome.tests.iter().map(|t| tested(plan, t)).collect(),
@@ -116,12 +120,17 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
 pub(crate) fn verdict(plan: &Plan, tests: &[TestSummary]) -> Option<record::Verdict> {
     let results: Vec<_> = tests.iter().map(|test| test.result.clone()).collect();
     let verdict = suite::verdict(&results, plan.results());
-    (!tests.is_empty()).then_some(match verdict.outcome {
+    (!tests.is_empty()).then(|| kept(verdict.outcome))
+}
+
+/// An outcome as records have it.
+pub(crate) const fn kept(outcome: Says) -> record::Verdict {
+    match outcome {
         Says::Pass => record::Verdict::Pass,
         Says::Fail => record::Verdict::Fail,
         Says::Inconclusive => record::Verdict::Inconclusive,
         Says::Error => record::Verdict::Error,
-    })
+    }
 }
 
 #[cfg(test)]

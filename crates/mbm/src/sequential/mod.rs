@@ -20,7 +20,7 @@ mod walk;
 
 pub use expectation::Expectation;
 pub use rule::{Rule, Ruling, fixed_size};
-pub use sprt::{Decision, Hypotheses, HypothesesError, Sprt};
+pub use sprt::{Decision, Hypotheses, HypothesesError, Lines, Sprt};
 pub use walk::{MAX_POINTS, Point, Walk};
 
 /// How many times the good loss rate the bad one is (RFC 8337 section 7.2).

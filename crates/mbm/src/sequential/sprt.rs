@@ -72,6 +72,18 @@ pub enum Decision {
     Continue,
 }
 
+/// The two lines of the test in the plane of packets and marks, for a plot: of `n` packets up to `marks_per_packet n - below`
+/// pass, and from `marks_per_packet n + above` on fail.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Lines {
+    /// By how many marks both lines rise with each packet.
+    pub marks_per_packet: f64,
+    /// How many marks the passing line is below zero before the first packet.
+    pub below: f64,
+    /// How many marks the failing line is above it.
+    pub above: f64,
+}
+
 /// The test. A value: it remembers nothing, the counts are the caller's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
@@ -124,6 +136,15 @@ impl Sprt {
     /// What is asked.
     pub const fn hypotheses(&self) -> &Hypotheses {
         &self.hypotheses
+    }
+
+    /// Its lines, for a plot.
+    pub const fn lines(&self) -> Lines {
+        Lines {
+            marks_per_packet: self.slope,
+            below: self.h1,
+            above: self.h2,
+        }
     }
 
     /// At most so many marks among `n` packets pass; negative while no number does.

@@ -14,6 +14,10 @@ fn the_lines_are_those_of_the_rfc() {
     let slope = ((1.0 - p0) / (1.0 - p1)).ln() / k;
     assert!((sprt.pass_line(1_000) - (slope * 1_000.0 - 19_f64.ln() / k)).abs() < 1e-9);
     assert!((sprt.fail_line(1_000) - (slope * 1_000.0 + 19_f64.ln() / k)).abs() < 1e-9);
+    let lines = sprt.lines();
+    assert!((lines.marks_per_packet - slope).abs() < 1e-15);
+    assert!((lines.below + sprt.pass_line(0)).abs() < 1e-15);
+    assert!((lines.above - sprt.fail_line(0)).abs() < 1e-15);
     // Without a loss 0.98 run lengths pass: 19 is e^2.944, and a packet weighs a little more than 3/R.
     assert_eq!(sprt.packets_to_pass(0), 354);
     assert_eq!(sprt.decide(354, 0), Decision::Accept);

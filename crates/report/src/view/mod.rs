@@ -18,18 +18,19 @@ pub(crate) mod web;
 use crate::compare::{self, Comparison};
 use crate::phases::Phases;
 use crate::sentence::{of_several, sentence};
-use crate::{Error, Subject};
+use crate::{Composed, Error, Subject};
 use record::tables::Stream;
 use record::{Record, Row, Run};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The schema of the value. The number is the major version.
 const SCHEMA: &str = "isobath.report/1";
 
 /// All that a page shows.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct Report<'a> {
     schema: &'static str,
     /// Version of the program that made the page.
     isobath: &'static str,
@@ -38,10 +39,12 @@ pub(crate) struct Report {
     runs: Vec<RunView>,
     /// How the runs differ; null with one run.
     comparison: Option<Comparison>,
+    /// What the runs say of a path of which they are the parts; null when they are none.
+    composed: Option<&'a Composed>,
 }
 
-impl Report {
-    pub(crate) fn of(subjects: &[Subject]) -> Result<Self, Error> {
+impl<'a> Report<'a> {
+    pub(crate) fn of(subjects: &[Subject], composed: Option<&'a Composed>) -> Result<Self, Error> {
         let mut runs = Vec::new();
         for subject in subjects {
             let path = subject.record.dir().to_owned();
@@ -60,6 +63,7 @@ impl Report {
             sentence,
             runs,
             comparison,
+            composed,
         })
     }
 }
@@ -179,7 +183,11 @@ fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error
 }
 
 fn folder(record: &Record) -> String {
-    let dir = record.dir();
+    folder_name(record.dir())
+}
+
+/// The last part of the way to a folder.
+pub(crate) fn folder_name(dir: &Path) -> String {
     let name = dir
         .canonicalize()
         .ok()

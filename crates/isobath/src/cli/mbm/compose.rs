@@ -25,7 +25,10 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let parts = args.runs.iter().map(|run| part(run, args.test));
+    let parts = args
+        .runs
+        .iter()
+        .map(|run| part(run, run.display().to_string(), args.test));
     let parts = parts.collect::<anyhow::Result<Vec<_>>>()?;
     let composed = compose(parts, ALPHA, BETA).map_err(Usage::of)?;
     if args.json {
@@ -41,8 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The part of the path that the record in `folder` is about.
-fn part(folder: &Path, wanted: Option<Test>) -> anyhow::Result<Part> {
-    let name = folder.display().to_string();
+pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow::Result<Part> {
     let record = Record::open(folder)?;
     let run = record.run();
     if run.test != "mbm" {

@@ -3,12 +3,14 @@
 mod args;
 mod compose;
 mod monitor;
+mod parts;
 mod passive;
 mod plan;
 mod progress;
 mod target;
 
 pub(crate) use args::Args;
+pub(super) use parts::composed;
 
 use super::begin::{self, Opened};
 use super::lab::Far;

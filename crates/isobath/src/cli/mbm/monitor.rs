@@ -13,15 +13,13 @@
 use super::args::Measure;
 use super::{INTERRUPTED, measured, print};
 use crate::mbm::Plan;
-use crate::mbm::summary::Summary;
+use crate::mbm::summary::{Summary, TestSummary, kept};
 use jiff::Timestamp;
-use record::{Run, Verdict};
-use serde::Serialize;
+use record::{HistoryLine, HistoryTest, Run, Verdict};
 use stats::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,26 +30,6 @@ use units::Instant;
 const LOOK: Duration = Duration::from_millis(100);
 /// The part of an interval by which a start is put off at most.
 const JITTER: f64 = 0.1;
-
-/// A line of the history.
-#[derive(Serialize)]
-struct Line<'a> {
-    started: Timestamp,
-    record: String,
-    verdict: Option<Verdict>,
-    /// Why there is no verdict.
-    failure: Option<String>,
-    tests: Vec<Tested<'a>>,
-}
-
-/// A test in the history.
-#[derive(Serialize)]
-struct Tested<'a> {
-    test: &'a str,
-    outcome: String,
-    packets: u64,
-    marks: u64,
-}
 
 /// Measures every so often until it is interrupted, or as many times as was asked for.
 pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Result<u8> {
@@ -64,28 +42,35 @@ pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Resul
     let mut chance = SplitMix64::new(args.seed ^ clock::now().as_nanos());
     let mut verdicts = BTreeMap::new();
     let begun = clock::now();
-    let mut index = 0_u32;
-    while args.times.is_none_or(|times| index < times) {
+    let first = first_free(&folder);
+    let mut made = 0_u32;
+    while args.times.is_none_or(|times| made < times) {
         let jitter = every.mul_f64(JITTER * chance.unit());
-        wait(begun + every.saturating_mul(index) + jitter, &interrupt);
+        wait(begun + every.saturating_mul(made) + jitter, &interrupt);
         if interrupt.load(Ordering::Relaxed) {
             return Ok(INTERRUPTED);
         }
         let started = Timestamp::now();
-        let record = format!("{index:05}");
+        let record = format!("{:05}", first + u64::from(made));
         let found = measured(args, plan, None, &interrupt, Some(&folder.join(&record)));
         let found = found
             .map(|(run, ..)| run)
             .map_err(|error| error.to_string());
-        *verdicts.entry(said(&found)).or_insert(0_u64) += 1;
+        *verdicts.entry(said(found.as_ref().ok())).or_insert(0_u64) += 1;
         let summary = found.as_ref().ok().and_then(summary);
-        let line = line(started, record, &found, summary.as_ref());
-        append(&folder.join("history.jsonl"), &line)?;
+        let line = line(started, record, &found, summary);
+        line.append(&folder)?;
         replace(&folder.join("metrics.prom"), &metrics(&line, &verdicts))?;
         print(&told(&line))?;
-        index += 1;
+        made += 1;
     }
     Ok(0)
+}
+
+/// The number of the first record that is not there: a monitor that was stopped goes on behind its last run.
+fn first_free(folder: &Path) -> u64 {
+    let taken = |number: &u64| folder.join(format!("{number:05}")).exists();
+    (0..).find(|number| !taken(number)).unwrap_or(0)
 }
 
 fn new_folder(args: &Measure) -> anyhow::Result<PathBuf> {
@@ -104,45 +89,34 @@ fn summary(run: &Run) -> Option<Summary> {
     serde_json::from_value(run.summary.clone()).ok()
 }
 
-fn said(found: &Result<Run, String>) -> &'static str {
-    match found.as_ref().map(|run| run.verdict) {
-        Ok(Some(Verdict::Pass)) => "PASS",
-        Ok(Some(Verdict::Fail)) => "FAIL",
-        Ok(Some(Verdict::Inconclusive)) => "INCONCLUSIVE",
-        Ok(Some(Verdict::Error)) => "ERROR",
-        Ok(None) | Err(_) => "none",
-    }
+fn said(found: Option<&Run>) -> String {
+    let verdict = found.and_then(|run| run.verdict);
+    verdict.map_or_else(|| "none".to_owned(), |verdict| verdict.to_string())
 }
 
-fn line<'a>(
+fn line(
     started: Timestamp,
     record: String,
     found: &Result<Run, String>,
-    summary: Option<&'a Summary>,
-) -> Line<'a> {
-    let tests = summary.map_or(&[][..], |summary| &summary.tests);
-    let tested = |test: &'a crate::mbm::summary::TestSummary| {
-        let counts = test.result.loss.as_ref().map(|loss| loss.counts);
-        let counts = counts.unwrap_or_default();
-        Tested {
-            test: test.result.test.name(),
-            outcome: test.result.verdict.outcome.to_string(),
+    summary: Option<Summary>,
+) -> HistoryLine {
+    let tests = summary.map(|summary| summary.tests).unwrap_or_default();
+    let tested = |test: TestSummary| {
+        let counts = test.result.loss.map(|loss| loss.counts).unwrap_or_default();
+        HistoryTest {
+            test: test.result.test.name().to_owned(),
+            outcome: kept(test.result.verdict.outcome),
             packets: counts.packets,
             marks: counts.marks(),
         }
     };
-    Line {
+    HistoryLine {
         started,
         record,
         verdict: found.as_ref().ok().and_then(|run| run.verdict),
         failure: found.as_ref().err().cloned(),
-        tests: tests.iter().map(tested).collect(),
+        tests: tests.into_iter().map(tested).collect(),
     }
-}
-
-fn append(path: &Path, line: &Line<'_>) -> anyhow::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    Ok(writeln!(file, "{}", serde_json::to_string(line)?)?)
 }
 
 /// Replaces the file in one step: who reads it sees the old one or the new one.
@@ -153,7 +127,7 @@ fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// The figures in Prometheus' text format.
-fn metrics(line: &Line<'_>, verdicts: &BTreeMap<&str, u64>) -> String {
+fn metrics(line: &HistoryLine, verdicts: &BTreeMap<String, u64>) -> String {
     let mut text = String::new();
     let mut family = |name: &str, help: &str, kind: &str, samples: Vec<(String, f64)>| {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -162,9 +136,9 @@ fn metrics(line: &Line<'_>, verdicts: &BTreeMap<&str, u64>) -> String {
         }
     };
     let tests = || line.tests.iter();
-    let label = |test: &Tested<'_>| format!("{{test=\"{}\"}}", test.test);
-    let passed = |test: &Tested<'_>| f64::from(u8::from(test.outcome == "PASS"));
-    let share = |test: &Tested<'_>| test.marks as f64 / test.packets.max(1) as f64;
+    let label = |test: &HistoryTest| format!("{{test=\"{}\"}}", test.test);
+    let passed = |test: &HistoryTest| f64::from(u8::from(test.outcome == Verdict::Pass));
+    let share = |test: &HistoryTest| test.marks as f64 / test.packets.max(1) as f64;
     family(
         "isobath_mbm_passed",
         "Whether the last run's test passed.",
@@ -196,7 +170,7 @@ fn metrics(line: &Line<'_>, verdicts: &BTreeMap<&str, u64>) -> String {
 }
 
 /// The line for people.
-fn told(line: &Line<'_>) -> String {
+fn told(line: &HistoryLine) -> String {
     let tests = line.tests.iter().map(|test| {
         format!(
             "{} {} ({} of {})",

@@ -92,7 +92,7 @@ impl Target {
 }
 
 impl Asked {
-    pub(super) fn of(run: &Run) -> Self {
+    pub(crate) fn of(run: &Run) -> Self {
         let (plan, summary) = (&run.plan, &run.summary);
         let target: Option<Target> = piece(&plan["target"]);
         let pct = |key: &str| summary[key].as_f64().map(|share| short(share * 100.0));

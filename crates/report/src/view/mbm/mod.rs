@@ -11,7 +11,7 @@ pub(crate) mod sentence;
 mod sprt;
 mod tested;
 
-use asked::Asked;
+pub(crate) use asked::Asked;
 use record::{Record, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,12 +30,12 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Er
     if run.test != "mbm" {
         return Ok(None);
     }
-    let asked = Asked::of(run);
+    let (asked, lines) = (Asked::of(run), sprt::Lines::of(&run.summary));
     let mut tests: Vec<Tested> = run.summary["tests"]
         .as_array()
         .into_iter()
         .flatten()
-        .map(|test| Tested::of(test, &asked))
+        .map(|test| Tested::of(test, &asked, lines))
         .collect();
     for (index, (name, seen)) in arrivals::read(record, &tests)? {
         // A run that was killed has no summary: its tests are what the rows tell of them.

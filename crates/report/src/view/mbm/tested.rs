@@ -5,7 +5,7 @@ use super::asked::Asked;
 use super::piece;
 use super::pieces::{Check, Counts, Pattern, Reordering, Runs, Share, Spread};
 use super::scan::{Round, Scan, rounds};
-use super::sprt::Walk;
+use super::sprt::{Lines, Walk};
 use crate::number::short;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use serde_json::Value;
 /// One test.
 #[derive(Default, Serialize)]
 pub(crate) struct Tested {
+    /// Its name, with the number of the stream where there were several at once.
     pub(crate) test: String,
     /// The section of RFC 8337 that defines it.
     section: Option<String>,
@@ -46,14 +47,22 @@ pub(crate) struct Tested {
     arrivals: Option<Arrivals>,
 }
 
+fn name(test: &Value) -> String {
+    let name = test["test"].as_str().unwrap_or_default();
+    match test["stream"].as_u64() {
+        Some(stream) if !name.is_empty() => format!("{name}, stream {stream}"),
+        _ => name.to_owned(),
+    }
+}
+
 impl Tested {
     /// Of a test of the summary.
-    pub(super) fn of(test: &Value, asked: &Asked) -> Self {
+    pub(super) fn of(test: &Value, asked: &Asked, lines: Option<Lines>) -> Self {
         let word = |value: &Value| value.as_str().map(str::to_owned);
         let (verdict, figures, loss) = (&test["verdict"], &test["figures"], &test["loss"]);
         let ns = |key: &str| figures[key].as_u64().map(|ns| short(ns as f64 / 1e9));
         Self {
-            test: word(&test["test"]).unwrap_or_default(),
+            test: name(test),
             section: word(&test["section"]),
             outcome: word(&verdict["outcome"]),
             reason: word(&verdict["reason"]),
@@ -75,7 +84,7 @@ impl Tested {
             duplicates: loss["duplicates"].as_u64(),
             late: loss["late"].as_u64(),
             pattern: piece::<Pattern>(&test["pattern"]).map(Pattern::in_ms),
-            walk: Walk::of(figures),
+            walk: Walk::of(figures, lines),
             scan: Scan::of(test, asked),
             rounds: rounds(test),
             arrivals: None,

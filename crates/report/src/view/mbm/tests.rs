@@ -73,7 +73,7 @@ fn bursts_are_told_by_how_they_leave_and_arrive() {
 
 #[test]
 fn what_is_missing_or_strange_is_null_and_the_rest_is_there() {
-    let summary = json!({"tests": [
+    let summary = json!({"lines": {"marks_per_packet": 0.0216, "below": 2.08, "above": 2.08}, "tests": [
         {"test": "paced-full-rate", "verdict": {"outcome": "FAIL"},
          "figures": {"hypotheses": {"p0": 0.01, "p1": 0.04, "alpha": 0.05, "beta": 0.05}, "walk": {"points": [{"n": 10, "m": 0}, {"n": 90, "m": 7}]}},
          "loss": {"counts": {"packets": 90, "lost": 7}, "loss": "none", "runs": 5}, "scan": null, "rounds": null},
@@ -84,13 +84,30 @@ fn what_is_missing_or_strange_is_null_and_the_rest_is_there() {
         panic!("{seen}");
     };
     assert_eq!(test["walk"]["packets"], json!([10, 90]));
-    assert!(test["walk"]["lines"]["above"].is_f64(), "{test}");
+    assert_eq!(test["walk"]["lines"]["above"], 2.08);
     assert_eq!(test["counts"], json!({"packets": 90, "lost": 7, "ce": 0}));
     assert_eq!(
         (&test["share"], &test["runs"]),
         (&Value::Null, &Value::Null)
     );
     assert_eq!(test["rounds"], json!([]));
+}
+
+#[test]
+fn lines_that_are_missing_or_cannot_be_drawn_are_null() {
+    let test =
+        json!({"test": "paced-full-rate", "figures": {"walk": {"points": [{"n": 10, "m": 0}]}}});
+    for lines in [
+        Value::Null,
+        json!({"marks_per_packet": 0.0, "below": 2.0, "above": 2.0}),
+    ] {
+        let seen = view(&run(json!({"lines": lines, "tests": [test]})), &[]);
+        let walk = &seen["tests"][0]["walk"];
+        assert_eq!(
+            (&walk["packets"], &walk["lines"]),
+            (&json!([10]), &Value::Null)
+        );
+    }
 }
 
 #[test]
@@ -120,4 +137,19 @@ fn a_record_of_another_test_has_none() {
         .unwrap();
     let record = Record::open(dir.path()).unwrap();
     assert!(read(&record, &run).unwrap().is_none());
+}
+
+#[test]
+fn streams_side_by_side_have_names_and_packets_of_their_own() {
+    let stream = |number: u64| json!({"test": "sustained-burst", "stream": number, "verdict": {}});
+    let row = |test: u16, seq| Arrival {
+        test,
+        ..arrival(seq, 10 * seq, 1_000)
+    };
+    let rows = [row(0, 0), row(1, 0), row(1, 1)];
+    let seen = view(&run(json!({"tests": [stream(1), stream(2)]})), &rows);
+    assert_eq!(seen["tests"][0]["test"], "sustained-burst, stream 1");
+    assert_eq!(seen["tests"][1]["test"], "sustained-burst, stream 2");
+    assert_eq!(seen["tests"][0]["arrivals"]["seq"], json!([0]));
+    assert_eq!(seen["tests"][1]["arrivals"]["seq"], json!([0, 1]));
 }
