@@ -20,9 +20,11 @@
 //!
 //! - [`Vector`] and its parts.
 //! - [`cvec`]: the two text formats of Tmix, read and written.
+//! - [`extract`]: from the segments of a capture to vectors.
 #![forbid(unsafe_code)]
 
 pub mod cvec;
+pub mod extract;
 mod loss;
 mod vector;
 
