@@ -83,7 +83,7 @@ fn disturb(segments: &mut Vec<Segment>, begin: usize, trouble: Trouble) {
     let count = segments.len() - begin;
     match trouble {
         Trouble::Swap(at) if count > 1 => {
-            segments.swap(begin + at % (count - 1), begin + at % (count - 1) + 1)
+            segments.swap(begin + at % (count - 1), begin + at % (count - 1) + 1);
         }
         Trouble::Again(at) => {
             let again = segments[begin + at % count];
