@@ -200,8 +200,12 @@ impl Connection {
             Piece::Old | Piece::Nothing => {}
         }
         let half = &mut self.halves[place];
-        if segment.flags.has(Flags::FIN) && half.fin.is_none() {
-            half.fin = Some((end, now));
+        if segment.flags.has(Flags::FIN) {
+            match half.fin {
+                None => half.round_trip.sent(end.wrapping_add(1), now),
+                Some(_) => half.round_trip.sent_again(end),
+            }
+            half.fin.get_or_insert((end, now));
         }
     }
 

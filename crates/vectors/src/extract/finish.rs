@@ -156,20 +156,17 @@ impl Connection {
     fn body(&self) -> Body {
         let fin = |place: usize| self.halves[place].fin.map(|(_, at_ns)| at_ns);
         let concurrent = self.talk.is_concurrent();
-        self.talk
-            .body(self.initiator, self.established_ns, |place, last_ns| {
-                if concurrent {
-                    return fin(place).or(self.reset_ns);
-                }
-                // Whoever closed first after the last word. A FIN before it was no end, unless the other's had come too.
-                let ends = [fin(0), fin(1), self.reset_ns];
-                let after = ends
-                    .iter()
-                    .flatten()
-                    .filter(|&&at_ns| at_ns >= last_ns)
-                    .min();
-                after.copied().or_else(|| fin(0).and(fin(1)))
-            })
+        let closed = |place: usize, last_ns: u64| {
+            if concurrent {
+                return fin(place).or(self.reset_ns);
+            }
+            // Whoever closed first after the last word. A FIN before it was no end, unless the other's had come too.
+            let (one, two) = (fin(0), fin(1));
+            let ends = [one, two, self.reset_ns];
+            let after = ends.iter().flatten().filter(|&&at_ns| at_ns >= last_ns);
+            after.min().copied().or_else(|| one.and(two))
+        };
+        self.talk.body(self.initiator, self.established_ns, closed)
     }
 }
 
