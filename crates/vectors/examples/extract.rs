@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut sink = sink(&what)?;
     let mut extractor = Extractor::new(Options::default());
     let mut packets = 0_u64;
+    let mut segments = Vec::with_capacity(64);
     for file in args {
         let input: Box<dyn Read> = match file.as_str() {
             "-" => Box::new(io::stdin().lock()),
@@ -31,12 +32,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             let Dissected::Tcp(segment) = dissect(&packet) else {
                 continue;
             };
-            extractor.handle_segment(&segment);
-            while let Some(ended) = extractor.poll() {
-                sink(&ended)?;
+            segments.push(segment);
+            if segments.len() == segments.capacity() {
+                extractor.handle_segments(&segments);
+                segments.clear();
+                while let Some(ended) = extractor.poll() {
+                    sink(&ended)?;
+                }
             }
         }
     }
+    extractor.handle_segments(&segments);
     extractor.finish();
     while let Some(ended) = extractor.poll() {
         sink(&ended)?;

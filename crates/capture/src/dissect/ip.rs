@@ -35,6 +35,7 @@ pub(super) struct Transport<'a> {
 }
 
 /// Strips the network's headers.
+#[inline]
 pub(super) fn transport<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
     match version(network.octets)? {
         4 => ipv4(network),
@@ -44,6 +45,7 @@ pub(super) fn transport<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reas
 }
 
 /// RFC 791 section 3.1.
+#[inline]
 fn ipv4<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
     let header = octets::<{ IPV4_HEADER as usize }>(network.octets, 0)?;
     let header_len = u32::from(header[0] & 0x0f) * 4;

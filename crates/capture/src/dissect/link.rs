@@ -30,6 +30,7 @@ pub(super) struct Network<'a> {
 }
 
 /// Strips the link's header.
+#[inline]
 pub(super) fn network<'a>(packet: &Packet<'a>) -> Result<Network<'a>, Reason> {
     let octets = packet.octets;
     let header = match packet.link {
@@ -66,6 +67,7 @@ const fn is_ip(ethertype: u16) -> bool {
 }
 
 /// Where the packet begins whose `EtherType`, or that of its first tag, is at `at`.
+#[inline]
 fn ethernet(octets: &[u8], mut at: usize) -> Result<usize, Reason> {
     loop {
         let kind = number16(octets, at)?;
@@ -80,6 +82,7 @@ fn ethernet(octets: &[u8], mut at: usize) -> Result<usize, Reason> {
 }
 
 /// The first octet, which every IP packet has.
+#[inline]
 pub(super) fn version(octets: &[u8]) -> Result<u8, Reason> {
     self::octets::<1>(octets, 0).map(|[first]| first >> 4)
 }

@@ -59,6 +59,7 @@ impl Reason {
 }
 
 /// Finds out what `packet` is.
+#[inline]
 pub fn dissect(packet: &Packet<'_>) -> Dissected {
     link::network(packet)
         .and_then(|network| ip::transport(&network))
@@ -67,12 +68,14 @@ pub fn dissect(packet: &Packet<'_>) -> Dissected {
 }
 
 /// Octets `at..at + N`, if they were kept.
+#[inline]
 fn octets<const N: usize>(from: &[u8], at: usize) -> Result<&[u8; N], Reason> {
     from.get(at..)
         .and_then(|rest| rest.first_chunk())
         .ok_or(Reason::Cut)
 }
 
+#[inline]
 fn number16(from: &[u8], at: usize) -> Result<u16, Reason> {
     octets(from, at).map(|octets| u16::from_be_bytes(*octets))
 }

@@ -13,6 +13,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    #[inline]
     pub(super) fn v4(address: [u8; 4], port: u16) -> Self {
         let lower = 0xffff_0000_0000 | u64::from(u32::from_be_bytes(address));
         Self {

@@ -24,6 +24,7 @@ mod kind {
 }
 
 /// Reads the transport's header.
+#[inline]
 pub(super) fn payload(at_ns: u64, transport: &Transport<'_>) -> Result<Dissected, Reason> {
     match transport.protocol {
         TCP => tcp(at_ns, transport).map(Dissected::Tcp),
@@ -33,6 +34,7 @@ pub(super) fn payload(at_ns: u64, transport: &Transport<'_>) -> Result<Dissected
 }
 
 /// RFC 9293 section 3.1.
+#[inline]
 fn tcp(at_ns: u64, transport: &Transport<'_>) -> Result<Segment, Reason> {
     let header = octets::<TO_WINDOW>(transport.octets, 0)?;
     let header_len = u32::from(header[12] >> 4) * 4;
@@ -85,6 +87,7 @@ fn udp(at_ns: u64, transport: &Transport<'_>) -> Result<Datagram, Reason> {
 }
 
 /// Options of a segment whose header has `header_len` octets, as far as they were kept.
+#[inline]
 fn options(segment: &[u8], header_len: usize) -> TcpOptions {
     let end = header_len.min(segment.len());
     let mut rest = segment.get(TCP_HEADER as usize..end).unwrap_or_default();
@@ -135,6 +138,7 @@ fn option(found: &mut TcpOptions, kind: u8, body: &[u8]) {
 }
 
 /// Both clocks.
+#[inline]
 fn timestamps(octets: &[u8]) -> Option<(u32, u32)> {
     let (&ours, rest) = octets.split_first_chunk()?;
     let (&theirs, rest) = rest.split_first_chunk()?;

@@ -41,6 +41,7 @@ impl Legacy {
     }
 
     /// The first packet of `octets`, and how many of these it takes.
+    #[inline]
     pub(super) fn record(&self, octets: &[u8]) -> Result<(Record, usize), Fault> {
         let (rest, frame) = (self.frame)(octets).map_err(Fault::of)?;
         let record = Record {

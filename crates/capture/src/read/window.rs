@@ -40,11 +40,13 @@ impl Window {
     }
 
     /// What is there and not taken.
+    #[inline]
     pub(super) fn octets(&self) -> &[u8] {
         &self.octets[self.start..self.end]
     }
 
     /// Takes `count` octets and says where they are; [`Window::get`] has them until the next [`Window::more`].
+    #[inline]
     pub(super) fn take(&mut self, count: usize) -> usize {
         let at = self.start;
         self.start = (self.start + count).min(self.end);
@@ -52,6 +54,7 @@ impl Window {
     }
 
     /// Octets that were taken.
+    #[inline]
     pub(super) fn get(&self, at: usize, len: usize) -> &[u8] {
         self.octets.get(at..at + len).unwrap_or_default()
     }

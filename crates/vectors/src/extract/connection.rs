@@ -57,6 +57,14 @@ impl Connection {
         }
     }
 
+    /// Something of every part of it that a segment needs.
+    pub(super) fn near(&self) -> u64 {
+        let [one, two] = self.halves.each_ref().map(|half| {
+            half.packets ^ half.free_since_ns ^ u64::from(half.end) ^ half.round_trip.near()
+        });
+        one ^ two ^ self.last_ns
+    }
+
     /// Whether `segment` belongs to another connection of the same ends.
     pub(super) fn is_other(&self, place: usize, segment: &Segment) -> bool {
         let half = &self.halves[place];

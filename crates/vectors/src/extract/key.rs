@@ -13,6 +13,7 @@ pub(super) struct Key {
 
 impl Key {
     /// The key of a segment, and the place of its sender in it.
+    #[inline]
     pub(super) fn of(segment: &Segment) -> (Self, usize) {
         let (from, to) = (segment.from, segment.to);
         let place = usize::from((from.address, from.port) > (to.address, to.port));
@@ -20,6 +21,7 @@ impl Key {
         (Self { ends }, place)
     }
 
+    #[inline]
     pub(super) fn hash(&self, state: &FixedState) -> u64 {
         state.hash_one(self)
     }
@@ -30,6 +32,7 @@ impl Key {
 }
 
 impl Hash for Key {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let [low, high] = self.ends;
         hasher.write_u64(low.address[0] ^ high.address[0].rotate_left(32));

@@ -75,6 +75,11 @@ impl RoundTrip {
         }
     }
 
+    /// Something of it.
+    pub(super) const fn near(&self) -> u64 {
+        self.clock_ns ^ self.at_ns[0]
+    }
+
     fn sample(&mut self, ns: u64) {
         self.shortest_ns = Some(self.shortest_ns.map_or(ns, |shortest| shortest.min(ns)));
     }

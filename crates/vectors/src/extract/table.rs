@@ -90,6 +90,17 @@ impl Table {
         u32::try_from(before + block.len() - 1).expect("fewer connections than the options allow")
     }
 
+    /// Whether the connection with this number has this key.
+    pub(super) fn is(&self, number: u32, key: &Key) -> bool {
+        let slot = self.slot(number);
+        slot.taken && slot.key == *key
+    }
+
+    /// Brings a connection nearer.
+    pub(super) fn touch(&self, number: u32) {
+        core::hint::black_box(self.slot(number).connection.near());
+    }
+
     pub(super) fn slot(&self, number: u32) -> &Slot {
         at(&self.blocks, number)
     }

@@ -149,8 +149,19 @@ pub(super) fn play(segments: &[Segment], options: Options) -> (Vec<Extracted>, B
     extractor.finish();
     found.extend(core::iter::from_fn(|| extractor.poll()));
     let books = *extractor.books();
+    assert_eq!(at_once(segments, options), (found.clone(), books));
     balanced(&books, segments);
     (found, books)
+}
+
+/// The same in one go.
+fn at_once(segments: &[Segment], options: Options) -> (Vec<Extracted>, Books) {
+    let mut extractor = Extractor::new(options);
+    extractor.handle_segments(segments);
+    let mut found: Vec<_> = core::iter::from_fn(|| extractor.poll()).collect();
+    extractor.finish();
+    found.extend(core::iter::from_fn(|| extractor.poll()));
+    (found, *extractor.books())
 }
 
 /// Every packet is somewhere, once.
