@@ -196,6 +196,7 @@ impl Connection {
             now_ns: now,
             overtaken_ns: self.round_trip_ns().unwrap_or(OVERTAKEN_NS),
             shut: self.halves[1 - place].shuts(start),
+            fin: segment.flags.has(Flags::FIN) && self.halves[place].fin.is_none(),
         };
         match self.halves[place].pass(start, end, &around) {
             Piece::New(bytes) => {

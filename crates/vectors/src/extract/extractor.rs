@@ -74,11 +74,13 @@ impl Extractor {
             let mut places = [Place::default(); GROUP];
             for (place, segment) in places.iter_mut().zip(group) {
                 *place = self.place(segment);
+                self.table.touch_index(place.hash);
             }
-            for place in &places {
-                if let Some(number) = place.number {
-                    self.table.touch(number);
-                }
+            for place in &mut places[..group.len()] {
+                place.number = self.table.find(place.hash, &place.key);
+            }
+            for number in places.iter().filter_map(|place| place.number) {
+                self.table.touch(number);
             }
             for (place, segment) in places.into_iter().zip(group) {
                 self.handle(place, segment);
@@ -117,16 +119,16 @@ impl Extractor {
         (self.table.len(), self.most_open)
     }
 
-    /// Where a segment belongs, as things are.
+    /// Where a segment belongs; its connection is not looked up yet.
+    #[inline]
     fn place(&self, segment: &Segment) -> Place {
         let (key, side) = Key::of(segment);
         let hash = self.table.hash(&key);
-        let number = self.table.find(hash, &key);
         Place {
             key,
             side,
             hash,
-            number,
+            number: None,
         }
     }
 

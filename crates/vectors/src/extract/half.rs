@@ -69,6 +69,8 @@ pub(super) struct Around {
     pub(super) overtaken_ns: u64,
     /// The other end's window is closed.
     pub(super) shut: bool,
+    /// The segment has a FIN, which is the first.
+    pub(super) fin: bool,
 }
 
 impl Half {
@@ -86,8 +88,8 @@ impl Half {
         }
         let further = distance(self.end, end);
         if further > 0 {
-            // One number without data is a FIN that was not seen.
-            if !data && (further == 1 || self.fin.is_some()) {
+            // One number without data is a FIN that was not seen, unless this is it.
+            if !data && !around.fin && (further == 1 || self.fin.is_some()) {
                 return Piece::Nothing;
             }
             if distance(self.end, start) > 0 {

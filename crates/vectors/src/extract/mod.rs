@@ -46,6 +46,7 @@ mod finish;
 mod graves;
 mod half;
 mod holes;
+mod index;
 mod key;
 mod options;
 mod round_trip;

@@ -1,13 +1,13 @@
 //! Open connections, found by their key.
 //!
 //! Connections lie in blocks that are never moved, so that growing costs no copy and no second table's memory; the index
-//! beside them has their numbers by hash. Half of the hash lies in the index too: looking up touches one line of it and then
-//! the connection itself.
+//! beside them has their numbers by hash.
 
 use super::connection::Connection;
+use super::index::Index;
 use super::key::Key;
+use core::hint::black_box;
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
 /// Connections of a block.
 const BLOCK: usize = 256;
@@ -21,43 +21,57 @@ pub(super) struct Slot {
     taken: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    number: u32,
-    half: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Table {
-    index: HashTable<Entry>,
+    index: Index,
     blocks: Vec<Vec<Slot>>,
     free: Vec<u32>,
     state: FixedState,
 }
 
 impl Table {
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self {
-            index: HashTable::new(),
+            index: Index::new(),
             blocks: Vec::new(),
             free: Vec::new(),
             state: FixedState::with_seed(seed),
         }
     }
 
+    #[inline]
     pub(super) fn hash(&self, key: &Key) -> u64 {
         key.hash(&self.state)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.index.len()
     }
 
     /// The number of the connection with this key.
+    #[inline]
     pub(super) fn find(&self, hash: u64, key: &Key) -> Option<u32> {
-        let half = upper(hash);
-        let same = |entry: &Entry| entry.half == half && self.slot(entry.number).key == *key;
-        self.index.find(hash, same).map(|entry| entry.number)
+        self.index
+            .find(hash, |number| self.slot(number).key == *key)
+    }
+
+    /// Whether the connection with this number has this key.
+    #[inline]
+    pub(super) fn is(&self, number: u32, key: &Key) -> bool {
+        let slot = self.slot(number);
+        slot.taken && slot.key == *key
+    }
+
+    /// Brings the beginning of a search nearer.
+    #[inline]
+    pub(super) fn touch_index(&self, hash: u64) {
+        black_box(self.index.first(hash));
+    }
+
+    /// Brings a connection nearer.
+    #[inline]
+    pub(super) fn touch(&self, number: u32) {
+        black_box(self.slot(number).connection.near());
     }
 
     /// Adds a connection whose key is not there.
@@ -69,14 +83,35 @@ impl Table {
             connection,
             taken: true,
         };
-        let blocks = &self.blocks;
-        let hash_of = |entry: &Entry| at(blocks, entry.number).hash;
-        let entry = Entry {
-            number,
-            half: upper(hash),
-        };
-        self.index.insert_unique(hash, entry, hash_of);
+        self.index.insert(hash, number);
         number
+    }
+
+    /// Takes a connection out.
+    pub(super) fn remove(&mut self, number: u32) -> Slot {
+        let slot = core::mem::take(self.slot_mut(number));
+        self.index.remove(slot.hash, number);
+        self.free.push(number);
+        slot
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, number: u32) -> &Slot {
+        let number = number as usize;
+        &self.blocks[number / BLOCK][number % BLOCK]
+    }
+
+    #[inline]
+    pub(super) fn slot_mut(&mut self, number: u32) -> &mut Slot {
+        let number = number as usize;
+        &mut self.blocks[number / BLOCK][number % BLOCK]
+    }
+
+    /// Numbers of the connections of which `which` is true, in an order that does not depend on the seed.
+    pub(super) fn numbers(&self, which: impl Fn(&Connection) -> bool) -> Vec<u32> {
+        let slots = self.blocks.iter().flatten().zip(0..);
+        let taken = slots.filter(|(slot, _)| slot.taken && which(&slot.connection));
+        taken.map(|(_, number)| number).collect()
     }
 
     /// A number that was not used before.
@@ -89,53 +124,4 @@ impl Table {
         block.push(Slot::default());
         u32::try_from(before + block.len() - 1).expect("fewer connections than the options allow")
     }
-
-    /// Whether the connection with this number has this key.
-    pub(super) fn is(&self, number: u32, key: &Key) -> bool {
-        let slot = self.slot(number);
-        slot.taken && slot.key == *key
-    }
-
-    /// Brings a connection nearer.
-    pub(super) fn touch(&self, number: u32) {
-        core::hint::black_box(self.slot(number).connection.near());
-    }
-
-    pub(super) fn slot(&self, number: u32) -> &Slot {
-        at(&self.blocks, number)
-    }
-
-    pub(super) fn slot_mut(&mut self, number: u32) -> &mut Slot {
-        let number = number as usize;
-        &mut self.blocks[number / BLOCK][number % BLOCK]
-    }
-
-    /// Takes a connection out.
-    pub(super) fn remove(&mut self, number: u32) -> Slot {
-        let slot = core::mem::take(self.slot_mut(number));
-        let found = self
-            .index
-            .find_entry(slot.hash, |entry| entry.number == number);
-        if let Ok(entry) = found {
-            entry.remove();
-        }
-        self.free.push(number);
-        slot
-    }
-
-    /// Numbers of the connections of which `which` is true, in an order that does not depend on the seed.
-    pub(super) fn numbers(&self, which: impl Fn(&Connection) -> bool) -> Vec<u32> {
-        let slots = self.blocks.iter().flatten().zip(0..);
-        let taken = slots.filter(|(slot, _)| slot.taken && which(&slot.connection));
-        taken.map(|(_, number)| number).collect()
-    }
-}
-
-fn at(blocks: &[Vec<Slot>], number: u32) -> &Slot {
-    let number = number as usize;
-    &blocks[number / BLOCK][number % BLOCK]
-}
-
-const fn upper(hash: u64) -> u32 {
-    (hash >> 32) as u32
 }
