@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benches named (all by default), one after the other: never two at once, they would measure each other.
 #
-#   bench/run.sh [emulator] [pacer] [rrul-cpu] [sim-ns3]
+#   bench/run.sh [emulator] [pacer] [rrul-cpu] [sim-ns3] [trace-extract]
 #
 # Each prints our figures beside the peer's, taken in turns in the same run. As root: network namespaces and packet
 # sockets. Takes some minutes. Set REPEATS for more or fewer turns.
@@ -10,11 +10,11 @@ cd "$(dirname "$0")"
 ./install-peers.sh || echo "some peers are missing; what there is will be measured" >&2
 cargo build --release --locked -p isobath -p isobath-sys --examples --bins || exit 3
 status=0
-[ $# -gt 0 ] || set -- emulator pacer rrul-cpu sim-ns3
+[ $# -gt 0 ] || set -- emulator pacer rrul-cpu sim-ns3 trace-extract
 for name in "$@"; do
     case $name in
-        emulator | pacer | rrul-cpu | sim-ns3) "./$name" || status=1 ;;
-        *) echo "no bench is called '$name' - use emulator, pacer, rrul-cpu or sim-ns3" >&2; exit 2 ;;
+        emulator | pacer | rrul-cpu | sim-ns3 | trace-extract) "./$name" || status=1 ;;
+        *) echo "no bench is called '$name' - use emulator, pacer, rrul-cpu, sim-ns3 or trace-extract" >&2; exit 2 ;;
     esac
 done
 exit $status
