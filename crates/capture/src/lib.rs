@@ -1,6 +1,7 @@
 //! Packets on disk: what an instrument saw, in a file that other people's tools open.
 //!
-//! [`pcapng`] writes capture files. What goes in is a packet from its IP header on. An instrument that works with sockets never
+//! [`read`] reads captures of other instruments, and [`dissect`] finds in a packet what a program sent. [`pcapng`] writes capture
+//! files. What goes in is a packet from its IP header on. An instrument that works with sockets never
 //! sees that header, so [`Datagram`] makes one up of what the socket knows: addresses, ports, marks and lengths are true,
 //! checksums are right, and nothing is claimed that was not known.
 //!
@@ -30,6 +31,8 @@
 
 mod checksum;
 mod datagram;
+pub mod dissect;
 pub mod pcapng;
+pub mod read;
 
 pub use datagram::Datagram;

@@ -1,0 +1,114 @@
+//! Extracts the vectors of captures: `extract books|list|original|alternate FILE...` (`-` is standard input).
+//!
+//! `books` prints the books and the speed, `list` a line for each connection, the others cvec files in the order of ends.
+use capture::dissect::{Dissected, dissect};
+use capture::read::Reader;
+use isobath_vectors::cvec::{Format, Writer};
+use isobath_vectors::extract::{Extracted, Extractor, Options};
+use isobath_vectors::{Side, Vector};
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+type Sink = Box<dyn FnMut(&Extracted) -> io::Result<()>>;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let what = args
+        .next()
+        .ok_or("usage: extract books|list|original|alternate FILE...")?;
+    let mut sink = sink(&what)?;
+    let mut extractor = Extractor::new(Options::default());
+    let mut packets = 0_u64;
+    let mut segments = Vec::with_capacity(64);
+    for file in args {
+        let input: Box<dyn Read> = match file.as_str() {
+            "-" => Box::new(io::stdin().lock()),
+            path => Box::new(File::open(path)?),
+        };
+        let mut capture = Reader::new(input)?;
+        while let Some(packet) = capture.packet()? {
+            packets += 1;
+            let Dissected::Tcp(segment) = dissect(&packet) else {
+                continue;
+            };
+            segments.push(segment);
+            if segments.len() == segments.capacity() {
+                extractor.handle_segments(&segments);
+                segments.clear();
+                while let Some(ended) = extractor.poll() {
+                    sink(&ended)?;
+                }
+            }
+        }
+    }
+    extractor.handle_segments(&segments);
+    extractor.finish();
+    while let Some(ended) = extractor.poll() {
+        sink(&ended)?;
+    }
+    if what == "books" {
+        println!(
+            "{packets} packets, {} connections at once",
+            extractor.open().1
+        );
+        println!("{:#?}", extractor.books());
+    }
+    Ok(())
+}
+
+fn sink(what: &str) -> Result<Sink, Box<dyn Error>> {
+    let format = match what {
+        "books" => return Ok(Box::new(|_| Ok(()))),
+        "list" => return Ok(Box::new(list)),
+        "original" => Format::Original,
+        "alternate" => Format::Alternate,
+        _ => return Err("books, list, original or alternate".into()),
+    };
+    let mut writer = Writer::new(io::stdout().lock(), format);
+    Ok(Box::new(move |ended| writer.vector(&ended.vector)))
+}
+
+fn list(ended: &Extracted) -> io::Result<()> {
+    let (vector, seen) = (&ended.vector, &ended.seen);
+    let Vector {
+        start,
+        min_rtt,
+        body,
+        windows,
+        loss,
+        ..
+    } = vector;
+    let kind = if body.is_sequential() { "seq" } else { "conc" };
+    let [from, to] = seen.ends;
+    let bytes = Side::BOTH.map(|side| body.bytes(side));
+    let adus = Side::BOTH.map(|side| body.adus(side));
+    let rtt = min_rtt.map_or(-1.0, |rtt| rtt.as_secs_f64() * 1e3);
+    writeln!(
+        io::stdout().lock(),
+        "{from} {to} {kind} {} start {:.6} s, {:.6} s, bytes {} {}, adus {} {}, packets {} {}, rtt {rtt:.3} ms, \
+         windows {} {}, loss {} {}, again {:?}, filled {:?}, overtaken {:?}, unseen {:?}, {:?}",
+        if seen.complete {
+            "complete"
+        } else {
+            "incomplete"
+        },
+        start.as_secs_f64(),
+        seen.duration.as_secs_f64(),
+        bytes[0],
+        bytes[1],
+        adus[0],
+        adus[1],
+        seen.packets[0],
+        seen.packets[1],
+        windows[0],
+        windows[1],
+        loss[0],
+        loss[1],
+        seen.again,
+        seen.filled,
+        seen.overtaken,
+        seen.unseen,
+        seen.end,
+    )
+}

@@ -1,0 +1,52 @@
+//! Connections that ended a moment ago.
+//!
+//! After its end a connection may have a few packets more: the last acknowledgement, a FIN again, data on its way when the
+//! RST came. They must not begin another. A fixed table remembers the hashes of recent ends; a later one takes the place of
+//! an earlier, whose stragglers, if there are any, would be a connection of one direction or without data, and be discarded.
+
+/// How long a closed connection's packets may come (RFC 9293 section 3.4.1, twice the life of a segment).
+const LIFE_NS: u64 = 240_000_000_000;
+const PLACES: usize = 1 << 14;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Grave {
+    hash: u64,
+    /// Zero is none.
+    at_ns: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Graves {
+    places: Box<[Grave]>,
+}
+
+impl Graves {
+    pub(super) fn new() -> Self {
+        Self {
+            places: vec![Grave::default(); PLACES].into(),
+        }
+    }
+
+    pub(super) fn bury(&mut self, hash: u64, at_ns: u64) {
+        let at_ns = at_ns.max(1);
+        self.places[place(hash)] = Grave { hash, at_ns };
+    }
+
+    /// Whether a connection with this hash ended not long before.
+    pub(super) fn has(&self, hash: u64, at_ns: u64) -> bool {
+        let grave = self.places[place(hash)];
+        grave.hash == hash && grave.at_ns > 0 && at_ns.saturating_sub(grave.at_ns) < LIFE_NS
+    }
+
+    /// Forgets it: another connection of the same ends has begun.
+    pub(super) fn open(&mut self, hash: u64) {
+        let grave = &mut self.places[place(hash)];
+        if grave.hash == hash {
+            grave.at_ns = 0;
+        }
+    }
+}
+
+const fn place(hash: u64) -> usize {
+    (hash >> 20) as usize % PLACES
+}

@@ -1,0 +1,127 @@
+//! Open connections, found by their key.
+//!
+//! Connections lie in blocks that are never moved, so that growing costs no copy and no second table's memory; the index
+//! beside them has their numbers by hash.
+
+use super::connection::Connection;
+use super::index::Index;
+use super::key::Key;
+use core::hint::black_box;
+use foldhash::fast::FixedState;
+
+/// Connections of a block.
+const BLOCK: usize = 256;
+
+/// A place for a connection.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    pub(super) key: Key,
+    pub(super) hash: u64,
+    pub(super) connection: Connection,
+    taken: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Table {
+    index: Index,
+    blocks: Vec<Vec<Slot>>,
+    free: Vec<u32>,
+    state: FixedState,
+}
+
+impl Table {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            index: Index::new(),
+            blocks: Vec::new(),
+            free: Vec::new(),
+            state: FixedState::with_seed(seed),
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, key: &Key) -> u64 {
+        key.hash(&self.state)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// The number of the connection with this key.
+    #[inline]
+    pub(super) fn find(&self, hash: u64, key: &Key) -> Option<u32> {
+        self.index
+            .find(hash, |number| self.slot(number).key == *key)
+    }
+
+    /// Whether the connection with this number has this key.
+    #[inline]
+    pub(super) fn is(&self, number: u32, key: &Key) -> bool {
+        let slot = self.slot(number);
+        slot.taken && slot.key == *key
+    }
+
+    /// Brings the beginning of a search nearer.
+    #[inline]
+    pub(super) fn touch_index(&self, hash: u64) {
+        black_box(self.index.first(hash));
+    }
+
+    /// Brings a connection nearer.
+    #[inline]
+    pub(super) fn touch(&self, number: u32) {
+        black_box(self.slot(number).connection.near());
+    }
+
+    /// Adds a connection whose key is not there.
+    pub(super) fn insert(&mut self, hash: u64, key: Key, connection: Connection) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| self.grow());
+        *self.slot_mut(number) = Slot {
+            key,
+            hash,
+            connection,
+            taken: true,
+        };
+        self.index.insert(hash, number);
+        number
+    }
+
+    /// Takes a connection out.
+    pub(super) fn remove(&mut self, number: u32) -> Slot {
+        let slot = core::mem::take(self.slot_mut(number));
+        self.index.remove(slot.hash, number);
+        self.free.push(number);
+        slot
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, number: u32) -> &Slot {
+        let number = number as usize;
+        &self.blocks[number / BLOCK][number % BLOCK]
+    }
+
+    #[inline]
+    pub(super) fn slot_mut(&mut self, number: u32) -> &mut Slot {
+        let number = number as usize;
+        &mut self.blocks[number / BLOCK][number % BLOCK]
+    }
+
+    /// Numbers of the connections of which `which` is true, in an order that does not depend on the seed.
+    pub(super) fn numbers(&self, which: impl Fn(&Connection) -> bool) -> Vec<u32> {
+        let slots = self.blocks.iter().flatten().zip(0..);
+        let taken = slots.filter(|(slot, _)| slot.taken && which(&slot.connection));
+        taken.map(|(_, number)| number).collect()
+    }
+
+    /// A number that was not used before.
+    fn grow(&mut self) -> u32 {
+        if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
+            self.blocks.push(Vec::with_capacity(BLOCK));
+        }
+        let before = (self.blocks.len() - 1) * BLOCK;
+        let block = self.blocks.last_mut().expect("one was just added");
+        block.push(Slot::default());
+        u32::try_from(before + block.len() - 1).expect("fewer connections than the options allow")
+    }
+}

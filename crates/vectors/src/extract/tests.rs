@@ -1,0 +1,3 @@
+mod any_talk;
+mod scenes;
+mod stage;

@@ -1,0 +1,22 @@
+//! A capture file: refused, or packets that are dissected, none longer than the file (decompressed, than the reader's limit).
+#![no_main]
+
+use capture::dissect::{Dissected, dissect};
+use capture::read::Reader;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|octets: &[u8]| {
+    let Ok(mut reader) = Reader::new(octets) else {
+        return;
+    };
+    // What is compressed may be very long.
+    for _ in 0..10_000 {
+        let Ok(Some(packet)) = reader.packet() else {
+            return;
+        };
+        assert!(packet.octets.len() <= 16 << 20);
+        if let Dissected::Tcp(segment) = dissect(&packet) {
+            assert!(segment.payload < segment.packet_len);
+        }
+    }
+});

@@ -1,0 +1,40 @@
+//! A capture, extracted: every packet is in the books once, and what comes out can be written as cvec and read again.
+#![no_main]
+
+use capture::dissect::{Dissected, dissect};
+use capture::read::Reader;
+use libfuzzer_sys::fuzz_target;
+use vectors::cvec;
+use vectors::extract::{Extractor, Options};
+
+fuzz_target!(|octets: &[u8]| {
+    let Ok(mut reader) = Reader::new(octets) else {
+        return;
+    };
+    let options = Options {
+        most_open: 8,
+        ..Options::default()
+    };
+    let mut extractor = Extractor::new(options);
+    let mut writer = cvec::Writer::new(Vec::new(), cvec::Format::Original);
+    let mut count = 0;
+    let mut vectors = 0;
+    for _ in 0..10_000 {
+        let Ok(Some(packet)) = reader.packet() else {
+            break;
+        };
+        if let Dissected::Tcp(segment) = dissect(&packet) {
+            count += 1;
+            extractor.handle_segment(&segment);
+        }
+    }
+    extractor.finish();
+    while let Some(ended) = extractor.poll() {
+        vectors += 1;
+        writer.vector(&ended.vector).expect("memory can be written");
+    }
+    assert_eq!(extractor.books().all.packets, count);
+    let text = writer.finish().expect("memory can be written");
+    let read = cvec::Reader::new(&text[..]).expect("what was written can be read");
+    assert_eq!(read.map(|vector| vector.expect("so can every vector")).count(), vectors);
+});
