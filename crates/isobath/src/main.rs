@@ -15,6 +15,7 @@ mod remarks;
 mod rrul;
 mod serve;
 mod sim;
+mod trace;
 
 use std::process::ExitCode;
 
