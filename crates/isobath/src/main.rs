@@ -21,6 +21,7 @@ mod remarks;
 mod rrul;
 mod serve;
 mod sim;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -31,6 +31,7 @@ mod reader;
 mod run;
 mod schema;
 mod table;
+mod table_file;
 pub mod tables;
 mod writer;
 
@@ -50,6 +51,7 @@ pub use run::{
 pub use schema::run_schema;
 pub use stats::Distribution;
 pub use table::Row;
+pub use table_file::{TableReader, TableWriter};
 pub use writer::RecordWriter;
 
 /// What the code that [`table!`] writes needs; not for use by hand.

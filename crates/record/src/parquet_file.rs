@@ -10,7 +10,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -90,12 +90,14 @@ pub(crate) fn settle(journal: &Path, parquet: &Path) -> Result<(), Error> {
     fs::remove_file(journal).map_err(Error::write(journal))
 }
 
+/// How all our files are written.
+pub(crate) fn properties() -> WriterPropertiesBuilder {
+    WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()))
+}
+
 fn write(batches: JournalReader, path: &Path) -> Result<(), Error> {
     let file = File::create(path).map_err(Error::write(path))?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .build();
-    let mut writer = ArrowWriter::try_new(file, batches.schema(), Some(properties))
+    let mut writer = ArrowWriter::try_new(file, batches.schema(), Some(properties().build()))
         .map_err(Error::table(path))?;
     for batch in batches {
         writer.write(&batch?).map_err(Error::table(path))?;

@@ -18,6 +18,7 @@ mod rules;
 mod serve;
 mod show;
 mod sim;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -58,6 +59,9 @@ enum Verb {
     Sim(sim::Verb),
     /// Measure many times: plans x places x parameters, in one go that survives being killed.
     Batch(batch::Args),
+    /// From packet captures to connection vectors: what applications said, to be replayed elsewhere.
+    #[command(subcommand)]
+    Trace(trace::Verb),
     /// Networks emulated on this machine: any command inside one.
     #[command(subcommand)]
     Lab(lab::Verb),
@@ -134,6 +138,7 @@ impl Verb {
             Self::Mbm(_) => "mbm",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
+            Self::Trace(_) => "trace",
             Self::Lab(_) => "lab",
             Self::Experiment(_) => "experiment",
             Self::Show(_) => "show",
@@ -153,6 +158,7 @@ impl Verb {
             Self::Mbm(args) => mbm::run(&args),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
+            Self::Trace(verb) => trace::run(&verb),
             Self::Lab(verb) => lab::run(verb),
             Self::Experiment(verb) => experiment::run(&verb),
             Self::Show(args) => show::run(&args),

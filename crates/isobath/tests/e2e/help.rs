@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 26] = [
+    let verbs: [&[&str]; 29] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -30,6 +30,9 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim"],
         &["sim", "btc"],
         &["batch"],
+        &["trace"],
+        &["trace", "extract"],
+        &["trace", "convert"],
         &["experiment"],
         &["experiment", "list"],
         &["experiment", "run"],

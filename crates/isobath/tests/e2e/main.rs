@@ -31,4 +31,5 @@ mod support;
 mod traces;
 mod two_hosts;
 mod unprivileged;
+mod vectors;
 mod whole;

@@ -1,0 +1,113 @@
+//! `isobath trace extract`.
+
+use super::format_of;
+use crate::cli::{Usage, print};
+use crate::host;
+use crate::trace::{self, Captures, Format, Output};
+use anyhow::anyhow;
+use jiff::Timestamp;
+use record::{Run, Status};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use units::Span;
+use vectors::extract::Options;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Captures (pcap or pcapng, also in gzip or zstd), parts of one trace in order; '-' is standard input.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// File for the vectors; without it only figures are told.
+    #[arg(short, long)]
+    out: Option<PathBuf>,
+    /// Its format [default: by its name].
+    #[arg(long, value_enum, requires = "out")]
+    format: Option<Format>,
+    /// Silence of an end that could have sent after which it begins another ADU.
+    #[arg(long, value_name = "TIME", default_value = "500ms")]
+    quiet_time: Span,
+    /// Silence after which an established connection has ended.
+    #[arg(long, value_name = "TIME", default_value = "124min")]
+    idle: Span,
+    /// Connections that may be open at once.
+    #[arg(long, value_name = "N", default_value_t = Options::default().most_open, value_parser = most_open)]
+    most_open: usize,
+    /// Print the run as JSON instead of the scorecard.
+    #[arg(long)]
+    json: bool,
+    /// As for other verbs; there is no progress to show.
+    #[arg(short, long, hide = true)]
+    quiet: bool,
+}
+
+/// As many as have numbers.
+fn most_open(text: &str) -> Result<usize, String> {
+    let number = text
+        .parse()
+        .map_err(|_| "a number of connections".to_owned())?;
+    if (1..=1 << 30).contains(&number) {
+        Ok(number)
+    } else {
+        Err("from 1 to 1073741824 connections".to_owned())
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let standard = args.files.iter().filter(|file| *file == Path::new("-"));
+    if standard.count() > 1 {
+        return Err(Usage::of(anyhow!("standard input ('-') can be read once")));
+    }
+    let format = args.out.as_deref().map(|out| format_of(out, args.format));
+    let format = format.transpose()?;
+    let options = Options {
+        quiet: args.quiet_time.0,
+        idle: args.idle.0,
+        most_open: args.most_open,
+        ..Options::default()
+    };
+    let mut run = Run::new("trace-extract", Timestamp::now(), args.plan(format));
+    run.hosts = vec![host::facts("client")];
+    let captures = Captures::open(&args.files)?;
+    let mut output = match (&args.out, format) {
+        (Some(out), Some(format)) => Some(Output::create(out, format, true)?),
+        _ => None,
+    };
+    let found = captures.extract(options, |extracted| match &mut output {
+        Some(output) => output.extracted(extracted),
+        None => Ok(()),
+    })?;
+    output.map_or(Ok(()), Output::finish)?;
+    run.summary = trace::summary(&found);
+    run.warnings = trace::warnings(&found);
+    run.status = if found.damaged.is_empty() {
+        Status::Complete
+    } else {
+        Status::Incomplete
+    };
+    if args.json {
+        print(&serde_json::to_string_pretty(&run)?)?;
+    } else {
+        let mut card = trace::scorecard(&found);
+        for warning in &run.warnings {
+            card += &format!("warning       {} - {}\n", warning.message, warning.advice);
+        }
+        if let Some(out) = &args.out {
+            card += &format!("vectors       {}\n", out.display());
+        }
+        print(&card)?;
+    }
+    Ok(run.exit_status())
+}
+
+impl Args {
+    fn plan(&self, format: Option<Format>) -> serde_json::Value {
+        json!({
+            "files": self.files,
+            "out": self.out,
+            "format": format.map(Format::name),
+            "quiet_time": self.quiet_time,
+            "idle": self.idle,
+            "most_open": self.most_open,
+        })
+    }
+}

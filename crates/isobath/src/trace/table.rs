@@ -1,0 +1,323 @@
+//! Vectors as rows of a table: one for each ADU, with its connection's figures beside it.
+//!
+//! Columns that say the same in every row of a connection cost next to nothing in Parquet, and one table in one file is
+//! what every reader of Parquet can group by connection.
+
+use anyhow::bail;
+use record::{Label, table};
+use std::time::Duration;
+use vectors::extract::Extracted;
+use vectors::{Body, Loss, MAX_ADUS, Side, Vector};
+
+table! {
+    /// One ADU of a connection vector, with the figures of its connection.
+    pub(crate) struct Turn in "vectors" {
+        /// Number of the connection in the file, from 0; its rows follow each other.
+        vector: u64,
+        /// When the connection began, from the beginning of the trace.
+        start_ns: u64 => "ns",
+        /// `sequential` or `concurrent`.
+        kind: Label,
+        /// Number of the ADU in the connection, from 0, by when it began.
+        turn: u32,
+        /// Who sent it: `initiator` or `acceptor`.
+        side: Label,
+        /// Its size.
+        adu_bytes: u64 => "bytes",
+        /// Time since the end of the ADU before it; in a concurrent connection, of the one of the same end before it; for the first, since the connection was established.
+        wait_ns: u64 => "ns",
+        /// From its end to the close of the connection (of this end, in a concurrent one), for the last ADU; null for others, and when no close was seen.
+        tail_ns: Option<u64> => "ns",
+        /// Shortest round trip over the whole path; null when unknown.
+        min_rtt_ns: Option<u64> => "ns",
+        /// The half of it between the monitor and the initiator.
+        rtt_initiator_ns: Option<u64> => "ns",
+        /// The half of it between the monitor and the acceptor.
+        rtt_acceptor_ns: Option<u64> => "ns",
+        /// Largest receive window that the initiator advertised, scaled.
+        window_initiator_bytes: u32 => "bytes",
+        /// Largest receive window that the acceptor advertised, scaled.
+        window_acceptor_bytes: u32 => "bytes",
+        /// Segments lost of those that the initiator sent.
+        loss_initiator: f64,
+        /// Segments lost of those that the acceptor sent.
+        loss_acceptor: f64,
+        /// Largest segment that the initiator sends; null when a SYN was not seen.
+        mss_initiator_bytes: Option<u32> => "bytes",
+        /// Largest segment that the acceptor sends; null when a SYN was not seen.
+        mss_acceptor_bytes: Option<u32> => "bytes",
+        /// First number of the connection in the file it came from; 0 for a capture.
+        id_first: u64,
+        /// Second number of the connection in the file it came from; 0 for a capture.
+        id_second: u64,
+        /// Whether SYN and FIN or RST were seen; null when the vector is from no capture, as all below.
+        complete: Option<bool>,
+        /// Address and port of the initiator.
+        initiator: Option<String>,
+        /// Address and port of the acceptor.
+        acceptor: Option<String>,
+        /// Whether a SYN told who is who; else the ports did, or who was seen first.
+        initiator_known: Option<bool>,
+        /// From the first packet to the last.
+        duration_ns: Option<u64> => "ns",
+        /// Packets of the initiator.
+        packets_initiator: Option<u64> => "packets",
+        /// Packets of the acceptor.
+        packets_acceptor: Option<u64> => "packets",
+        /// Octets of the initiator's packets, IP headers included.
+        bytes_initiator: Option<u64> => "bytes",
+        /// Octets of the acceptor's packets, IP headers included.
+        bytes_acceptor: Option<u64> => "bytes",
+        /// Data of the initiator that must have been sent and is not in the capture.
+        unseen_initiator_bytes: Option<u64> => "bytes",
+        /// Data of the acceptor that must have been sent and is not in the capture.
+        unseen_acceptor_bytes: Option<u64> => "bytes",
+    }
+}
+
+const KINDS: [&str; 2] = ["sequential", "concurrent"];
+const SIDES: [&str; 2] = ["initiator", "acceptor"];
+
+impl Turn {
+    /// The rows of a connection of a capture.
+    pub(crate) fn of_extracted(number: u64, extracted: &Extracted) -> Vec<Self> {
+        let seen = &extracted.seen;
+        let [initiator, acceptor] = seen.ends.map(|end| end.to_string());
+        let [rtt_acceptor_ns, rtt_initiator_ns] = seen.half_rtt.map(|half| half.map(nanos));
+        let mut rows = Self::of(number, &extracted.vector);
+        for row in &mut rows {
+            row.rtt_initiator_ns = rtt_initiator_ns;
+            row.rtt_acceptor_ns = rtt_acceptor_ns;
+            row.complete = Some(seen.complete);
+            row.initiator = Some(initiator.clone());
+            row.acceptor = Some(acceptor.clone());
+            row.initiator_known = Some(seen.initiator_known);
+            row.duration_ns = Some(nanos(seen.duration));
+            [row.packets_initiator, row.packets_acceptor] = seen.packets.map(Some);
+            [row.bytes_initiator, row.bytes_acceptor] = seen.bytes.map(Some);
+            [row.unseen_initiator_bytes, row.unseen_acceptor_bytes] = seen.unseen.map(Some);
+        }
+        rows
+    }
+
+    /// The rows of a vector.
+    pub(crate) fn of(number: u64, vector: &Vector) -> Vec<Self> {
+        let turns = vector.body.turns();
+        let tails = tails(&vector.body);
+        let rows = turns.iter().zip(0..).map(|(turn, at)| Self {
+            vector: number,
+            start_ns: nanos(vector.start),
+            kind: KINDS[usize::from(!vector.body.is_sequential())].into(),
+            turn: at,
+            side: SIDES[turn.side.index()].into(),
+            adu_bytes: turn.bytes,
+            wait_ns: nanos(turn.wait),
+            tail_ns: tails
+                .iter()
+                .find(|(last, _)| *last == at)
+                .and_then(|(_, tail)| tail.map(nanos)),
+            min_rtt_ns: vector.min_rtt.map(nanos),
+            rtt_initiator_ns: None,
+            rtt_acceptor_ns: None,
+            window_initiator_bytes: vector.windows[0],
+            window_acceptor_bytes: vector.windows[1],
+            loss_initiator: vector.loss[0].share(),
+            loss_acceptor: vector.loss[1].share(),
+            mss_initiator_bytes: vector.mss.map(|mss| mss[0]),
+            mss_acceptor_bytes: vector.mss.map(|mss| mss[1]),
+            id_first: vector.ids[0],
+            id_second: vector.ids[1],
+            complete: None,
+            initiator: None,
+            acceptor: None,
+            initiator_known: None,
+            duration_ns: None,
+            packets_initiator: None,
+            packets_acceptor: None,
+            bytes_initiator: None,
+            bytes_acceptor: None,
+            unseen_initiator_bytes: None,
+            unseen_acceptor_bytes: None,
+        });
+        rows.collect()
+    }
+
+    /// The vector of a connection's rows, of which there is at least one.
+    pub(crate) fn vector(rows: &[Self]) -> anyhow::Result<Vector> {
+        let Some(first) = rows.first() else {
+            bail!("a vector without ADUs");
+        };
+        if rows.len() > MAX_ADUS {
+            bail!("vector {} has more than {MAX_ADUS} ADUs", first.vector);
+        }
+        Ok(Vector {
+            start: Duration::from_nanos(first.start_ns),
+            ids: [first.id_first, first.id_second],
+            windows: [first.window_initiator_bytes, first.window_acceptor_bytes],
+            min_rtt: first.min_rtt_ns.map(Duration::from_nanos),
+            loss: [loss(first.loss_initiator)?, loss(first.loss_acceptor)?],
+            mss: first
+                .mss_initiator_bytes
+                .zip(first.mss_acceptor_bytes)
+                .map(|(a, b)| [a, b]),
+            body: body(rows)?,
+        })
+    }
+}
+
+/// The last ADU of a sequential connection, or of each end of a concurrent one, and the time until the close.
+fn tails(body: &Body) -> Vec<(u32, Option<Duration>)> {
+    let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
+    match body {
+        Body::Sequential { turns, tail } => {
+            let last = number(turns.len().checked_sub(1));
+            last.map(|last| (last, *tail)).into_iter().collect()
+        }
+        Body::Concurrent { turns, tails } => {
+            let last = |side| number(turns.iter().rposition(|turn| turn.side == side));
+            let tails = Side::BOTH.map(|side| last(side).map(|last| (last, tails[side.index()])));
+            tails.into_iter().flatten().collect()
+        }
+    }
+}
+
+fn body(rows: &[Turn]) -> anyhow::Result<Body> {
+    let mut turns = Vec::with_capacity(rows.len());
+    let mut tails = [None; 2];
+    let mut tail = None;
+    for row in rows {
+        let side = match row.side.as_ref() {
+            "initiator" => Side::Initiator,
+            "acceptor" => Side::Acceptor,
+            other => bail!("an ADU of vector {} was sent by '{other}'", row.vector),
+        };
+        if row.adu_bytes == 0 {
+            bail!("vector {} has an ADU of no octets", row.vector);
+        }
+        tail = row.tail_ns.map(Duration::from_nanos);
+        tails[side.index()] = tail;
+        let wait = Duration::from_nanos(row.wait_ns);
+        turns.push(vectors::Turn {
+            side,
+            bytes: row.adu_bytes,
+            wait,
+        });
+    }
+    match rows.first().map(|row| row.kind.as_ref()) {
+        Some("sequential") => Ok(Body::Sequential { turns, tail }),
+        Some("concurrent") => Ok(Body::Concurrent { turns, tails }),
+        other => bail!("a vector is of the kind {other:?}"),
+    }
+}
+
+fn loss(share: f64) -> anyhow::Result<Loss> {
+    let loss = format!("{share:.6}").parse();
+    loss.map_err(|()| anyhow::anyhow!("{share} is no share of lost segments"))
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Row;
+
+    fn turn(side: Side, bytes: u64, wait_ms: u64) -> vectors::Turn {
+        vectors::Turn {
+            side,
+            bytes,
+            wait: Duration::from_millis(wait_ms),
+        }
+    }
+
+    fn vector(body: Body) -> Vector {
+        Vector {
+            start: Duration::from_nanos(1_234_567_891),
+            ids: [3, 4],
+            windows: [65_535, 1 << 20],
+            min_rtt: Some(Duration::from_micros(40_001)),
+            loss: [Loss::from_millionths(157_901), Loss::NONE],
+            mss: Some([1_460, 536]),
+            body,
+        }
+    }
+
+    #[test]
+    fn what_became_rows_becomes_the_vector_again() {
+        let one = vec![
+            turn(Side::Initiator, 10, 5),
+            turn(Side::Acceptor, 20, 0),
+            turn(Side::Acceptor, 30, 600),
+        ];
+        let tail = Some(Duration::from_millis(7));
+        for body in [
+            Body::Sequential {
+                turns: one.clone(),
+                tail,
+            },
+            Body::Sequential {
+                turns: one.clone(),
+                tail: None,
+            },
+            Body::Concurrent {
+                turns: one.clone(),
+                tails: [tail, None],
+            },
+            Body::Concurrent {
+                turns: one[1..].to_vec(),
+                tails: [None, tail],
+            },
+        ] {
+            let vector = vector(body);
+            let rows = Turn::of(8, &vector);
+            assert_eq!(Turn::vector(&rows).unwrap(), vector);
+        }
+    }
+
+    #[test]
+    fn every_column_is_documented_in_its_order() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/output.md");
+        let document = std::fs::read_to_string(path).unwrap();
+        let (_, section) = document.split_once("\n### vectors\n").unwrap();
+        let section = section.split("\n#").next().unwrap_or_default();
+        let names = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+        let fields = Turn::fields();
+        let columns = fields.iter().map(|field| field.name().as_str());
+        assert!(names.map(|(name, _)| name).eq(columns));
+    }
+
+    #[test]
+    fn rows_that_say_something_else_are_refused() {
+        let body = Body::Sequential {
+            turns: vec![turn(Side::Initiator, 10, 5)],
+            tail: None,
+        };
+        let rows = Turn::of(8, &vector(body));
+        let changed = |change: fn(&mut Turn)| {
+            let mut rows = rows.clone();
+            change(&mut rows[0]);
+            Turn::vector(&rows).unwrap_err().to_string()
+        };
+        assert_eq!(
+            changed(|row| row.side = "both".into()),
+            "an ADU of vector 8 was sent by 'both'"
+        );
+        assert_eq!(
+            changed(|row| row.adu_bytes = 0),
+            "vector 8 has an ADU of no octets"
+        );
+        assert_eq!(
+            changed(|row| row.loss_acceptor = f64::NAN),
+            "NaN is no share of lost segments"
+        );
+        assert_eq!(
+            changed(|row| row.kind = "x".into()),
+            "a vector is of the kind Some(\"x\")"
+        );
+        assert!(Turn::vector(&[]).is_err());
+    }
+}
