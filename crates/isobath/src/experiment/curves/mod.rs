@@ -234,7 +234,7 @@ mod tests {
         let found = crate::experiment::Description::parse(text, "curves").unwrap();
         match found.study {
             crate::experiment::Study::Curves(curves) => curves,
-            _ => unreachable!("it is that study"),
+            _ => panic!("it is that study"),
         }
     }
 

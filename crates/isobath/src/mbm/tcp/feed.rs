@@ -45,7 +45,7 @@ enum Way {
         segments: usize,
         alone: bool,
     },
-    Bursts(Bursts),
+    Bursts(Box<Bursts>),
 }
 
 struct Bursts {
@@ -88,12 +88,12 @@ impl<'a> Feed<'a> {
                 let schedule = Schedule::new(pattern, start);
                 let shape: Shape = schedule.shape();
                 let span = PER_PACKET * shape.burst_packets;
-                Way::Bursts(Bursts {
+                Way::Bursts(Box::new(Bursts {
                     keeping: Keeping::new(shape, plan.target.rtt(), span),
                     schedule,
                     due: 0,
                     open: VecDeque::new(),
-                })
+                }))
             }
         };
         if matches!(way, Way::Backlog { .. }) {
