@@ -45,6 +45,23 @@ pub struct TestPlan {
 }
 
 impl TestPlan {
+    /// What it costs with so many streams side by side: as much time, and as many packets of each.
+    #[must_use]
+    pub fn times(self, streams: u16) -> Self {
+        let cost = |cost: Cost| Cost {
+            packets: cost.packets.saturating_mul(streams.into()),
+            bytes: cost.bytes.saturating_mul(streams.into()),
+            ..cost
+        };
+        Self {
+            test: self.test,
+            least: cost(self.least),
+            good: self.good.map(cost),
+            bad: self.bad.map(cost),
+            worst: self.worst.map(cost),
+        }
+    }
+
     /// Whether a person should be asked first: more than 60 s or 1 GB at best.
     pub fn is_long(&self) -> bool {
         self.least.seconds > ASK_SECONDS || self.least.bytes > ASK_BYTES

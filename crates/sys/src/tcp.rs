@@ -33,6 +33,32 @@ pub fn set_max_pacing(fd: &impl AsFd, rate: Option<Rate>) -> Result<(), Error> {
         .map_err(|e| Error::io("set maximum pacing rate of", name(fd), e))
 }
 
+/// Segments of at most `octets` of data and TCP's own options (`TCP_MAXSEG`), both ways when it is set before the connection is made.
+///
+/// # Errors
+/// When the kernel refuses: Linux takes 88 to 32,767.
+pub fn set_max_segment(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
+    SockRef::from(fd)
+        .set_tcp_mss(octets)
+        .map_err(|e| Error::io("set TCP_MAXSEG of", name(fd), e))
+}
+
+/// Gives the kernel as much of `octets` to send as it has room for; waits as a write would, or not at all. If `alone`, their last octet
+/// ends a segment: nothing that is written later joins it (`MSG_EOR`), so segments that are written one by one are paced one by one.
+///
+/// # Errors
+/// Those of a write.
+pub fn send(fd: &impl AsFd, octets: &[u8], alone: bool, waits: bool) -> io::Result<usize> {
+    let mut flags = libc::MSG_NOSIGNAL;
+    if alone {
+        flags |= libc::MSG_EOR;
+    }
+    if !waits {
+        flags |= libc::MSG_DONTWAIT;
+    }
+    SockRef::from(fd).send_with_flags(octets, flags)
+}
+
 /// Whether small writes leave at once (`true`) or wait for the acknowledgement of what is on the
 /// way (Nagle's algorithm, RFC 9293 section 3.7.4).
 ///

@@ -364,6 +364,7 @@ impl Run<'_> {
         let job = kernel::Job {
             limit: setup.limit,
             mss: setup.options.mss,
+            pace: None,
             patience: setup.patience.0,
             watch: &watch,
             abort: &abort,

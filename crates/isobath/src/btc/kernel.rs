@@ -19,7 +19,7 @@ use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
 use transport::Options;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// How often the window is looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -37,6 +37,8 @@ pub(crate) struct Job<'a> {
     pub(crate) limit: Limit,
     /// Octets of payload in a full segment, by which a limit in segments is reckoned.
     pub(crate) mss: u16,
+    /// The rate above which it is not to send.
+    pub(crate) pace: Option<Rate>,
     pub(crate) patience: Duration,
     pub(crate) watch: &'a Watch,
     pub(crate) abort: &'a (dyn Fn() -> bool + Sync),
@@ -65,6 +67,10 @@ pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>
     let _ = options.set_tcp_notsent_lowat(UNSENT);
     let _ = options.set_linger(Some(Duration::ZERO));
     let _ = socket.set_write_timeout(Some(LOOK));
+    if job.pace.is_some() {
+        // A kernel that cannot would show it in its throughput.
+        let _ = tcp::set_max_pacing(socket, job.pace);
+    }
     let before = settled(socket, job.abort);
     let start = clock::now();
     let mut sending = Sending {
@@ -117,7 +123,7 @@ pub(crate) fn offer_window(socket: &TcpStream, options: &Options) {
 }
 
 /// Waits until what the socket has sent so far, its preamble, is acknowledged.
-fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
+pub(crate) fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
     loop {
         let info = tcp::info(socket).unwrap_or_default();
         let is_quiet =

@@ -13,7 +13,7 @@ pub(crate) mod capture;
 pub(crate) mod far;
 pub(crate) mod findings;
 pub(crate) mod icmp;
-mod kernel;
+pub(crate) mod kernel;
 mod link;
 pub(crate) mod log;
 pub(crate) mod messages;

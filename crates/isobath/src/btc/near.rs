@@ -195,6 +195,7 @@ impl<'a> Near<'a> {
         let job = kernel::Job {
             limit: plan.limit,
             mss: plan.options.mss,
+            pace: plan.pace,
             patience: plan.patience.0,
             watch: &self.watch,
             abort,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stats::random::SplitMix64;
 use std::time::Duration;
 use transport::Options;
-use units::{Dscp, Span};
+use units::{Dscp, Rate, Span};
 
 /// Pause between two rounds: what the one left on the path shall not meet the other.
 pub(crate) const PAUSE: Duration = Duration::from_millis(500);
@@ -46,6 +46,9 @@ pub(crate) struct Plan {
     /// What carries each repetition, where that is not the same for all: ours beyond the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<Tool>,
+    /// What the kernel's transfers send at most, data alone; null without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pace: Option<Rate>,
     /// The rules of the sender and the receiver.
     pub(crate) options: Options,
     /// Class of the data and of the acknowledgements.
@@ -183,6 +186,10 @@ impl Plan {
                     .to_owned(),
             );
         }
+        let is_kernels = !self.tools.is_empty() && self.tools.iter().all(|t| *t == Tool::Kernel);
+        if self.pace.is_some() && (self.direction == Direction::Down || !is_kernels) {
+            return Err("--pace is for the kernel's transfers from here - add --tools kernel, and leave out --reverse".to_owned());
+        }
         if self.mode == Mode::OneWay && self.direction == Direction::Down {
             return Err("--one-way needs the sender here - leave out --reverse".to_owned());
         }
@@ -308,6 +315,7 @@ mod tests {
             repeat: 8,
             compare: true,
             tools: Vec::new(),
+            pace: None,
             options: Options::default(),
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(30)),

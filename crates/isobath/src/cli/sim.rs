@@ -116,6 +116,7 @@ impl Args {
             repeat: 1,
             compare: false,
             tools: Vec::new(),
+            pace: None,
             options: self.rules.options()?,
             class: Dscp::CS0,
             patience: Span(Duration::from_secs(300)),

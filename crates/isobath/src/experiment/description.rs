@@ -10,6 +10,7 @@
 //! ```
 
 use super::composition::Composition;
+use super::curves::Curves;
 use super::error::Error;
 use super::grid::Grid;
 use super::growth::Growth;
@@ -38,6 +39,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "mbm/composition",
     "mbm/boundary",
     "mbm/testbed",
+    "mbm/throughput-curves",
 ];
 
 /// An experiment.
@@ -64,6 +66,8 @@ pub(crate) struct Description {
 pub(crate) enum Study {
     /// Losses of parts against that of the whole.
     Composition(Composition),
+    /// TCP's throughput over round trip and loss, free and held to a rate.
+    Curves(Curves),
     /// Ours, the kernel's and virtual time over a grid of paths.
     Grid(Grid),
     /// The growth of the window.
@@ -137,6 +141,7 @@ impl Study {
     fn check(&self) -> Result<(), String> {
         match self {
             Self::Composition(composition) => composition.check(),
+            Self::Curves(curves) => curves.check(),
             Self::Grid(grid) => grid.check(),
             Self::Growth(growth) => growth.check(),
             Self::Mathis(mathis) => mathis.check(),

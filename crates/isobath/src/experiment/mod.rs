@@ -12,6 +12,7 @@
 //! | [`growth`] | is the window's growth per window more aggressive than that per acknowledgement? |
 //! | [`mathis`] | does throughput follow the square root of loss? |
 //! | [`composition`] | does the loss of two links compose to that of the path over both? |
+//! | [`curves`] | does TCP keep a rate as far as round trip and loss let it? |
 //! | [`verdicts`] | do tests of model based metrics give the verdicts that their papers say? |
 //!
 //! After each step the experiment's folder says what has been done ([`folder`]), so that an experiment that was
@@ -31,6 +32,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod composition;
+pub(crate) mod curves;
 pub(crate) mod description;
 pub(crate) mod display;
 pub(crate) mod error;
@@ -56,6 +58,7 @@ impl Study {
     pub(crate) fn expected(&self, scale: Scale, jobs: usize) -> std::time::Duration {
         match self {
             Self::Composition(composition) => composition.expected(scale, jobs),
+            Self::Curves(curves) => curves.expected(scale, jobs),
             Self::Grid(grid) => grid.expected(scale, jobs),
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
@@ -73,6 +76,7 @@ impl Study {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> anyhow::Result<()> {
         match self {
             Self::Composition(composition) => composition::run(composition, bench),
+            Self::Curves(curves) => curves::run(curves, bench),
             Self::Grid(grid) => grid::run(grid, bench),
             Self::Growth(growth) => growth::run(growth, bench),
             Self::Mathis(mathis) => mathis::run(mathis, bench),
@@ -95,6 +99,7 @@ impl Study {
             Self::Composition(composition) => {
                 Ok(composition::conclude(composition, bench, experiment))
             }
+            Self::Curves(curves) => Ok(curves::conclude(curves, bench, experiment)),
             Self::Grid(grid) => Ok(grid::conclude(grid, bench, experiment)),
             Self::Growth(growth) => growth::conclude(growth, bench, experiment),
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),

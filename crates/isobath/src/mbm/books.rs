@@ -1,5 +1,6 @@
 //! What each end knows of a test when it is over.
 
+use super::tcp::TcpBooks;
 use mbm::loss::{Counts, LossReport};
 use mbm::stream::{PatternReport, Round, ScanReport};
 use mbm::verdict::{TestFigures, Verdict};
@@ -26,6 +27,9 @@ pub(crate) struct SenderBooks {
     /// What the receiver had told by then.
     pub(crate) told: Counts,
     pub(crate) quality: Quality,
+    /// Of a test that TCP carried.
+    #[serde(default)]
+    pub(crate) tcp: Option<TcpBooks>,
 }
 
 /// The receiver's books.

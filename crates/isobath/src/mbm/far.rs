@@ -6,7 +6,8 @@
 
 use super::link::{Link, Terms};
 use super::messages::{Done, Far, FarBooks, Near, Passed, ROWS_PER_LINE, Setup, TestSetup};
-use super::plan::Plan;
+use super::plan::{Carrier, Plan};
+use super::sending::Together;
 use super::{receiving, sending};
 use crate::btc::plan::Direction;
 use crate::rrul::far::Equipment;
@@ -16,6 +17,7 @@ use mbm::loss::Counts;
 use session::{Control, Error, Session};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 use sys::clock;
 use sys::proc::OwnCpu;
@@ -63,29 +65,32 @@ pub(crate) fn serve(
 }
 
 /// A run at its far end.
-struct Run<'a> {
-    session: &'a Session,
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
     equipment: &'a Equipment,
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
 }
 
 impl Run<'_> {
     /// One test, from the client's word of it to the books.
     fn test(&self, control: &mut Control, setup: TestSetup) -> Result<(), Error> {
+        if self.plan.carrier == Carrier::Tcp {
+            return self.by_tcp(control, setup);
+        }
         let prepared = self.check(setup).and_then(|()| self.prepare(setup));
-        let mut link = match prepared {
-            Ok(link) => link,
+        let mut links = match prepared {
+            Ok(links) => links,
             Err(reason) => return control.send(&Far::Refused(reason)),
         };
         control.send(&Far::Ready)?;
         match self.plan.direction {
-            Direction::Up => self.receive(control, setup, &mut link),
-            Direction::Down => self.send(control, setup, &mut link),
+            Direction::Up => self.receive(control, setup, &mut links),
+            Direction::Down => self.send(control, setup, &mut links),
         }
     }
 
     /// What can be found wrong before the test. The client has the key, which is no reason to believe its numbers.
-    fn check(&self, setup: TestSetup) -> Result<(), String> {
+    pub(super) fn check(&self, setup: TestSetup) -> Result<(), String> {
         self.plan.check()?;
         self.plan.check_path(path_rtt(setup))?;
         let left = self.session.ends.since(clock::now());
@@ -95,10 +100,15 @@ impl Run<'_> {
                 left.as_secs_f64()
             ));
         }
-        let (asked, allowed) = (
-            self.rate(setup),
-            f64::from(self.session.limits.datagrams_per_s),
-        );
+        let limits = &self.session.limits;
+        if u32::from(self.plan.streams) > limits.streams {
+            return Err(format!(
+                "{} streams at once - this server allows {}",
+                self.plan.streams, limits.streams
+            ));
+        }
+        let asked = self.rate(setup) * f64::from(self.plan.streams);
+        let allowed = f64::from(limits.datagrams_per_s);
         if asked > allowed {
             return Err(format!(
                 "{asked:.0} packets a second - this server allows {allowed:.0}"
@@ -115,12 +125,15 @@ impl Run<'_> {
         )
     }
 
-    /// Waits until the client has shown where it comes from, and opens the test's socket.
-    fn prepare(&self, setup: TestSetup) -> Result<Link, String> {
-        let mailbox = self
-            .equipment
-            .mailboxes
-            .open(self.session.id, setup.stream, 0);
+    /// Opens the sockets of the test's streams.
+    fn prepare(&self, setup: TestSetup) -> Result<Vec<Link>, String> {
+        let streams = (0..self.plan.streams).map(|number| setup.stream.saturating_add(number));
+        streams.map(|stream| self.open(stream)).collect()
+    }
+
+    /// Waits until the client has shown where the stream comes from, and opens a socket for it.
+    fn open(&self, stream: u16) -> Result<Link, String> {
+        let mailbox = self.equipment.mailboxes.open(self.session.id, stream, 0);
         let peer = mailbox.wait_for_peer(self.session, clock::now() + HELLO)?;
         let socket = self.equipment.socket.beside(peer.address, peer.local);
         let socket: UdpSocket = socket.map_err(|error| error.to_string())?;
@@ -128,7 +141,7 @@ impl Run<'_> {
         let keys = &self.session.keys;
         let terms = Terms {
             session: self.session.id,
-            stream: setup.stream,
+            stream,
             key_out: keys.to_client,
             key_in: keys.to_server,
             class: self.plan.class(),
@@ -141,37 +154,51 @@ impl Run<'_> {
         &self,
         control: &mut Control,
         setup: TestSetup,
-        link: &mut Link,
+        links: &mut [Link],
     ) -> Result<(), Error> {
-        let sent = AtomicU64::new(receiving::UNKNOWN);
+        let sent = links.iter().map(|_| AtomicU64::new(receiving::UNKNOWN));
+        let sent: Vec<_> = sent.collect();
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
-        let job = receiving::Job {
-            plan: self.plan,
-            report_every: report_every(self.plan, setup),
-            sent: &sent,
-            abort: &abort,
-        };
-        let books = std::thread::scope(|scope| -> Result<_, Error> {
+        let report_every = report_every(self.plan, setup);
+        let books = std::thread::scope(|scope| -> Result<Vec<_>, Error> {
             let _stop = StopOnDrop(&stop);
-            let receiving = scope.spawn(|| receiving::run(&job, link));
-            let count = self.end(control)?;
-            sent.store(count, Ordering::Relaxed);
-            Ok(receiving.join().ok())
+            let receiving = links.iter_mut().zip(&sent).map(|(link, sent)| {
+                let job = receiving::Job {
+                    plan: self.plan,
+                    report_every,
+                    sent,
+                    abort: &abort,
+                };
+                scope.spawn(move || receiving::run(&job, link))
+            });
+            let receiving: Vec<_> = receiving.collect();
+            let mut counts = self.end(control)?.into_iter();
+            for sent in &sent {
+                sent.store(counts.next().unwrap_or(0), Ordering::Relaxed);
+            }
+            let books = receiving.into_iter();
+            Ok(books.map(|receiving| receiving.join().ok()).collect())
         })?;
-        match books {
-            Some(books) => control.send(&Far::Books(FarBooks::Receiver(Box::new(books)))),
-            None => control.send(&Far::Refused("the receiver broke down".to_owned())),
+        for books in books {
+            let Some(books) = books else {
+                return control.send(&Far::Refused("the receiver broke down".to_owned()));
+            };
+            control.send(&Far::Books(FarBooks::Receiver(Box::new(books))))?;
         }
+        Ok(())
     }
 
-    /// How many packets the client says it has sent, once it says so.
-    fn end(&self, control: &mut Control) -> Result<u64, Error> {
+    /// How many packets the client says each of its streams has sent, once it says so.
+    pub(super) fn end(&self, control: &mut Control) -> Result<Vec<u64>, Error> {
         let deadline = clock::now() + self.plan.timeout.0 + GRACE;
         loop {
             match control.recv(LOOK) {
-                Ok(Near::End(sent)) => return Ok(sent.min(receiving::UNKNOWN - 1)),
-                Ok(Near::Finish) => return Ok(0),
+                Ok(Near::End(sent)) => {
+                    let known = |sent: u64| sent.min(receiving::UNKNOWN - 1);
+                    return Ok(sent.into_iter().map(known).collect());
+                }
+                Ok(Near::Finish) => return Ok(Vec::new()),
                 Ok(Near::Go | Near::Test(_)) => {}
                 Err(Error::Timeout { .. }) if clock::now() < deadline => {}
                 Err(error) => return Err(error),
@@ -179,53 +206,82 @@ impl Run<'_> {
         }
     }
 
-    fn send(&self, control: &mut Control, setup: TestSetup, link: &mut Link) -> Result<(), Error> {
+    /// Whether the client lets the test begin.
+    pub(super) fn wait_for_go(control: &mut Control) -> Result<bool, Error> {
         loop {
             match control.recv(NEXT)? {
-                Near::Go => break,
+                Near::Go => return Ok(true),
                 Near::End(_) | Near::Test(_) => {}
-                Near::Finish => return Ok(()),
+                Near::Finish => return Ok(false),
             }
         }
-        let stop = AtomicBool::new(false);
-        let abort = || self.is_over(&stop);
-        let watch = Mutex::new(Counts::default());
-        let job = sending::Job {
-            plan: self.plan,
-            test: setup.test,
-            path_rtt: path_rtt(setup),
-            abort: &abort,
-            watch: &watch,
-        };
-        let sent = std::thread::scope(|scope| -> Result<_, Error> {
-            let _stop = StopOnDrop(&stop);
-            let sending = scope.spawn(|| sending::run(&job, link));
-            while !sending.is_finished() {
+    }
+
+    /// What each of `sends` returns, which the client may have stopped.
+    pub(super) fn until_sent<T: Send>(
+        control: &mut Control,
+        stop: &AtomicBool,
+        sends: Vec<impl FnOnce() -> Result<T, String> + Send>,
+    ) -> Result<Vec<Result<T, String>>, Error> {
+        std::thread::scope(|scope| -> Result<_, Error> {
+            let _stop = StopOnDrop(stop);
+            let sending = sends.into_iter().map(|send| scope.spawn(send));
+            let sending: Vec<_> = sending.collect();
+            while !sending.iter().all(ScopedJoinHandle::is_finished) {
                 match control.recv(LOOK) {
                     Ok(Near::End(_) | Near::Finish) => stop.store(true, Ordering::Relaxed),
                     Ok(_) | Err(Error::Timeout { .. }) => {}
                     Err(error) => return Err(error),
                 }
             }
-            Ok(sending
-                .join()
-                .unwrap_or_else(|_| Err("the sender broke down".to_owned())))
-        })?;
-        match sent {
-            Ok((books, rows)) => {
-                hand_over(control, rows)?;
-                control.send(&Far::Books(FarBooks::Sender(Box::new(books))))
-            }
-            Err(reason) => control.send(&Far::Refused(reason)),
-        }
+            let broken = |_| Err("the sender broke down".to_owned());
+            let sent = sending.into_iter();
+            Ok(sent.map(|s| s.join().unwrap_or_else(broken)).collect())
+        })
     }
 
-    fn is_over(&self, stop: &AtomicBool) -> bool {
+    fn send(
+        &self,
+        control: &mut Control,
+        setup: TestSetup,
+        links: &mut [Link],
+    ) -> Result<(), Error> {
+        if !Self::wait_for_go(control)? {
+            return Ok(());
+        }
+        let stop = AtomicBool::new(false);
+        let abort = || self.is_over(&stop);
+        let watch = Mutex::new(Counts::default());
+        let together = Together::of(links.len());
+        let sends = links.iter_mut().map(|link| {
+            let job = sending::Job {
+                plan: self.plan,
+                test: setup.test,
+                path_rtt: path_rtt(setup),
+                together: &together,
+                abort: &abort,
+                watch: &watch,
+            };
+            move || sending::run(&job, link)
+        });
+        for sent in Self::until_sent(control, &stop, sends.collect())? {
+            match sent {
+                Ok((books, rows)) => {
+                    hand_over(control, rows)?;
+                    control.send(&Far::Books(FarBooks::Sender(Box::new(books))))?;
+                }
+                Err(reason) => return control.send(&Far::Refused(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_over(&self, stop: &AtomicBool) -> bool {
         stop.load(Ordering::Relaxed) || self.session.is_closed()
     }
 }
 
-fn path_rtt(setup: TestSetup) -> Duration {
+pub(super) fn path_rtt(setup: TestSetup) -> Duration {
     Duration::from_nanos(setup.path_rtt_ns)
 }
 

@@ -8,8 +8,9 @@
 //!   near: go        if the far end sends
 //!   ...   the test ...
 //!   near: end       so much was sent: where the near end sends, or to call the test off
-//!   far:  rows ...  what it saw, if it sends
-//!   far:  books     its side of the test
+//!   for each stream:
+//!     far:  rows ...  what it saw, if it sends
+//!     far:  books     its side of the test
 //! near: finish
 //! far:  done        what it has to say of itself
 //! ```
@@ -34,8 +35,8 @@ pub(crate) struct Setup {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Near {
-    /// The test is over: so many packets were sent.
-    End(u64),
+    /// The test is over: so many packets were sent by each stream; none to call it off.
+    End(Vec<u64>),
     /// So is the run.
     Finish,
     /// The far end may send.
@@ -47,7 +48,7 @@ pub(crate) enum Near {
 /// The far end's part in one test.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct TestSetup {
-    /// The number of its stream.
+    /// The number of its first stream.
     pub(crate) stream: u16,
     pub(crate) test: Test,
     /// Round trip of the path when it was idle.
@@ -58,7 +59,7 @@ pub(crate) struct TestSetup {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Far {
-    /// Its side of the test.
+    /// Its side of one stream of the test; the streams in their order.
     Books(FarBooks),
     /// Of itself.
     Done(Done),
@@ -66,7 +67,7 @@ pub(crate) enum Far {
     Ready,
     /// It will not.
     Refused(String),
-    /// Packets, as its sender saw them.
+    /// Packets of the stream whose books come next, as its sender saw them.
     Rows(Vec<Passed>),
 }
 

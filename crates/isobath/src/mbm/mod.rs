@@ -4,6 +4,8 @@
 //! *sender* that drives a test's stream and judges it, and a *receiver* that keeps the books of what arrived. The receiver answers
 //! with short reports that carry its books' totals, so the sender knows the truth half a round trip later however many of the reports are lost.
 //!
+//! The packets are datagrams, or ([`tcp`]) segments of the kernel's TCP.
+//!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
 //! the two ends of a test ([`sending`], [`receiving`], over a [`link`]) -> their books ([`books`]) -> [`summary`] ->
 //! [`scorecard`].
@@ -22,6 +24,7 @@ mod sending;
 mod spans;
 pub(crate) mod summary;
 pub(crate) mod tables;
+pub(crate) mod tcp;
 
 pub(crate) use plan::Plan;
 

@@ -17,6 +17,24 @@ const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 /// The largest window of a test, in packets: a sender keeps books of each, so this bounds its memory.
 const LARGEST_WINDOW: u32 = 1 << 18;
 
+/// What carries the packets of a test.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Carrier {
+    /// Datagrams that leave when they are to, whatever is lost.
+    #[default]
+    Udp,
+    /// The kernel's TCP, as the thesis had it: it slows down for losses.
+    Tcp,
+}
+
+/// The most streams side by side.
+const MOST_STREAMS: u16 = 64;
+
+const fn one() -> u16 {
+    1
+}
+
 /// A run, as it is agreed on and recorded.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Plan {
@@ -30,6 +48,11 @@ pub(crate) struct Plan {
     pub(crate) beta: f64,
     pub(crate) rule: Rule,
     pub(crate) tests: Vec<Test>,
+    #[serde(default)]
+    pub(crate) carrier: Carrier,
+    /// Streams side by side, each of the whole target, with bursts at the same instants (RFC 8337 section 6.4).
+    #[serde(default = "one")]
+    pub(crate) streams: u16,
     pub(crate) direction: Direction,
     pub(crate) class: Dscp,
     /// Whether packets can be marked instead of dropped.
@@ -61,10 +84,40 @@ impl Plan {
         if self.timeout.0 > LONGEST {
             return Err("a test has at most 24h".to_owned());
         }
+        if !(1..=MOST_STREAMS).contains(&self.streams) {
+            return Err(format!("there are 1 to {MOST_STREAMS} streams at once"));
+        }
+        if self.carrier == Carrier::Tcp {
+            self.check_tcp()?;
+        }
         let (mtu, least) = (self.target.mtu(), super::link::SHORTEST + HEADERS[1]);
         if mtu < least {
             return Err(format!(
                 "packets of {mtu} octets are too short for a measurement - use --mtu {least} or more"
+            ));
+        }
+        Ok(())
+    }
+
+    /// What TCP cannot carry of it.
+    fn check_tcp(&self) -> Result<(), String> {
+        let setup = self.setup(self.target.rtt());
+        for test in &self.tests {
+            setup.by_tcp(*test).map_err(|error| error.to_string())?;
+        }
+        if self.streams > 1 {
+            return Err("several streams at once go with --carrier udp".to_owned());
+        }
+        if self.ecn {
+            return Err(
+                "whether TCP uses ECN is the system's to say (net.ipv4.tcp_ecn) - leave --ecn out, or use --carrier udp".to_owned(),
+            );
+        }
+        if self.target.mtu() > super::tcp::LONGEST {
+            return Err(format!(
+                "TCP has no segments of {} octets here - use --mtu {} or less",
+                self.target.mtu(),
+                super::tcp::LONGEST
             ));
         }
         Ok(())
@@ -85,6 +138,11 @@ impl Plan {
             ));
         }
         Ok(())
+    }
+
+    /// Results that it comes to: one of each stream of each test.
+    pub(crate) fn results(&self) -> usize {
+        self.tests.len() * usize::from(self.streams)
     }
 
     /// The run length that the model asks for.

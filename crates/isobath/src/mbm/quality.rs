@@ -89,7 +89,7 @@ fn has_losses_in_runs(tested: &Tested) -> bool {
 pub(crate) fn status(plan: &Plan, outcome: &Outcome, warnings: &[Warning]) -> Status {
     let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
     let done = outcome.tests.len();
-    let is_whole = matches!(outcome.ending, Ending::Complete) && done == plan.tests.len();
+    let is_whole = matches!(outcome.ending, Ending::Complete) && done == plan.results();
     match (is_whole, done) {
         (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
         (false, _) => Status::Incomplete,

@@ -6,10 +6,12 @@
 mod ends;
 mod trip;
 
+pub(super) use ends::Halves;
+
 use super::books::{ReceiverBooks, SenderBooks};
 use super::link::{Link, Terms};
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
-use super::plan::Plan;
+use super::plan::{Carrier, Plan};
 use super::tables::Arrival;
 use super::{Live, Opening};
 use crate::btc::plan::Direction;
@@ -39,9 +41,11 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// What is needed to carry a plan out.
 pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 
-/// A test that is over.
+/// A test that is over, or one of its streams.
 pub(crate) struct Tested {
     pub(crate) test: Test,
+    /// Which of the streams side by side, from 1; none when it was the only one.
+    pub(crate) stream: Option<u16>,
     /// When it began, after the run's start.
     pub(crate) start_ns: u64,
     pub(crate) sender: SenderBooks,
@@ -79,9 +83,9 @@ impl sampler::Sink for &Cpus {
 }
 
 /// A run at work.
-struct Run<'a> {
-    context: &'a Context<'a>,
-    client: &'a mut Client,
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) client: &'a mut Client,
     record: &'a mut RecordWriter,
     origin: Instant,
     clock: ClockOffset,
@@ -177,12 +181,14 @@ impl Run<'_> {
 
     /// One test: agreed on, carried out, told.
     fn test(&mut self, test: Test, index: usize) -> Result<(), Broken> {
-        let stream = u16::try_from(index + 1).unwrap_or(u16::MAX);
-        let mut socket = UdpSocket::bind(any(self.client.peer))?;
-        socket.connect(self.client.peer)?;
-        let path_rtt = match self.path_rtt {
-            Some(rtt) => rtt,
-            None => self.idle_round_trip(&socket)?,
+        let streams = self.context.plan.streams;
+        let first = index * usize::from(streams) + 1;
+        let stream = u16::try_from(first).unwrap_or(u16::MAX);
+        let sockets = (0..streams).map(|_| self.socket());
+        let sockets = sockets.collect::<Result<Vec<_>, _>>()?;
+        let path_rtt = match (self.path_rtt, sockets.first()) {
+            (None, Some(socket)) => self.idle_round_trip(socket)?,
+            (rtt, _) => rtt.unwrap_or_default(),
         };
         self.path_rtt = Some(path_rtt);
         let setup = TestSetup {
@@ -190,29 +196,61 @@ impl Run<'_> {
             test,
             path_rtt_ns: u64::try_from(path_rtt.as_nanos()).unwrap_or(u64::MAX),
         };
-        self.ready(&socket, setup)?;
-        let mut link = Link::new(socket, self.terms(stream))?;
-        let start_ns = self.since_origin(clock::now());
-        let (sender, receiver, rows) = match self.context.plan.direction {
-            Direction::Up => self.send(setup, index, &mut link)?,
-            Direction::Down => self.receive(setup, index, &mut link)?,
+        let (start_ns, found) = match self.context.plan.carrier {
+            Carrier::Tcp => (
+                self.since_origin(clock::now()),
+                vec![self.by_tcp(setup, index)?],
+            ),
+            Carrier::Udp => self.by_udp(setup, index, sockets)?,
         };
-        self.write(index, test, &rows)?;
-        self.tests.push(Tested {
-            test,
-            start_ns,
-            sender,
-            receiver,
-        });
+        for (number, (sender, receiver, rows)) in (1..).zip(found) {
+            self.write(test, &rows)?;
+            self.tests.push(Tested {
+                test,
+                stream: (streams > 1).then_some(number),
+                start_ns,
+                sender,
+                receiver,
+            });
+        }
         self.flush()?;
         Ok(())
     }
 
+    fn socket(&self) -> Result<UdpSocket, sys::Error> {
+        let mut socket = UdpSocket::bind(any(self.client.peer))?;
+        socket.connect(self.client.peer)?;
+        Ok(socket)
+    }
+
+    /// A test whose packets are datagrams: when it began, and the books of its streams.
+    fn by_udp(
+        &mut self,
+        setup: TestSetup,
+        index: usize,
+        sockets: Vec<UdpSocket>,
+    ) -> Result<(u64, Vec<Halves>), Broken> {
+        self.ready(&sockets, setup)?;
+        let links = sockets.into_iter().zip(setup.stream..);
+        let links = links.map(|(socket, stream)| Link::new(socket, self.terms(stream)));
+        let mut links = links.collect::<Result<Vec<_>, _>>()?;
+        let start_ns = self.since_origin(clock::now());
+        let halves = match self.context.plan.direction {
+            Direction::Up => self.send(setup, index, &mut links)?,
+            Direction::Down => self.receive(setup, index, &mut links)?,
+        };
+        Ok((start_ns, halves))
+    }
+
     /// Agrees on a test.
-    fn ready(&mut self, socket: &UdpSocket, setup: TestSetup) -> Result<(), Broken> {
+    fn ready(&mut self, sockets: &[UdpSocket], setup: TestSetup) -> Result<(), Broken> {
         self.say(&Say::Test(setup))?;
-        let (dialer, stream) = (Arc::clone(&self.client.dialer), setup.stream);
-        let hello = || hello::ask(socket, &dialer, stream, Probe::LEN);
+        let dialer = Arc::clone(&self.client.dialer);
+        let hello = || {
+            for (socket, stream) in sockets.iter().zip(setup.stream..) {
+                hello::ask(socket, &dialer, stream, Probe::LEN);
+            }
+        };
         match dialogue::until_answered(self.client, hello)? {
             Far::Ready => {}
             Far::Refused(reason) => return Err(Broken::refused(&reason)),
@@ -220,7 +258,9 @@ impl Run<'_> {
         }
         // Answers to the requests are not the test's.
         let mut batch = RecvBatch::new(16, 1);
-        while socket.recv(&mut batch)? > 0 {}
+        for socket in sockets {
+            while socket.recv(&mut batch)? > 0 {}
+        }
         Ok(())
     }
 
@@ -243,7 +283,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn look(&mut self, test: Test, index: usize, watch: &Mutex<Counts>) -> Result<(), Broken> {
+    fn look(&mut self, test: Test, index: usize, watches: &[Mutex<Counts>]) -> Result<(), Broken> {
         let now = clock::now();
         if now.since(self.flushed) >= FLUSH {
             self.flush()?;
@@ -252,30 +292,35 @@ impl Run<'_> {
             return Ok(());
         }
         self.shown = now;
-        let counts = *watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = watches.iter();
+        let counts = counts.map(|watch| *watch.lock().unwrap_or_else(PoisonError::into_inner));
+        let counts: Vec<Counts> = counts.collect();
+        let packets = counts.iter().map(|counts| counts.packets);
         let least = self.context.plan.ruling().map(|r| r.least_packets());
         (self.context.display)(&Live {
             test,
             index,
             tests: self.context.plan.tests.len(),
-            packets: counts.packets,
-            marks: counts.marks(),
-            done: counts.packets as f64 / least.unwrap_or(1).max(1) as f64,
+            packets: packets.clone().sum(),
+            marks: counts.iter().map(Counts::marks).sum(),
+            done: packets.min().unwrap_or(0) as f64 / least.unwrap_or(1).max(1) as f64,
         });
         Ok(())
     }
 
     /// The packets of a test, on this end's clock.
-    fn write(&mut self, index: usize, test: Test, rows: &[Passed]) -> Result<(), record::Error> {
+    fn write(&mut self, test: Test, rows: &[Passed]) -> Result<(), record::Error> {
         let up = self.context.plan.direction == Direction::Up;
         let at = |ns: u64, is_ours: bool| {
             let at = Instant::from_nanos(ns);
             let at = if is_ours { at } else { self.clock.to_ours(at) };
             self.since_origin(at)
         };
+        let (test, name) = (u16::try_from(self.tests.len()), test.name());
+        let test = test.unwrap_or(u16::MAX);
         let row = |passed: &Passed| Arrival {
-            test: u16::try_from(index).unwrap_or(u16::MAX),
-            name: test.name().into(),
+            test,
+            name: name.into(),
             seq: passed.seq,
             t_ns: at(passed.sent_ns, up),
             arrived_ns: at(passed.arrived_ns, !up),
@@ -304,11 +349,11 @@ impl Run<'_> {
         u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn say(&mut self, line: &Say) -> Result<(), Broken> {
+    pub(super) fn say(&mut self, line: &Say) -> Result<(), Broken> {
         dialogue::say(self.client, line)
     }
 
-    fn hear(&mut self) -> Result<Far, Broken> {
+    pub(super) fn hear(&mut self) -> Result<Far, Broken> {
         dialogue::hear(self.client)
     }
 

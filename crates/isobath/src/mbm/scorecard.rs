@@ -2,8 +2,9 @@
 
 use super::plan::Plan;
 use super::summary::{Summary, TestSummary};
+use super::tcp::TcpBooks;
 use crate::page;
-use mbm::verdict::percent;
+use mbm::verdict::{Outcome, percent};
 use record::{Run, Verdict};
 
 /// The scorecard of `run`, whose summary is `summary`.
@@ -22,7 +23,8 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
             .map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1} ms"))
     ));
     lines.push(String::new());
-    lines.extend(summary.tests.iter().flat_map(test));
+    let groups = summary.tests.chunk_by(|one, next| one.stream < next.stream);
+    lines.extend(groups.flat_map(tests));
     lines.extend(page::closing(run));
     lines.join("\n") + "\n"
 }
@@ -33,6 +35,10 @@ fn sentence(verdict: Option<Verdict>, plan: &Plan) -> String {
         .name
         .as_ref()
         .map_or_else(|| target.clone(), |name| format!("'{name}' ({target})"));
+    let what = match plan.streams {
+        0 | 1 => what,
+        streams => format!("{streams} x {what} at once"),
+    };
     let says = match verdict {
         Some(Verdict::Pass) => format!("PASS: as far as these tests go, this path carries {what}."),
         Some(Verdict::Fail) => format!("FAIL: this path does not carry {what}."),
@@ -73,6 +79,45 @@ fn target(plan: &Plan, summary: &Summary) -> Vec<String> {
     lines
 }
 
+/// A test, or of several streams side by side how many say what, and the first of the worst.
+fn tests(streams: &[TestSummary]) -> Vec<String> {
+    let Some(worst) = streams.iter().min_by_key(|one| severity(one)) else {
+        return Vec::new();
+    };
+    let mut lines = test(worst);
+    if let Some(number) = worst.stream {
+        let all = [
+            Outcome::Pass,
+            Outcome::Fail,
+            Outcome::Error,
+            Outcome::Inconclusive,
+        ];
+        let said = all.into_iter().filter_map(|outcome| {
+            let is_it = |one: &&TestSummary| one.result.verdict.outcome == outcome;
+            let count = streams.iter().filter(is_it).count();
+            (count > 0).then(|| format!("{count} {outcome}"))
+        });
+        let said: Vec<_> = said.collect();
+        let line = format!(
+            "              of {} streams at once {}; this is number {number}",
+            streams.len(),
+            said.join(", ")
+        );
+        lines.insert(1, line);
+    }
+    lines
+}
+
+/// The severest first.
+fn severity(test: &TestSummary) -> u8 {
+    match test.result.verdict.outcome {
+        Outcome::Fail => 0,
+        Outcome::Error => 1,
+        Outcome::Inconclusive => 2,
+        Outcome::Pass => 3,
+    }
+}
+
 fn test(test: &TestSummary) -> Vec<String> {
     let result = &test.result;
     let counts = result
@@ -99,9 +144,27 @@ fn test(test: &TestSummary) -> Vec<String> {
         "              would change it: {}",
         result.verdict.would_change
     ));
+    lines.extend(test.tcp.as_ref().map(by_tcp));
     lines.extend(independence(test));
     lines.push(String::new());
     lines
+}
+
+/// What TCP did that carried the test.
+fn by_tcp(tcp: &TcpBooks) -> String {
+    let told = match (tcp.pacing_bps, tcp.window_packets) {
+        (Some(bps), _) => format!(" paced at {:.2} Mbit/s", bps as f64 / 1e6),
+        (None, Some(window)) => format!(" with a window of {window} segments"),
+        (None, None) => String::new(),
+    };
+    let window = tcp.cwnd_min.zip(tcp.cwnd_max);
+    let window = window.map_or_else(String::new, |(least, most)| {
+        format!(", congestion window {least} to {most} segments")
+    });
+    format!(
+        "              by TCP {}{told}: {:.2} Mbit/s acknowledged{window}",
+        tcp.congestion_control, tcp.acked_mbps
+    )
 }
 
 /// What the models assume, and whether it holds.

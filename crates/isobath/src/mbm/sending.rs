@@ -16,27 +16,59 @@ use mbm::stream::{Ack, Keeping, Stream};
 use mbm::verdict::{Judge, Observation, Outcome, Reason, Verdict};
 use session::wire::Kind;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::{Error, clock};
 use units::{Ecn, Instant};
 
 /// How often what is known is judged.
-const TICK: Duration = Duration::from_millis(10);
+pub(super) const TICK: Duration = Duration::from_millis(10);
 /// A departure is slept towards until this long before it.
 const SPIN: Duration = Duration::from_micros(80);
 /// The time that a burst may take for each of its packets: what a slow host needs to hand one over, or 1 Gbit/s.
-const PER_PACKET: Duration = Duration::from_micros(12);
+pub(super) const PER_PACKET: Duration = Duration::from_micros(12);
 /// Packets of a test that get rows.
-const MOST_ROWS: usize = 20_000;
+pub(super) const MOST_ROWS: usize = 20_000;
 
 /// What a sending end is to do.
 pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) test: Test,
     pub(crate) path_rtt: Duration,
+    pub(crate) together: &'a Together,
     pub(crate) abort: &'a (dyn Fn() -> bool + Sync),
     /// Told how it goes.
     pub(crate) watch: &'a Mutex<Counts>,
+}
+
+/// Streams side by side: they begin at one instant, and each goes on until all have their verdicts, so that none is judged with
+/// fewer beside it.
+pub(crate) struct Together {
+    pub(super) start: Instant,
+    undecided: AtomicUsize,
+}
+
+impl Together {
+    /// So many streams, which begin soon.
+    pub(crate) fn of(streams: usize) -> Self {
+        Self {
+            start: clock::now() + TICK,
+            undecided: AtomicUsize::new(streams),
+        }
+    }
+
+    fn is_decided(&self) -> bool {
+        self.undecided.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// A stream without a verdict; however it ends, the others need not wait for it any longer.
+struct Undecided<'a>(&'a Together);
+
+impl Drop for Undecided<'_> {
+    fn drop(&mut self) {
+        self.0.undecided.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A sender at work.
@@ -61,7 +93,8 @@ struct Sending<'a> {
 pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderBooks, Vec<Passed>), String> {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
-    let start = clock::now() + TICK;
+    let start = job.together.start;
+    let undecided = Undecided(job.together);
     let setup = job.plan.setup(job.path_rtt);
     let stream = setup
         .stream(job.test, start)
@@ -87,30 +120,37 @@ pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderBooks, Vec<Pa
         rows: Vec::new(),
         left_out: 0,
     };
-    let verdict = sending.drive();
+    let verdict = sending.drive(undecided);
     Ok(sending.books(verdict))
 }
 
 impl Sending<'_> {
-    fn drive(&mut self) -> Verdict {
+    fn drive(&mut self, undecided: Undecided<'_>) -> Verdict {
+        let mut undecided = Some(undecided);
+        let mut verdict = None;
         loop {
-            match self.turn() {
-                Ok(None) => {}
-                Ok(Some(verdict)) => return verdict,
-                Err(error) => return failed(&error),
+            match self.turn(verdict.is_none()) {
+                Ok(found) => verdict = verdict.or(found),
+                Err(error) => return verdict.unwrap_or_else(|| failed(&error)),
+            }
+            if verdict.is_some() {
+                drop(undecided.take());
+            }
+            if let Some(verdict) = verdict.take_if(|_| self.job.together.is_decided()) {
+                return verdict;
             }
             if (self.job.abort)() {
-                return called_off();
+                return verdict.unwrap_or_else(called_off);
             }
         }
     }
 
     /// Once round the loop.
-    fn turn(&mut self) -> Result<Option<Verdict>, Error> {
+    fn turn(&mut self, judges: bool) -> Result<Option<Verdict>, Error> {
         let any = self.receive()?;
         let now = self.link.advance(clock::now());
         self.send(now)?;
-        if now.since(self.judged) >= TICK || self.stream.is_done() {
+        if judges && (now.since(self.judged) >= TICK || self.stream.is_done()) {
             self.judged = now;
             if let Some(verdict) = self.judge(now) {
                 return Ok(Some(verdict));
@@ -238,7 +278,7 @@ impl Sending<'_> {
         let is_counted = self.job.test.decider() == Decider::Losses;
         let books = SenderBooks {
             sent: self.seen.sent,
-            seconds: clock::now().since(self.start).as_secs_f64(),
+            seconds: self.judged.since(self.start).as_secs_f64(),
             verdict,
             figures: is_counted.then(|| self.judge.figures()),
             scan: self.stream.scan(),
@@ -247,6 +287,7 @@ impl Sending<'_> {
             rtt_ms: self.rtt_ms.distribution(),
             told: self.seen.settled,
             quality,
+            tcp: None,
         };
         (books, self.rows)
     }
@@ -266,7 +307,7 @@ fn failed(error: &Error) -> Verdict {
     }
 }
 
-fn called_off() -> Verdict {
+pub(super) fn called_off() -> Verdict {
     Verdict {
         outcome: Outcome::Inconclusive,
         reason: Reason::Timeout,

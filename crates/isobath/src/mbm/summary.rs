@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
+use super::tcp::TcpBooks;
 use crate::rrul::lab_books::LinkTruth;
 use mbm::diagnostic::onset;
 use mbm::model::{Conservativeness, conservativeness};
@@ -45,6 +46,9 @@ pub(crate) struct TestSummary {
     /// What the test says, and its figures.
     #[serde(flatten)]
     pub(crate) result: TestResult,
+    /// Which of the streams side by side, from 1; null when it was the only one.
+    #[serde(default)]
+    pub(crate) stream: Option<u16>,
     /// The section of RFC 8337 that defines it.
     pub(crate) section: String,
     /// When it began, after the run's start.
@@ -55,8 +59,11 @@ pub(crate) struct TestSummary {
     pub(crate) packets_sent: u64,
     /// The same in octets, headers included.
     pub(crate) bytes_sent: u64,
-    /// Round trips from a packet to the report of it; null when nothing came back.
+    /// Round trips from a packet to the report of it, or TCP's smoothed ones every 10 ms; null when nothing came back.
     pub(crate) rtt_ms: Option<Distribution>,
+    /// What TCP said, where it carried the test; null for datagrams.
+    #[serde(default)]
+    pub(crate) tcp: Option<TcpBooks>,
 }
 
 /// The summary of a run.
@@ -90,25 +97,29 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
             figures: sender.figures.clone(),
             // All packets, by the receiver's books.
             loss: tested.receiver.as_ref().map(|books| books.loss.clone()),
-            pattern: Some(sender.pattern.clone()),
+            // Of single segments the kernel does not tell when they left.
+            pattern: (sender.tcp.is_none() || sender.pattern.bursts > 0)
+                .then(|| sender.pattern.clone()),
             onset: sender.scan.as_ref().and_then(onset),
             scan: sender.scan.clone(),
             rounds: has_rounds.then(|| sender.rounds.clone()),
             ..TestResult::new(tested.test, sender.verdict.clone())
         },
+        stream: tested.stream,
         section: tested.test.section().to_owned(),
         start_s: tested.start_ns as f64 / 1e9,
         seconds: sender.seconds,
         packets_sent: sender.sent,
         bytes_sent: sender.sent * u64::from(plan.target.mtu()),
         rtt_ms: sender.rtt_ms,
+        tcp: sender.tcp.clone(),
     }
 }
 
 /// The verdict of all tests together; none without any.
 pub(crate) fn verdict(plan: &Plan, tests: &[TestSummary]) -> Option<record::Verdict> {
     let results: Vec<_> = tests.iter().map(|test| test.result.clone()).collect();
-    let verdict = suite::verdict(&results, plan.tests.len());
+    let verdict = suite::verdict(&results, plan.results());
     (!tests.is_empty()).then(|| kept(verdict.outcome))
 }
 

@@ -5,7 +5,7 @@ use record::{Label, table};
 table! {
     /// One packet of a test whose arrival was reported to the sender; of a long test the first ones.
     pub(crate) struct Arrival in "arrivals" {
-        /// Which test of the run, from 0.
+        /// Which of `summary.tests`, from 0.
         test: u16,
         /// Its name.
         name: Label,

@@ -20,6 +20,8 @@ mod interrupted;
 mod labs;
 mod mbm;
 mod mbm_mishaps;
+mod mbm_streams;
+mod mbm_tcp;
 mod measure;
 mod mistakes;
 mod packet_log;

@@ -38,7 +38,7 @@ down = [{{ kind = "rate", rate = "20Mbit", queue = {{ kind = "fifo", packets = 1
     )
 }
 
-fn place() -> TempDir {
+pub(crate) fn place() -> TempDir {
     folder(&[
         ("good.toml", &lab("")),
         (
@@ -79,7 +79,7 @@ pub(crate) fn tested(
 
 /// The same for the usual target; the record is in `r`.
 #[track_caller]
-fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
+pub(crate) fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
     tested(place, lab, &TARGET, more, status, "r")
 }
 

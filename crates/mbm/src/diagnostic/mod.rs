@@ -23,12 +23,14 @@ mod onset;
 mod passive;
 mod setup;
 mod standing;
+mod tcp;
 
 pub use aqm::{AqmLimits, judge_rounds};
 pub use onset::{Onset, onset};
 pub use passive::{Envelope, Load, judge_passive};
 pub use setup::{BACKGROUND_SHARE, Setup};
 pub use standing::{QueueLimits, judge_scan};
+pub use tcp::{IDLE, NotByTcp, TcpShape};
 
 use core::fmt;
 use core::str::FromStr;

@@ -136,6 +136,7 @@ impl<'a> Setup<'a> {
             ruling,
             packets_per_s,
             is_self_clocked: test.is_self_clocked(),
+            by_tcp: false,
             needs_stretch: test == Test::FullWindowSlowStart,
             rate_window,
             growth_limit: growth.saturating_add(self.path_rtt.saturating_mul(4)),

@@ -11,6 +11,9 @@ use units::Instant;
 
 /// Share of bursts that may be late or smeared before the pattern is not the planned one.
 const TOLERATED: f64 = 0.05;
+/// Share of bursts that TCP's own window may hold back before they are no bursts. Where one packet is lost in a run length of
+/// 3 W^2, Reno's window is below W for about W/2 of the 3 W bursts between two losses: a sixth. Twice that is tolerated.
+const HELD_BACK: f64 = 1.0 / 3.0;
 /// Bursts before which nothing is said.
 const LEAST_BURSTS: u64 = 20;
 
@@ -47,6 +50,29 @@ pub struct PatternReport {
     pub lateness_max_ns: u64,
     /// Whether the stream was the planned one: at most 5 % late and 5 % smeared.
     pub kept: bool,
+}
+
+impl PatternReport {
+    /// Whether bursts began on time: all that a sender answers for whose transport may hold its packets back.
+    pub fn is_punctual(&self) -> bool {
+        self.bursts < LEAST_BURSTS || self.late as f64 <= TOLERATED * self.bursts as f64
+    }
+
+    /// Whether most bursts since `earlier` left whole: of those that a transport's window held back they are no more than it does on a
+    /// path that is just good enough, twice over.
+    pub fn is_whole_since(&self, earlier: Option<&Self>) -> bool {
+        let (bursts, smeared) = self.held_since(earlier);
+        smeared as f64 <= HELD_BACK * bursts as f64
+    }
+
+    /// Bursts since `earlier`, and those of them that took too long.
+    pub fn held_since(&self, earlier: Option<&Self>) -> (u64, u64) {
+        let before = earlier.map_or((0, 0), |earlier| (earlier.bursts, earlier.smeared));
+        (
+            self.bursts.saturating_sub(before.0),
+            self.smeared.saturating_sub(before.1),
+        )
+    }
 }
 
 impl Keeping {

@@ -12,7 +12,7 @@
 //! | constant window | section 6.2 | [`ConstantWindow`] |
 //! | scanned window | section 6.3 | [`Scan`] |
 //! | slow start until a loss, again and again | section 8.3.2 | [`UntilLoss`] |
-//! | several at once, bursts together | section 6.4 | [`Concurrent`] |
+//! | several at once, bursts together | section 6.4 | any of these for each, with one start |
 //!
 //! # Calling order
 //!
@@ -20,7 +20,6 @@
 //! the next acknowledgement. `now` never goes back. A burst that was due earlier than `now` keeps its `due`: a carrier that
 //! is late sends at once, and its lateness shows in the [books](Keeping) instead of adding up.
 
-mod concurrent;
 mod constant;
 mod flight;
 mod keeping;
@@ -30,7 +29,6 @@ mod scan;
 mod schedule;
 mod until_loss;
 
-pub use concurrent::Concurrent;
 pub use constant::ConstantWindow;
 pub use keeping::{Keeping, PatternReport};
 pub use meter::RateMeter;

@@ -132,24 +132,6 @@ fn silence_does_not_stop_a_window_for_ever() {
 }
 
 #[test]
-fn synchronised_streams_burst_together() {
-    let target = target("12Mbit", "10ms");
-    let pattern = Pattern::sustained_bursts(&target);
-    let mut streams = Concurrent::new(3, |_| Box::new(Schedule::new(pattern, Instant::ZERO)));
-    let at_once: Vec<_> = core::iter::from_fn(|| streams.poll(Instant::ZERO)).collect();
-    assert_eq!(
-        at_once
-            .iter()
-            .map(|(i, b)| (*i, b.packets))
-            .collect::<Vec<_>>(),
-        [(0, 10), (1, 10), (2, 10)]
-    );
-    assert_eq!(streams.next_due(), Some(Instant::from_millis(10)));
-    streams.handle_ack(7, Ack { seq: 0, ce: false }, Instant::ZERO);
-    assert!(!streams.is_done());
-}
-
-#[test]
 fn a_sender_that_is_late_or_smears_is_found_out() {
     let shape = Shape {
         burst_packets: 10,

@@ -39,13 +39,13 @@ pub(super) fn all(
         }
         .to_owned(),
     }];
-    if !options.is_self_clocked {
+    if !options.is_self_clocked && !options.by_tcp {
         checks.push(rate("rate_sent", sent, wanted));
     }
     if let Some(pattern) = &seen.pattern {
         checks.push(Check {
                 name: "pattern".to_owned(),
-                held: Some(pattern.kept),
+                held: Some(if options.by_tcp { pattern.is_punctual() } else { pattern.kept }),
                 evidence: format!(
                     "of {} bursts {} were late by more than {} us (the worst by {} us) and {} took too long",
                     pattern.bursts, pattern.late, pattern.lateness_allowed_ns / 1_000, pattern.lateness_max_ns / 1_000, pattern.smeared

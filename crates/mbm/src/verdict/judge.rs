@@ -30,6 +30,9 @@ pub struct JudgeOptions {
     pub packets_per_s: f64,
     /// Whether the path is the stream's clock: then a low rate is the path's, never the sender's.
     pub is_self_clocked: bool,
+    /// Whether TCP carries the stream: it slows down for losses, which is the path's doing and makes a low rate, and its window may hold
+    /// bursts back, which leaves nothing to pass (thesis 3.5 and 3.6).
+    pub by_tcp: bool,
     /// Whether bursts must arrive at half the rate at which they left, or slower.
     pub needs_stretch: bool,
     /// Time over which rates are measured; several bursts must fit. At least a second is taken.
@@ -76,8 +79,9 @@ pub struct Judge {
     began: Instant,
     sent: RateMeter,
     arrived: RateMeter,
-    /// When the test period began, and what was settled then.
+    /// When the test period began, and what was settled and sent then.
     test: Option<(Instant, Counts)>,
+    pattern: Option<PatternReport>,
     counts: Counts,
     walk: Walk,
     checks: Vec<Check>,
@@ -95,6 +99,7 @@ impl Judge {
             sent: RateMeter::new(window),
             arrived: RateMeter::new(window),
             test: None,
+            pattern: None,
             counts: Counts::default(),
             walk: Walk::default(),
             checks: Vec::new(),
@@ -130,6 +135,10 @@ impl Judge {
         let (n, m) = (self.counts.packets, self.counts.marks());
         self.walk.reach(n, m);
         match self.options.ruling.decide(n, m) {
+            Decision::Accept if self.is_held_back(seen) => Some(words::held_back(
+                seen.pattern.as_ref(),
+                self.pattern.as_ref(),
+            )),
             Decision::Accept => Some(words::low(
                 &self.options.ruling,
                 &self.counts,
@@ -143,10 +152,17 @@ impl Judge {
         }
     }
 
+    /// Whether TCP's window held so many bursts back that few losses say nothing. (Many losses do: whole bursts lose no less.)
+    fn is_held_back(&self, seen: &Observation) -> bool {
+        let pattern = seen.pattern.as_ref().filter(|_| self.options.by_tcp);
+        pattern.is_some_and(|pattern| !pattern.is_whole_since(self.pattern.as_ref()))
+    }
+
     /// The growth period ends when all preconditions are known and hold.
     fn grow(&mut self, seen: &Observation, now: Instant) -> Option<Verdict> {
         if self.checks.iter().all(|check| check.held == Some(true)) {
             self.test = Some((now, seen.settled));
+            self.pattern.clone_from(&seen.pattern);
             return None;
         }
         let limit = self.options.growth_limit.min(self.options.time_limit);

@@ -11,6 +11,7 @@ fn options() -> JudgeOptions {
         ruling: Ruling::new(Rule::Sequential, sprt),
         packets_per_s: 1_000.0,
         is_self_clocked: false,
+        by_tcp: false,
         needs_stretch: false,
         rate_window: Duration::ZERO,
         growth_limit: Duration::from_secs(5),
@@ -117,6 +118,42 @@ fn a_sender_that_is_too_slow_is_an_error_and_is_named() {
     };
     let judge = self::judge(clocked, |_| (8, 8, 0), nothing);
     assert_eq!(verdict(&judge), (Outcome::Fail, Reason::RateLow));
+}
+
+#[test]
+fn a_low_rate_of_tcp_is_the_paths_and_bursts_it_held_back_pass_nothing() {
+    let by_tcp = JudgeOptions {
+        by_tcp: true,
+        ..options()
+    };
+    let slow = judge(by_tcp, |_| (8, 8, 0), nothing);
+    assert_eq!(verdict(&slow), (Outcome::Fail, Reason::RateLow));
+    // Of `per_100` bursts of the test period TCP held so many back; in the growth period all.
+    let held = |per_100: u64, lost: u64| {
+        let judge = judge(
+            by_tcp,
+            move |_| (10, 10 - lost.min(1), 0),
+            move |tick, seen| {
+                let counted = tick.saturating_sub(100);
+                seen.pattern = Some(PatternReport {
+                    bursts: tick * 100,
+                    smeared: tick.min(100) * 100 + counted * per_100,
+                    ..pattern(true)
+                });
+            },
+        );
+        verdict(&judge)
+    };
+    assert_eq!(held(20, 0), (Outcome::Pass, Reason::LossLow));
+    assert_eq!(held(50, 0), (Outcome::Error, Reason::SenderPattern));
+    // Too many losses are too many all the same.
+    assert_eq!(held(50, 1), (Outcome::Fail, Reason::LossHigh));
+    let late = judge(
+        by_tcp,
+        |_| (10, 10, 0),
+        |_, seen| seen.pattern = Some(pattern(false)),
+    );
+    assert_eq!(verdict(&late), (Outcome::Error, Reason::SenderPattern));
 }
 
 #[test]

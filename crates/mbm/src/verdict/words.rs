@@ -3,6 +3,7 @@
 use super::{Outcome, Reason, Verdict};
 use crate::loss::Counts;
 use crate::sequential::Ruling;
+use crate::stream::PatternReport;
 
 /// A share of 0 to 1 in per cent, with three significant digits.
 pub fn percent(share: f64) -> String {
@@ -37,6 +38,22 @@ pub(super) fn low(ruling: &Ruling, counts: &Counts, is_kept: bool) -> Verdict {
             100.0 * (1.0 - sprt.hypotheses().beta)
         ),
         format!("{marks} losses or marks among these packets would fail"),
+    )
+}
+
+/// Losses are few, but of bursts that TCP did not send as such.
+pub(super) fn held_back(
+    pattern: Option<&PatternReport>,
+    earlier: Option<&PatternReport>,
+) -> Verdict {
+    let (bursts, held) = pattern.map_or((0, 0), |pattern| pattern.held_since(earlier));
+    Verdict::new(
+        Outcome::Error,
+        Reason::SenderPattern,
+        format!(
+            "losses were few, but TCP's window was smaller than the bursts and held {held} of {bursts} back: they were no bursts"
+        ),
+        "a carrier whose bursts leave whole whatever is lost: UDP",
     )
 }
 

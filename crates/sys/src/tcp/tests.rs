@@ -1,5 +1,5 @@
 use super::*;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 use units::TrafficClass;
@@ -154,4 +154,28 @@ fn small_writes_can_be_hurried() {
     let (opened, _accepted) = connection("[::1]:0");
     set_nodelay(&opened, true).unwrap();
     assert!(opened.nodelay().unwrap());
+}
+
+#[test]
+fn segments_are_as_short_as_was_asked_and_written_alone_they_leave_alone() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    set_max_segment(&socket, 1_000).unwrap();
+    set_nodelay(&socket, true).unwrap();
+    socket
+        .connect(&listener.local_addr().unwrap().into())
+        .unwrap();
+    let mut accepted = listener.accept().unwrap().0;
+    let mss = info(&socket).unwrap().snd_mss.unwrap();
+    // Time stamps take 12 of the 1,000.
+    assert!((960..=1_000).contains(&mss), "{mss}");
+    for _ in 0..3 {
+        let segment = vec![7; mss as usize];
+        assert_eq!(send(&socket, &segment, true, true).unwrap(), segment.len());
+    }
+    accepted.read_exact(&mut vec![0; 3 * mss as usize]).unwrap();
+    assert_eq!(info(&socket).unwrap().data_segs_out, Some(3));
+    // A write that does not wait is refused when nobody reads and there is no room.
+    let refused = (0..100_000).find_map(|_| send(&socket, &[7; 4_096], false, false).err());
+    assert_eq!(refused.unwrap().kind(), io::ErrorKind::WouldBlock);
 }

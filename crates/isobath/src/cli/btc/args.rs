@@ -5,7 +5,7 @@ use super::super::rules::Rules;
 use super::Usage;
 use crate::btc::plan::{Direction, Limit, Mode, Plan, Tool};
 use std::time::Duration;
-use units::{Dscp, Span};
+use units::{Dscp, Rate, Span};
 
 /// How long a transfer lasts that has no number of segments.
 const DURATION: Span = Span(Duration::from_secs(10));
@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Carry each transfer of a row by one of these instead: 'ours' or 'kernel', such as 'kernel,ours'.
     #[arg(long, value_delimiter = ',', value_enum, conflicts_with_all = ["compare", "repeat", "icmp"])]
     tools: Vec<Tool>,
+    /// Have the kernel send no faster than this, data alone: for '--tools kernel'.
+    #[arg(long, value_name = "RATE", requires = "tools")]
+    pace: Option<Rate>,
     #[command(flatten)]
     rules: Rules,
     /// Give a transfer up when nothing was heard for so long.
@@ -90,6 +93,7 @@ impl Args {
             repeat: row.or(self.repeat).unwrap_or(pairs),
             compare: self.compare,
             tools: self.tools.clone(),
+            pace: self.pace,
             options: self.rules.options()?,
             class: self.dscp,
             patience: self.patience,

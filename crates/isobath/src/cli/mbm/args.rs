@@ -5,6 +5,7 @@ use super::super::common::{Output, Towards};
 use super::target::{Options, Wanted};
 use crate::btc::plan::Direction;
 use crate::mbm::Plan;
+use crate::mbm::plan::Carrier;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};
 use mbm::suite::{FULL, THESIS};
@@ -50,6 +51,9 @@ pub(crate) struct Measure {
     target: Options,
     #[command(flatten)]
     tests: Tests,
+    /// What carries the packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
+    #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
+    carrier: Carrier,
     /// A test that can say nothing after this time is inconclusive.
     #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
     timeout: Span,
@@ -68,7 +72,7 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub(super) output: Output,
     /// Measure again and again, so often: 'background' unless --test names others; a history and figures for Prometheus in --out.
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json", "streams"])]
     pub(super) every: Option<Span>,
     /// End after so many runs, with --every [default: go on until interrupted].
     #[arg(long, value_name = "N", requires = "every")]
@@ -92,6 +96,9 @@ pub(crate) struct Tests {
     /// All tests of RFC 8337 but 'background', which takes ten times as long.
     #[arg(long)]
     suite: bool,
+    /// Streams side by side, each of the whole target, whose bursts leave at the same instants: as many users at once.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    streams: u16,
     /// When losses tell: 'sequential' (as soon as they do), 'fixed=N' (after N packets) or 'at-least=N'.
     #[arg(long, value_name = "RULE", default_value = "sequential")]
     rule: RuleName,
@@ -144,6 +151,8 @@ impl Tests {
             beta: self.beta,
             rule: self.rule.0,
             tests,
+            carrier: Carrier::Udp,
+            streams: self.streams,
             direction: Direction::Up,
             class: Dscp::CS0,
             ecn: false,
@@ -170,6 +179,7 @@ impl Measure {
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
+            carrier: self.carrier,
             direction: if self.reverse {
                 Direction::Down
             } else {

@@ -54,6 +54,12 @@ pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow:
         )));
     }
     let plan = Plan::of_record(&run.plan)?;
+    if plan.streams > 1 {
+        return Err(Usage::of(anyhow::anyhow!(
+            "{name} is of {} streams at once - compose records of one",
+            plan.streams
+        )));
+    }
     let summary: Summary = serde_json::from_value(run.summary.clone())?;
     let is_it = |test: Test| match wanted {
         Some(wanted) => test == wanted,

@@ -42,7 +42,7 @@ fn costs(plan: &Plan) -> anyhow::Result<Vec<TestPlan>> {
     let setup = plan.setup(plan.target.rtt());
     let tests = plan.tests.iter();
     Ok(tests
-        .map(|test| mbm::plan::plan(&setup, *test, &ruling))
+        .map(|test| mbm::plan::plan(&setup, *test, &ruling).times(plan.streams))
         .collect())
 }
 

@@ -3,20 +3,20 @@
 use super::super::books::{ReceiverBooks, SenderBooks};
 use super::super::link::Link;
 use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
+use super::super::sending::{MOST_ROWS, Together};
 use super::super::{far, receiving, sending};
 use super::Run;
 use crate::dialogue::{Broken, LOOK};
 use crate::serve::StopOnDrop;
+use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-/// Rows that a far end may send for a test: more is no measurement.
-const MOST_FAR_ROWS: usize = 100_000;
-
-/// The books of both ends, and the packets that were reported.
-pub(super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
+/// What there is of a stream when it is over: the books of both ends, and the packets that were reported.
+pub(in super::super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
 
 impl Run<'_> {
     /// This end sends.
@@ -24,24 +24,51 @@ impl Run<'_> {
         &mut self,
         setup: TestSetup,
         index: usize,
-        link: &mut Link,
-    ) -> Result<Halves, Broken> {
+        links: &mut [Link],
+    ) -> Result<Vec<Halves>, Broken> {
         let stop = AtomicBool::new(false);
         let abort = || stop.load(Ordering::Relaxed);
-        let watch = Mutex::new(Counts::default());
-        let context = self.context;
-        let job = sending::Job {
-            plan: context.plan,
-            test: setup.test,
-            path_rtt: Duration::from_nanos(setup.path_rtt_ns),
-            abort: &abort,
-            watch: &watch,
-        };
+        let watches: Vec<Mutex<Counts>> = links.iter().map(|_| Mutex::default()).collect();
+        let together = Together::of(links.len());
+        let plan = self.context.plan;
+        let sends = links.iter_mut().zip(&watches).map(|(link, watch)| {
+            let job = sending::Job {
+                plan,
+                test: setup.test,
+                path_rtt: Duration::from_nanos(setup.path_rtt_ns),
+                together: &together,
+                abort: &abort,
+                watch,
+            };
+            move || sending::run(&job, link)
+        });
+        let sent = self.watched(setup.test, index, &watches, &stop, sends.collect())?;
+        self.say(&Say::End(
+            sent.iter().map(|(books, _)| books.sent).collect(),
+        ))?;
+        let found = sent.into_iter().map(|(books, rows)| match self.hear()? {
+            Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
+            Far::Refused(reason) => Err(Broken::refused(&reason)),
+            _ => Err(Broken::out_of_turn()),
+        });
+        found.collect()
+    }
+
+    /// What each of `sends` returns; meanwhile the far end is listened to, and whoever watches is told.
+    pub(in super::super) fn watched<T: Send>(
+        &mut self,
+        test: Test,
+        index: usize,
+        watches: &[Mutex<Counts>],
+        stop: &AtomicBool,
+        sends: Vec<impl FnOnce() -> Result<T, String> + Send>,
+    ) -> Result<Vec<T>, Broken> {
         let (sent, lost) = std::thread::scope(|scope| {
-            let _stop = StopOnDrop(&stop);
-            let sending = scope.spawn(|| sending::run(&job, link));
+            let _stop = StopOnDrop(stop);
+            let sending = sends.into_iter().map(|send| scope.spawn(send));
+            let sending: Vec<_> = sending.collect();
             let mut lost = None;
-            while !sending.is_finished() {
+            while !sending.iter().all(ScopedJoinHandle::is_finished) {
                 match self.client.control.recv::<Far>(LOOK) {
                     Err(session::Error::Timeout { .. }) => {}
                     Ok(_) => lost = Some("the server spoke out of turn".to_owned()),
@@ -50,25 +77,20 @@ impl Run<'_> {
                 if lost.is_some() || self.is_interrupted() {
                     stop.store(true, Ordering::Relaxed);
                 }
-                self.look(setup.test, index, &watch)?;
+                self.look(test, index, watches)?;
                 if lost.is_some() {
                     break;
                 }
             }
-            let sent = sending
-                .join()
-                .unwrap_or_else(|_| Err("the sender broke down".to_owned()));
-            Ok::<_, Broken>((sent, lost))
+            let broken = |_| Err("the sender broke down".to_owned());
+            let sent = sending.into_iter();
+            let sent = sent.map(|sending| sending.join().unwrap_or_else(broken));
+            Ok::<_, Broken>((sent.collect::<Result<Vec<_>, _>>(), lost))
         })?;
-        let (books, rows) = sent.map_err(Broken::Far)?;
-        if let Some(reason) = lost {
-            return Err(Broken::Far(reason));
-        }
-        self.say(&Say::End(books.sent))?;
-        match self.hear()? {
-            Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
-            Far::Refused(reason) => Err(Broken::refused(&reason)),
-            _ => Err(Broken::out_of_turn()),
+        let sent = sent.map_err(Broken::Far)?;
+        match lost {
+            Some(reason) => Err(Broken::Far(reason)),
+            None => Ok(sent),
         }
     }
 
@@ -77,44 +99,63 @@ impl Run<'_> {
         &mut self,
         setup: TestSetup,
         index: usize,
-        link: &mut Link,
-    ) -> Result<Halves, Broken> {
-        let sent = AtomicU64::new(receiving::UNKNOWN);
+        links: &mut [Link],
+    ) -> Result<Vec<Halves>, Broken> {
+        let sent = links.iter().map(|_| AtomicU64::new(receiving::UNKNOWN));
+        let sent: Vec<_> = sent.collect();
         let stop = AtomicBool::new(false);
         let abort = || stop.load(Ordering::Relaxed);
-        let context = self.context;
-        let job = receiving::Job {
-            plan: context.plan,
-            report_every: far::report_every(context.plan, setup),
-            sent: &sent,
-            abort: &abort,
-        };
-        let watch = Mutex::new(Counts::default());
+        let plan = self.context.plan;
+        let report_every = far::report_every(plan, setup);
         self.say(&Say::Go)?;
         std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
-            let receiving = scope.spawn(|| receiving::run(&job, link));
-            let mut rows = Vec::new();
-            let mut is_told = false;
-            let sender = loop {
-                match self.client.control.recv::<Far>(LOOK) {
-                    Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_FAR_ROWS => {
-                        rows.extend(more);
-                    }
-                    Ok(Far::Books(FarBooks::Sender(books))) => break *books,
-                    Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
-                    Err(session::Error::Timeout { .. }) => {}
-                    Ok(_) => return Err(Broken::out_of_turn()),
-                    Err(error) => return Err(Broken::Far(error.to_string())),
-                }
-                if self.is_interrupted() && !is_told {
-                    is_told = true;
-                    self.say(&Say::End(0))?;
-                }
-                self.look(setup.test, index, &watch)?;
-            };
-            sent.store(sender.sent.min(receiving::UNKNOWN - 1), Ordering::Relaxed);
-            Ok((sender, receiving.join().ok(), rows))
+            let receiving = links.iter_mut().zip(&sent).map(|(link, sent)| {
+                let job = receiving::Job {
+                    plan,
+                    report_every,
+                    sent,
+                    abort: &abort,
+                };
+                scope.spawn(move || receiving::run(&job, link))
+            });
+            let receiving: Vec<_> = receiving.collect();
+            let mut senders = Vec::new();
+            for sent in &sent {
+                let (sender, rows) = self.told(setup.test, index)?;
+                sent.store(sender.sent.min(receiving::UNKNOWN - 1), Ordering::Relaxed);
+                senders.push((sender, rows));
+            }
+            let both = senders.into_iter().zip(receiving);
+            let both = both.map(|((sender, rows), receiver)| (sender, receiver.join().ok(), rows));
+            Ok(both.collect())
         })
+    }
+
+    /// What the far end tells of one of its streams when that is done: its books, and the packets that were reported.
+    pub(in super::super) fn told(
+        &mut self,
+        test: Test,
+        index: usize,
+    ) -> Result<(SenderBooks, Vec<Passed>), Broken> {
+        let mut rows = Vec::new();
+        let mut is_told = false;
+        loop {
+            match self.client.control.recv::<Far>(LOOK) {
+                Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_ROWS => {
+                    rows.extend(more);
+                }
+                Ok(Far::Books(FarBooks::Sender(books))) => return Ok((*books, rows)),
+                Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
+                Err(session::Error::Timeout { .. }) => {}
+                Ok(_) => return Err(Broken::out_of_turn()),
+                Err(error) => return Err(Broken::Far(error.to_string())),
+            }
+            if self.is_interrupted() && !is_told {
+                is_told = true;
+                self.say(&Say::End(Vec::new()))?;
+            }
+            self.look(test, index, &[])?;
+        }
     }
 }
