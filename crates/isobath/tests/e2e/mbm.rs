@@ -182,9 +182,16 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
     };
     let place = place();
     let test = ["--test", "paced-full-rate", "--rule", "at-least=300"];
-    for (name, rate) in [("one", "1500kbit"), ("two", "1500kbit"), ("other", "2Mbit")] {
+    // The next part of the path is a lab of its own.
+    let lab = |name: &str| place.path().join(name);
+    std::fs::copy(lab("good.toml"), lab("next.toml")).unwrap();
+    for (name, lab, rate) in [
+        ("one", "good.toml", "1500kbit"),
+        ("two", "next.toml", "1500kbit"),
+        ("other", "good.toml", "2Mbit"),
+    ] {
         let target = ["--rate", rate, "--rtt", "60ms"];
-        tested(place.path(), "good.toml", &target, &test, 0, name);
+        tested(place.path(), lab, &target, &test, 0, name);
     }
     let whole = run(place.path(), &["mbm", "compose", "one", "two", "--json"]);
     let whole = whole.ended(0).json();
@@ -197,6 +204,20 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
         unlike.stderr.contains("differ in the target rate"),
         "{unlike:?}"
     );
+    for (runs, told) in [
+        (["one", "two"], "\"whole\":{\"name\":\"the whole path\""),
+        (["two", "other"], "differ in the target rate"),
+        // The same way again is no part of it.
+        (["one", "other"], "\"composed\":null"),
+    ] {
+        run(
+            place.path(),
+            &["report", runs[0], runs[1], "-o", "page.html"],
+        )
+        .ended(0);
+        let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+        assert!(page.contains(told), "{runs:?}: {told}");
+    }
 }
 
 #[test]
@@ -320,6 +341,13 @@ fn a_monitor_keeps_a_history_and_figures_for_prometheus() {
                 .exists()
         );
     }
+    run(place.path(), &["report", "watch"]).ended(0);
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("\"schema\":\"isobath.report.history/1\""));
+    assert!(page.contains("20 Mbit/s over 5 ms in "), "the sentence");
+    let both = run(place.path(), &["report", "watch", "watch/00000"]);
+    both.ended(2);
+    assert!(both.stderr.contains("report it by itself"), "{both:?}");
     let metrics = std::fs::read_to_string(folder.join("metrics.prom")).unwrap();
     assert!(
         metrics.contains("isobath_mbm_loss_ratio{test=\"background\"} "),

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Resul
 /// The number of the first record that is not there: a monitor that was stopped goes on behind its last run.
 fn first_free(folder: &Path) -> u64 {
     let taken = |number: &u64| folder.join(format!("{number:05}")).exists();
-    (0..).find(|number| !taken(number)).unwrap_or(0)
+    (0..u64::MAX).find(|number| !taken(number)).unwrap_or(0)
 }
 
 fn new_folder(args: &Measure) -> anyhow::Result<PathBuf> {
