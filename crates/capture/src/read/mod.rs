@@ -2,7 +2,7 @@
 //!
 //! A [`Reader`] looks at the first octets of what it is given and finds out by itself whether it is compressed (gzip, zstd)
 //! and whether it is pcap or pcapng, in either order of octets and any unit of time. It reads from anything that can be
-//! [`Read`], so a pipe is as good as a file, and holds one piece of the capture in memory, which grows to the largest packet
+//! [`Read`](std::io::Read), so a pipe is as good as a file, and holds one piece of the capture in memory, which grows to the largest packet
 //! and never above 16 MiB. Packets are lent out of that piece: nothing is copied.
 //!
 //! What a capture says is not believed: a length beyond the limit, a packet of an interface that was never described or a
