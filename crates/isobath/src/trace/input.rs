@@ -14,7 +14,7 @@ const PARQUET: &[u8] = b"PAR1";
 
 /// Vectors of a file of any format, one by one.
 pub(crate) enum Input {
-    Table(Table),
+    Table(Box<Table>),
     Text(Box<cvec::Reader<BufReader<File>>>),
 }
 
@@ -39,11 +39,11 @@ impl Input {
             .read_to_end(&mut magic)
             .with_context(name)?;
         if magic == PARQUET {
-            return Ok(Self::Table(Table {
+            return Ok(Self::Table(Box::new(Table {
                 batches: TableReader::open(path)?,
                 rows: Vec::new().into_iter(),
                 next: None,
-            }));
+            })));
         }
         file.seek(SeekFrom::Start(0)).with_context(name)?;
         let reader = cvec::Reader::new(BufReader::new(file));

@@ -24,6 +24,10 @@ pub(crate) enum Format {
 
 impl Format {
     /// What a file's name says.
+    #[expect(
+        clippy::case_sensitive_file_extension_comparisons,
+        reason = "names are as we document them"
+    )]
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if name.ends_with(".parquet") {
@@ -54,6 +58,7 @@ impl Format {
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one of them")]
 /// A file that is being written; it appears under its name when it is whole.
 pub(crate) enum Output {
     Table {

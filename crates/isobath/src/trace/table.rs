@@ -19,7 +19,7 @@ table! {
         /// `sequential` or `concurrent`.
         kind: Label,
         /// Number of the ADU in the connection, from 0, by when it began.
-        turn: u32,
+        adu: u32,
         /// Who sent it: `initiator` or `acceptor`.
         side: Label,
         /// Its size.
@@ -108,7 +108,7 @@ impl Turn {
             vector: number,
             start_ns: nanos(vector.start),
             kind: KINDS[usize::from(!vector.body.is_sequential())].into(),
-            turn: at,
+            adu: at,
             side: SIDES[turn.side.index()].into(),
             adu_bytes: turn.bytes,
             wait_ns: nanos(turn.wait),

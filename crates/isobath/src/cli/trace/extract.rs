@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 use record::{Run, Status};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use units::Span;
 use vectors::extract::Options;
@@ -87,12 +88,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         print(&serde_json::to_string_pretty(&run)?)?;
     } else {
+        // Writing to a string cannot fail.
         let mut card = trace::scorecard(&found);
         for warning in &run.warnings {
-            card += &format!("warning       {} - {}\n", warning.message, warning.advice);
+            let _ = writeln!(
+                card,
+                "warning       {} - {}",
+                warning.message, warning.advice
+            );
         }
         if let Some(out) = &args.out {
-            card += &format!("vectors       {}\n", out.display());
+            let _ = writeln!(card, "vectors       {}", out.display());
         }
         print(&card)?;
     }
