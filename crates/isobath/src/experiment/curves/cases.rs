@@ -87,10 +87,10 @@ fn shape(curves: &Curves, kept: &Kept, loss: f64) -> Case {
         .curve(Way::Free, loss)
         .filter(|point| point.is_counted() && is_below_link(curves, point))
         .collect();
-    let logs = points
+    let logarithms = points
         .iter()
         .map(|point| (millis(point.cell.rtt).ln(), point.mbps.ln()));
-    let Some(slope) = slope(logs) else {
+    let Some(slope) = slope(logarithms) else {
         return Case::not_run(name, expected);
     };
     let constants = Distribution::of(points.iter().map(|point| point.constant()));

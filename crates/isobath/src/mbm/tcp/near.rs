@@ -65,8 +65,8 @@ impl Run<'_> {
             abort: &abort,
             watch: &watches[0],
         };
-        let send = || sending::run(&job, socket);
-        let sent = self.watched(setup.test, index, &watches, &stop, vec![send])?;
+        let one = vec![|| sending::run(&job, socket)];
+        let sent = self.watched(setup.test, index, &watches, &stop, one)?;
         let books = sent.into_iter().next().ok_or_else(Broken::out_of_turn)?;
         self.say(&Say::End(vec![books.sent]))?;
         match self.hear()? {

@@ -78,7 +78,7 @@ pub(super) fn run(job: &Job<'_>, socket: &TcpStream) -> Result<SenderBooks, Stri
         books: TcpBooks {
             congestion_control: tcp::congestion(socket).unwrap_or_default(),
             mss,
-            pacing_bps: feed.pacing.map(|rate| rate.as_bps()),
+            pacing_bps: feed.pacing.map(units::Rate::as_bps),
             window_packets: match shape {
                 TcpShape::Windowed { packets } => Some(packets),
                 _ => None,
