@@ -20,10 +20,12 @@
 //!
 //! - [`Vector`] and its parts.
 //! - [`cvec`]: the two text formats of Tmix, read and written.
+//! - [`model`]: what of a vector is replayed.
 #![forbid(unsafe_code)]
 
 pub mod cvec;
 mod loss;
+pub mod model;
 mod vector;
 
 pub use loss::Loss;
