@@ -61,15 +61,14 @@ impl Conserved {
                 } else {
                     sender.other()
                 };
-                add(&mut bytes[of_original.index()], piece.body.bytes(sender));
+                let sent = &mut bytes[of_original.index()];
+                *sent = sent.saturating_add(piece.body.bytes(sender));
             }
         }
         self.moved += u64::from(moved);
         self.resized += u64::from(bytes != before.bytes);
-        for at in 0..2 {
-            add(&mut self.bytes_before[at], before.bytes[at]);
-            add(&mut self.bytes_after[at], bytes[at]);
-        }
+        add_pair(&mut self.bytes_before, before.bytes);
+        add_pair(&mut self.bytes_after, bytes);
     }
 
     /// Adds the books of another part of the set.
@@ -78,10 +77,8 @@ impl Conserved {
         self.connections += other.connections;
         self.resized += other.resized;
         self.moved += other.moved;
-        for at in 0..2 {
-            add(&mut self.bytes_before[at], other.bytes_before[at]);
-            add(&mut self.bytes_after[at], other.bytes_after[at]);
-        }
+        add_pair(&mut self.bytes_before, other.bytes_before);
+        add_pair(&mut self.bytes_after, other.bytes_after);
     }
 
     /// Whether each vector kept its start and its octets. The number of connections is another matter: *harpoon* makes two.
@@ -90,6 +87,8 @@ impl Conserved {
     }
 }
 
-const fn add(sum: &mut u64, bytes: u64) {
-    *sum = sum.saturating_add(bytes);
+fn add_pair(sums: &mut [u64; 2], more: [u64; 2]) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        *sum = sum.saturating_add(more);
+    }
 }

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Span;
 
 /// The rule for the waits that a structure keeps. The default is D's.
 ///
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Latencies {
     /// A wait shorter than this becomes none. 500 ms; zero keeps all.
-    pub threshold: Duration,
+    pub threshold: Span,
     /// Whether the round-trip time is taken off what remains of a wait between a request and its response. Measured at the
     /// initiator, that wait holds one round trip, which a replay adds again; D does not say that it subtracts it. With
     /// this a model applied twice is not the model applied once.
@@ -29,7 +30,7 @@ pub struct Latencies {
 impl Default for Latencies {
     fn default() -> Self {
         Self {
-            threshold: Duration::from_millis(500),
+            threshold: Span::from_millis(500),
             subtract_rtt: false,
             first: false,
             tail: false,
@@ -40,7 +41,7 @@ impl Default for Latencies {
 impl Latencies {
     /// Everything as it was measured.
     pub const ALL: Self = Self {
-        threshold: Duration::ZERO,
+        threshold: Span(Duration::ZERO),
         subtract_rtt: false,
         first: true,
         tail: true,
@@ -48,7 +49,7 @@ impl Latencies {
 
     /// What a replay waits for a wait of this length.
     pub fn emulated(&self, wait: Duration) -> Duration {
-        if wait < self.threshold {
+        if wait < self.threshold.0 {
             Duration::ZERO
         } else {
             wait

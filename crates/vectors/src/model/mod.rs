@@ -19,11 +19,16 @@
 
 mod conserved;
 mod latencies;
+pub mod rtt;
 mod structure;
+mod transform;
+mod windows;
 
 pub use conserved::{Conserved, Footprint};
 pub use latencies::Latencies;
-pub use structure::{Pieces, Structure};
+pub use structure::{Pieces, Structure, UnknownStructure};
+pub use transform::Transform;
+pub use windows::{UnknownWindows, Windows};
 
 #[cfg(test)]
 pub(crate) mod samples;
