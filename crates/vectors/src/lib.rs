@@ -28,7 +28,7 @@
 
 mod chance;
 pub mod cvec;
-//pub mod describe;
+pub mod describe;
 mod loss;
 pub mod model;
 pub mod scale;
