@@ -10,6 +10,8 @@ pub(crate) enum Purpose {
     Thin,
     Blocks,
     Synthesis,
+    Starts,
+    Ties,
 }
 
 /// The row of random numbers for one purpose of the vector at `index` under `seed`. It does not depend on the other vectors, so a set may

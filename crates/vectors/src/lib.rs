@@ -33,7 +33,7 @@ mod loss;
 pub mod model;
 pub mod scale;
 pub mod sketch;
-//pub mod synth;
+pub mod synth;
 mod vector;
 
 pub use loss::Loss;

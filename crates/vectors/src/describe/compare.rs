@@ -43,12 +43,12 @@ impl Describer {
         let counts = sketches.map(crate::sketch::Sketch::count);
         let sizes = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let quantiles =
-            |q| sketches.map(|sketch| sketch.quantile(q).unwrap_or_default() / unit.scale());
+            |q| sketches.map(|sketch| sketch.quantile(q).unwrap_or_default() / unit.per_count());
         Some(Difference {
             measure,
             unit,
             counts,
-            means: sketches.map(|sketch| sketch.mean().unwrap_or_default() / unit.scale()),
+            means: sketches.map(|sketch| sketch.mean().unwrap_or_default() / unit.per_count()),
             medians: quantiles(0.5),
             p90s: quantiles(0.9),
             distance,

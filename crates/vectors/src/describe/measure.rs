@@ -21,8 +21,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How many of what a sketch counts make one.
-    pub(super) const fn scale(self) -> f64 {
+    /// How many of what a sketch counts make one of it.
+    pub(crate) const fn per_count(self) -> f64 {
         match self {
             Self::One | Self::Octets => 1.0,
             Self::Milliseconds => 1e3,

@@ -41,7 +41,7 @@ impl Quantity {
     /// `None` without values.
     pub(super) fn of(measure: Measure, sketch: &Sketch) -> Option<Self> {
         let unit = measure.unit();
-        let scale = unit.scale();
+        let scale = unit.per_count();
         let quantile = |q| sketch.quantile(q).map(|value| value / scale);
         Some(Self {
             unit,
