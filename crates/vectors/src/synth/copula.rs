@@ -27,6 +27,10 @@ use stats::random::SplitMix64;
 const SAMPLE: usize = 1 << 16;
 /// Fewer pairs say nothing.
 const FEW: usize = 30;
+/// A correlation of `n` pairs that have none is smaller than this by the root of `n` in 997 of 1,000 cases.
+const CHANCE: f64 = 3.0;
+/// Where natures are a smaller part of values than this, a tie of natures cannot be told from chance.
+const LEAST_PART: f64 = 0.1;
 
 /// Ties of the quantities of sequential connections.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +74,11 @@ impl Copula {
             for other in 0..one {
                 let parts = f64::sqrt(within[one] * within[other]);
                 let measured = normal(&rows, [(0, one), (0, other)]);
-                let tie = if parts > 0.0 { measured / parts } else { 0.0 };
+                let tie = if parts > LEAST_PART {
+                    measured / parts
+                } else {
+                    0.0
+                };
                 ties[one][other] = tie.clamp(-0.99, 0.99);
             }
         }
@@ -160,15 +168,17 @@ fn of_epoch(epoch: Epoch) -> [Option<f64>; Copula::SIZE] {
     values
 }
 
-/// The correlation of normal variables that have the rank correlation of two columns; none of too few.
+/// The correlation of normal variables that have the rank correlation of two columns; none of too few,
+/// or where chance could have made it.
 fn normal(rows: &[Row], columns: [(usize, usize); 2]) -> f64 {
     let [one, other] = columns;
     let pair = |row: &Row| Some((row[one.0][one.1]?, row[other.0][other.1]?));
     let pairs: Vec<_> = rows.iter().filter_map(pair).collect();
-    if pairs.len() < FEW {
+    let correlation = spearman(&pairs);
+    if pairs.len() < FEW || correlation.abs() < CHANCE / (pairs.len() as f64).sqrt() {
         return 0.0;
     }
-    2.0 * (core::f64::consts::PI * spearman(&pairs) / 6.0).sin()
+    2.0 * (core::f64::consts::PI * correlation / 6.0).sin()
 }
 
 /// Cholesky's factor of the correlations in the lower triangle. Correlations that were measured pair by pair need not be

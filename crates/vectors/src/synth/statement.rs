@@ -75,7 +75,7 @@ impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<22} {:<18} {:>12} {:>12.4} {:>+8.2} %  {}",
+            "{:<20} {:<16} {:>14.4} {:>14.4} {:>+8.2} %  {}",
             format!("{:?}", self.measure),
             self.statistic,
             self.published,

@@ -101,7 +101,8 @@ fn starts_are_a_poisson_process_at_the_printed_rate() {
     assert!(set.is_sorted_by_key(|vector| vector.start));
     let mut counts = vec![0.0; 2_000];
     for vector in &set {
-        counts[vector.start.as_millis() as usize / 10] += 1.0;
+        let slot = vector.start.as_millis() / 10;
+        counts[usize::try_from(slot).unwrap()] += 1.0;
     }
     let mean = count / 2_000.0;
     let variance = counts.iter().map(|n| (n - mean) * (n - mean)).sum::<f64>() / 2_000.0;
@@ -144,7 +145,7 @@ fn what_is_no_fit_is_refused() {
     }
 }
 
-/// What natures of a copula is measured again in what it makes.
+/// What a copula ties is tied in what is made with it.
 #[test]
 fn a_copula_hands_ties_on() {
     let fit = Fit::named("unc-2008").unwrap();
@@ -161,17 +162,17 @@ fn a_copula_hands_ties_on() {
     let copula = Copula::measure(&tied, 0);
     assert!(copula.within(Copula::REQUEST) > 0.95);
     assert!(copula.tie(Copula::REQUEST, Copula::RTT) > 0.9);
-    let made: Vec<_> = make(2).with(copula.clone()).collect();
-    let again = Copula::measure(&made, 0);
+    let set: Vec<_> = make(2).with(copula.clone()).collect();
+    let again = Copula::measure(&set, 0);
     for one in 0..Copula::SIZE {
         assert!(
             (again.within(one) - copula.within(one)).abs() < 0.1,
             "{one}"
         );
     }
-    let ties = [&copula, &again].map(|copula| copula.tie(Copula::REQUEST, Copula::RTT));
-    assert!((ties[0] - ties[1]).abs() < 0.05, "{ties:?}");
-    let median = describe(&made)
+    let both = [&copula, &again].map(|copula| copula.tie(Copula::REQUEST, Copula::RTT));
+    assert!((both[0] - both[1]).abs() < 0.05, "{both:?}");
+    let median = describe(&set)
         .sketch(Measure::MinRttMs)
         .quantile(0.5)
         .unwrap();
@@ -180,16 +181,20 @@ fn a_copula_hands_ties_on() {
 
 /// Makes all requests of a connection as large as its round-trip time is long.
 fn tie(vector: &mut Vector) {
-    let rtt = vector.min_rtt.unwrap_or_default().as_micros() as u64;
+    let rtt = vector.min_rtt.unwrap_or_default().as_micros();
+    let rtt = u64::try_from(rtt).unwrap();
     if let crate::Body::Sequential { turns, .. } = &mut vector.body {
         let requests = turns
             .iter_mut()
             .filter(|turn| turn.side == crate::Side::Initiator);
-        requests.for_each(|turn| turn.bytes = rtt);
+        for turn in requests {
+            turn.bytes = rtt;
+        }
     }
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn any_set_has_ties(set in prop::collection::vec(any_vector(), 0..60), seed in any::<u64>()) {
         let copula = Copula::measure(&set, seed);
