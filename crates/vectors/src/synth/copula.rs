@@ -36,9 +36,9 @@ const LEAST_PART: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copula {
     /// Lower triangle; times its transpose it is the correlations of natures.
-    factor: [[f64; Copula::SIZE]; Copula::SIZE],
+    factor: [[f64; Self::SIZE]; Self::SIZE],
     /// The correlation of two values of one connection; 1 for what a connection has once.
-    within: [f64; Copula::SIZE],
+    within: [f64; Self::SIZE],
 }
 
 /// A sequential connection: the first value of each quantity, and the second of what epochs have.

@@ -248,5 +248,7 @@ fn millis(value: f64) -> Duration {
 
 fn window(cumulative: &[(f64, u32)], share: f64) -> u32 {
     let found = cumulative.iter().find(|&&(sum, _)| share < sum);
-    found.or(cumulative.last()).map_or(0, |&(_, octets)| octets)
+    found
+        .or_else(|| cumulative.last())
+        .map_or(0, |&(_, octets)| octets)
 }

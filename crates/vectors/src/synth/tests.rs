@@ -25,8 +25,8 @@ fn allowed(fit: &Fit, statement: &Statement) -> f64 {
         (Measure::Epochs, Statistic::Mean) if fit.name == "unc-2008" => 0.12,
         (Measure::MinRttMs, Statistic::Deviation) => 0.5,
         (_, Statistic::Deviation) => 0.1,
-        (Measure::InterEpochMs, Statistic::ShareFrom(_)) => 0.03,
-        (Measure::MinRttMs, Statistic::Quantile(0.5)) => 0.03,
+        (Measure::InterEpochMs, Statistic::ShareFrom(_))
+        | (Measure::MinRttMs, Statistic::Quantile(0.5)) => 0.03,
         _ => 1e-6,
     }
 }

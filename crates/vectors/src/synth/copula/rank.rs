@@ -6,7 +6,7 @@ pub(super) fn spearman(pairs: &[(f64, f64)]) -> f64 {
     let one = ranks(pairs.iter().map(|pair| pair.0));
     let other = ranks(pairs.iter().map(|pair| pair.1));
     // The mean of all ranks, with or without ties.
-    let mean = (pairs.len() as f64 + 1.0) / 2.0;
+    let mean = f64::midpoint(pairs.len() as f64, 1.0);
     let product = |one: &[f64], other: &[f64]| -> f64 {
         let pairs = one.iter().zip(other);
         pairs.map(|(x, y)| (x - mean) * (y - mean)).sum()
@@ -25,7 +25,7 @@ fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut ranks = vec![0.0; sorted.len()];
     let mut below = 0;
     for equal in sorted.chunk_by(|one, other| one.0.total_cmp(&other.0).is_eq()) {
-        let rank = below as f64 + (equal.len() as f64 + 1.0) / 2.0;
+        let rank = below as f64 + f64::midpoint(equal.len() as f64, 1.0);
         for &(_, place) in equal {
             ranks[place] = rank;
         }
