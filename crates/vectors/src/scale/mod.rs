@@ -1,7 +1,7 @@
 //! More traffic or less, of the same kind.
 //!
 //! An experiment wants a load that a link can bear, or that it just cannot, and a trace has the load that it has. D scales
-//! traces "using the block-resampling methods from [HC06]" in its calibration and names no algorithm; those here are ours:
+//! traces "using the block-resampling methods from \[HC06\]" in its calibration and names no algorithm; those here are ours:
 //!
 //! | how | changes | keeps | loses |
 //! |---|---|---|---|

@@ -23,7 +23,7 @@ fn made(name: &str, seconds: u64, seed: u64) -> Vec<Vector> {
 fn allowed(fit: &Fit, statement: &Statement) -> f64 {
     match (statement.measure, statement.statistic) {
         (Measure::Epochs, Statistic::Mean) if fit.name == "unc-2008" => 0.12,
-        (Measure::MinRttMs, Statistic::Deviation) => 0.5,
+        (Measure::MinRttMs, Statistic::Deviation) => 0.12,
         (_, Statistic::Deviation) => 0.1,
         (Measure::InterEpochMs, Statistic::ShareFrom(_))
         | (Measure::MinRttMs, Statistic::Quantile(0.5)) => 0.03,
