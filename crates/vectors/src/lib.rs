@@ -21,11 +21,21 @@
 //! - [`Vector`] and its parts.
 //! - [`cvec`]: the two text formats of Tmix, read and written.
 //! - [`extract`]: from the segments of a capture to vectors.
+//! - [`model`]: what of a vector is replayed.
+//! - [`scale`]: more or fewer of them.
+//! - [`describe`]: what a set of them is like, in bounded memory ([`sketch`]).
+//! - [`synth`]: sets that were never captured.
 #![forbid(unsafe_code)]
 
+mod chance;
 pub mod cvec;
+pub mod describe;
 pub mod extract;
 mod loss;
+pub mod model;
+pub mod scale;
+pub mod sketch;
+pub mod synth;
 mod vector;
 
 pub use loss::Loss;

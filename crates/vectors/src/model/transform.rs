@@ -1,0 +1,65 @@
+//! All three models at once.
+
+use super::rtt::Rtts;
+use super::{Conserved, Footprint, Latencies, Pieces, Structure, Windows};
+use crate::Vector;
+
+/// A structure, round-trip times and windows: what a replay plays of a trace.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transform {
+    /// How the ends send.
+    pub structure: Structure,
+    /// Which waits they keep.
+    pub latencies: Latencies,
+    /// How far they are apart: a model, with what it needs of the set ([`Model::resolve`](super::rtt::Model::resolve)).
+    pub rtts: Rtts,
+    /// How much may be under way.
+    pub windows: Windows,
+    /// Of what is left to chance.
+    pub seed: u64,
+}
+
+impl Transform {
+    /// Rewrites the vector at place `index` of its set, and enters it in the books.
+    ///
+    /// The round-trip time that [`Latencies::subtract_rtt`] takes off is the one that was measured, not the one that is
+    /// assigned. Both connections of *harpoon* take the same path.
+    pub fn apply(&self, vector: Vector, index: u64, books: &mut Conserved) -> Pieces {
+        let before = Footprint::of(&vector);
+        let mut pieces = self.structure.apply(vector, &self.latencies);
+        for piece in [&mut pieces.forth, &mut pieces.back].into_iter().flatten() {
+            self.rtts.apply(piece, index, self.seed);
+            self.windows.apply(piece);
+        }
+        books.enter(before, &pieces);
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rtt::Model;
+    use super::super::samples::{a, b, ms, sequential, vector};
+    use super::*;
+    use crate::model::rtt::UNC_2008;
+
+    #[test]
+    fn the_three_models_do_not_know_of_each_other() {
+        let transform = Transform {
+            structure: Structure::Harpoon,
+            latencies: Latencies::default(),
+            rtts: Model::Mean.published(&UNC_2008).unwrap(),
+            windows: Windows::Fixed(16),
+            seed: 1,
+        };
+        let mut books = Conserved::default();
+        let vector = vector(sequential(&[a(10, 0), b(20, 900)], None));
+        let pieces = transform.apply(vector, 0, &mut books);
+        for (_, piece) in pieces.iter() {
+            assert_eq!(piece.min_rtt, Some(ms(80)));
+            assert_eq!(piece.windows, [16_384; 2]);
+        }
+        assert!(books.holds());
+        assert_eq!((books.vectors, books.connections), (1, 2));
+    }
+}

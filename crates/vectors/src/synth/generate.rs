@@ -1,0 +1,254 @@
+//! Vectors, one after the other.
+
+use super::fit::Window;
+use super::marginal::Curve;
+use super::{Copula, Fit};
+use crate::chance::{self, Purpose};
+use crate::describe::Measure;
+use crate::{Body, Loss, Side, Turn, Vector};
+use core::time::Duration;
+use stats::random::SplitMix64;
+
+/// Vectors of a fit, in the order of their starts. The same seed gives the same vectors.
+///
+/// A connection says nothing before its first ADU is due, loses nothing, and closes when all is said.
+#[derive(Clone, Debug)]
+pub struct Synthesis {
+    curves: Curves,
+    windows: [Vec<(f64, u32)>; 2],
+    concurrent_share: f64,
+    copula: Option<Copula>,
+    /// Mean time between starts, in seconds.
+    gap: f64,
+    /// What remains.
+    starts: SplitMix64,
+    at: f64,
+    span: f64,
+    seed: u64,
+    index: u64,
+}
+
+/// The distributions of a fit.
+#[derive(Clone, Debug)]
+struct Curves {
+    epochs: Curve,
+    request: Curve,
+    response: Curve,
+    intra: Curve,
+    inter: Curve,
+    adus: Curve,
+    adu: Curve,
+    quiet: Curve,
+    rtt: Curve,
+}
+
+/// Where the shares come from by which distributions are asked.
+struct Draw<'a> {
+    random: SplitMix64,
+    copula: Option<&'a Copula>,
+    /// What the connection is like, if there is a copula.
+    nature: [f64; Copula::SIZE],
+}
+
+impl Synthesis {
+    /// Vectors that start within `span`, `share` times as many as the fit says.
+    pub fn new(fit: &Fit, span: Duration, share: f64, seed: u64) -> Self {
+        let curve = |measure| fit.curve(measure);
+        let cumulative = |windows: &[Window]| {
+            let mut sum = 0.0;
+            let add = |window: &Window| {
+                sum += window.share;
+                (sum, window.octets)
+            };
+            windows.iter().map(add).collect()
+        };
+        Self {
+            curves: Curves {
+                epochs: curve(Measure::Epochs),
+                request: curve(Measure::RequestBytes),
+                response: curve(Measure::ResponseBytes),
+                intra: curve(Measure::IntraEpochMs),
+                inter: curve(Measure::InterEpochMs),
+                adus: curve(Measure::ConcurrentAdus),
+                adu: curve(Measure::ConcurrentAduBytes),
+                quiet: curve(Measure::ConcurrentQuietMs),
+                rtt: curve(Measure::MinRttMs),
+            },
+            windows: [
+                cumulative(&fit.windows.initiator),
+                cumulative(&fit.windows.acceptor),
+            ],
+            concurrent_share: fit.concurrent_share,
+            copula: None,
+            gap: 1.0 / (fit.starts_per_second * share),
+            starts: chance::of(Purpose::Starts, seed, 0),
+            at: 0.0,
+            span: span.as_secs_f64(),
+            seed,
+            index: 0,
+        }
+    }
+
+    /// Ties the quantities of sequential connections to each other as they were in another set.
+    #[must_use]
+    pub fn with(self, copula: Copula) -> Self {
+        Self {
+            copula: Some(copula),
+            ..self
+        }
+    }
+
+    fn vector(&self, start: Duration) -> Vector {
+        let mut draw = Draw::new(self, self.index);
+        let concurrent = draw.random.unit() < self.concurrent_share;
+        let rtt = self.curves.rtt.exceeded_by(draw.once(Copula::RTT));
+        let body = if concurrent {
+            self.curves.concurrent(&mut draw)
+        } else {
+            self.curves.sequential(&mut draw)
+        };
+        let windows = [0, 1].map(|end| window(&self.windows[end], draw.random.unit()));
+        Vector {
+            start,
+            ids: [0, self.index],
+            windows,
+            min_rtt: Some(millis(rtt)),
+            loss: [Loss::NONE; 2],
+            mss: None,
+            body,
+        }
+    }
+}
+
+impl Iterator for Synthesis {
+    type Item = Vector;
+
+    fn next(&mut self) -> Option<Vector> {
+        self.at += self.starts.exponential(self.gap);
+        // Not a number, or no rate at all, is no start either.
+        if !(self.at >= 0.0 && self.at < self.span) {
+            return None;
+        }
+        let start = Duration::try_from_secs_f64(self.at).ok()?;
+        let vector = self.vector(start);
+        self.index += 1;
+        Some(vector)
+    }
+}
+
+impl Curves {
+    fn sequential(&self, draw: &mut Draw<'_>) -> Body {
+        let epochs = count(self.epochs.exceeded_by(draw.once(Copula::EPOCHS)));
+        let mut turns = Vec::with_capacity(2 * epochs);
+        let mut wait = Duration::ZERO;
+        for _ in 0..epochs {
+            turns.push(Turn {
+                side: Side::Initiator,
+                bytes: octets(self.request.exceeded_by(draw.again(Copula::REQUEST))),
+                wait,
+            });
+            turns.push(Turn {
+                side: Side::Acceptor,
+                bytes: octets(self.response.exceeded_by(draw.again(Copula::RESPONSE))),
+                wait: millis(self.intra.exceeded_by(draw.again(Copula::INTRA))),
+            });
+            wait = millis(self.inter.exceeded_by(draw.again(Copula::INTER)));
+        }
+        Body::Sequential {
+            turns,
+            tail: Some(Duration::ZERO),
+        }
+    }
+
+    /// Both ends begin at once; each ADU after the first two is of either end.
+    fn concurrent(&self, draw: &mut Draw<'_>) -> Body {
+        let adus = count(self.adus.exceeded_by(draw.share())).max(2);
+        let mut clocks = [Duration::ZERO; 2];
+        let mut turns = Vec::with_capacity(adus);
+        for place in 0..adus {
+            let first = place < 2;
+            let end = if first { place } else { draw.random.below(2) };
+            let wait = if first {
+                Duration::ZERO
+            } else {
+                millis(self.quiet.exceeded_by(draw.share()))
+            };
+            clocks[end] += wait;
+            let turn = Turn {
+                side: Side::BOTH[end],
+                bytes: octets(self.adu.exceeded_by(draw.share())),
+                wait,
+            };
+            turns.push((clocks[end], turn));
+        }
+        turns.sort_by_key(|&(begin, _)| begin);
+        Body::Concurrent {
+            turns: turns.into_iter().map(|(_, turn)| turn).collect(),
+            tails: [Some(Duration::ZERO); 2],
+        }
+    }
+}
+
+impl<'a> Draw<'a> {
+    fn new(of: &'a Synthesis, index: u64) -> Self {
+        let mut random = chance::of(Purpose::Synthesis, of.seed, index);
+        let copula = of.copula.as_ref();
+        let nature = copula.map(|copula| copula.nature(&mut random));
+        Self {
+            random,
+            copula,
+            nature: nature.unwrap_or_default(),
+        }
+    }
+
+    /// The share of values that are larger than the one to draw, above 0.
+    fn share(&mut self) -> f64 {
+        1.0 - self.random.unit()
+    }
+
+    /// The same for a quantity that a connection has once.
+    fn once(&mut self, quantity: usize) -> f64 {
+        match self.copula {
+            Some(_) => Copula::share(self.nature[quantity]),
+            None => self.share(),
+        }
+    }
+
+    /// The same for one that each of its epochs has.
+    fn again(&mut self, quantity: usize) -> f64 {
+        match self.copula {
+            Some(copula) => copula.epoch(&self.nature, quantity, &mut self.random),
+            None => self.share(),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturating; a fit has no value below zero, and no count above a million"
+)]
+fn count(value: f64) -> usize {
+    (value as usize).max(1)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturating; a fit has no value below zero"
+)]
+fn octets(value: f64) -> u64 {
+    (value.round() as u64).max(1)
+}
+
+/// Rounded to microseconds, as files have it.
+fn millis(value: f64) -> Duration {
+    Duration::from_micros(octets(value * 1e3))
+}
+
+fn window(cumulative: &[(f64, u32)], share: f64) -> u32 {
+    let found = cumulative.iter().find(|&&(sum, _)| share < sum);
+    found
+        .or_else(|| cumulative.last())
+        .map_or(0, |&(_, octets)| octets)
+}

@@ -1,0 +1,306 @@
+//! A distribution through printed quantiles.
+//!
+//! Between two quantiles lies a piece of a Pareto distribution: the logarithm of the value grows in proportion to that of the
+//! share above it, a straight line in D's plots of the tail. With `u` the share above a value, a piece that begins at
+//! `(u0, x0)` is
+//!
+//! ```text
+//! x(u) = x0 (u0 / u)^k        k = ln(x1 / x0) / ln(u0 / u1)
+//! ```
+//!
+//! and the integral of a power of it is known, so means and deviations are exact. The last piece has no second end. Its
+//! exponent is the one at which the mean is the printed one; no value is larger than `most`.
+
+use super::statement::Statistic;
+use serde::Deserialize;
+
+/// The steepest tail that is tried. At 1 the mean of an unbounded tail is infinite.
+const STEEPEST: f64 = 8.0;
+
+/// A distribution as it is written in a file.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Marginal {
+    /// No value is smaller.
+    pub least: f64,
+    /// No value is larger.
+    pub most: f64,
+    /// Whether values are whole numbers of things. Then a knot's value is the first that a share `1 - p` reaches.
+    #[serde(default)]
+    pub whole: bool,
+    /// Exponent of the tail; if none, it is made to fit the mean.
+    pub tail: Option<f64>,
+    /// The printed mean.
+    pub mean: Cited,
+    /// Quantiles, ascending.
+    pub knots: Vec<Knot>,
+    /// What else is printed, to be compared and not fitted.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+}
+
+/// A number and where it stands.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Cited {
+    /// The number.
+    pub value: f64,
+    /// The section that prints it, or `derived`, or `assumed`.
+    pub from: String,
+}
+
+/// A quantile.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Knot {
+    /// The share of values below, between 0 and 1.
+    pub p: f64,
+    /// The value.
+    pub value: f64,
+    /// The section that prints it, or `assumed`.
+    pub from: String,
+}
+
+/// A figure that the fit does not use.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Which.
+    pub statistic: Statistic,
+    /// What is printed.
+    pub value: f64,
+    /// The section that prints it.
+    pub from: String,
+}
+
+/// A distribution that can be drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    pieces: Vec<Piece>,
+    most: f64,
+    whole: bool,
+}
+
+/// From share `u0` above down to `u1`; the last down to zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Piece {
+    u0: f64,
+    u1: f64,
+    x0: f64,
+    k: f64,
+}
+
+impl Marginal {
+    /// Whether its numbers can be a distribution.
+    pub(super) fn is_sound(&self) -> bool {
+        let finite = |value: f64| value.is_finite() && value > 0.0;
+        let shares = self.knots.iter().map(|knot| knot.p);
+        let values = self.knots.iter().map(|knot| knot.value);
+        let ends = [self.least, self.most];
+        let all = values.clone().chain(ends).chain([self.mean.value]);
+        let chain = [self.least].into_iter().chain(values).chain([self.most]);
+        !self.knots.is_empty()
+            && all.into_iter().all(finite)
+            && chain.is_sorted()
+            && shares.clone().all(|p| p > 0.0 && p < 1.0)
+            && shares.is_sorted_by(|one, other| one < other)
+            && self.tail.is_none_or(|k| (0.0..=STEEPEST).contains(&k))
+    }
+
+    /// The distribution, with its tail fitted.
+    pub(super) fn curve(&self) -> Curve {
+        let with = |tail| Curve::new(self, tail);
+        if let Some(tail) = self.tail {
+            return with(tail);
+        }
+        let (mut low, mut high) = (0.0, STEEPEST);
+        for _ in 0..45 {
+            let middle = f64::midpoint(low, high);
+            if with(middle).mean() < self.mean.value {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        with(f64::midpoint(low, high))
+    }
+}
+
+impl Curve {
+    fn new(marginal: &Marginal, tail: f64) -> Self {
+        let (mut u0, mut x0) = (1.0, marginal.least);
+        let mut pieces = Vec::with_capacity(marginal.knots.len() + 1);
+        for knot in &marginal.knots {
+            let u1 = 1.0 - knot.p;
+            let k = (knot.value / x0).ln() / (u0 / u1).ln();
+            pieces.push(Piece { u0, u1, x0, k });
+            (u0, x0) = (u1, knot.value);
+        }
+        pieces.push(Piece {
+            u0,
+            u1: 0.0,
+            x0,
+            k: tail,
+        });
+        Self {
+            pieces,
+            most: marginal.most,
+            whole: marginal.whole,
+        }
+    }
+
+    /// The value that a share `u` of all exceeds, `u` from 0 to 1.
+    pub(super) fn exceeded_by(&self, u: f64) -> f64 {
+        let piece = self.pieces.iter().find(|piece| u > piece.u1);
+        let value = piece.map_or(self.most, |piece| piece.x0 * (piece.u0 / u).powf(piece.k));
+        let value = value.min(self.most);
+        if self.whole { value.floor() } else { value }
+    }
+
+    /// The share of values that are at least `value`.
+    pub(super) fn share_from(&self, value: f64) -> f64 {
+        let value = if self.whole { value.ceil() } else { value };
+        if value > self.most {
+            return 0.0;
+        }
+        let piece = self.pieces.iter().rev().find(|piece| value > piece.x0);
+        piece.map_or(1.0, |piece| {
+            let share = piece.u0 * (piece.x0 / value).powf(1.0 / piece.k);
+            share.max(piece.u1)
+        })
+    }
+
+    /// The mean.
+    pub(super) fn mean(&self) -> f64 {
+        self.moment(1)
+    }
+
+    /// The standard deviation.
+    pub(super) fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        (self.moment(2) - mean * mean).max(0.0).sqrt()
+    }
+
+    /// The mean of a power of the values. Of whole numbers it is a sum over them: each `n` adds what its power is more
+    /// than that of `n - 1`, for the share of values that reach it.
+    fn moment(&self, power: i32) -> f64 {
+        if !self.whole {
+            let pieces = self.pieces.iter();
+            return pieces.map(|piece| piece.moment(power, self.most)).sum();
+        }
+        let mut sum = 0.0;
+        let mut n = 1.0;
+        while n <= self.most {
+            sum += (f64::powi(n, power) - f64::powi(n - 1.0, power)) * self.share_from(n);
+            n += 1.0;
+        }
+        sum
+    }
+}
+
+impl Piece {
+    /// The integral of the power of x over u, where x is `most` as soon as it would be more.
+    fn moment(&self, power: i32, most: f64) -> f64 {
+        let full = if self.k > 0.0 {
+            self.u0 * (self.x0 / most).powf(1.0 / self.k)
+        } else {
+            0.0
+        };
+        let (from, capped) = if full > self.u1 {
+            (full, full - self.u1)
+        } else {
+            (self.u1, 0.0)
+        };
+        // (1 - r^s) / s, which is -ln r at s = 0, and 1 / s at r = 0 for s > 0.
+        let s = 1.0 - f64::from(power) * self.k;
+        let ln_r = (from / self.u0).ln();
+        let integral = if s.abs() < 1e-12 {
+            -ln_r
+        } else {
+            -(s * ln_r).exp_m1() / s
+        };
+        self.x0.powi(power) * self.u0 * integral + most.powi(power) * capped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pareto(tail: Option<f64>, most: f64, mean: f64, whole: bool) -> Marginal {
+        let knot = Knot {
+            p: 0.5,
+            value: 200.0,
+            from: "assumed".into(),
+        };
+        Marginal {
+            least: 100.0,
+            most,
+            whole,
+            tail,
+            mean: Cited {
+                value: mean,
+                from: "assumed".into(),
+            },
+            knots: vec![knot],
+            checks: Vec::new(),
+        }
+    }
+
+    /// One Pareto distribution of k = 1 in two pieces: x = 100 / u up to 10,000, whose mean is 100 (1 + ln 100).
+    #[test]
+    fn a_pareto_distribution_has_its_moments() {
+        let curve = pareto(Some(1.0), 1e4, 1.0, false).curve();
+        let mean = 100.0 * (1.0 + 100.0_f64.ln());
+        assert!((curve.mean() - mean).abs() < 1e-6, "{}", curve.mean());
+        // E[x^2] = 100^2 (1 / 0.01 - 1) + 10,000^2 x 0.01
+        let square: f64 = 1e4 * 99.0 + 1e6;
+        let deviation = (square - mean * mean).sqrt();
+        assert!((curve.deviation() - deviation).abs() < 1e-6);
+        for u in [0.9, 0.5, 0.25, 0.02] {
+            assert!((curve.exceeded_by(u) - 100.0 / u).abs() < 1e-9);
+            assert!((curve.share_from(100.0 / u) - u).abs() < 1e-12);
+        }
+        let ends = [0.0, 0.001, 1.0].map(|u| curve.exceeded_by(u));
+        assert!(
+            ends.iter()
+                .zip([1e4, 1e4, 100.0])
+                .all(|(x, y)| (x - y).abs() < 1e-9)
+        );
+    }
+
+    #[test]
+    fn the_tail_fits_the_mean() {
+        for (mean, whole) in [(300.0, false), (300.0, true), (5_000.0, false)] {
+            let curve = pareto(None, 1e5, mean, whole).curve();
+            assert!((curve.mean() / mean - 1.0).abs() < 1e-9, "{}", curve.mean());
+        }
+    }
+
+    #[test]
+    fn moments_are_those_of_the_values() {
+        for whole in [false, true] {
+            let curve = pareto(Some(0.4), 1e6, 1.0, whole).curve();
+            let n = 1_000_000;
+            let values = (0..n).map(|at| curve.exceeded_by((f64::from(at) + 0.5) / f64::from(n)));
+            let mean = values.sum::<f64>() / f64::from(n);
+            assert!(
+                (curve.mean() / mean - 1.0).abs() < 1e-3,
+                "{mean} {}",
+                curve.mean()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_distribution_is_seen() {
+        let sound = || pareto(None, 1e5, 300.0, false);
+        assert!(sound().is_sound());
+        let mut unsound = [sound(), sound(), sound(), sound()];
+        unsound[0].least = 0.0;
+        unsound[1].most = 150.0;
+        unsound[2].knots[0].p = 1.0;
+        unsound[3].knots.clear();
+        assert!(unsound.iter().all(|marginal| !marginal.is_sound()));
+    }
+}
