@@ -17,6 +17,8 @@ const LONGEST_FAILURE: usize = 300;
 const MOST_RECORDS: usize = 64;
 /// PASS, FAIL, INCONCLUSIVE, ERROR, and none.
 pub(super) const OUTCOMES: usize = 5;
+/// FAIL, ERROR, INCONCLUSIVE, PASS, none.
+const SEVEREST: [usize; OUTCOMES] = [1, 3, 2, 0, 4];
 
 /// What some runs found in one test, or in all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,10 +37,15 @@ impl Tally {
         self.says.iter().sum()
     }
 
-    fn of_all(verdict: Option<Verdict>) -> Self {
+    /// A run with this verdict.
+    fn one(outcome: usize) -> Self {
         let mut tally = Self::default();
-        tally.says[outcome(verdict)] = 1;
+        tally.says[outcome] = 1;
         tally
+    }
+
+    fn of_all(verdict: Option<Verdict>) -> Self {
+        Self::one(outcome(verdict))
     }
 
     fn of_test(test: &HistoryTest) -> Self {
@@ -49,6 +56,19 @@ impl Tally {
             worst: (test.packets > 0).then_some(share),
             ..Self::of_all(Some(test.outcome))
         }
+    }
+
+    /// With what another stream of the same run found: the run says the worst of what its streams say.
+    fn beside(&mut self, other: &Self) {
+        let says = match SEVEREST
+            .iter()
+            .find(|outcome| self.says[**outcome] + other.says[**outcome] > 0)
+        {
+            Some(outcome) => Self::one(*outcome).says,
+            None => self.says,
+        };
+        self.join(other);
+        self.says = says;
     }
 
     /// With what other runs found.
@@ -99,7 +119,7 @@ impl Entry {
             if tallies.len() <= place {
                 tallies.resize(place + 1, Tally::default());
             }
-            tallies[place].join(&Tally::of_test(test));
+            tallies[place].beside(&Tally::of_test(test));
         }
         Self {
             started: line.started,

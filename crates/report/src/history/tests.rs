@@ -180,6 +180,21 @@ fn a_history_of_years_is_thinned_and_nothing_is_left_out() {
 }
 
 #[test]
+fn streams_side_by_side_are_one_run_that_says_the_worst() {
+    let mut run = line(0, Some(Verdict::Pass), 0);
+    let mut other = run.tests[0].clone();
+    (other.outcome, other.marks) = (Verdict::Fail, 40);
+    run.tests.push(other);
+    let folder = folder([run], "");
+    let seen = value(folder.path());
+    let track = &seen["tracks"][0];
+    assert_eq!(track["runs"], 1);
+    assert_eq!(track["levels"][0]["says"], json!([[], [1], [], [], []]));
+    assert_eq!(track["levels"][0]["packets"], json!([20_000]));
+    assert_eq!(track["worst_pct"], 0.4);
+}
+
+#[test]
 fn several_tests_have_tracks_and_one_for_all_together() {
     let mut both = line(0, Some(Verdict::Pass), 3);
     both.tests.push(HistoryTest {

@@ -45,6 +45,7 @@ fn common_tests(subjects: &[Subject]) -> Vec<Test> {
             .collect()
     };
     let mut tests = subjects.first().map(names).unwrap_or_default();
+    tests.dedup();
     tests.retain(|test| test.decider() == Decider::Losses);
     tests.retain(|test| subjects.iter().all(|subject| names(subject).contains(test)));
     tests
