@@ -17,8 +17,9 @@ pub struct Latencies {
     /// A wait shorter than this becomes none. 500 ms; zero keeps all.
     pub threshold: Span,
     /// Whether the round-trip time is taken off what remains of a wait between a request and its response. Measured at the
-    /// initiator, that wait holds one round trip, which a replay adds again; D does not say that it subtracts it. With
-    /// this a model applied twice is not the model applied once.
+    /// initiator, that wait holds one round trip, which a replay adds again; D does not say that it subtracts it. Measured
+    /// at a monitor on the path it holds only the part behind the monitor, and the wait between epochs the other; then this
+    /// takes off as much as both together hold. With this a model applied twice is not the model applied once.
     pub subtract_rtt: bool,
     /// Whether the time between the handshake and the first ADU is kept. D's vectors do not have it.
     pub first: bool,

@@ -23,8 +23,8 @@ const MEASURES: [Measure; 9] = [
     Measure::ConcurrentQuietMs,
     Measure::MinRttMs,
 ];
-/// A count is summed up one by one, and a vector holds it.
-const MOST_COUNTED: f64 = 1e6;
+/// A count is summed up one by one, and a vector holds two ADUs for each epoch ([`crate::MAX_ADUS`]).
+const MOST_COUNTED: f64 = 5e5;
 
 /// The distributions of a kind of traffic.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -78,7 +78,7 @@ pub enum FitError {
     Marginals,
     /// A distribution that is none.
     #[error(
-        "{0:?}: values must be above zero and ascend from `least` over the knots to `most`, and shares from 0 to 1; a count is at most a million"
+        "{0:?}: values must be above zero and ascend from `least` over the knots to `most`, and shares from 0 to 1; a count is at most 500,000"
     )]
     Marginal(Measure),
     /// Rate or share out of range.
@@ -115,8 +115,7 @@ impl Fit {
         Ok(fit)
     }
 
-    /// All figures that are printed of the trace and concern a distribution, with what the fit makes of them, and how many
-    /// octets an average connection has.
+    /// All figures that are printed of the trace and concern a distribution, with what the fit makes of them.
     pub fn statements(&self) -> Vec<Statement> {
         let of = |(&measure, marginal)| statements(measure, marginal);
         self.marginals.iter().flat_map(of).collect()

@@ -51,9 +51,11 @@ struct Draw<'a> {
 }
 
 impl Synthesis {
-    /// Vectors that start within `span`, `share` times as many as the fit says.
+    /// Vectors that start within `span`, `share` times as many as the fit says; none when that is no number above 0.
     pub fn new(fit: &Fit, span: Duration, share: f64, seed: u64) -> Self {
         let curve = |measure| fit.curve(measure);
+        let rate = fit.starts_per_second * share;
+        let rated = rate.is_finite() && rate > 0.0;
         let cumulative = |windows: &[Window]| {
             let mut sum = 0.0;
             let add = |window: &Window| {
@@ -80,7 +82,7 @@ impl Synthesis {
             ],
             concurrent_share: fit.concurrent_share,
             copula: None,
-            gap: 1.0 / (fit.starts_per_second * share),
+            gap: if rated { 1.0 / rate } else { f64::INFINITY },
             starts: chance::of(Purpose::Starts, seed, 0),
             at: 0.0,
             span: span.as_secs_f64(),
@@ -125,7 +127,7 @@ impl Iterator for Synthesis {
 
     fn next(&mut self) -> Option<Vector> {
         self.at += self.starts.exponential(self.gap);
-        // Not a number, or no rate at all, is no start either.
+        // Without a rate the next start is never, or not a number.
         if !(self.at >= 0.0 && self.at < self.span) {
             return None;
         }
@@ -173,7 +175,7 @@ impl Curves {
             } else {
                 millis(self.quiet.exceeded_by(draw.share()))
             };
-            clocks[end] += wait;
+            clocks[end] = clocks[end].saturating_add(wait);
             let turn = Turn {
                 side: Side::BOTH[end],
                 bytes: octets(self.adu.exceeded_by(draw.share())),
@@ -226,7 +228,7 @@ impl<'a> Draw<'a> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "saturating; a fit has no value below zero, and no count above a million"
+    reason = "saturating; a fit has no value below zero, and no count above half a million"
 )]
 fn count(value: f64) -> usize {
     (value as usize).max(1)

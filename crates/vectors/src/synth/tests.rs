@@ -117,7 +117,7 @@ fn a_share_of_the_rate_makes_fewer() {
     let fit = Fit::named("ibm-2006").unwrap();
     let tenth = Synthesis::new(&fit, Duration::from_secs(20), 0.1, 1).count();
     assert!((1_350..1_750).contains(&tenth), "{tenth}");
-    for share in [0.0, -1.0, f64::NAN] {
+    for share in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(Synthesis::new(&fit, ms(1_000), share, 1).count(), 0);
     }
 }
