@@ -53,7 +53,7 @@ pub(crate) fn format(value: u64, names: &[(&str, u64)]) -> String {
     format!("{}{name}", value / scale)
 }
 
-/// What [`format`] wrote as prose has it, with a space before the unit.
+/// What [`format()`] wrote as prose has it, with a space before the unit.
 pub(crate) fn spaced(text: &str) -> String {
     let unit = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);
