@@ -8,7 +8,7 @@ const BY_TCP: [&str; 2] = ["--carrier", "tcp"];
 
 #[test]
 fn a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -45,7 +45,7 @@ fn a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
 
 #[test]
 fn a_lossy_path_fails_by_tcp_too() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -61,7 +61,7 @@ fn a_lossy_path_fails_by_tcp_too() {
 
 #[test]
 fn the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
-    let Some(_machine) = Machine::shared() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
