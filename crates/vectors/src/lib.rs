@@ -21,7 +21,7 @@
 //! - [`Vector`] and its parts.
 //! - [`cvec`]: the two text formats of Tmix, read and written.
 //! - [`extract`]: from the segments of a capture to vectors.
-//! - [`model`]: what of a vector is replayed.
+//! - [`model`]: what of a vector is replayed; [`play`]: replaying it, end by end.
 //! - [`scale`]: more or fewer of them.
 //! - [`describe`]: what a set of them is like, in bounded memory ([`sketch`]).
 //! - [`synth`]: sets that were never captured.
@@ -33,6 +33,7 @@ pub mod describe;
 pub mod extract;
 mod loss;
 pub mod model;
+pub mod play;
 pub mod scale;
 pub mod sketch;
 pub mod synth;
