@@ -14,7 +14,7 @@ use sys::clock;
 use units::Instant;
 
 /// How long the far end may take to answer when nothing is under way.
-const ANSWER: Duration = Duration::from_secs(15);
+pub(crate) const ANSWER: Duration = Duration::from_secs(15);
 /// Exchanges by which the two clocks are compared.
 const CLOCK_ROUNDS: u32 = 12;
 /// How often the far end is asked by UDP until it is ready.
@@ -62,13 +62,17 @@ pub(crate) enum Broken {
 
 impl Broken {
     pub(crate) fn refused(reason: &str) -> Self {
-        let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
-        Self::Far(format!("the server refuses: {reason}"))
+        Self::Far(format!("the server refuses: {}", plain(reason)))
     }
 
     pub(crate) fn out_of_turn() -> Self {
         Self::Far("the server spoke out of turn".to_owned())
     }
+}
+
+/// Another host's words, without what would move a terminal's cursor.
+pub(crate) fn plain(words: &str) -> String {
+    words.chars().filter(|c| !c.is_control()).collect()
 }
 
 impl From<record::Error> for Broken {

@@ -61,6 +61,14 @@ impl<T: Row> TableWriter<T> {
     /// See [`TableWriter::create`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
+        let settled = self.settle();
+        if settled.is_err() {
+            let _ = fs::remove_file(&self.unfinished);
+        }
+        settled
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
         if let Some(writer) = self.writer.take() {
             let file = writer
                 .into_inner()

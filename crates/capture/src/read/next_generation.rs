@@ -1,6 +1,7 @@
 //! pcapng (draft-ietf-opsawg-pcapng): blocks; packets belong to interfaces, each with a link and a clock of its own.
 
 use super::reader::{Fault, Record};
+use super::window::LIMIT;
 use pcap_parser::{
     Block, EnhancedPacketBlock, InterfaceDescriptionBlock, OptionCode, SimplePacketBlock,
     parse_block_be, parse_block_le,
@@ -12,6 +13,13 @@ const MOST_INTERFACES: usize = 1 << 16;
 const BEFORE_ENHANCED: usize = 28;
 const BEFORE_SIMPLE: usize = 12;
 const NS: u64 = 1_000_000_000;
+/// Kind of the block that begins a section, the same in either order of octets; the word by which it tells its own.
+const SECTION: u32 = 0x0a0d_0d0a;
+const BIG_ENDIAN: u32 = 0x1a2b_3c4d;
+/// Kinds of blocks that matter here: sections, interfaces, simple and enhanced packets.
+const KNOWN: [u32; 4] = [SECTION, 1, 3, 6];
+/// Octets of the shortest block: its kind, and its length twice.
+const LEAST: usize = 12;
 
 /// The section that is being read.
 #[derive(Debug, Default)]
@@ -35,12 +43,39 @@ struct Interface {
 impl NextGeneration {
     /// The first block of `octets`: a packet, if it is one, and how many octets it takes.
     pub(super) fn block(&mut self, octets: &[u8]) -> Result<(Option<Record>, usize), Fault> {
-        let parse = if self.big_endian {
+        let word = |at: usize, is_big: bool| {
+            let word = octets.get(at..).and_then(|octets| octets.first_chunk());
+            let word = word.ok_or(Fault::Incomplete)?;
+            Ok(if is_big {
+                u32::from_be_bytes(*word)
+            } else {
+                u32::from_le_bytes(*word)
+            })
+        };
+        let kind = word(0, self.big_endian)?;
+        let is_big = if kind == SECTION {
+            word(8, true)? == BIG_ENDIAN
+        } else {
+            self.big_endian
+        };
+        let len = word(4, is_big)? as usize;
+        if len > LIMIT {
+            return Err(Fault::TooLarge);
+        }
+        if len < LEAST {
+            return Err(Fault::Malformed);
+        }
+        let whole = octets.get(..len).ok_or(Fault::Incomplete)?;
+        if !KNOWN.contains(&kind) {
+            return Ok((None, len));
+        }
+        let parse = if is_big {
             parse_block_be
         } else {
             parse_block_le
         };
-        let (rest, block) = parse(octets).map_err(Fault::of)?;
+        // What is missing in a whole block will not come.
+        let (_, block) = parse(whole).map_err(|_| Fault::Malformed)?;
         let record = match block {
             Block::SectionHeader(section) => {
                 self.big_endian = section.big_endian();
@@ -55,7 +90,7 @@ impl NextGeneration {
             Block::SimplePacket(packet) => Some(self.simple(&packet)?),
             _ => None,
         };
-        Ok((record, octets.len() - rest.len()))
+        Ok((record, len))
     }
 
     fn describe(&mut self, block: &InterfaceDescriptionBlock<'_>) -> Result<(), Fault> {

@@ -3,7 +3,7 @@
 use super::legacy::Legacy;
 use super::next_generation::NextGeneration;
 use super::source::Source;
-use super::window::{More, Window};
+use super::window::{LIMIT, More, Window};
 use pcap_parser::{Linktype, PcapError, nom, parse_pcap_header};
 use std::io::{self, Read};
 
@@ -72,6 +72,7 @@ pub(super) struct Record {
 pub(super) enum Fault {
     /// More octets are needed.
     Incomplete,
+    TooLarge,
     Malformed,
     Interfaces,
     UnknownInterface,
@@ -82,6 +83,7 @@ impl Fault {
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(super) fn of(error: nom::Err<PcapError<&[u8]>>) -> Self {
         match error {
+            nom::Err::Incomplete(nom::Needed::Size(more)) if more.get() > LIMIT => Self::TooLarge,
             nom::Err::Incomplete(_) | nom::Err::Error(PcapError::Incomplete(_)) => Self::Incomplete,
             _ => Self::Malformed,
         }
@@ -89,7 +91,7 @@ impl Fault {
 
     const fn text(self) -> &'static str {
         match self {
-            Self::Incomplete => "a packet or block of more than 16 MiB",
+            Self::Incomplete | Self::TooLarge => "a packet or block of more than 16 MiB",
             Self::Malformed => "not a packet or block",
             Self::Interfaces => "more than 65,536 interfaces in one section",
             Self::UnknownInterface => "a packet of an interface that was not described",
@@ -187,11 +189,18 @@ impl<R: Read> Reader<R> {
     /// Reads on; whether the capture has ended where it may.
     fn ended(&mut self) -> Result<bool, Error> {
         let offset = self.window.offset();
-        match read_on(&mut self.window, &mut self.source)? {
+        let more = match read_on(&mut self.window, &mut self.source) {
+            // So does a compressed stream end that was cut off.
+            Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(Error::Cut { offset });
+            }
+            more => more?,
+        };
+        match more {
             More::Some => Ok(false),
             More::End if self.window.octets().is_empty() => Ok(true),
             More::End => Err(Error::Cut { offset }),
-            More::Full => Err(self.damaged(Fault::Incomplete)),
+            More::Full => Err(self.damaged(Fault::TooLarge)),
         }
     }
 

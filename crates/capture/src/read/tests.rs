@@ -263,10 +263,33 @@ fn a_packet_larger_than_any_is_refused() {
     for word in [1_u32, 2, 1 << 30, 1 << 30] {
         file.extend(word.to_le_bytes());
     }
-    let (_, end) = read(file.chain(io::repeat(0).take(20 << 20)));
+    // However little follows.
+    for octets in [0, 100, 20 << 20] {
+        let (_, end) = read((&file[..]).chain(io::repeat(0).take(octets)));
+        assert_eq!(
+            end.unwrap_err(),
+            "at octet 24: a packet or block of more than 16 MiB"
+        );
+    }
+}
+
+#[test]
+fn blocks_that_claim_what_cannot_be_are_damage() {
+    let after = |block: &[u32]| {
+        let mut file = next_generation();
+        let at = file.len();
+        file.extend(block.iter().flat_map(|word| word.to_le_bytes()));
+        (at, read(&file[..]).1.unwrap_err())
+    };
+    // A process's block of 8 octets; an enhanced packet longer than its block; a block of 1 GiB.
+    let (at, end) = after(&[0x8000_0001, 8, 8, 0]);
+    assert_eq!(end, format!("at octet {at}: not a packet or block"));
+    let (at, end) = after(&[6, 32, 0, 0, 0, 4_000, 4_000, 32]);
+    assert_eq!(end, format!("at octet {at}: not a packet or block"));
+    let (at, end) = after(&[6, 1 << 30, 0]);
     assert_eq!(
-        end.unwrap_err(),
-        "at octet 24: a packet or block of more than 16 MiB"
+        end,
+        format!("at octet {at}: a packet or block of more than 16 MiB")
     );
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 /// Octets that are read at once, and the least that are held.
 const PIECE: usize = 256 << 10;
 /// The most that are held: a block beyond that is refused.
-const LIMIT: usize = 16 << 20;
+pub(super) const LIMIT: usize = 16 << 20;
 
 /// A piece of the input that moves along it.
 #[derive(Debug)]

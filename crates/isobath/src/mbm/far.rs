@@ -29,7 +29,7 @@ const NEXT: Duration = Duration::from_secs(30);
 /// How often the control connection is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// Beyond the time of a test the client has this long to end it.
-const GRACE: Duration = Duration::from_secs(60);
+pub(super) const GRACE: Duration = Duration::from_secs(60);
 
 /// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
 ///

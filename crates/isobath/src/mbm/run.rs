@@ -145,6 +145,7 @@ pub(crate) fn run(
     });
     let (ending, far) = match ending {
         Ok((ending, far)) => (ending, Some(far)),
+        Err(Broken::Far(_)) if context.is_interrupted() => (Ending::Interrupted, None),
         Err(Broken::Far(reason)) => (Ending::Lost(reason), None),
         Err(Broken::Record(error)) => return Err(error),
     };

@@ -77,7 +77,7 @@ impl Connection {
                 None => half.heard && half.acked != first,
             };
         }
-        half.strange + 1 >= STRANGERS && half.is_strange(segment.seq)
+        half.strange.saturating_add(1) >= STRANGERS && half.is_strange(segment.seq)
     }
 
     /// Takes a segment of the end at `place`.
@@ -91,12 +91,16 @@ impl Connection {
             self.reset_ns = Some(now);
             return Fate::Closed;
         }
-        if segment.flags.has(Flags::SYN) {
-            self.syn(place, segment, now);
-        } else if half.is_strange(segment.seq) {
-            half.strange += 1;
+        let is_syn = segment.flags.has(Flags::SYN);
+        // Of a connection with another first number nothing is known here.
+        let is_foreign = is_syn && half.syn.is_some_and(|syn| syn != segment.seq);
+        if is_foreign || !is_syn && half.is_strange(segment.seq) {
+            half.strange = half.strange.saturating_add(1);
             self.strange += 1;
             return Fate::Open;
+        }
+        if is_syn {
+            self.syn(place, segment, now);
         }
         self.halves[place].strange = 0;
         if segment.flags.has(Flags::ACK) {

@@ -35,7 +35,8 @@ impl Hash for Key {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let [low, high] = self.ends;
-        hasher.write_u64(low.address[0] ^ high.address[0].rotate_left(32));
+        hasher.write_u64(low.address[0]);
+        hasher.write_u64(high.address[0]);
         hasher.write_u64(low.address[1]);
         hasher.write_u64(high.address[1]);
         hasher.write_u32(u32::from(low.port) << 16 | u32::from(high.port));

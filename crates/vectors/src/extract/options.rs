@@ -14,7 +14,7 @@ pub struct Options {
     pub transitory: Duration,
     /// The most connections that are open at once; segments of others are counted and left out.
     pub most_open: usize,
-    /// Of the hash function: a capture made to fill one place of the table cannot know it.
+    /// Of the hash function: with one that nobody knows no capture can be made to fill one place of the table.
     pub seed: u64,
 }
 

@@ -8,7 +8,7 @@ use mbm::compose::{Composed, Part, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
 use mbm::verdict::Outcome;
-use record::Record;
+use record::{Record, Status};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -77,7 +77,12 @@ pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow:
     Ok(Part {
         name,
         test: found.result.test,
-        outcome: found.result.verdict.outcome,
+        // What the instrument was too bad for says nothing of the path.
+        outcome: if run.status == Status::Invalid {
+            Outcome::Error
+        } else {
+            found.result.verdict.outcome
+        },
         counts: counts.unwrap_or_default(),
         question: Question {
             target: plan.target,

@@ -15,7 +15,7 @@ use super::{INTERRUPTED, measured, print};
 use crate::mbm::Plan;
 use crate::mbm::summary::{Summary, TestSummary, kept};
 use jiff::Timestamp;
-use record::{HistoryLine, HistoryTest, Run, Verdict};
+use record::{HistoryLine, HistoryTest, Run, Status, Verdict};
 use stats::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -67,10 +67,11 @@ pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Resul
     Ok(0)
 }
 
-/// The number of the first record that is not there: a monitor that was stopped goes on behind its last run.
+/// The number behind the last record: a monitor that was stopped goes on there. A run that could not be made has left a gap.
 fn first_free(folder: &Path) -> u64 {
-    let taken = |number: &u64| folder.join(format!("{number:05}")).exists();
-    (0..u64::MAX).find(|number| !taken(number)).unwrap_or(0)
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok());
+    numbers.max().map_or(0, |last| last.saturating_add(1))
 }
 
 fn new_folder(args: &Measure) -> anyhow::Result<PathBuf> {
@@ -101,11 +102,22 @@ fn line(
     summary: Option<Summary>,
 ) -> HistoryLine {
     let tests = summary.map(|summary| summary.tests).unwrap_or_default();
+    // What the instrument was too bad for has no other verdict.
+    let is_invalid = found
+        .as_ref()
+        .is_ok_and(|run| run.status == Status::Invalid);
+    let outcome = |said| {
+        if is_invalid {
+            Verdict::Error
+        } else {
+            kept(said)
+        }
+    };
     let tested = |test: TestSummary| {
         let counts = test.result.loss.map(|loss| loss.counts).unwrap_or_default();
         HistoryTest {
             test: test.result.test.name().to_owned(),
-            outcome: kept(test.result.verdict.outcome),
+            outcome: outcome(test.result.verdict.outcome),
             packets: counts.packets,
             marks: counts.marks(),
         }
@@ -114,8 +126,17 @@ fn line(
         started,
         record,
         verdict: found.as_ref().ok().and_then(|run| run.verdict),
-        failure: found.as_ref().err().cloned(),
+        failure: failure(found),
         tests: tests.into_iter().map(tested).collect(),
+    }
+}
+
+/// Why there is no verdict. How a run ended is the first of its warnings.
+fn failure(found: &Result<Run, String>) -> Option<String> {
+    match found {
+        Err(error) => Some(error.clone()),
+        Ok(run) if run.verdict.is_none() => run.warnings.first().map(|of| of.message.clone()),
+        Ok(_) => None,
     }
 }
 
@@ -184,4 +205,19 @@ fn told(line: &HistoryLine) -> String {
         line.started.strftime("%Y-%m-%d %H:%M:%S UTC"),
         line.record
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_monitor_goes_on_behind_its_last_record_whatever_is_missing_before() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(first_free(folder.path()), 0);
+        for name in ["00000", "00002", "history.jsonl"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        assert_eq!(first_free(folder.path()), 3);
+    }
 }

@@ -6,7 +6,7 @@ use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
 use super::super::sending::{MOST_ROWS, Together};
 use super::super::{far, receiving, sending};
 use super::Run;
-use crate::dialogue::{Broken, LOOK};
+use crate::dialogue::{self, ANSWER, Broken, LOOK};
 use crate::serve::StopOnDrop;
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
+use sys::clock;
 
 /// What there is of a stream when it is over: the books of both ends, and the packets that were reported.
 pub(in super::super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
@@ -71,8 +72,9 @@ impl Run<'_> {
             while !sending.iter().all(ScopedJoinHandle::is_finished) {
                 match self.client.control.recv::<Far>(LOOK) {
                     Err(session::Error::Timeout { .. }) => {}
-                    Ok(_) => lost = Some("the server spoke out of turn".to_owned()),
-                    Err(error) => lost = Some(error.to_string()),
+                    Ok(Far::Refused(reason)) => lost = Some(Broken::refused(&reason)),
+                    Ok(_) => lost = Some(Broken::out_of_turn()),
+                    Err(error) => lost = Some(error.into()),
                 }
                 if lost.is_some() || self.is_interrupted() {
                     stop.store(true, Ordering::Relaxed);
@@ -89,7 +91,7 @@ impl Run<'_> {
         })?;
         let sent = sent.map_err(Broken::Far)?;
         match lost {
-            Some(reason) => Err(Broken::Far(reason)),
+            Some(broken) => Err(broken),
             None => Ok(sent),
         }
     }
@@ -140,12 +142,13 @@ impl Run<'_> {
     ) -> Result<(SenderBooks, Vec<Passed>), Broken> {
         let mut rows = Vec::new();
         let mut is_told = false;
-        loop {
+        let mut deadline = clock::now() + self.context.plan.timeout.0 + far::GRACE;
+        while clock::now() < deadline {
             match self.client.control.recv::<Far>(LOOK) {
                 Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_ROWS => {
                     rows.extend(more);
                 }
-                Ok(Far::Books(FarBooks::Sender(books))) => return Ok((*books, rows)),
+                Ok(Far::Books(FarBooks::Sender(books))) => return Ok((plain(*books), rows)),
                 Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
                 Err(session::Error::Timeout { .. }) => {}
                 Ok(_) => return Err(Broken::out_of_turn()),
@@ -153,9 +156,23 @@ impl Run<'_> {
             }
             if self.is_interrupted() && !is_told {
                 is_told = true;
+                deadline = deadline.min(clock::now() + ANSWER);
                 self.say(&Say::End(Vec::new()))?;
             }
             self.look(test, index, &[])?;
         }
+        Err(Broken::Far("the server does not end the test".to_owned()))
     }
+}
+
+/// Books whose words a terminal can show: they are another host's.
+fn plain(mut books: SenderBooks) -> SenderBooks {
+    let verdict = &mut books.verdict;
+    for words in [&mut verdict.says, &mut verdict.would_change] {
+        *words = dialogue::plain(words);
+    }
+    if let Some(tcp) = &mut books.tcp {
+        tcp.congestion_control = dialogue::plain(&tcp.congestion_control);
+    }
+    books
 }
