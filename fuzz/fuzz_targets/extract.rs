@@ -5,6 +5,7 @@ use capture::dissect::{Dissected, dissect};
 use capture::read::Reader;
 use libfuzzer_sys::fuzz_target;
 use vectors::cvec;
+use vectors::Transport;
 use vectors::extract::{Extractor, Options};
 
 fuzz_target!(|octets: &[u8]| {
@@ -17,23 +18,35 @@ fuzz_target!(|octets: &[u8]| {
     };
     let mut extractor = Extractor::new(options);
     let mut writer = cvec::Writer::new(Vec::new(), cvec::Format::Original);
-    let mut count = 0;
+    let [mut count, mut datagrams] = [0; 2];
     let mut vectors = 0;
     for _ in 0..10_000 {
         let Ok(Some(packet)) = reader.packet() else {
             break;
         };
-        if let Dissected::Tcp(segment) = dissect(&packet) {
-            count += 1;
-            extractor.handle_segment(&segment);
+        match dissect(&packet) {
+            Dissected::Tcp(segment) => {
+                count += 1;
+                extractor.handle_segment(&segment);
+            }
+            Dissected::Udp(datagram) => {
+                datagrams += 1;
+                extractor.handle_datagram(&datagram);
+            }
+            Dissected::Other(_) => {}
         }
     }
     extractor.finish();
     while let Some(ended) = extractor.poll() {
+        if ended.vector.transport == Transport::Udp {
+            assert!(ended.vector.body.turns().iter().all(|turn| turn.bytes > 0));
+            continue;
+        }
         vectors += 1;
         writer.vector(&ended.vector).expect("memory can be written");
     }
     assert_eq!(extractor.books().all.packets, count);
+    assert_eq!(extractor.books().udp.all.packets, datagrams);
     let text = writer.finish().expect("memory can be written");
     let read = cvec::Reader::new(&text[..]).expect("what was written can be read");
     assert_eq!(read.map(|vector| vector.expect("so can every vector")).count(), vectors);

@@ -1,11 +1,12 @@
 //! Extracts the vectors of captures: `extract books|list|original|alternate FILE...` (`-` is standard input).
 //!
-//! `books` prints the books and the speed, `list` a line for each connection, the others cvec files in the order of ends.
+//! `books` prints the books and the speed, `list` a line for each connection and flow of UDP, the others cvec files of the
+//! connections in the order of ends.
 use capture::dissect::{Dissected, dissect};
 use capture::read::Reader;
 use isobath_vectors::cvec::{Format, Writer};
 use isobath_vectors::extract::{Extracted, Extractor, Options};
-use isobath_vectors::{Side, Vector};
+use isobath_vectors::{Side, Transport, Vector};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -29,10 +30,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut capture = Reader::new(input)?;
         while let Some(packet) = capture.packet()? {
             packets += 1;
-            let Dissected::Tcp(segment) = dissect(&packet) else {
-                continue;
-            };
-            segments.push(segment);
+            match dissect(&packet) {
+                Dissected::Tcp(segment) => segments.push(segment),
+                Dissected::Udp(datagram) => extractor.handle_datagram(&datagram),
+                Dissected::Other(_) => continue,
+            }
             if segments.len() == segments.capacity() {
                 extractor.handle_segments(&segments);
                 segments.clear();
@@ -66,12 +68,16 @@ fn sink(what: &str) -> Result<Sink, Box<dyn Error>> {
         _ => return Err("books, list, original or alternate".into()),
     };
     let mut writer = Writer::new(io::stdout().lock(), format);
-    Ok(Box::new(move |ended| writer.vector(&ended.vector)))
+    Ok(Box::new(move |ended| match ended.vector.transport {
+        Transport::Tcp => writer.vector(&ended.vector),
+        Transport::Udp => Ok(()),
+    }))
 }
 
 fn list(ended: &Extracted) -> io::Result<()> {
     let (vector, seen) = (&ended.vector, &ended.seen);
     let Vector {
+        transport,
         start,
         min_rtt,
         body,
@@ -86,7 +92,7 @@ fn list(ended: &Extracted) -> io::Result<()> {
     let rtt = min_rtt.map_or(-1.0, |rtt| rtt.as_secs_f64() * 1e3);
     writeln!(
         io::stdout().lock(),
-        "{from} {to} {kind} {} start {:.6} s, {:.6} s, bytes {} {}, adus {} {}, packets {} {}, rtt {rtt:.3} ms, \
+        "{from} {to} {transport:?} {kind} {} start {:.6} s, {:.6} s, bytes {} {}, adus {} {}, packets {} {}, rtt {rtt:.3} ms, \
          windows {} {}, loss {} {}, again {:?}, filled {:?}, overtaken {:?}, unseen {:?}, {:?}",
         if seen.complete {
             "complete"

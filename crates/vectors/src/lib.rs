@@ -40,4 +40,4 @@ pub mod synth;
 mod vector;
 
 pub use loss::Loss;
-pub use vector::{Body, Epoch, Epochs, MAX_ADUS, Side, Turn, Vector};
+pub use vector::{Body, Epoch, Epochs, MAX_ADUS, Side, Transport, Turn, Vector};

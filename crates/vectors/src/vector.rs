@@ -38,6 +38,16 @@ impl Side {
     }
 }
 
+/// What carries what the ends say.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Transport {
+    /// A connection of TCP.
+    #[default]
+    Tcp,
+    /// A flow of UDP: see [`crate::extract::udp`] for what a vector says of it.
+    Udp,
+}
+
 /// An application data unit: what one end sent before it waited.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Turn {
@@ -150,6 +160,8 @@ impl Iterator for Epochs<'_> {
 /// A connection, as far as it can be replayed. Pairs are of the initiator and the acceptor, in this order.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Vector {
+    /// What carried it.
+    pub transport: Transport,
     /// When it began, from the beginning of the trace.
     pub start: Duration,
     /// Two numbers of the file it came from; the second is that of the connection.
@@ -161,7 +173,8 @@ pub struct Vector {
     pub min_rtt: Option<Duration>,
     /// Segments lost of those that each end sent.
     pub loss: [Loss; 2],
-    /// The largest segment that each end sends, in octets, when it is known.
+    /// The largest segment that each end sends, in octets, when it is known; of a flow of UDP the largest datagram's payload, and
+    /// zero for an end that sent none.
     pub mss: Option<[u32; 2]>,
     /// What the ends said.
     pub body: Body,

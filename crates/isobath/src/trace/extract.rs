@@ -1,7 +1,7 @@
 //! Captures in, connections out.
 
 use anyhow::Context;
-use capture::dissect::{Dissected, Reason, Segment, dissect};
+use capture::dissect::{Datagram, Dissected, Reason, Segment, dissect};
 use capture::read::{Error, Reader};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,9 +12,27 @@ use std::thread;
 use sys::clock;
 use vectors::extract::{Books, Extracted, Extractor, Options};
 
-/// Segments that go from thread to thread at once, and how often before the reader waits.
-const SEGMENTS: usize = 4_096;
+/// Packets that go from thread to thread at once, and how often before the reader waits.
+const PACKETS: usize = 4_096;
 const WAITING: usize = 8;
+
+/// Packets in the order of the capture, TCP and UDP apart: neither says anything of the other.
+#[derive(Debug, Default)]
+struct Batch {
+    segments: Vec<Segment>,
+    datagrams: Vec<Datagram>,
+}
+
+impl Batch {
+    const fn len(&self) -> usize {
+        self.segments.len() + self.datagrams.len()
+    }
+
+    fn clear(&mut self) {
+        self.segments.clear();
+        self.datagrams.clear();
+    }
+}
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -26,8 +44,11 @@ pub(crate) struct Found {
     /// Packets that are neither TCP nor UDP, by reason.
     pub(crate) others: BTreeMap<Reason, u64>,
     pub(crate) books: Books,
-    /// The most connections that were open at once.
+    /// The most connections that were open at once, and flows of UDP.
     pub(crate) most_open: usize,
+    pub(crate) most_flows: usize,
+    /// Flows of UDP that the output's format could not say.
+    pub(crate) left_out: u64,
     pub(crate) seconds: f64,
     /// Captures that end within a packet, with what is known about it.
     pub(crate) cut: Vec<String>,
@@ -66,6 +87,7 @@ impl Captures {
         })?;
         found.books = *extractor.books();
         found.most_open = extractor.open().1;
+        found.most_flows = extractor.open_flows().1;
         found.seconds = clock::now().since(begun).as_secs_f64();
         Ok(found)
     }
@@ -74,18 +96,21 @@ impl Captures {
 /// Finds connections in the segments that come, until none do.
 fn handle(
     extractor: &mut Extractor,
-    full: &Receiver<Vec<Segment>>,
-    empty: &Sender<Vec<Segment>>,
+    full: &Receiver<Batch>,
+    empty: &Sender<Batch>,
     sink: &mut impl FnMut(Extracted) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    for mut segments in full {
-        extractor.handle_segments(&segments);
+    for mut batch in full {
+        for datagram in &batch.datagrams {
+            extractor.handle_datagram(datagram);
+        }
+        extractor.handle_segments(&batch.segments);
         while let Some(ended) = extractor.poll() {
             sink(ended)?;
         }
-        segments.clear();
+        batch.clear();
         // A reader that has ended needs none.
-        let _ = empty.send(segments);
+        let _ = empty.send(batch);
     }
     extractor.finish();
     while let Some(ended) = extractor.poll() {
@@ -112,13 +137,9 @@ fn open(path: &Path) -> anyhow::Result<Capture> {
 }
 
 /// Reads all captures into segments, and whatever is wrong with one of them into the findings.
-fn read(
-    captures: Vec<Capture>,
-    full: &SyncSender<Vec<Segment>>,
-    empty: &Receiver<Vec<Segment>>,
-) -> Found {
+fn read(captures: Vec<Capture>, full: &SyncSender<Batch>, empty: &Receiver<Batch>) -> Found {
     let mut found = Found::default();
-    let mut segments = Vec::with_capacity(SEGMENTS);
+    let mut batch = Batch::default();
     for (name, mut reader) in captures {
         loop {
             match reader.packet() {
@@ -126,8 +147,11 @@ fn read(
                     found.packets += 1;
                     found.bytes += u64::from(packet.original_len);
                     match dissect(&packet) {
-                        Dissected::Tcp(segment) => segments.push(segment),
-                        Dissected::Udp(_) => found.udp += 1,
+                        Dissected::Tcp(segment) => batch.segments.push(segment),
+                        Dissected::Udp(datagram) => {
+                            found.udp += 1;
+                            batch.datagrams.push(datagram);
+                        }
                         Dissected::Other(reason) => *found.others.entry(reason).or_default() += 1,
                     }
                 }
@@ -141,17 +165,15 @@ fn read(
                     break;
                 }
             }
-            if segments.len() >= SEGMENTS {
-                let next = empty
-                    .try_recv()
-                    .unwrap_or_else(|_| Vec::with_capacity(SEGMENTS));
-                if full.send(std::mem::replace(&mut segments, next)).is_err() {
+            if batch.len() >= PACKETS {
+                let next = empty.try_recv().unwrap_or_default();
+                if full.send(std::mem::replace(&mut batch, next)).is_err() {
                     return found;
                 }
             }
         }
     }
     // Nobody takes them when the other thread has failed, and it tells why.
-    let _ = full.send(segments);
+    let _ = full.send(batch);
     found
 }

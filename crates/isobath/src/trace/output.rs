@@ -7,9 +7,9 @@ use record::TableWriter;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use vectors::Vector;
 use vectors::cvec;
 use vectors::extract::Extracted;
+use vectors::{Transport, Vector};
 
 /// A format of vectors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
@@ -75,6 +75,8 @@ pub(crate) struct Text {
     path: PathBuf,
     file: tempfile::NamedTempFile,
     writer: cvec::Writer<BufWriter<File>>,
+    /// Flows of UDP, of which the format knows nothing.
+    left_out: u64,
 }
 
 impl Output {
@@ -113,8 +115,22 @@ impl Output {
         Ok(())
     }
 
-    /// Adds a vector.
+    /// Flows of UDP that were left out, because the format knows nothing of them.
+    pub(crate) const fn left_out(&self) -> u64 {
+        match self {
+            Self::Table { .. } => 0,
+            Self::Sorted { text, .. } | Self::Plain { text } => text.left_out,
+        }
+    }
+
+    /// Adds a vector, if the format can say it.
     pub(crate) fn vector(&mut self, vector: Vector) -> anyhow::Result<()> {
+        if let (Transport::Udp, Self::Sorted { text, .. } | Self::Plain { text }) =
+            (vector.transport, &mut *self)
+        {
+            text.left_out += 1;
+            return Ok(());
+        }
         match self {
             Self::Table { writer, number } => {
                 for row in Turn::of(*number, &vector) {
@@ -149,11 +165,14 @@ impl Text {
             path: path.to_owned(),
             file,
             writer: cvec::Writer::new(BufWriter::new(clone), format),
+            left_out: 0,
         })
     }
 
     fn finish(self) -> anyhow::Result<()> {
-        let Self { path, file, writer } = self;
+        let Self {
+            path, file, writer, ..
+        } = self;
         writer.finish().with_context(|| lost(&path))?;
         readable(file.path())?;
         file.persist(&path)

@@ -111,11 +111,12 @@ fn merge(lots: Vec<File>, writer: &mut Writer<impl Write>) -> anyhow::Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vectors::{Body, Loss, Side, Turn};
+    use vectors::{Body, Loss, Side, Transport, Turn};
 
     fn vector(start_us: u64) -> Vector {
         let wait = Duration::ZERO;
         Vector {
+            transport: Transport::Tcp,
             start: Duration::from_micros(start_us),
             ids: [0; 2],
             windows: [1; 2],

@@ -34,6 +34,15 @@ pub(crate) fn summary(found: &Found) -> Value {
         "late": loose(books.late),
         "refused": loose(books.refused),
         "strange_packets": books.strange,
+        "udp": {
+            "flows": books.udp.exchange.connections + books.udp.isochronous.connections,
+            "exchange": flows(books.udp.exchange),
+            "isochronous": flows(books.udp.isochronous),
+            "one_way": flows(books.udp.one_way),
+            "no_data": flows(books.udp.no_data),
+            "refused": loose(books.udp.refused),
+            "most_open": found.most_flows,
+        },
         "not_tcp": not_tcp,
         "most_open": found.most_open,
         "seconds": found.seconds,
@@ -52,6 +61,10 @@ fn figures(count: Count) -> Value {
         bytes,
     } = count;
     json!({ "connections": connections, "packets": packets, "bytes": bytes })
+}
+
+fn flows(count: Count) -> Value {
+    json!({ "flows": count.connections, "packets": count.packets, "bytes": count.bytes })
 }
 
 /// Packets of no connection.
@@ -110,7 +123,20 @@ pub(crate) fn scorecard(found: &Found) -> String {
             "{name:<13} {connections} connections {kind}, {packets} packets, {bytes} octets"
         ));
     }
-    for (name, count) in [("late", books.late), ("refused", books.refused)] {
+    for (name, count) in [
+        ("exchanges", books.udp.exchange),
+        ("isochronous", books.udp.isochronous),
+    ] {
+        if count.connections > 0 {
+            line(format!(
+                "{name:<13} {} flows of UDP kept, {} packets, {} octets",
+                count.connections, count.packets, count.bytes
+            ));
+        }
+    }
+    let mut refused = books.refused;
+    refused += books.udp.refused;
+    for (name, count) in [("late", books.late), ("refused", refused)] {
         if count.packets > 0 {
             line(format!(
                 "{name:<13} {} packets of no connection",
@@ -119,8 +145,8 @@ pub(crate) fn scorecard(found: &Found) -> String {
         }
     }
     line(format!(
-        "open          {} connections at once at most",
-        found.most_open
+        "open          {} connections and {} flows at once at most",
+        found.most_open, found.most_flows
     ));
     line(format!(
         "time          {:.2} s, {:.2} million packets/s",

@@ -7,7 +7,7 @@ use anyhow::bail;
 use record::{Label, table};
 use std::time::Duration;
 use vectors::extract::Extracted;
-use vectors::{Body, Loss, MAX_ADUS, Side, Vector};
+use vectors::{Body, Loss, MAX_ADUS, Side, Transport, Vector};
 
 table! {
     /// One ADU of a connection vector, with the figures of its connection.
@@ -16,7 +16,9 @@ table! {
         vector: u64,
         /// When the connection began, from the beginning of the trace.
         start_ns: u64 => "ns",
-        /// `sequential` or `concurrent`.
+        /// `tcp` or `udp`.
+        transport: Label,
+        /// `sequential` or `concurrent`; of a flow of UDP, an exchange or an isochronous one.
         kind: Label,
         /// Number of the ADU in the connection, from 0, by when it began.
         adu: u32,
@@ -76,6 +78,7 @@ table! {
 }
 
 const KINDS: [&str; 2] = ["sequential", "concurrent"];
+const TRANSPORTS: [&str; 2] = ["tcp", "udp"];
 const SIDES: [&str; 2] = ["initiator", "acceptor"];
 
 impl Turn {
@@ -107,6 +110,7 @@ impl Turn {
         let rows = turns.iter().zip(0..).map(|(turn, at)| Self {
             vector: number,
             start_ns: nanos(vector.start),
+            transport: TRANSPORTS[vector.transport as usize].into(),
             kind: KINDS[usize::from(!vector.body.is_sequential())].into(),
             adu: at,
             side: SIDES[turn.side.index()].into(),
@@ -151,6 +155,7 @@ impl Turn {
             bail!("vector {} has more than {MAX_ADUS} ADUs", first.vector);
         }
         Ok(Vector {
+            transport: transport(first)?,
             start: Duration::from_nanos(first.start_ns),
             ids: [first.id_first, first.id_second],
             windows: [first.window_initiator_bytes, first.window_acceptor_bytes],
@@ -210,6 +215,14 @@ fn body(rows: &[Turn]) -> anyhow::Result<Body> {
     }
 }
 
+fn transport(row: &Turn) -> anyhow::Result<Transport> {
+    match row.transport.as_ref() {
+        "tcp" => Ok(Transport::Tcp),
+        "udp" => Ok(Transport::Udp),
+        other => bail!("vector {} was carried by '{other}'", row.vector),
+    }
+}
+
 fn loss(share: f64) -> anyhow::Result<Loss> {
     let loss = format!("{share:.6}").parse();
     loss.map_err(|()| anyhow::anyhow!("{share} is no share of lost segments"))
@@ -234,6 +247,7 @@ mod tests {
 
     fn vector(body: Body) -> Vector {
         Vector {
+            transport: Transport::Tcp,
             start: Duration::from_nanos(1_234_567_891),
             ids: [3, 4],
             windows: [65_535, 1 << 20],
@@ -270,9 +284,14 @@ mod tests {
                 tails: [None, tail],
             },
         ] {
-            let vector = vector(body);
-            let rows = Turn::of(8, &vector);
-            assert_eq!(Turn::vector(&rows).unwrap(), vector);
+            for transport in [Transport::Tcp, Transport::Udp] {
+                let vector = Vector {
+                    transport,
+                    ..vector(body.clone())
+                };
+                let rows = Turn::of(8, &vector);
+                assert_eq!(Turn::vector(&rows).unwrap(), vector);
+            }
         }
     }
 
@@ -305,6 +324,10 @@ mod tests {
         assert_eq!(
             changed(|row| row.side = "both".into()),
             "an ADU of vector 8 was sent by 'both'"
+        );
+        assert_eq!(
+            changed(|row| row.transport = "sctp".into()),
+            "vector 8 was carried by 'sctp'"
         );
         assert_eq!(
             changed(|row| row.adu_bytes = 0),

@@ -21,16 +21,27 @@ pub(crate) fn warnings(found: &Found) -> Vec<Warning> {
             advice: "what comes after that place is missing - fetch the capture again".to_owned(),
         });
     }
-    let refused = found.books.refused;
-    if refused.packets > 0 {
+    if found.left_out > 0 {
+        warnings.push(left_out(found.left_out));
+    }
+    let refused = found.books.refused.packets + found.books.udp.refused.packets;
+    if refused > 0 {
         warnings.push(Warning {
             code: "connections_refused".to_owned(),
             message: format!(
-                "{} packets came when no more connections could be open",
-                refused.packets
+                "{refused} packets came when no more connections or flows could be open"
             ),
             advice: "raise --most-open, if there is memory, or lower --idle".to_owned(),
         });
     }
     warnings
+}
+
+/// Flows of UDP are not in the file.
+fn left_out(flows: u64) -> Warning {
+    Warning {
+        code: "udp_left_out".to_owned(),
+        message: format!("{flows} flows of UDP are not in the file: cvec knows TCP only"),
+        advice: "nothing, if TCP is what you want; else write Parquet".to_owned(),
+    }
 }

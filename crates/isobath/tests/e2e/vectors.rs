@@ -13,6 +13,8 @@ table! {
     struct Row in "vectors" {
         /// Which connection.
         vector: u64,
+        /// What carried it.
+        transport: record::Label,
         /// Who spoke.
         side: record::Label,
         /// How much.
@@ -209,6 +211,87 @@ fn a_capture_becomes_vectors_in_every_format() {
         "x",
     ];
     assert_eq!(entries(place.path()), left);
+}
+
+/// A question and its answer by UDP, and a connection of one octet.
+fn questions() -> Vec<u8> {
+    let mut file = pcapng::Writer::new(Vec::new(), &pcapng::Section::default()).unwrap();
+    let interface = file.interface(&pcapng::Interface::default()).unwrap();
+    let mut put = |at_ms: u64, octets: &[u8], original_len: usize| {
+        let packet = pcapng::Packet {
+            wall_ns: 1_700_000_000_000_000_000 + at_ms * 1_000_000,
+            octets,
+            original_len,
+            direction: None,
+        };
+        file.packet(interface, &packet).unwrap();
+    };
+    let datagram = |client: bool, payload: u16| {
+        let (mut octets, _) = packet(40_000, &Sent(0, client, [0, 0], 0, 0));
+        octets.truncate(24);
+        octets[2..4].copy_from_slice(&(28 + payload).to_be_bytes());
+        octets[9] = 17;
+        octets.extend((8 + payload).to_be_bytes());
+        octets.extend([0, 0]);
+        octets
+    };
+    put(0, &datagram(true, 40), 68);
+    put(30, &datagram(false, 100), 128);
+    let tcp = [
+        Sent(50, true, [9, 0], SYN, 0),
+        Sent(70, false, [49, 10], SYN | ACK, 0),
+        Sent(80, true, [10, 50], ACK, 1),
+    ];
+    for sent in tcp {
+        let (octets, length) = packet(40_001, &sent);
+        put(sent.0, &octets, length);
+    }
+    file.finish().unwrap()
+}
+
+#[test]
+fn flows_of_udp_are_in_the_table_and_not_in_a_text() {
+    let place = folder(&[]);
+    let path = |name: &str| place.path().join(name);
+    fs::write(path("q.pcapng"), questions()).unwrap();
+    let extract = |out: &str| {
+        let arguments = ["trace", "extract", "q.pcapng", "--json", "-o", out];
+        let ran = run(place.path(), &arguments);
+        serde_json::from_str::<Value>(&ran.ended(0).stdout).unwrap()
+    };
+    let printed = extract("q.parquet");
+    assert_eq!(printed["summary"]["udp"]["exchange"]["flows"], 1);
+    assert_eq!(printed["summary"]["udp"]["exchange"]["bytes"], 196);
+    assert_eq!(printed["summary"]["connections"]["sequential"], 1);
+    let rows = TableReader::<Row>::open(&path("q.parquet")).unwrap();
+    let rows: Vec<_> = rows.flat_map(Result::unwrap).collect();
+    let udp: Vec<_> = rows.iter().filter(|row| row.transport == "udp").collect();
+    let said = udp.iter().map(|row| (row.adu_bytes, row.wait_ns));
+    assert_eq!(said.collect::<Vec<_>>(), [(40, 0), (100, 30_000_000)]);
+    assert_eq!((rows.len(), udp[0].min_rtt_ns), (3, None));
+    // A text has the connection alone, and says so, whether from the capture or from the table.
+    let printed = extract("q.cvec");
+    assert_eq!(printed["warnings"][0]["code"], "udp_left_out");
+    let convert = ["trace", "convert", "q.parquet", "-o", "again.cvec"];
+    let said = run(place.path(), &convert);
+    assert!(said.ended(0).stdout.contains("\n1 flows of UDP left out"));
+    let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+    assert!(text("q.cvec").starts_with("SEQ 50000 1 1 1\n"));
+    assert_eq!(text("again.cvec"), text("q.cvec"));
+    // From table to table nothing is lost.
+    run(
+        place.path(),
+        &["trace", "convert", "q.parquet", "-o", "r.parquet"],
+    )
+    .ended(0);
+    let again = TableReader::<Row>::open(&path("r.parquet")).unwrap();
+    let again: Vec<_> = again.flat_map(Result::unwrap).collect();
+    assert!(
+        again
+            .iter()
+            .map(|row| &row.transport)
+            .eq(rows.iter().map(|row| &row.transport))
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::line::{Counts, Header, Line};
 use super::reader::Problem;
-use crate::{Body, Loss, MAX_ADUS, Side, Turn, Vector};
+use crate::{Body, Loss, MAX_ADUS, Side, Transport, Turn, Vector};
 use core::time::Duration;
 
 /// Header and what has been said so far.
@@ -160,6 +160,7 @@ impl Draft {
             return Err(Problem::Counts);
         }
         Ok(Vector {
+            transport: Transport::Tcp,
             start: self.header.start,
             ids: self.header.ids,
             windows: self.windows.unwrap_or_default(),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Body, Loss, MAX_ADUS, Side, Turn, Vector};
+use crate::{Body, Loss, MAX_ADUS, Side, Transport, Turn, Vector};
 use core::time::Duration;
 use proptest::prelude::*;
 
@@ -208,6 +208,7 @@ fn vector() -> impl Strategy<Value = Vector> {
     let rest = (loss(), loss(), prop::option::of(pair()));
     (numbers, rest, any::<bool>(), turns(), tail(), tail()).prop_map(
         |((start, ids, windows, rtt), (ours, theirs, mss), concurrent, turns, one, two)| Vector {
+            transport: Transport::Tcp,
             start: Duration::from_micros(start),
             ids,
             windows,

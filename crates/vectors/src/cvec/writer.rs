@@ -3,7 +3,7 @@
 use super::Format;
 use super::body::counts;
 use super::line::Counts;
-use crate::{Body, Side, Turn, Vector};
+use crate::{Body, Side, Transport, Turn, Vector};
 use core::time::Duration;
 use std::io::{self, Write};
 
@@ -46,8 +46,12 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// See [`Writer::comment`].
+    /// When it is a flow of UDP, of which the format knows nothing; else see [`Writer::comment`].
     pub fn vector(&mut self, vector: &Vector) -> io::Result<()> {
+        if vector.transport == Transport::Udp {
+            let problem = "a cvec file has no flows of UDP";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
         self.header(vector)?;
         match (self.format, &vector.body) {
             (Format::Original, Body::Sequential { turns, tail }) => self.original(turns, *tail),

@@ -26,8 +26,28 @@ pub struct Description {
     pub epochs: u64,
     /// The shares that D quotes.
     pub shares: Shares,
+    /// Flows of UDP, which are in none of the other figures: D's tables are of TCP.
+    pub udp: Udp,
     /// The distributions; a measure without any value is missing.
     pub quantities: BTreeMap<Measure, Quantity>,
+}
+
+/// Flows of UDP and what they carry.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Udp {
+    /// Flows.
+    pub flows: u64,
+    /// Of these, the isochronous ones; the others are exchanges.
+    pub isochronous: u64,
+    /// Of all flows, those in which only one end sent anything.
+    pub one_way: u64,
+    /// Datagrams with data, but for acknowledgements, both ways.
+    pub datagrams: u64,
+    /// Octets of applications, both ways.
+    pub bytes: u64,
+    /// These over the time from the first start to the last end, in bit/s; null when that is no time.
+    pub mean_bps: Option<f64>,
 }
 
 /// An amount and its parts.

@@ -28,9 +28,10 @@ mod description;
 mod measure;
 mod observe;
 mod quantity;
+mod udp;
 
 pub use compare::Difference;
-pub use description::{Amounts, Description, Shares};
+pub use description::{Amounts, Description, Shares, Udp};
 pub use measure::{Measure, Unit};
 pub use observe::Describer;
 pub use quantity::Quantity;

@@ -1,8 +1,9 @@
 //! From vectors to sketches, and from sketches to a description.
 
+use super::udp::Flows;
 use super::{Amounts, Description, Measure, Quantity, Shares};
 use crate::sketch::Sketch;
-use crate::{Body, Side, Turn, Vector};
+use crate::{Body, Side, Transport, Turn, Vector};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ pub struct Describer {
     bytes: Amounts,
     bytes_each_way: [u64; 2],
     segments_each_way: [u64; 2],
+    udp: Flows,
 }
 
 impl Default for Describer {
@@ -35,13 +37,18 @@ impl Default for Describer {
             bytes: Amounts::default(),
             bytes_each_way: [0; 2],
             segments_each_way: [0; 2],
+            udp: Flows::default(),
         }
     }
 }
 
 impl Describer {
-    /// Enters a connection.
+    /// Enters a connection, or a flow of UDP.
     pub fn enter(&mut self, vector: &Vector) {
+        if vector.transport == Transport::Udp {
+            self.udp.enter(vector);
+            return;
+        }
         self.last_start = self.last_start.max(vector.start);
         self.count(vector);
         self.network(vector);
@@ -67,6 +74,7 @@ impl Describer {
         self.bytes.add(&other.bytes);
         add(&mut self.bytes_each_way, other.bytes_each_way);
         add(&mut self.segments_each_way, other.segments_each_way);
+        self.udp.merge(&other.udp);
     }
 
     /// What the set is like, under this name.
@@ -85,6 +93,7 @@ impl Describer {
             segments_each_way: self.segments_each_way,
             epochs: u64::try_from(epochs).unwrap_or(u64::MAX),
             shares: self.shares(),
+            udp: self.udp.describe(),
             quantities: Measure::ALL
                 .iter()
                 .filter_map(quantity)

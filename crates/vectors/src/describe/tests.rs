@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::samples::{a, any_vector, b, concurrent, ms, sequential, vector};
-use crate::{Vector, sketch::Sketch};
+use crate::{Transport, Vector, sketch::Sketch};
 use proptest::prelude::*;
 
 /// Two epochs, an unfinished greeting, and a chat.
@@ -198,4 +198,28 @@ proptest! {
             prop_assert!(quantity.curve.len() < 200);
         }
     }
+}
+
+#[test]
+fn udp_is_counted_apart() {
+    let flow = |body, mss| Vector {
+        transport: Transport::Udp,
+        mss: Some(mss),
+        ..vector(body)
+    };
+    let mut describer = Describer::default();
+    // Three full datagrams and a rest after a question; a second and a half of a stream.
+    let exchange = [a(100, 0), b(4_000, 500)];
+    describer.enter(&flow(sequential(&exchange, None), [100, 1_200]));
+    let stream = [0, 750, 750].map(|wait| b(200, wait));
+    let mut other = Describer::default();
+    other.enter(&flow(concurrent(&stream, [None; 2]), [0, 200]));
+    describer.merge(&other);
+    let description = describer.describe("udp");
+    let udp = description.udp;
+    assert_eq!((udp.flows, udp.isochronous, udp.one_way), (2, 1, 1));
+    assert_eq!((udp.datagrams, udp.bytes), (1 + 4 + 3, 4_700));
+    assert_eq!(udp.mean_bps, Some(4_700.0 * 8.0 / 1.5));
+    assert_eq!(description.connections.all, 0);
+    assert_eq!(description.quantities.len(), 0);
 }

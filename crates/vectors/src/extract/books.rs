@@ -13,6 +13,17 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Count {
+    /// A packet of no connection.
+    pub(super) fn packet(octets: u32) -> Self {
+        Self {
+            connections: 0,
+            packets: 1,
+            bytes: octets.into(),
+        }
+    }
+}
+
 impl AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
         self.connections += other.connections;
@@ -45,4 +56,24 @@ pub struct Books {
     pub refused: Count,
     /// Packets, also counted with their connection, whose numbers do not belong to it.
     pub strange: u64,
+    /// Datagrams of UDP, which are in none of the above.
+    pub udp: UdpBooks,
+}
+
+/// Where every datagram went, in flows as connections. `all` is the sum of `exchange`, `isochronous`, `no_data` and `refused`,
+/// once the capture has ended.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct UdpBooks {
+    /// Everything; its flows are those that ended.
+    pub all: Count,
+    /// Vectors of requests and responses.
+    pub exchange: Count,
+    /// Vectors whose ends sent on clocks of their own.
+    pub isochronous: Count,
+    /// Of these, those of which only one end was seen.
+    pub one_way: Count,
+    /// Discarded: no datagram had data.
+    pub no_data: Count,
+    /// Datagrams of flows for which there was no room.
+    pub refused: Count,
 }

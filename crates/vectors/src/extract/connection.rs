@@ -12,7 +12,7 @@ const OVERTAKEN_NS: u64 = 10_000_000;
 /// A SYN that belongs to segments seen before it is at most so far from them.
 const NEAR_SYN: i32 = 1 << 16;
 /// Ports of services, which connect to nobody, end here (RFC 6335 section 6).
-const SYSTEM_PORTS: u16 = 1_024;
+pub(super) const SYSTEM_PORTS: u16 = 1_024;
 
 /// Whether a connection goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,9 +5,11 @@ use super::connection::{Connection, Fate};
 use super::finish::{End, Extracted};
 use super::graves::Graves;
 use super::key::Key;
+use super::sweep::Sweep;
 use super::table::Table;
+use super::udp::Flows;
 use super::{Options, nanos};
-use capture::dissect::{Flags, Segment};
+use capture::dissect::{Datagram, Flags, Segment};
 use std::collections::VecDeque;
 
 /// Segments that are looked up together.
@@ -24,9 +26,20 @@ struct Place {
     number: Option<u32>,
 }
 
+/// What has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// When the trace began.
+    pub(super) origin_ns: Option<u64>,
+    pub(super) quiet_ns: u64,
+    pub(super) books: Books,
+    pub(super) queue: VecDeque<Extracted>,
+}
+
 /// Finds the connections in a capture: see the [module](super).
 ///
-/// - In: [`Extractor::handle_segment`] or [`Extractor::handle_segments`], and [`Extractor::finish`] after the last.
+/// - In: [`Extractor::handle_segment`] or [`Extractor::handle_segments`], [`Extractor::handle_datagram`], and
+///   [`Extractor::finish`] after the last.
 /// - Out: [`Extractor::poll`], after each of these until it has nothing more.
 /// - Asking: [`Extractor::books`], [`Extractor::open`].
 ///
@@ -34,18 +47,15 @@ struct Place {
 #[derive(Debug)]
 pub struct Extractor {
     options: Options,
-    table: Table,
+    table: Table<Connection>,
     graves: Graves,
-    ended: VecDeque<Extracted>,
-    books: Books,
-    /// The first segment of all.
-    origin_ns: Option<u64>,
-    /// When silent connections were looked for, and segments since then.
-    swept_ns: u64,
-    since_sweep: usize,
+    flows: Flows,
+    ended: Ended,
+    sweep: Sweep,
     most_open: usize,
-    /// Connections that end with the capture, the first last.
+    /// Connections and flows that end with the capture, the first last.
     left: Vec<u32>,
+    left_flows: Vec<u32>,
 }
 
 impl Extractor {
@@ -55,13 +65,17 @@ impl Extractor {
             options,
             table: Table::new(options.seed),
             graves: Graves::new(),
-            ended: VecDeque::new(),
-            books: Books::default(),
-            origin_ns: None,
-            swept_ns: 0,
-            since_sweep: 0,
+            flows: Flows::new(&options),
+            ended: Ended {
+                origin_ns: None,
+                quiet_ns: nanos(options.quiet),
+                books: Books::default(),
+                queue: VecDeque::new(),
+            },
+            sweep: Sweep::default(),
             most_open: 0,
             left: Vec::new(),
+            left_flows: Vec::new(),
         }
     }
 
@@ -80,7 +94,7 @@ impl Extractor {
                 place.number = self.table.find(place.hash, &place.key);
             }
             for number in places.iter().filter_map(|place| place.number) {
-                self.table.touch(number);
+                self.table.touch(number, Connection::near);
             }
             for (place, segment) in places.into_iter().zip(group) {
                 self.handle(place, segment);
@@ -94,35 +108,53 @@ impl Extractor {
         self.handle(place, segment);
     }
 
-    /// The capture ends, and all that is open with it, one by one as it is polled. There must be no segments after that.
+    /// Takes the next datagram of UDP.
+    pub fn handle_datagram(&mut self, datagram: &Datagram) {
+        self.ended.origin_ns.get_or_insert(datagram.at_ns);
+        self.flows.handle(datagram, &self.options, &mut self.ended);
+    }
+
+    /// The capture ends, and all that is open with it, one by one as it is polled, connections before flows. There must be
+    /// no packets after that.
     pub fn finish(&mut self) {
         self.left = self.table.numbers(|_| true);
         self.left.reverse();
+        self.left_flows = self.flows.numbers();
+        self.left_flows.reverse();
     }
 
-    /// The next connection that has ended and has a vector.
+    /// The next connection or flow that has ended and has a vector.
     pub fn poll(&mut self) -> Option<Extracted> {
-        while self.ended.is_empty() {
-            let number = self.left.pop()?;
-            self.end(number, End::Capture);
+        while self.ended.queue.is_empty() {
+            if let Some(number) = self.left.pop() {
+                self.end(number, End::Capture);
+            } else {
+                let number = self.left_flows.pop()?;
+                self.flows.end(number, End::Capture, &mut self.ended);
+            }
         }
-        self.ended.pop_front()
+        self.ended.queue.pop_front()
     }
 
-    /// What was seen, of connections that have ended.
+    /// What was seen, of connections and flows that have ended.
     pub const fn books(&self) -> &Books {
-        &self.books
+        &self.ended.books
     }
 
     /// Connections that are open, and the most that ever were.
-    pub fn open(&self) -> (usize, usize) {
+    pub const fn open(&self) -> (usize, usize) {
         (self.table.len(), self.most_open)
+    }
+
+    /// The same of flows of UDP.
+    pub const fn open_flows(&self) -> (usize, usize) {
+        self.flows.open()
     }
 
     /// Where a segment belongs; its connection is not looked up yet.
     #[inline]
     fn place(&self, segment: &Segment) -> Place {
-        let (key, side) = Key::of(segment);
+        let (key, side) = Key::of(segment.from, segment.to);
         let hash = self.table.hash(&key);
         Place {
             key,
@@ -133,10 +165,7 @@ impl Extractor {
     }
 
     fn handle(&mut self, mut place: Place, segment: &Segment) {
-        if self.origin_ns.is_none() {
-            self.origin_ns = Some(segment.at_ns);
-            self.swept_ns = segment.at_ns;
-        }
+        self.ended.origin_ns.get_or_insert(segment.at_ns);
         self.sweep(segment.at_ns);
         // It may have ended since it was looked up, or begun.
         if !place
@@ -174,17 +203,17 @@ impl Extractor {
             Some(number) => return Some(number),
             None if segment.flags.has(Flags::SYN) => self.graves.open(place.hash),
             None if self.graves.has(place.hash, segment.at_ns) => {
-                let one = alone(segment);
-                self.books.late += one;
-                self.books.all += one;
+                let one = Count::packet(segment.packet_len);
+                self.ended.books.late += one;
+                self.ended.books.all += one;
                 return None;
             }
             None => {}
         }
         if self.table.len() >= self.options.most_open {
-            let one = alone(segment);
-            self.books.refused += one;
-            self.books.all += one;
+            let one = Count::packet(segment.packet_len);
+            self.ended.books.refused += one;
+            self.ended.books.all += one;
             return None;
         }
         let connection = Connection::new(place.side, segment);
@@ -193,20 +222,13 @@ impl Extractor {
         Some(number)
     }
 
-    /// Ends silent connections, now and then: when time has passed, and at least one segment for each connection that is to
-    /// be looked at, so that no clock makes it expensive.
+    /// Ends silent connections, now and then.
     fn sweep(&mut self, at_ns: u64) {
-        self.since_sweep += 1;
-        if self.since_sweep <= self.table.len() {
-            return;
-        }
-        let interval = nanos(self.options.transitory.min(self.options.idle)) / 4;
-        if at_ns.abs_diff(self.swept_ns) < interval {
-            return;
-        }
-        self.since_sweep = 0;
-        self.swept_ns = at_ns;
         let options = self.options;
+        let patience_ns = nanos(options.transitory.min(options.idle));
+        if !self.sweep.is_due(at_ns, self.table.len(), patience_ns) {
+            return;
+        }
         let silent = self.table.numbers(|connection| {
             at_ns.saturating_sub(connection.last_ns) > connection.patience_ns(&options)
         });
@@ -217,19 +239,9 @@ impl Extractor {
 
     fn end(&mut self, number: u32, end: End) {
         let slot = self.table.remove(number);
-        let origin_ns = self.origin_ns.unwrap_or_default();
-        let ended = slot
-            .connection
-            .finish(&slot.key, end, origin_ns, &mut self.books);
-        self.ended.extend(ended);
-    }
-}
-
-/// A packet of no connection.
-fn alone(segment: &Segment) -> Count {
-    Count {
-        connections: 0,
-        packets: 1,
-        bytes: segment.packet_len.into(),
+        let origin_ns = self.ended.origin_ns.unwrap_or_default();
+        let books = &mut self.ended.books;
+        let vector = slot.connection.finish(&slot.key, end, origin_ns, books);
+        self.ended.queue.extend(vector);
     }
 }

@@ -5,7 +5,7 @@ use super::books::Count;
 use super::connection::Connection;
 use super::half::Half;
 use super::key::Key;
-use crate::{Body, Loss, Vector};
+use crate::{Body, Loss, Transport, Vector};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -24,7 +24,7 @@ pub enum End {
     Full,
 }
 
-/// A connection of a capture.
+/// A connection of a capture, or a flow.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Extracted {
     /// What can be replayed.
@@ -38,9 +38,9 @@ pub struct Extracted {
 pub struct Seen {
     /// Both ends.
     pub ends: [SocketAddr; 2],
-    /// Whether a SYN told who is who; else the ports did, or who spoke first.
+    /// Whether a SYN told who is who; else, and always of UDP, the ports did, or who spoke first.
     pub initiator_known: bool,
-    /// SYN, and FIN or RST, were seen.
+    /// SYN, and FIN or RST, were seen; a flow of UDP has neither.
     pub complete: bool,
     /// How it ended.
     pub end: End,
@@ -50,7 +50,7 @@ pub struct Seen {
     pub packets: [u64; 2],
     /// Octets of these, IP headers included.
     pub bytes: [u64; 2],
-    /// Segments with data, those sent again too.
+    /// Segments with data, those sent again too; datagrams with data, of UDP, of which the next four and the last say nothing.
     pub segments: [u64; 2],
     /// Segments that were seen before: lost behind the monitor, or sent again without need.
     pub again: [u64; 2],
@@ -143,6 +143,7 @@ impl Connection {
             .zip(ours.mss)
             .map(|(ours, theirs)| [ours.into(), theirs.into()]);
         Vector {
+            transport: Transport::Tcp,
             start: Duration::from_nanos(self.first_ns.saturating_sub(origin_ns)),
             ids: [0; 2],
             windows: [ours.largest_window, theirs.largest_window],

@@ -1,6 +1,6 @@
-//! Which connection a segment belongs to.
+//! Which connection or flow a packet belongs to.
 
-use capture::dissect::{Endpoint, Segment};
+use capture::dissect::Endpoint;
 use core::hash::{Hash, Hasher};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
@@ -12,10 +12,9 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The key of a segment, and the place of its sender in it.
+    /// The key of a packet, and the place of its sender in it.
     #[inline]
-    pub(super) fn of(segment: &Segment) -> (Self, usize) {
-        let (from, to) = (segment.from, segment.to);
+    pub(super) fn of(from: Endpoint, to: Endpoint) -> (Self, usize) {
         let place = usize::from((from.address, from.port) > (to.address, to.port));
         let ends = if place == 0 { [from, to] } else { [to, from] };
         (Self { ends }, place)

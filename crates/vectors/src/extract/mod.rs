@@ -35,7 +35,7 @@
 //!
 //! # How to call
 //!
-//! [`Extractor::handle_segment`] for each segment, in the order of the capture; [`Extractor::poll`] after each until there is
+//! [`Extractor::handle_segment`] for each segment, and [`Extractor::handle_datagram`] for each datagram of UDP ([`udp`]), in the order of the capture; [`Extractor::poll`] after each until there is
 //! nothing more; [`Extractor::finish`] at the end of the capture, and poll again. Vectors come in the order in which connections end.
 //! Memory grows with the connections that are open, of which there is a limit.
 
@@ -50,10 +50,12 @@ mod index;
 mod key;
 mod options;
 mod round_trip;
+mod sweep;
 mod table;
 mod talk;
+pub mod udp;
 
-pub use books::{Books, Count};
+pub use books::{Books, Count, UdpBooks};
 pub use extractor::Extractor;
 pub use finish::{End, Extracted, Seen};
 pub use options::Options;

@@ -12,7 +12,10 @@ pub struct Options {
     pub idle: Duration,
     /// The same for one that was never answered, or of which an end has closed; 4 min (as before).
     pub transitory: Duration,
-    /// The most connections that are open at once; segments of others are counted and left out.
+    /// The silence after which a flow of UDP has ended; 60 s, about what the usual definition of a flow has (Claffy, Braun and
+    /// Polyzos, "A parameterizable methodology for Internet traffic flow profiling", 1995: 64 s).
+    pub udp_idle: Duration,
+    /// The most connections that are open at once, and as many flows of UDP; packets of others are counted and left out.
     pub most_open: usize,
     /// Of the hash function: with one that nobody knows no capture can be made to fill one place of the table.
     pub seed: u64,
@@ -24,6 +27,7 @@ impl Default for Options {
             quiet: Duration::from_millis(500),
             idle: Duration::from_secs(2 * 3_600 + 4 * 60),
             transitory: Duration::from_secs(4 * 60),
+            udp_idle: Duration::from_secs(60),
             most_open: 1 << 20,
             seed: 0,
         }

@@ -1,9 +1,8 @@
-//! Open connections, found by their key.
+//! Open connections, or flows, found by their key.
 //!
 //! Connections lie in blocks that are never moved, so that growing costs no copy and no second table's memory; the index
 //! beside them has their numbers by hash.
 
-use super::connection::Connection;
 use super::index::Index;
 use super::key::Key;
 use core::hint::black_box;
@@ -14,22 +13,22 @@ const BLOCK: usize = 256;
 
 /// A place for a connection.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct Slot<T> {
     pub(super) key: Key,
     pub(super) hash: u64,
-    pub(super) connection: Connection,
+    pub(super) connection: T,
     taken: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct Table<T> {
     index: Index,
-    blocks: Vec<Vec<Slot>>,
+    blocks: Vec<Vec<Slot<T>>>,
     free: Vec<u32>,
     state: FixedState,
 }
 
-impl Table {
+impl<T: Default> Table<T> {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             index: Index::new(),
@@ -70,12 +69,12 @@ impl Table {
 
     /// Brings a connection nearer.
     #[inline]
-    pub(super) fn touch(&self, number: u32) {
-        black_box(self.slot(number).connection.near());
+    pub(super) fn touch(&self, number: u32, near: impl Fn(&T) -> u64) {
+        black_box(near(&self.slot(number).connection));
     }
 
     /// Adds a connection whose key is not there.
-    pub(super) fn insert(&mut self, hash: u64, key: Key, connection: Connection) -> u32 {
+    pub(super) fn insert(&mut self, hash: u64, key: Key, connection: T) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| self.grow());
         *self.slot_mut(number) = Slot {
             key,
@@ -88,7 +87,7 @@ impl Table {
     }
 
     /// Takes a connection out.
-    pub(super) fn remove(&mut self, number: u32) -> Slot {
+    pub(super) fn remove(&mut self, number: u32) -> Slot<T> {
         let slot = core::mem::take(self.slot_mut(number));
         self.index.remove(slot.hash, number);
         self.free.push(number);
@@ -96,19 +95,19 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn slot(&self, number: u32) -> &Slot {
+    pub(super) fn slot(&self, number: u32) -> &Slot<T> {
         let number = number as usize;
         &self.blocks[number / BLOCK][number % BLOCK]
     }
 
     #[inline]
-    pub(super) fn slot_mut(&mut self, number: u32) -> &mut Slot {
+    pub(super) fn slot_mut(&mut self, number: u32) -> &mut Slot<T> {
         let number = number as usize;
         &mut self.blocks[number / BLOCK][number % BLOCK]
     }
 
     /// Numbers of the connections of which `which` is true, in an order that does not depend on the seed.
-    pub(super) fn numbers(&self, which: impl Fn(&Connection) -> bool) -> Vec<u32> {
+    pub(super) fn numbers(&self, which: impl Fn(&T) -> bool) -> Vec<u32> {
         let slots = self.blocks.iter().flatten().zip(0..);
         let taken = slots.filter(|(slot, _)| slot.taken && which(&slot.connection));
         taken.map(|(_, number)| number).collect()

@@ -1,6 +1,6 @@
 //! Vectors for tests.
 
-use crate::{Body, Loss, Side, Turn, Vector};
+use crate::{Body, Loss, Side, Transport, Turn, Vector};
 use core::time::Duration;
 use proptest::prelude::*;
 
@@ -43,6 +43,7 @@ pub(crate) fn concurrent(turns: &[Turn], tails: [Option<Duration>; 2]) -> Body {
 /// A connection over 80 ms that began in second 7.
 pub(crate) fn vector(body: Body) -> Vector {
     Vector {
+        transport: Transport::Tcp,
         start: ms(7_000),
         ids: [3, 9],
         windows: [65_535, 8_192],
@@ -89,6 +90,7 @@ pub(crate) fn any_vector() -> impl Strategy<Value = Vector> {
     );
     (any_wait(), any::<[u64; 2]>(), network, any_body()).prop_map(
         |(start, ids, (windows, min_rtt, loss, mss), body)| Vector {
+            transport: Transport::Tcp,
             start,
             ids,
             windows,

@@ -20,7 +20,7 @@
 //! remains, and a block model takes everything.
 
 use super::Latencies;
-use crate::{Body, Side, Turn, Vector};
+use crate::{Body, Side, Transport, Turn, Vector};
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -93,8 +93,15 @@ impl Structure {
         }
     }
 
-    /// Rewrites a vector. Start, round-trip time, windows, loss and segment sizes stay.
+    /// Rewrites a vector. Start, round-trip time, windows, loss and segment sizes stay. The models are of TCP: a flow of UDP
+    /// stays as it is.
     pub fn apply(self, vector: Vector, latencies: &Latencies) -> Pieces {
+        if vector.transport == Transport::Udp {
+            return Pieces {
+                forth: Some(vector),
+                back: None,
+            };
+        }
         if self == Self::Harpoon {
             return harpoon(&vector);
         }

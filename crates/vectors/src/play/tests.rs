@@ -1,5 +1,5 @@
 use super::*;
-use crate::Loss;
+use crate::{Loss, Transport};
 use Side::{Acceptor, Initiator};
 use proptest::prelude::*;
 
@@ -17,6 +17,7 @@ const fn turn(side: Side, bytes: u64, wait_ms: u64) -> Turn {
 
 fn vector(body: Body) -> Vector {
     Vector {
+        transport: Transport::Tcp,
         start: Duration::ZERO,
         ids: [0; 2],
         windows: [65_535; 2],

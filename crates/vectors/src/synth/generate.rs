@@ -5,7 +5,7 @@ use super::marginal::Curve;
 use super::{Copula, Fit};
 use crate::chance::{self, Purpose};
 use crate::describe::Measure;
-use crate::{Body, Loss, Side, Turn, Vector};
+use crate::{Body, Loss, Side, Transport, Turn, Vector};
 use core::time::Duration;
 use stats::random::SplitMix64;
 
@@ -111,6 +111,7 @@ impl Synthesis {
         };
         let windows = [0, 1].map(|end| window(&self.windows[end], draw.random.unit()));
         Vector {
+            transport: Transport::Tcp,
             start,
             ids: [0, self.index],
             windows,

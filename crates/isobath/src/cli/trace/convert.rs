@@ -39,11 +39,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         output.vector(vector)?;
         count += 1;
     }
+    let left_out = output.left_out();
     output.finish()?;
     print(&format!(
-        "{count} vectors as {} in {}",
+        "{} vectors as {} in {}",
+        count - left_out,
         format.name(),
         args.out.display()
     ))?;
+    if left_out > 0 {
+        print(&format!(
+            "{left_out} flows of UDP left out: cvec knows TCP only"
+        ))?;
+    }
     Ok(0)
 }

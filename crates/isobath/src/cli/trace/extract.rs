@@ -30,7 +30,10 @@ pub(crate) struct Args {
     /// Silence after which an established connection has ended.
     #[arg(long, value_name = "TIME", default_value = "124min")]
     idle: Span,
-    /// Connections that may be open at once.
+    /// Silence after which a flow of UDP has ended.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    udp_idle: Span,
+    /// Connections that may be open at once, and as many flows of UDP.
     #[arg(long, value_name = "N", default_value_t = Options::default().most_open, value_parser = most_open)]
     most_open: usize,
     /// Print the run as JSON instead of the scorecard.
@@ -63,6 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let options = Options {
         quiet: args.quiet_time.0,
         idle: args.idle.0,
+        udp_idle: args.udp_idle.0,
         most_open: args.most_open,
         ..Options::default()
     };
@@ -73,10 +77,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         (Some(out), Some(format)) => Some(Output::create(out, format, true)?),
         _ => None,
     };
-    let found = captures.extract(options, |extracted| match &mut output {
+    let mut found = captures.extract(options, |extracted| match &mut output {
         Some(output) => output.extracted(extracted),
         None => Ok(()),
     })?;
+    found.left_out = output.as_ref().map_or(0, Output::left_out);
     output.map_or(Ok(()), Output::finish)?;
     run.summary = trace::summary(&found);
     run.warnings = trace::warnings(&found);
@@ -113,6 +118,7 @@ impl Args {
             "format": format.map(Format::name),
             "quiet_time": self.quiet_time,
             "idle": self.idle,
+            "udp_idle": self.udp_idle,
             "most_open": self.most_open,
         })
     }

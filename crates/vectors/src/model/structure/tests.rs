@@ -217,3 +217,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_flow_of_udp_stays_as_it_is() {
+    let flow = Vector {
+        transport: Transport::Udp,
+        ..http()
+    };
+    for structure in Structure::ALL {
+        let pieces = structure.apply(flow.clone(), &Latencies::default());
+        assert_eq!(pieces.forth.as_ref(), Some(&flow));
+        assert_eq!(pieces.back, None);
+    }
+}
