@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if what == "books" {
         println!(
             "{packets} packets, {} connections at once",
-            extractor.open().1
+            extractor.most_open()[0]
         );
         println!("{:#?}", extractor.books());
     }

@@ -1,38 +1,24 @@
-//! Captures in, connections out.
+//! Captures in, connections out, on all processors.
+//!
+//! One thread reads and sorts packets into the [shares](vectors::extract::share) of a capture; workers find the connections of some
+//! shares each; the thread that asked collects what they found. Batch for batch it waits for all workers, and puts what ended
+//! in the batch into the order of the last packets. So what comes out, and in which order, does not depend on the number of
+//! workers.
 
-use anyhow::Context;
-use capture::dissect::{Datagram, Dissected, Reason, Segment, dissect};
-use capture::read::{Error, Reader};
+use super::reading::{self, Capture, Worker, open};
+use super::working::{Message, last_packet, work};
+use anyhow::anyhow;
+use capture::dissect::Reason;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
 use sys::clock;
-use vectors::extract::{Books, Extracted, Extractor, Options};
+use vectors::extract::{Books, Extracted, Options, SHARES};
 
-/// Packets that go from thread to thread at once, and how often before the reader waits.
-const PACKETS: usize = 4_096;
+/// Batches that may wait for a worker, and for the collector.
 const WAITING: usize = 8;
-
-/// Packets in the order of the capture, TCP and UDP apart: neither says anything of the other.
-#[derive(Debug, Default)]
-struct Batch {
-    segments: Vec<Segment>,
-    datagrams: Vec<Datagram>,
-}
-
-impl Batch {
-    const fn len(&self) -> usize {
-        self.segments.len() + self.datagrams.len()
-    }
-
-    fn clear(&mut self) {
-        self.segments.clear();
-        self.datagrams.clear();
-    }
-}
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -70,110 +56,107 @@ impl Captures {
     pub(crate) fn extract(
         self,
         options: Options,
+        sink: impl FnMut(Extracted) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Found> {
+        let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.extract_with(workers.clamp(1, SHARES), options, sink)
+    }
+
+    /// The same with so many workers, at most as many as there are shares.
+    fn extract_with(
+        self,
+        workers: usize,
+        options: Options,
         mut sink: impl FnMut(Extracted) -> anyhow::Result<()>,
     ) -> anyhow::Result<Found> {
         let begun = clock::now();
-        let mut extractor = Extractor::new(options);
-        let (full_to, full) = sync_channel(WAITING);
-        let (empty_to, empty) = channel();
         let mut found = thread::scope(|scope| {
-            let reader = scope.spawn(move || read(self.0, &full_to, &empty));
-            let handled = handle(&mut extractor, &full, &empty_to, &mut sink);
-            // The reader ends when nobody takes what it reads.
-            drop(full);
+            let mut to_workers = Vec::new();
+            let mut from_workers = Vec::new();
+            let mut running = Vec::new();
+            for number in 0..workers {
+                let shares = (number + 1) * SHARES / workers - number * SHARES / workers;
+                let (full, batches) = sync_channel(WAITING);
+                let (empties, empty) = channel();
+                let (told, heard) = sync_channel(WAITING);
+                to_workers.push(Worker {
+                    shares,
+                    full,
+                    empty,
+                });
+                from_workers.push(heard);
+                running.push(scope.spawn(move || work(shares, options, &batches, &empties, &told)));
+            }
+            let reader = scope.spawn(move || reading::read(self.0, to_workers));
+            let collected = collect(from_workers, &mut sink);
+            // Whoever fails, the others end: nobody takes what they have.
             let found = reader.join();
-            let found = found.map_err(|_| anyhow::anyhow!("the reading thread failed"))?;
-            handled.map(|()| found)
+            let mut found = found.map_err(|_| anyhow!("the reading thread failed"))?;
+            for worker in running {
+                let books = worker.join();
+                found.books +=
+                    books.map_err(|_| anyhow!("a thread that finds connections failed"))?;
+            }
+            [found.most_open, found.most_flows] = collected?;
+            anyhow::Ok(found)
         })?;
-        found.books = *extractor.books();
-        found.most_open = extractor.open().1;
-        found.most_flows = extractor.open_flows().1;
         found.seconds = clock::now().since(begun).as_secs_f64();
         Ok(found)
     }
 }
 
-/// Finds connections in the segments that come, until none do.
-fn handle(
-    extractor: &mut Extractor,
-    full: &Receiver<Batch>,
-    empty: &Sender<Batch>,
+/// Hands on what the workers find; says the most connections and flows that were open at once.
+fn collect(
+    workers: Vec<Receiver<Message>>,
+    sink: &mut impl FnMut(Extracted) -> anyhow::Result<()>,
+) -> anyhow::Result<[usize; 2]> {
+    let mut most_open = [0; 2];
+    while let Some((ended, open)) = batch(&workers) {
+        most_open = [most_open[0].max(open[0]), most_open[1].max(open[1])];
+        merge(ended, sink)?;
+    }
+    for worker in workers {
+        for message in worker {
+            if let Message::Left(left) = message {
+                left.into_iter().try_for_each(&mut *sink)?;
+            }
+        }
+    }
+    Ok(most_open)
+}
+
+/// What ended in the next batch, by worker, and what was open in it; nothing when the capture has ended. All workers have the
+/// same number of batches.
+fn batch(workers: &[Receiver<Message>]) -> Option<(Vec<Vec<Extracted>>, [usize; 2])> {
+    let mut all = Vec::with_capacity(workers.len());
+    let mut open = [0; 2];
+    for worker in workers {
+        if let Ok(Message::Batch(ended, most)) = worker.recv() {
+            all.push(ended);
+            open = [open[0] + most[0], open[1] + most[1]];
+        }
+    }
+    (all.len() == workers.len()).then_some((all, open))
+}
+
+/// Hands on what all workers found in a batch in the order of last packets; of two at once the one of the lower share.
+fn merge(
+    ended: Vec<Vec<Extracted>>,
     sink: &mut impl FnMut(Extracted) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    for mut batch in full {
-        for datagram in &batch.datagrams {
-            extractor.handle_datagram(datagram);
-        }
-        extractor.handle_segments(&batch.segments);
-        while let Some(ended) = extractor.poll() {
-            sink(ended)?;
-        }
-        batch.clear();
-        // A reader that has ended needs none.
-        let _ = empty.send(batch);
+    let mut lists: Vec<_> = ended
+        .into_iter()
+        .map(|list| list.into_iter().peekable())
+        .collect();
+    loop {
+        let heads = lists.iter_mut().enumerate();
+        let heads = heads.filter_map(|(at, list)| Some((last_packet(list.peek()?), at)));
+        let Some((_, first)) = heads.min() else {
+            return Ok(());
+        };
+        lists[first].next().map_or(Ok(()), &mut *sink)?;
     }
-    extractor.finish();
-    while let Some(ended) = extractor.poll() {
-        sink(ended)?;
-    }
-    Ok(())
 }
 
-/// A capture and its name.
-type Capture = (String, Reader<Box<dyn Read + Send>>);
-
-fn open(path: &Path) -> anyhow::Result<Capture> {
-    let (name, input): (_, Box<dyn Read + Send>) = if path == Path::new("-") {
-        ("standard input".to_owned(), Box::new(io::stdin()))
-    } else {
-        let name = path.display().to_string();
-        let file =
-            File::open(path).context("cannot be opened - check the path and its permissions");
-        let file = file.with_context(|| name.clone())?;
-        (name, Box::new(file))
-    };
-    let reader = Reader::new(input).with_context(|| format!("{name} cannot be read"))?;
-    Ok((name, reader))
-}
-
-/// Reads all captures into segments, and whatever is wrong with one of them into the findings.
-fn read(captures: Vec<Capture>, full: &SyncSender<Batch>, empty: &Receiver<Batch>) -> Found {
-    let mut found = Found::default();
-    let mut batch = Batch::default();
-    for (name, mut reader) in captures {
-        loop {
-            match reader.packet() {
-                Ok(Some(packet)) => {
-                    found.packets += 1;
-                    found.bytes += u64::from(packet.original_len);
-                    match dissect(&packet) {
-                        Dissected::Tcp(segment) => batch.segments.push(segment),
-                        Dissected::Udp(datagram) => {
-                            found.udp += 1;
-                            batch.datagrams.push(datagram);
-                        }
-                        Dissected::Other(reason) => *found.others.entry(reason).or_default() += 1,
-                    }
-                }
-                Ok(None) => break,
-                Err(error @ Error::Cut { .. }) => {
-                    found.cut.push(format!("{name}: {error}"));
-                    break;
-                }
-                Err(error) => {
-                    found.damaged.push(format!("{name}: {error}"));
-                    break;
-                }
-            }
-            if batch.len() >= PACKETS {
-                let next = empty.try_recv().unwrap_or_default();
-                if full.send(std::mem::replace(&mut batch, next)).is_err() {
-                    return found;
-                }
-            }
-        }
-    }
-    // Nobody takes them when the other thread has failed, and it tells why.
-    let _ = full.send(batch);
-    found
-}
+#[cfg(test)]
+mod tests;

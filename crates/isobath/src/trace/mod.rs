@@ -1,17 +1,19 @@
 //! From packet captures to connection vectors, and vectors from one file to another.
 //!
 //! The thinking is in `vectors` (what a connection was) and `capture` (what a packet is); here are the files and the
-//! threads. [`Captures`] are read in one thread and their connections found in another; [`Output`] takes vectors in the order in which
+//! threads. [`Captures`] are read in one thread and their connections found in as many as there are processors; [`Output`] takes vectors in the order in which
 //! connections end and writes them in any format, cvec in the order of their starts, as ns-2 wants them; [`Input`] reads
 //! vectors again.
 
 mod extract;
 mod input;
 mod output;
+mod reading;
 mod sorted;
 mod summary;
 mod table;
 mod warnings;
+mod working;
 
 pub(crate) use extract::Captures;
 pub(crate) use input::Input;

@@ -40,21 +40,17 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// The connection that `segment`, of the end at `place`, begins.
-    pub(super) fn new(place: usize, segment: &Segment) -> Self {
+    /// `segment`, of the end at `place`, begins it.
+    pub(super) fn begin(&mut self, place: usize, segment: &Segment) {
         let syn = segment.flags.has(Flags::SYN);
         let ack = segment.flags.has(Flags::ACK);
         let [from, to] = [segment.from.port, segment.to.port].map(|port| port < SYSTEM_PORTS);
         // Who has the port of a service was asked; else who speaks first asks.
         let asked = if syn { ack } else { from && !to };
-        let initiator = if asked { 1 - place } else { place };
-        Self {
-            first_ns: segment.at_ns,
-            last_ns: segment.at_ns,
-            initiator,
-            initiator_known: syn,
-            ..Self::default()
-        }
+        self.initiator = if asked { 1 - place } else { place };
+        self.initiator_known = syn;
+        self.first_ns = segment.at_ns;
+        self.last_ns = segment.at_ns;
     }
 
     /// Something of every part of it that a segment needs.

@@ -41,7 +41,7 @@ pub(super) struct Ended {
 /// - In: [`Extractor::handle_segment`] or [`Extractor::handle_segments`], [`Extractor::handle_datagram`], and
 ///   [`Extractor::finish`] after the last.
 /// - Out: [`Extractor::poll`], after each of these until it has nothing more.
-/// - Asking: [`Extractor::books`], [`Extractor::open`].
+/// - Asking: [`Extractor::books`], [`Extractor::most_open`].
 ///
 /// Times are those of the capture; they may go back.
 #[derive(Debug)]
@@ -77,6 +77,11 @@ impl Extractor {
             left: Vec::new(),
             left_flows: Vec::new(),
         }
+    }
+
+    /// The trace begins: to be said when its first packet is not this extractor's. Only the first time counts.
+    pub fn begin(&mut self, at_ns: u64) {
+        self.ended.origin_ns.get_or_insert(at_ns);
     }
 
     /// Takes the next segments: the same as one by one, and faster where many connections are open.
@@ -141,14 +146,10 @@ impl Extractor {
         &self.ended.books
     }
 
-    /// Connections that are open, and the most that ever were.
-    pub const fn open(&self) -> (usize, usize) {
-        (self.table.len(), self.most_open)
-    }
-
-    /// The same of flows of UDP.
-    pub const fn open_flows(&self) -> (usize, usize) {
-        self.flows.open()
+    /// The most connections and flows that were open at once since this was last asked.
+    pub fn most_open(&mut self) -> [usize; 2] {
+        let connections = core::mem::replace(&mut self.most_open, self.table.len());
+        [connections, self.flows.most_open()]
     }
 
     /// Where a segment belongs; its connection is not looked up yet.
@@ -216,8 +217,9 @@ impl Extractor {
             self.ended.books.all += one;
             return None;
         }
-        let connection = Connection::new(place.side, segment);
-        let number = self.table.insert(place.hash, place.key, connection);
+        let number = self.table.insert(place.hash, place.key);
+        let connection = &mut self.table.slot_mut(number).connection;
+        connection.begin(place.side, segment);
         self.most_open = self.most_open.max(self.table.len());
         Some(number)
     }
@@ -238,10 +240,11 @@ impl Extractor {
     }
 
     fn end(&mut self, number: u32, end: End) {
-        let slot = self.table.remove(number);
         let origin_ns = self.ended.origin_ns.unwrap_or_default();
         let books = &mut self.ended.books;
-        let vector = slot.connection.finish(&slot.key, end, origin_ns, books);
+        let vector = self.table.remove(number, |key, connection| {
+            connection.finish(key, end, origin_ns, books)
+        });
         self.ended.queue.extend(vector);
     }
 }

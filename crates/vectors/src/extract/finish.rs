@@ -127,9 +127,9 @@ impl Connection {
             packets: halves.map(|half| half.packets),
             bytes: halves.map(|half| half.bytes),
             segments: halves.map(|half| half.segments),
-            again: halves.map(|half| half.again),
-            filled: halves.map(|half| half.filled),
-            overtaken: halves.map(|half| half.overtaken),
+            again: halves.map(|half| half.again.into()),
+            filled: halves.map(|half| half.filled.into()),
+            overtaken: halves.map(|half| half.overtaken.into()),
             unseen: halves.map(|half| half.holes.unseen()),
             half_rtt: halves.map(|half| half.round_trip.shortest_ns().map(Duration::from_nanos)),
         }
@@ -173,5 +173,6 @@ impl Connection {
 
 /// What had to be sent again, of everything that was sent.
 fn loss(half: &Half) -> Loss {
-    Loss::of(half.again + half.filled, half.segments + half.filled)
+    let [again, filled] = [half.again, half.filled].map(u64::from);
+    Loss::of(again + filled, half.segments + filled)
 }

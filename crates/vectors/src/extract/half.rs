@@ -41,11 +41,11 @@ pub(super) struct Half {
     /// Segments with data, again ones too.
     pub(super) segments: u64,
     /// Segments that were seen before.
-    pub(super) again: u64,
+    pub(super) again: u32,
     /// Segments that were not, though those after them were, long before.
-    pub(super) filled: u64,
+    pub(super) filled: u32,
     /// The same, but so soon that they were overtaken.
-    pub(super) overtaken: u64,
+    pub(super) overtaken: u32,
     pub(super) round_trip: RoundTrip,
     pub(super) holes: Holes,
 }
@@ -129,13 +129,15 @@ impl Half {
     fn old(&mut self, start: u32, end: u32, around: &Around) {
         self.round_trip.sent_again(start);
         match self.holes.fill(start, end) {
-            None => self.again += 1,
+            None => self.again = self.again.saturating_add(1),
             // The other end had it without our seeing it: it was the capture that lost or overtook.
-            Some(_) if distance(end, self.acked) >= 0 => self.overtaken += 1,
-            Some(since) if around.now_ns.saturating_sub(since) < around.overtaken_ns => {
-                self.overtaken += 1;
+            Some(_) if distance(end, self.acked) >= 0 => {
+                self.overtaken = self.overtaken.saturating_add(1);
             }
-            Some(_) => self.filled += 1,
+            Some(since) if around.now_ns.saturating_sub(since) < around.overtaken_ns => {
+                self.overtaken = self.overtaken.saturating_add(1);
+            }
+            Some(_) => self.filled = self.filled.saturating_add(1),
         }
     }
 

@@ -12,9 +12,13 @@ struct Hole {
     since_ns: u64,
 }
 
-/// Holes of one direction, the oldest first.
+/// Holes of one direction. Most have none, so it is one word until there is one.
 #[derive(Debug, Default)]
-pub(super) struct Holes {
+pub(super) struct Holes(Option<Box<List>>);
+
+/// The oldest first.
+#[derive(Debug, Default)]
+struct List {
     open: Vec<Hole>,
     given_up: u64,
 }
@@ -22,11 +26,12 @@ pub(super) struct Holes {
 impl Holes {
     /// `start..end` was skipped.
     pub(super) fn add(&mut self, start: u32, end: u32, since_ns: u64) {
-        if self.open.len() >= MOST {
-            let hole = self.open.remove(0);
-            self.given_up += size(&hole);
+        let list = self.0.get_or_insert_default();
+        if list.open.len() >= MOST {
+            let hole = list.open.remove(0);
+            list.given_up += size(&hole);
         }
-        self.open.push(Hole {
+        list.open.push(Hole {
             start,
             end,
             since_ns,
@@ -34,10 +39,19 @@ impl Holes {
     }
 
     /// Octets `start..end` have come. Says since when some of them were missing, if they were.
+    #[inline]
     pub(super) fn fill(&mut self, start: u32, end: u32) -> Option<u64> {
-        if self.open.is_empty() {
-            return None;
-        }
+        self.0.as_mut()?.fill(start, end)
+    }
+
+    /// Octets that were never seen.
+    pub(super) fn unseen(&self) -> u64 {
+        self.0.as_ref().map_or(0, |list| list.unseen())
+    }
+}
+
+impl List {
+    fn fill(&mut self, start: u32, end: u32) -> Option<u64> {
         let mut since = None;
         let mut at = 0;
         while let Some(&hole) = self.open.get(at) {
@@ -62,8 +76,7 @@ impl Holes {
         since
     }
 
-    /// Octets that were never seen.
-    pub(super) fn unseen(&self) -> u64 {
+    fn unseen(&self) -> u64 {
         self.given_up + self.open.iter().map(size).sum::<u64>()
     }
 }

@@ -50,6 +50,7 @@ mod index;
 mod key;
 mod options;
 mod round_trip;
+mod shares;
 mod sweep;
 mod table;
 mod talk;
@@ -59,6 +60,7 @@ pub use books::{Books, Count, UdpBooks};
 pub use extractor::Extractor;
 pub use finish::{End, Extracted, Seen};
 pub use options::Options;
+pub use shares::{SHARES, share};
 
 /// Distance from `earlier` to `later` on the circle of sequence numbers, negative when `later` comes first
 /// (RFC 9293 section 3.4).

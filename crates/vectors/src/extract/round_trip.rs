@@ -6,49 +6,70 @@ use super::distance;
 const TIMED: usize = 3;
 
 /// Times one direction's segments until the other end answers, and keeps the shortest.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RoundTrip {
     /// Where timed segments end, the earliest first, and when they passed.
     ends: [u32; TIMED],
     at_ns: [u64; TIMED],
-    timed: usize,
+    timed: u8,
     /// The sender's clock in the segment whose echo is awaited, and when that passed; zero is none.
     clock: u32,
     clock_ns: u64,
     /// The latest reading.
     latest: Option<u32>,
-    shortest_ns: Option<u64>,
+    /// The greatest is none.
+    shortest_ns: u64,
+}
+
+impl Default for RoundTrip {
+    fn default() -> Self {
+        Self {
+            ends: [0; TIMED],
+            at_ns: [0; TIMED],
+            timed: 0,
+            clock: 0,
+            clock_ns: 0,
+            latest: None,
+            shortest_ns: u64::MAX,
+        }
+    }
 }
 
 impl RoundTrip {
     /// A segment with numbers that were not sent before, up to `end`, passes.
     pub(super) fn sent(&mut self, end: u32, now_ns: u64) {
-        if self.timed < TIMED {
-            self.ends[self.timed] = end;
-            self.at_ns[self.timed] = now_ns;
+        let timed = usize::from(self.timed);
+        if timed < TIMED {
+            self.ends[timed] = end;
+            self.at_ns[timed] = now_ns;
             self.timed += 1;
         }
     }
 
     /// Numbers from `start` on were sent again: which of the two is acknowledged cannot be told.
     pub(super) fn sent_again(&mut self, start: u32) {
-        let kept = self.ends[..self.timed].iter();
-        self.timed = kept.take_while(|&&end| distance(end, start) >= 0).count();
+        let kept = self.ends().iter();
+        let kept = kept.take_while(|&&end| distance(end, start) >= 0);
+        self.timed = kept.fold(0, |count, _| count + 1);
     }
 
     /// All numbers before `ack` were acknowledged.
     pub(super) fn acknowledged(&mut self, ack: u32, now_ns: u64) {
-        let ends = &self.ends[..self.timed];
-        let count = ends
-            .iter()
-            .take_while(|&&end| distance(end, ack) >= 0)
-            .count();
+        let heard = self.ends().iter();
+        let heard = heard.take_while(|&&end| distance(end, ack) >= 0);
+        let count = heard.fold(0_u8, |count, _| count + 1);
         if count > 0 {
-            self.sample(now_ns.saturating_sub(self.at_ns[count - 1]));
-            self.ends.copy_within(count..self.timed, 0);
-            self.at_ns.copy_within(count..self.timed, 0);
+            let (from, to) = (usize::from(count), usize::from(self.timed));
+            self.sample(now_ns.saturating_sub(self.at_ns[from - 1]));
+            self.ends.copy_within(from..to, 0);
+            self.at_ns.copy_within(from..to, 0);
             self.timed -= count;
         }
+    }
+
+    /// Where the segments under way that are timed end.
+    fn ends(&self) -> &[u32] {
+        &self.ends[..usize::from(self.timed)]
     }
 
     /// A segment passes whose sender's clock reads `clock`.
@@ -81,12 +102,12 @@ impl RoundTrip {
     }
 
     fn sample(&mut self, ns: u64) {
-        self.shortest_ns = Some(self.shortest_ns.map_or(ns, |shortest| shortest.min(ns)));
+        self.shortest_ns = self.shortest_ns.min(ns);
     }
 
     /// The shortest time until an answer.
-    pub(super) const fn shortest_ns(&self) -> Option<u64> {
-        self.shortest_ns
+    pub(super) fn shortest_ns(&self) -> Option<u64> {
+        (self.shortest_ns < u64::MAX).then_some(self.shortest_ns)
     }
 }
 

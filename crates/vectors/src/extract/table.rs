@@ -73,25 +73,28 @@ impl<T: Default> Table<T> {
         black_box(near(&self.slot(number).connection));
     }
 
-    /// Adds a connection whose key is not there.
-    pub(super) fn insert(&mut self, hash: u64, key: Key, connection: T) -> u32 {
+    /// Adds a connection, whose key is not there, as it is by default.
+    pub(super) fn insert(&mut self, hash: u64, key: Key) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| self.grow());
-        *self.slot_mut(number) = Slot {
-            key,
-            hash,
-            connection,
-            taken: true,
-        };
+        // A connection is large, so it is not moved: places that are free have the default.
+        let slot = self.slot_mut(number);
+        slot.key = key;
+        slot.hash = hash;
+        slot.taken = true;
         self.index.insert(hash, number);
         number
     }
 
-    /// Takes a connection out.
-    pub(super) fn remove(&mut self, number: u32) -> Slot<T> {
-        let slot = core::mem::take(self.slot_mut(number));
-        self.index.remove(slot.hash, number);
+    /// Takes a connection out after a `last` look at it.
+    pub(super) fn remove<R>(&mut self, number: u32, last: impl FnOnce(&Key, &mut T) -> R) -> R {
+        let slot = self.slot_mut(number);
+        let seen = last(&slot.key, &mut slot.connection);
+        slot.connection = T::default();
+        slot.taken = false;
+        let hash = slot.hash;
+        self.index.remove(hash, number);
         self.free.push(number);
-        slot
+        seen
     }
 
     #[inline]

@@ -45,16 +45,13 @@ struct Last {
 }
 
 impl Flow {
-    /// The flow that `datagram`, of the end at `place`, begins.
-    pub(super) fn new(place: usize, datagram: &Datagram) -> Self {
+    /// `datagram`, of the end at `place`, begins it.
+    pub(super) fn begin(&mut self, place: usize, datagram: &Datagram) {
         let ports = [datagram.from.port, datagram.to.port];
         let [from, to] = ports.map(|port| port < SYSTEM_PORTS);
-        Self {
-            first_ns: datagram.at_ns,
-            last_ns: datagram.at_ns,
-            initiator: if from && !to { 1 - place } else { place },
-            ..Self::default()
-        }
+        self.initiator = if from && !to { 1 - place } else { place };
+        self.first_ns = datagram.at_ns;
+        self.last_ns = datagram.at_ns;
     }
 
     pub(super) const fn last_ns(&self) -> u64 {
@@ -133,7 +130,7 @@ impl Flow {
     }
 
     /// The vector, if there is one, entered into the books either way.
-    pub(super) fn finish(mut self, key: &Key, end: End, ended: &mut Ended) -> Option<Extracted> {
+    pub(super) fn finish(&mut self, key: &Key, end: End, ended: &mut Ended) -> Option<Extracted> {
         let count = Count {
             connections: 1,
             packets: self.packets.iter().sum(),

@@ -85,9 +85,9 @@ impl Flows {
         }
     }
 
-    /// Flows that are open, and the most that ever were.
-    pub(super) const fn open(&self) -> (usize, usize) {
-        (self.table.len(), self.most_open)
+    /// The most that were open since this was last asked.
+    pub(super) fn most_open(&mut self) -> usize {
+        core::mem::replace(&mut self.most_open, self.table.len())
     }
 
     /// All of them, in the order of their numbers.
@@ -115,7 +115,12 @@ impl Flows {
                 ended.books.udp.all += one;
                 return;
             }
-            None => self.table.insert(hash, key, Flow::new(place, datagram)),
+            None => {
+                let number = self.table.insert(hash, key);
+                let flow = &mut self.table.slot_mut(number).connection;
+                flow.begin(place, datagram);
+                number
+            }
         };
         self.most_open = self.most_open.max(self.table.len());
         let flow = &mut self.table.slot_mut(number).connection;
@@ -127,8 +132,8 @@ impl Flows {
 
     /// Takes a flow out.
     pub(super) fn end(&mut self, number: u32, end: End, ended: &mut Ended) {
-        let slot = self.table.remove(number);
-        let vector = slot.connection.finish(&slot.key, end, ended);
+        let last = |key: &Key, flow: &mut Flow| flow.finish(key, end, ended);
+        let vector = self.table.remove(number, last);
         ended.queue.extend(vector);
     }
 
