@@ -4,8 +4,8 @@
 use capture::dissect::{Dissected, dissect};
 use capture::read::Reader;
 use libfuzzer_sys::fuzz_target;
-use vectors::cvec;
 use vectors::Transport;
+use vectors::cvec;
 use vectors::extract::{Extractor, Options};
 
 fuzz_target!(|octets: &[u8]| {
@@ -49,5 +49,9 @@ fuzz_target!(|octets: &[u8]| {
     assert_eq!(extractor.books().udp.all.packets, datagrams);
     let text = writer.finish().expect("memory can be written");
     let read = cvec::Reader::new(&text[..]).expect("what was written can be read");
-    assert_eq!(read.map(|vector| vector.expect("so can every vector")).count(), vectors);
+    assert_eq!(
+        read.map(|vector| vector.expect("so can every vector"))
+            .count(),
+        vectors
+    );
 });

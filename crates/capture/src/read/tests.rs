@@ -189,7 +189,15 @@ fn compressed_captures_are_recognised() {
     let squeezed = zstd::encode_all(&next_generation()[..], 0).unwrap();
     assert_eq!(read(&squeezed[..]), expected());
     let (packets, end) = read(&squeezed[..squeezed.len() - 3]);
-    assert!(packets.len() < 3 && end.is_err());
+    assert!(packets.len() < 3);
+    assert_eq!(end.unwrap_err(), "after 0 octets: incomplete frame");
+    let squeezed = gzip(&plain);
+    let (packets, end) = read(&squeezed[..squeezed.len() - 9]);
+    assert!(packets.len() < 2);
+    assert_eq!(
+        end.unwrap_err(),
+        "the capture is cut off within the packet at octet 42"
+    );
 }
 
 /// Gives one octet at a time, as a pipe may.

@@ -35,8 +35,12 @@
 //! first ADU of all (in a concurrent connection: of each end) has nothing to wait for. Apart from that, and from the first
 //! wait, which the original form cannot say, what is read is written again to the octet.
 //!
+//! Why it cannot: a `t` before the first ADU would look like the place for it, but ns-2's reader begins in the state after a
+//! wait and takes a wait after a wait for an error, in a sequential connection and of the acceptor of a concurrent one; it
+//! leaves such a connection out. So none is written, and none is taken when read. Flows of UDP have no place in either form.
+//!
 //! Sources: ns-2 manual, "Tmix: Internet Traffic Generation", sections on the original and alternate connection vector
-//! formats; the files and `cvec-orig2alt` of ns 2.35.
+//! formats; the files, `cvec-orig2alt` and `Tmix::read_one_cvec_v1` of ns 2.35.
 
 mod body;
 mod line;

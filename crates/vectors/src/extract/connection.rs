@@ -64,14 +64,16 @@ impl Connection {
     /// Whether `segment` belongs to another connection of the same ends.
     pub(super) fn is_other(&self, place: usize, segment: &Segment) -> bool {
         let half = &self.halves[place];
-        if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
+        if segment.flags.has(Flags::SYN) {
             let first = segment.seq.wrapping_add(1);
-            return match half.syn {
-                Some(syn) => syn != segment.seq,
-                // It may be that it was overtaken.
-                None if half.based => !(0..NEAR_SYN).contains(&distance(first, half.end)),
-                None => half.heard && half.acked != first,
-            };
+            let asks = !segment.flags.has(Flags::ACK);
+            match half.syn {
+                Some(syn) if asks => return syn != segment.seq,
+                // It may be that it was overtaken. If not, and it answers, the SYN that it answers is not in the capture.
+                None if half.based => return !(0..NEAR_SYN).contains(&distance(first, half.end)),
+                None if asks => return half.heard && half.acked != first,
+                Some(_) | None => {}
+            }
         }
         half.strange.saturating_add(1) >= STRANGERS && half.is_strange(segment.seq)
     }

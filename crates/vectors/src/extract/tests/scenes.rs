@@ -356,6 +356,27 @@ fn packets_after_the_end_belong_to_nothing_and_a_syn_begins_another() {
 }
 
 #[test]
+fn an_answer_to_a_syn_that_was_not_seen_begins_another() {
+    // The capture begins within a connection; the next one's SYN is missing.
+    let begun = |seq: u32| {
+        let mut stage = Stage::new();
+        stage.at(0).data(A, 500).at(20).ack(I);
+        let first = stage.next[A.index()].wrapping_sub(500);
+        stage.at(3_000);
+        stage.raw(A, Flags::SYN | Flags::ACK, first.wrapping_add(seq), 7, 0);
+        stage
+    };
+    let (found, books) = begun(400_000).play();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].seen.end, End::Reused);
+    assert_eq!(books.all.connections, 2);
+    // Its own, which its data overtook.
+    let (found, books) = begun(u32::MAX).play();
+    assert_eq!((found.len(), books.all.connections), (1, 1));
+    assert_eq!(found[0].seen.end, End::Capture);
+}
+
+#[test]
 fn a_syn_that_was_overtaken_or_sent_again_begins_nothing() {
     let mut stage = Stage::new();
     stage
