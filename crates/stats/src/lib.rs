@@ -8,10 +8,13 @@ mod beta;
 pub mod change_point;
 mod distribution;
 mod fairness;
+mod gamma;
+pub mod hurst;
 pub mod interval;
 pub mod ks;
 pub mod proportion;
 pub mod random;
+pub mod series;
 mod student;
 
 pub use distribution::{Distribution, quantile};
