@@ -24,6 +24,11 @@
 //! the first octave, from [`FIRST_OCTAVE`] on, from which a line is not refuted at 1 % ([`LEAST_FIT`]). Since the choice looks at
 //! the data, the interval covers the truth a little less often than it says: of exact fractional Gaussian noise of 65,536 values
 //! in 93 to 95 of 100 cases. [`Hurst::from_each`] has the estimate from every octave; a value to rely on does not depend on it.
+//!
+//! **The interval tells of chance alone**, not of a line that bends. Traffic that comes near its line only slowly is bent by less
+//! than the test can see and by more than the interval is wide: of packets of flows that begin at random and last for Pareto times
+//! (M/G/infinity with H of 0.7, 0.8 and 0.9; 524,288 values) the estimate is on average 0.05 and 0.02 too high and 0.03 too low,
+//! with intervals of 0.01 to either side. Series are compared fairly by lines that begin at the same octave.
 
 use crate::gamma::{chi_square_tail, digamma, trigamma};
 use core::f64::consts::LN_2;
