@@ -6,7 +6,7 @@
 //! exact.
 
 use crate::number::short;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stats::quantile;
 
 /// The most values kept of one block of one distribution: with [`BLOCKS`] blocks 20 MB in the worst case.
@@ -66,7 +66,7 @@ impl Values {
     }
 
     /// The values that were kept, in ascending order, with the exact extremes.
-    fn sorted(parts: &[&Self]) -> Vec<f64> {
+    pub(crate) fn sorted(parts: &[&Self]) -> Vec<f64> {
         let kept = parts.iter().flat_map(|part| &part.kept);
         let mut sorted: Vec<f64> = kept.map(|&v| f64::from(v)).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -180,7 +180,7 @@ impl Figures {
 }
 
 /// A distribution function as a curve: `v` in ascending order, `p` the share of values at or below it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Curve {
     pub(crate) v: Vec<f64>,
     pub(crate) p: Vec<f64>,
@@ -203,6 +203,37 @@ impl Curve {
         (0..BODY).for_each(|i| point(i * (body - 1) / (BODY - 1)));
         (body..n).for_each(point);
         curve
+    }
+
+    /// The same for a tail of many decades, whose rarest values matter as much as its body: above 90 % points are evenly spread
+    /// over the logarithm of the share that is above them.
+    pub(crate) fn with_tail(sorted: &[f64]) -> Self {
+        let n = sorted.len();
+        if n <= BODY + TAIL {
+            return Self::of(sorted);
+        }
+        let tenth = n / 10;
+        let body = (0..BODY).map(|i| i * (n - tenth) / BODY);
+        let decades = (tenth as f64).log10();
+        let steps = BODY / 2;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a float becomes the nearest number there is, and the clamp keeps it within"
+        )]
+        let tail = (0..=steps).map(|i| {
+            let above = 10_f64.powf(decades * (1.0 - i as f64 / steps as f64));
+            n - (above as usize).clamp(1, n)
+        });
+        let mut places: Vec<usize> = body.chain(tail).collect();
+        places.dedup();
+        Self {
+            v: places.iter().map(|&place| short(sorted[place])).collect(),
+            p: places
+                .iter()
+                .map(|&place| ((place + 1) as f64 / n as f64 * 1e9).round() / 1e9)
+                .collect(),
+        }
     }
 }
 
@@ -237,6 +268,29 @@ mod tests {
         assert_eq!(curve.v.last(), Some(&100_000.0));
         assert_eq!(curve.p.last(), Some(&1.0));
         assert_eq!(curve.v.get(BODY), Some(&short(99_901.0)));
+    }
+
+    #[test]
+    fn a_curve_with_a_tail_has_points_in_every_decade() {
+        let sorted: Vec<f64> = (1..=1_000_000_u32).map(f64::from).collect();
+        let curve = Curve::with_tail(&sorted);
+        assert!(curve.v.len() <= BODY + BODY / 2 + 1);
+        assert!(curve.v.is_sorted() && curve.p.is_sorted());
+        assert_eq!((curve.v[0], *curve.v.last().unwrap()), (1.0, 1e6));
+        for decade in 1..6 {
+            let (low, high) = (10_f64.powi(-decade - 1), 10_f64.powi(-decade));
+            let within = curve
+                .p
+                .iter()
+                .filter(|&&p| (low..high).contains(&(1.0 - p)));
+            // The last one has but ten values.
+            let least = if decade == 5 { 8 } else { 20 };
+            assert!(within.count() >= least, "between {low} and {high}");
+        }
+        // Each point is a value and the exact share up to it.
+        for (v, p) in curve.v.iter().zip(&curve.p) {
+            assert!((v / 1e6 / p - 1.0).abs() < 1e-4, "{v} {p}");
+        }
     }
 
     #[test]

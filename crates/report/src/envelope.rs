@@ -11,7 +11,7 @@
 //! stream stood still. The line is interrupted there, however narrow the gap.
 
 use crate::number::{seconds, short};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The most bins of a line. A figure is at most about 1,000 pixels wide.
 pub(crate) const MOST_BINS: usize = 1_200;
@@ -20,7 +20,7 @@ pub(crate) const MOST_BINS: usize = 1_200;
 const FIRST_BIN_NS: u64 = 1_000_000;
 
 /// Points of a line over time, ready for drawing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Line {
     /// Seconds since the run's start.
     pub(crate) t_s: Vec<f64>,

@@ -4,7 +4,7 @@
 //! covers, so the sum over all bins is exact and rows that end a little early or late leave no notches.
 
 use crate::number::short;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Columns of sums on one time axis. Bins double in width when there would be too many.
@@ -16,7 +16,7 @@ pub(crate) struct Grid<K> {
 }
 
 /// One column, per bin.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Steps {
     /// Width of a bin; the first begins at 0.
     pub(crate) bin_s: f64,

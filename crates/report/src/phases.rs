@@ -2,6 +2,7 @@
 //!
 //! The summary says so (`phases`). A record that was made before it did, or by another program, is read by its plan.
 
+use crate::view::replay;
 use record::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,7 +39,20 @@ impl Phases {
             Some(told) if told != Self::default() => told,
             // Of bulk transfers and test streams nothing is idle, and each is looked at by itself.
             _ if matches!(run.test.as_str(), "btc" | "sim-btc" | "mbm") => Self::default(),
+            _ if run.test == replay::TEST => Self::counted(replay::window_s(run), end_s),
             _ => Self::planned(&run.plan, end_s),
+        }
+    }
+
+    /// Of a run of which one stretch counts and the rest is left out.
+    fn counted(window: Option<(f64, f64)>, end_s: f64) -> Self {
+        let Some((from, to)) = window else {
+            return Self::default();
+        };
+        let outside = [(0.0, from), (to, end_s)];
+        Self {
+            discarded: outside.into_iter().filter(|(a, b)| a < b).collect(),
+            ..Self::default()
         }
     }
 

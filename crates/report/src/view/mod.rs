@@ -12,6 +12,7 @@ pub(crate) mod lab;
 pub(crate) mod marks;
 pub(crate) mod mbm;
 pub(crate) mod probes;
+pub(crate) mod replay;
 pub(crate) mod tcp;
 pub(crate) mod web;
 
@@ -95,6 +96,8 @@ pub(crate) struct RunView {
     pub(crate) btc: Option<btc::Btc>,
     /// Model based metrics; likewise.
     pub(crate) mbm: Option<mbm::Mbm>,
+    /// Replayed traffic; likewise.
+    pub(crate) replay: Option<replay::Replay>,
     /// Tables of the record and their number of rows, known to the page or not.
     tables: BTreeMap<String, u64>,
 }
@@ -119,10 +122,16 @@ impl RunView {
             web: web::read(record, &phases)?,
             https: https::read(record, &phases)?,
             hops: hops::read(record, &phases, last_ns)?,
-            lab: lab::read(record, run)?,
+            // A replay has figures of its own for the bottleneck.
+            lab: if run.test == replay::TEST {
+                Vec::new()
+            } else {
+                lab::read(record, run)?
+            },
             cpu: cpu::read(record)?,
             btc: btc::read(record, run)?,
             mbm: mbm::read(record, run)?,
+            replay: replay::read(record, run, last_ns)?,
             tables,
             streams,
             phases,
@@ -157,10 +166,10 @@ record::table! {
 }
 
 /// Tables that go on while the two ends hand over their findings, after the measurement.
-const GO_ON: [&str; 3] = ["counters", "cpu", "queue"];
+const GO_ON: [&str; 5] = ["active", "counters", "cpu", "offered", "queue"];
 
 /// How many rows each table has, and the latest `t_ns` of what was measured.
-fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error> {
+pub(crate) fn extent(record: &Record) -> Result<(BTreeMap<String, u64>, u64), record::Error> {
     let mut tables = BTreeMap::new();
     let (mut measured_ns, mut any_ns) = (0, 0);
     for table in record.table_names() {

@@ -1,0 +1,216 @@
+//! Replays of traffic (`isobath replay`): what connections took, and what they did to the bottleneck.
+//!
+//! All is reckoned from the tables, not from the summary, so a run that was killed has its figures too. The summary says what
+//! no table does: which part of the run counts, which direction is the forward one, the bottleneck's rate, and the models.
+
+mod connections;
+mod link;
+mod quantity;
+mod rows;
+
+pub(crate) use quantity::Quantity;
+use record::tables::Queue;
+use record::{Record, Row, Run};
+use rows::Offered;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The name of the measurement in `run.json`.
+pub(crate) const TEST: &str = "replay";
+
+/// A replay.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Replay {
+    models: Models,
+    /// The part of the run that series and queue are reckoned from, in seconds.
+    window_s: (f64, f64),
+    #[serde(flatten)]
+    pub(crate) connections: connections::Connections,
+    pub(crate) queue: Option<link::Queued>,
+    pub(crate) active: Option<link::Alive>,
+    pub(crate) throughput: Option<link::Throughput>,
+    pub(crate) arrivals: Option<link::Arrivals>,
+}
+
+/// What was replayed, and over which bottleneck.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Models {
+    structure: Option<String>,
+    rtt: Option<String>,
+    windows: Option<String>,
+    /// Whether the bottleneck's rate was made from the load: `constrained` or `unconstrained`.
+    mode: Option<String>,
+    forward: String,
+    rate_mbps: Option<f64>,
+}
+
+/// Which of the bottleneck's directions.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Way {
+    Forward,
+    Reverse,
+}
+
+/// Which link is the bottleneck, and what of the run counts.
+struct Frame {
+    link: String,
+    forward: String,
+    rate_mbps: Option<f64>,
+    window_ns: (u64, u64),
+}
+
+/// Reads summary and tables, of which the last row is at `end_ns`; `None` when the record is of another test.
+pub(crate) fn read(
+    record: &Record,
+    run: &Run,
+    end_ns: u64,
+) -> Result<Option<Replay>, record::Error> {
+    if run.test != TEST {
+        return Ok(None);
+    }
+    let frame = Frame::of(record, run, end_ns)?;
+    Ok(Some(Replay {
+        models: Models::of(run, &frame),
+        window_s: (seconds(frame.window_ns.0), seconds(frame.window_ns.1)),
+        connections: connections::read(record)?,
+        queue: link::queue(record, &frame)?,
+        active: link::active(record, &frame)?,
+        throughput: link::throughput(record, &frame)?,
+        arrivals: link::arrivals(record, &frame)?,
+    }))
+}
+
+/// The part of a run that counts, in seconds, where the summary tells it.
+pub(crate) fn window_s(run: &Run) -> Option<(f64, f64)> {
+    let at = |key: &str| run.summary["window"][key].as_f64();
+    let (from, to) = (at("from_s")?, at("to_s")?);
+    (0.0 <= from && from < to && to < 1e9).then_some((from, to))
+}
+
+impl Models {
+    fn of(run: &Run, frame: &Frame) -> Self {
+        let told = |key: &str| match &run.plan[key] {
+            Value::Null => None,
+            Value::String(name) => Some(name.clone()),
+            other => Some(other.to_string()),
+        };
+        Self {
+            structure: told("structure"),
+            rtt: told("rtt"),
+            windows: told("windows"),
+            mode: run.plan["constrained"].as_bool().map(|constrained| {
+                let mode = if constrained {
+                    "constrained"
+                } else {
+                    "unconstrained"
+                };
+                mode.to_owned()
+            }),
+            forward: frame.forward.clone(),
+            rate_mbps: frame.rate_mbps,
+        }
+    }
+}
+
+impl Frame {
+    fn of(record: &Record, run: &Run, end_ns: u64) -> Result<Self, record::Error> {
+        let seen = match first::<Offered>(record)? {
+            Some(row) => Some((row.link, row.direction)),
+            None => first::<Queue>(record)?.map(|row| (row.link, row.direction)),
+        };
+        let (link, direction) = seen.unwrap_or_default();
+        let mut told = [&run.summary, &run.plan]
+            .into_iter()
+            .map(|of| &of["forward"]);
+        let forward = told
+            .find_map(Value::as_str)
+            .unwrap_or(&direction)
+            .to_owned();
+        let window = window_s(run).map(|(from, to)| (nanoseconds(from), nanoseconds(to)));
+        Ok(Self {
+            rate_mbps: rate_mbps(run, &link, &forward),
+            link: link.into_owned(),
+            forward,
+            window_ns: window.unwrap_or((0, end_ns)),
+        })
+    }
+
+    fn counts(&self, t_ns: u64) -> bool {
+        (self.window_ns.0..self.window_ns.1).contains(&t_ns)
+    }
+
+    /// Which way a row goes; `None` when it is of another link.
+    fn way(&self, link: &str, direction: &str) -> Option<Way> {
+        (link == self.link).then(|| {
+            if direction == self.forward {
+                Way::Forward
+            } else {
+                Way::Reverse
+            }
+        })
+    }
+}
+
+/// The rate that the summary tells of a direction of a link.
+fn rate_mbps(run: &Run, link: &str, direction: &str) -> Option<f64> {
+    let links = run.summary["links"].as_array()?;
+    let is_it = |entry: &&Value| entry["link"] == link && entry["direction"] == direction;
+    let rate = links.iter().find(is_it)?["rate_mbps"].as_f64()?;
+    (rate > 0.0).then_some(rate)
+}
+
+/// The first row of a table that is there and not empty.
+fn first<T: Row>(record: &Record) -> Result<Option<T>, record::Error> {
+    if !record.table_names().any(|name| name == T::TABLE) {
+        return Ok(None);
+    }
+    for batch in record.batches(T::TABLE)? {
+        if let Some(row) = T::from_batch(&batch?)?.into_iter().next() {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+fn seconds(ns: u64) -> f64 {
+    crate::number::seconds(ns)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be between 0 and 1e9 s"
+)]
+fn nanoseconds(s: f64) -> u64 {
+    (s * 1e9) as u64
+}
+
+/// The sentence above a replay, from its summary.
+pub(crate) fn sentence(run: &Run) -> Option<String> {
+    if run.test != TEST {
+        return None;
+    }
+    let summary = &run.summary;
+    let completed = summary["connections"]["completed"].as_u64()?;
+    let planned = summary["connections"]["planned"]
+        .as_u64()
+        .unwrap_or(completed);
+    let median = |key: &str| summary[key]["p50"].as_f64().map(crate::sentence::ms);
+    let of = if completed == planned {
+        format!("All {planned} connections of the replay came to their end")
+    } else {
+        format!("{completed} of the {planned} connections of the replay came to their end")
+    };
+    let durations = median("duration_ms").map(|ms| format!("half of them took at most {ms}"));
+    let responses =
+        median("response_ms").map(|ms| format!("half of their responses came within {ms}"));
+    let parts: Vec<String> = [durations, responses].into_iter().flatten().collect();
+    Some(if parts.is_empty() {
+        format!("{of}.")
+    } else {
+        format!("{of}; {}.", parts.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests;

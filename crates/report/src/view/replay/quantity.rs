@@ -1,0 +1,79 @@
+//! One measured quantity: the figures that the literature tells of it, and its distribution down to the rarest value.
+
+use crate::distribution::{Curve, Values};
+use crate::number::short;
+use serde::{Deserialize, Serialize};
+use stats::quantile;
+
+/// A quantity, in the unit that its field's name ends in.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Quantity {
+    pub(crate) n: u64,
+    pub(crate) mean: f64,
+    pub(crate) min: f64,
+    pub(crate) p50: f64,
+    pub(crate) p80: f64,
+    pub(crate) p90: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+    pub(crate) curve: Curve,
+}
+
+impl Quantity {
+    /// Of ascending values, which stand for `n`; `None` without any.
+    fn of_sorted(sorted: &[f64], n: u64, mean: f64) -> Option<Self> {
+        let at = |q| quantile(sorted, q).map(short);
+        Some(Self {
+            n,
+            mean: short(mean),
+            min: at(0.0)?,
+            p50: at(0.5)?,
+            p80: at(0.8)?,
+            p90: at(0.9)?,
+            p95: at(0.95)?,
+            p99: at(0.99)?,
+            max: at(1.0)?,
+            curve: Curve::with_tail(sorted),
+        })
+    }
+
+    /// Of finite values in any order.
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_unstable_by(f64::total_cmp);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Self::of_sorted(&values, values.len() as u64, mean)
+    }
+}
+
+/// Collects a quantity in bounded space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Collector {
+    values: Values,
+    sum: f64,
+}
+
+impl Collector {
+    pub(super) fn push(&mut self, v: f64) {
+        if v.is_finite() {
+            self.sum += v;
+            self.values.push(v);
+        }
+    }
+
+    /// Milliseconds between two instants, when both are known and in order.
+    pub(super) fn push_span(&mut self, from_ns: Option<u64>, to_ns: Option<u64>) {
+        let span = from_ns
+            .zip(to_ns)
+            .and_then(|(from, to)| to.checked_sub(from));
+        if let Some(span) = span {
+            self.push(crate::number::ms(span));
+        }
+    }
+
+    pub(super) fn quantity(&self) -> Option<Quantity> {
+        let n = self.values.n;
+        // The mean of a heavy tail is made by its rarest values, so it is that of all, not of those that are kept.
+        Quantity::of_sorted(&Values::sorted(&[&self.values]), n, self.sum / n as f64)
+    }
+}
