@@ -13,7 +13,8 @@
 //! - counts and octets become sums per bin (`grid`).
 //!
 //! The folder of a monitor, which asks the same again and again, has a page of its own ([`history_page`]).
-//! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says.
+//! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says; of replays of traffic its
+//! figures come from [`mod@replay`].
 //!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ mod history;
 mod number;
 mod page;
 mod phases;
+pub mod replay;
 mod sentence;
 mod view;
 

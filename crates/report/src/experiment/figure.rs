@@ -66,6 +66,9 @@ pub enum Kind {
 pub struct Series {
     /// What to call it.
     pub name: String,
+    /// Which of its name, where there are several: those share a colour, the first variant is solid and the others dashed.
+    #[serde(default)]
+    pub variant: Option<String>,
     /// How it is drawn.
     pub kind: Kind,
     /// Whose it is; null when that is no question.
@@ -173,6 +176,7 @@ impl Series {
     ) -> Self {
         Self {
             name: name.into(),
+            variant: None,
             kind,
             source: None,
             points: points.into_iter().map(|(x, y)| (x, Some(y))).collect(),
@@ -188,6 +192,13 @@ impl Series {
         let first = curve.v.first().map(|&v| (v, 0.0));
         let points = curve.v.iter().zip(&curve.p).map(|(&v, &p)| (v, p * 100.0));
         Self::new(name, Kind::Step, first.into_iter().chain(points))
+    }
+
+    /// The same as one of several of its name.
+    #[must_use]
+    pub fn variant(mut self, variant: impl Into<String>) -> Self {
+        self.variant = Some(variant.into());
+        self
     }
 
     /// The same with its source.
