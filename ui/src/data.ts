@@ -66,10 +66,24 @@ export interface MbmTest {
 }
 export interface Mbm { asked: MbmAsked; tests: MbmTest[] }
 
+/** A quantity of a replay, and its distribution down to the rarest value. */
+export interface Quantity { n: number; mean: number; min: number; p50: number; p80: number; p90: number; p95: number; p99: number; max: number; curve: Curve }
+export interface Octave { octave: number; n: number; log2_energy: number; error: number }
+export interface Hurst { value: number; low: number; high: number; from_octave: number; to_octave: number; fit: number; intercept: number }
+export interface ReplayArrivals { marginals: { bin_s: number; sd_kpps: number; cov: Num; kpps: Quantity }[]; bin_s: number; octaves: Octave[]; hurst: Hurst | null; hurst_from: Hurst[] }
+export interface ReplayView {
+  models: { structure: string | null; rtt: string | null; windows: string | null; mode: "constrained" | "unconstrained" | null; forward: string; rate_mbps: Num };
+  window_s: Span; ends: Record<string, number>; duration_ms: Quantity | null; duration_from_connect_ms: Quantity | null; strata: { name: string; duration_ms: Quantity | null }[]; start_lateness_ms: Quantity | null; response_ms: Quantity | null;
+  queue: { packets: Quantity | null; ms: Quantity | null; empty_pct: number; packets_line: Line; ms_line: Line | null } | null;
+  active: { connections: Line; counted: Quantity | null; syn_per_s: Line; fin_per_s: Line; rst_per_s: Line } | null;
+  throughput: Record<"forward" | "reverse", { mbps: Steps; kpps: Steps }> | null;
+  arrivals: ReplayArrivals | null;
+}
+
 // What `isobath experiment run` writes: crates/report/src/experiment.
 export type Source = "paper" | "ours" | null;
 export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
-export interface ExperimentSeries { name: string; kind: "line" | "step" | "points" | "bars"; source: Source; points: [number, Num][]; intervals: ([number, number] | null)[] }
+export interface ExperimentSeries { name: string; variant: string | null; kind: "line" | "step" | "points" | "bars"; source: Source; points: [number, Num][]; intervals: ([number, number] | null)[] }
 export interface ExperimentFigure { id: string; title: string; caption: string; how_to: string[]; x: Axis; y: Axis; series: ExperimentSeries[] }
 export interface ExperimentTable { title: string; columns: { name: string; unit: string; source: Source }[]; rows: (number | string | boolean | null)[][] }
 export interface ExperimentCase { name: string; found: string | null; expected: string; holds: boolean | null; figures: Json; record: string | null }
@@ -94,7 +108,7 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; replay: ReplayView | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }

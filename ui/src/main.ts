@@ -14,6 +14,7 @@ import { cpu, internals, streams } from "./figures/load";
 import { transfers } from "./figures/pairs";
 import { hops, lab, marks } from "./figures/path";
 import { rate, roundTrips } from "./figures/rate";
+import { replayFigures } from "./figures/replays";
 import { rounds } from "./figures/rounds";
 import { scan } from "./figures/scan";
 import { sequence } from "./figures/sequence";
@@ -37,9 +38,11 @@ function read(): Value | null {
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [oneReplay, suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
   return makers.flatMap((make) => attempt(() => make(run)) ?? []);
 }
+
+const oneReplay = (run: RunView) => (run.replay ? replayFigures([run]) : null);
 
 /** A record of another version may hold what a figure does not expect: then that figure is missing, and no other. */
 function attempt<T>(make: () => T): T | null {
@@ -57,7 +60,7 @@ function contents(list: Spec[]): HTMLElement | null {
   return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
 }
 
-const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts" };
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts", durations: "Durations", responses: "Response times", strata: "By size", "queue-lengths": "Queue", "queue-time": "Queue over time", active: "Active connections", throughput: "Throughput", marginals: "Arrivals", logscale: "Long-range dependence", lateness: "Lateness" };
 
 /** The verdict of tests of a path, in large. */
 const bigVerdict = (run: RunView) => (run.mbm && run.run.verdict ? [h("p", { class: "verdict-big" }, badge(run.run.verdict))] : []);
@@ -88,7 +91,8 @@ function wholePath(report: Report): HTMLElement[] {
 function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
   const verdicts = verdictsByRun(runs);
-  const figures = [quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
+  const replays = runs.filter(({ replay }) => replay).length > 1 ? attempt(() => replayFigures(runs, "compare-")) : null;
+  const figures = [...(replays ?? []), quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
   const compared = h("section", { class: "comparison", "aria-label": "Comparison" }, h("h2", {}, "The runs side by side"),
     ...(verdicts ? [verdicts] : []),
     ...(comparison?.rows.length ? [differences(report, comparison)] : []),

@@ -3,6 +3,7 @@ import { at, numberAt, type Json, type RunView, type Transfer } from "./data";
 import { h } from "./dom";
 import { mbmTiles } from "./figures/asked";
 import { signed } from "./figures/pairs";
+import { forwardMbps } from "./figures/replay";
 import { median, pairs } from "./figures/transfers";
 import { bytes, count, digits, mbps, ms, pct } from "./format";
 
@@ -56,7 +57,7 @@ export function tiles(run: RunView): HTMLElement | null {
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
-  const made = [...mbmTiles(run), ...bulk(run), ...found].filter((entry) => entry !== null);
+  const made = [...mbmTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
   if (!made.length) return null;
   return h("ul", { class: "tiles", "aria-label": "Key figures" }, ...made.map(([name, value, aside, to]) =>
     h("li", {}, h("a", { href: `#${to}` }, h("span", { class: "name" }, name), h("span", { class: "value" }, value), h("span", { class: "aside" }, aside)))));
@@ -86,7 +87,26 @@ function bulk(run: RunView): ([string, string, string, string] | null)[] {
   ];
 }
 
-function tile(name: string, value: string[] | null, to: string): [string, string, string, string] | null {
+/** Of a replay: how it went, what connections took, and what the bottleneck saw. */
+function replayed({ replay, run }: RunView): ([string, string, string, string] | null)[] {
+  if (!replay) return [];
+  const { duration_ms: duration, response_ms: response, queue, active, arrivals, models } = replay;
+  const ends = Object.values(replay.ends).reduce((a, b) => a + b, 0);
+  const planned = numberAt(run.summary, "connections.planned") ?? ends;
+  const [rate, hurst, cov] = [forwardMbps(replay), arrivals?.hurst, arrivals?.marginals[0]];
+  return [
+    tile("Connections complete", ends ? [pct(((replay.ends["complete"] ?? 0) / Math.max(1, planned)) * 100), `of ${count(planned)}`] : null, "durations"),
+    tile("Duration, median", duration && [ms(duration.p50), `80 % at most ${ms(duration.p80)}`], "durations"),
+    tile("Response time, median", response && [ms(response.p50), `80 % within ${ms(response.p80)}`], "responses"),
+    tile("Forward throughput", rate === null ? null : [mbps(rate), models.rate_mbps === null ? "" : `of ${mbps(models.rate_mbps)}`], "throughput"),
+    tile("Queue, median", queue?.ms ? [ms(queue.ms.p50), `a tenth of the time above ${ms(queue.ms.p90)}`] : null, "queue-lengths"),
+    tile("Active connections", active?.counted ? [digits(active.counted.p50), "in the median second"] : null, "active"),
+    tile("Variation of arrivals", typeof cov?.cov === "number" ? [pct(cov.cov * 100), `in bins of ${digits(cov.bin_s)} s`] : null, "marginals"),
+    tile("Hurst parameter", hurst ? [hurst.value.toFixed(2), `${hurst.low.toFixed(2)} to ${hurst.high.toFixed(2)} (95 %)`] : null, "logscale"),
+  ];
+}
+
+function tile(name: string, value: string[] | null | undefined, to: string): [string, string, string, string] | null {
   return value ? [name, value[0] ?? "", value[1] ?? "", to] : null;
 }
 

@@ -18,7 +18,13 @@ function colours(figure: ExperimentFigure, theme: Theme): string[] {
   return figure.series.map(({ name }) => order[names.indexOf(name) % order.length]!);
 }
 
-export const title = ({ name, source }: ExperimentSeries) => (source === "paper" && !/paper/i.test(name) ? `${name} (paper)` : name);
+export const title = ({ name, variant, source }: ExperimentSeries) => `${name}${variant ? `, ${variant}` : ""}${source === "paper" && !/paper/i.test(name) ? " (paper)" : ""}`;
+
+/** Variants of one name share its colour: the figure's first is solid, the second dashed, others dotted. */
+function dashOf(figure: ExperimentFigure, { variant }: ExperimentSeries): number[] | "solid" {
+  const place = [...new Set(figure.series.map((one) => one.variant))].indexOf(variant);
+  return place < 1 ? "solid" : place === 1 ? [5, 3] : [1.5, 3];
+}
 
 /** Powers of 2 around values within two decades, else of 10: so that there are ticks, and little is empty. */
 function powers(values: number[]): object {
@@ -45,7 +51,7 @@ function seriesOf(figure: ExperimentFigure, one: ExperimentSeries, i: number, co
   const data = one.points.filter((point) => drawable(figure, point)).map((value) => ({ value, series: i }));
   const shared = { name: title(one), data, itemStyle: { color: hollow ? theme.paper : colour, borderColor: colour, borderWidth: hollow ? 1.6 : 0 }, emphasis: { disabled: true } };
   const symbol = { symbol: hollow ? "diamond" : "circle", symbolSize: hollow ? 9 : data.length > 300 ? 4 : one.intervals.length ? 5 : 6.5 };
-  const joined = { type: "line", ...shared, ...symbol, showSymbol: data.length < 60, connectNulls: false, ...(data.length > 4_000 ? { sampling: "minmax" } : {}), lineStyle: { color: colour, width: hollow ? 1.8 : 2, type: hollow ? [6, 4] : "solid" } };
+  const joined = { type: "line", ...shared, ...symbol, showSymbol: data.length < 60, connectNulls: false, ...(data.length > 4_000 ? { sampling: "minmax" } : {}), lineStyle: { color: colour, width: hollow ? 1.8 : 2, type: hollow ? [6, 4] : dashOf(figure, one) } };
   if (one.kind === "line") return [joined as Series, ...intervals(one, colour)];
   if (one.kind === "step") return [{ ...joined, step: "end", showSymbol: data.length < 12 } as Series, ...intervals(one, colour)];
   if (one.kind === "points") return [{ type: "scatter", ...shared, ...symbol, large: data.length > 3_000 } as unknown as Series, ...intervals(one, colour)];
