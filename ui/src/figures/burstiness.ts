@@ -50,7 +50,8 @@ function ofOne({ name, colour, dash }: Shown, { octaves, hurst }: ReplayArrivals
 
 function finding(all: Hurst[]): string {
   if (!all.length) return "Too few octaves for a Hurst parameter";
-  if (all.length === 1) return `The Hurst parameter of the arrivals is ${value(all[0]!)}`;
+  const unsteady = (one: Hurst) => (one.low > 1 ? ": no stationary traffic has one above 1" : "");
+  if (all.length === 1) return `The Hurst parameter of the arrivals is ${value(all[0]!)}${unsteady(all[0]!)}`;
   const values = all.map(({ value }) => value);
   const between = `Hurst parameters of the arrivals are ${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
   const overlap = Math.max(...all.map(({ low }) => low)) <= Math.min(...all.map(({ high }) => high));

@@ -51,6 +51,12 @@ function decades(members: Member[]): [number, number] {
   return [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))];
 }
 
+/** Of a curve what the tail shows: to the left of its first value above 0 all but the values at 0 lie above. */
+function aboveZero({ v, p }: Quantity["curve"], low: number): Quantity["curve"] {
+  const zeros = lastAt(v, 0, (i) => v[i] ?? 0) + 1;
+  return { v: [low, ...v.slice(zeros)], p: [zeros ? p[zeros - 1] ?? 0 : 0, ...p.slice(zeros)] };
+}
+
 const power = (value: number) => (value >= 1e5 || value < 1e-3 ? `10${[...String(Math.round(Math.log10(value)))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)] ?? "⁻").join("")}` : String(Number(value.toPrecision(2))));
 
 function draw(overlay: Overlay, theme: Theme, width: number): { option: Option; height: number } {
@@ -59,14 +65,14 @@ function draw(overlay: Overlay, theme: Theme, width: number): { option: Option; 
   const places = layout(width, ends.length, 58 + legendGrowth(entries.map(({ name }) => name), width));
   const tail = ends.length;
   const style = (dash?: boolean) => ({ width: 1.8, ...(dash ? { type: [5, 3] } : {}) });
+  const [low, high] = decades(members);
   const series = places.flatMap((_, panel) => [
     ...(panel < tail ? [quantileLines(panel, theme)] : []),
-    ...members.map(({ name, colour, dash, of }) => curve(panel, name, panel < tail ? { v: [of.curve.v[0] ?? 0, ...of.curve.v], p: [0, ...of.curve.p] } : of.curve, panel === tail, style(dash), colour(theme))),
+    ...members.map(({ name, colour, dash, of }) => curve(panel, name, panel < tail ? { v: [of.curve.v[0] ?? 0, ...of.curve.v], p: [0, ...of.curve.p] } : aboveZero(of.curve, low), panel === tail, style(dash), colour(theme))),
   ]);
   const pointer = { axisPointer: { show: true, type: "line", label: { show: false }, snap: false, lineStyle: { color: theme.faint, type: "dashed" } } };
   const label = { color: theme.faint, fontSize: 11, fontFamily: FONT, hideOverlap: true };
   const below = { name: named(overlay), nameLocation: "middle", nameGap: 26, ...pointer };
-  const [low, high] = decades(members);
   const least = Math.min(0.1, ...members.map(({ of }) => 1 / Math.max(2, of.n)));
   const option = {
     title: places.map((place, i) => panelTitle(i < tail ? `Share of ${what} up to` : `Share of ${what} above (the tail)`, place, theme)),
