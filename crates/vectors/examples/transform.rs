@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let transform = Transform {
         structure: structure.parse()?,
         latencies: Latencies::default(),
-        rtts: rtt.parse::<Model>()?.resolve(&summary),
+        rtts: Some(rtt.parse::<Model>()?.resolve(&summary)),
         windows: windows.parse()?,
         seed: 1,
     };

@@ -147,7 +147,8 @@ impl Sketch {
     pub fn share_from(&self, value: u64) -> Option<f64> {
         let from = self.cells.lowest_equivalent(value.min(LAST)) as f64;
         let cells = self.cells().filter(|&(value, _)| value >= from);
-        let values: f64 = cells.map(|(_, count)| count).sum();
+        // The sum of no floats is -0.
+        let values = cells.fold(0.0, |sum, (_, count)| sum + count);
         (self.count() > 0).then(|| values / self.count() as f64)
     }
 
@@ -249,6 +250,7 @@ mod tests {
             assert_eq!(sketch.quantile(q), Some(expected));
         }
         assert_eq!(sketch.share_from(901), Some(0.1));
+        assert!(sketch.share_from(1_001).unwrap().is_sign_positive());
         assert_eq!(sketch.bin_means(0.0, 1.0, 2), [250.5, 750.5]);
         assert_eq!(sketch.bin_means(0.01, 0.99, 1), [500.5]);
     }

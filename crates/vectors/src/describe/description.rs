@@ -1,6 +1,6 @@
 //! The description as a value.
 
-use super::{Measure, Quantity};
+use super::{Course, Measure, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,6 +30,8 @@ pub struct Description {
     pub udp: Udp,
     /// The distributions; a measure without any value is missing.
     pub quantities: BTreeMap<Measure, Quantity>,
+    /// What starts and is said when.
+    pub course: Course,
 }
 
 /// Flows of UDP and what they carry.

@@ -99,6 +99,30 @@ impl Measure {
         Self::AcceptorLoss,
     ];
 
+    /// What to call it on a page: what it is, and of what.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ConnectionBytes => "octets of a connection",
+            Self::InitiatorBytes => "octets of an initiator",
+            Self::AcceptorBytes => "octets of an acceptor",
+            Self::Epochs => "epochs of a connection",
+            Self::RequestBytes => "size of a request",
+            Self::ResponseBytes => "size of a response",
+            Self::ConcurrentAdus => "ADUs, concurrent",
+            Self::ConcurrentAduBytes => "size of an ADU, concurrent",
+            Self::IntraEpochMs => "wait within an epoch",
+            Self::InterEpochMs => "wait between epochs",
+            Self::ConcurrentQuietMs => "quiet time, concurrent",
+            Self::TailMs => "wait before the close",
+            Self::WaitingMs => "all waits of a connection",
+            Self::MinRttMs => "minimum round trip",
+            Self::InitiatorWindowBytes => "window of an initiator",
+            Self::AcceptorWindowBytes => "window of an acceptor",
+            Self::InitiatorLoss => "loss of an initiator",
+            Self::AcceptorLoss => "loss of an acceptor",
+        }
+    }
+
     /// In what its values are told.
     pub const fn unit(self) -> Unit {
         match self {

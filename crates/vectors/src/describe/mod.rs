@@ -24,6 +24,7 @@
 //! ```
 
 mod compare;
+mod course;
 mod description;
 mod measure;
 mod observe;
@@ -31,6 +32,7 @@ mod quantity;
 mod udp;
 
 pub use compare::Difference;
+pub use course::Course;
 pub use description::{Amounts, Description, Shares, Udp};
 pub use measure::{Measure, Unit};
 pub use observe::Describer;

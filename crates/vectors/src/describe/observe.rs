@@ -1,5 +1,6 @@
 //! From vectors to sketches, and from sketches to a description.
 
+use super::course::Moments;
 use super::udp::Flows;
 use super::{Amounts, Description, Measure, Quantity, Shares};
 use crate::sketch::Sketch;
@@ -26,6 +27,7 @@ pub struct Describer {
     bytes_each_way: [u64; 2],
     segments_each_way: [u64; 2],
     udp: Flows,
+    moments: Moments,
 }
 
 impl Default for Describer {
@@ -38,6 +40,7 @@ impl Default for Describer {
             bytes_each_way: [0; 2],
             segments_each_way: [0; 2],
             udp: Flows::default(),
+            moments: Moments::default(),
         }
     }
 }
@@ -50,6 +53,7 @@ impl Describer {
             return;
         }
         self.last_start = self.last_start.max(vector.start);
+        self.moments.enter(vector);
         self.count(vector);
         self.network(vector);
         match &vector.body {
@@ -75,6 +79,7 @@ impl Describer {
         add(&mut self.bytes_each_way, other.bytes_each_way);
         add(&mut self.segments_each_way, other.segments_each_way);
         self.udp.merge(&other.udp);
+        self.moments.merge(&other.moments);
     }
 
     /// What the set is like, under this name.
@@ -98,6 +103,7 @@ impl Describer {
                 .iter()
                 .filter_map(quantity)
                 .collect::<BTreeMap<_, _>>(),
+            course: self.moments.course(self.last_start),
         }
     }
 

@@ -11,8 +11,9 @@ pub struct Transform {
     pub structure: Structure,
     /// Which waits they keep.
     pub latencies: Latencies,
-    /// How far they are apart: a model, with what it needs of the set ([`Model::resolve`](super::rtt::Model::resolve)).
-    pub rtts: Rtts,
+    /// How far they are apart: a model, with what it needs of the set ([`Model::resolve`](super::rtt::Model::resolve)); as
+    /// the vector has it, if none.
+    pub rtts: Option<Rtts>,
     /// How much may be under way.
     pub windows: Windows,
     /// Of what is left to chance.
@@ -28,7 +29,9 @@ impl Transform {
         let before = Footprint::of(&vector);
         let mut pieces = self.structure.apply(vector, &self.latencies);
         for piece in [&mut pieces.forth, &mut pieces.back].into_iter().flatten() {
-            self.rtts.apply(piece, index, self.seed);
+            if let Some(rtts) = &self.rtts {
+                rtts.apply(piece, index, self.seed);
+            }
             self.windows.apply(piece);
         }
         books.enter(before, &pieces);
@@ -36,19 +39,50 @@ impl Transform {
     }
 }
 
+impl Transform {
+    /// Leaves every vector as it is.
+    pub const NONE: Self = Self {
+        structure: Structure::ATBT,
+        latencies: Latencies::ALL,
+        rtts: None,
+        windows: Windows::Empirical,
+        seed: 0,
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::rtt::Model;
-    use super::super::samples::{a, b, ms, sequential, vector};
+    use super::super::samples::{a, any_vector, b, ms, sequential, vector};
     use super::*;
     use crate::model::rtt::UNC_2008;
+    use crate::{Body, Side};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn none_is_none(vector in any_vector()) {
+            prop_assume!(!vector.body.turns().is_empty());
+            let mut books = Conserved::default();
+            let pieces = Transform::NONE.apply(vector.clone(), 7, &mut books);
+            let mut expected = vector;
+            // An end that said nothing has no last ADU.
+            if let Body::Concurrent { turns, tails } = &mut expected.body {
+                for side in Side::BOTH {
+                    let spoke = turns.iter().any(|turn| turn.side == side);
+                    tails[side.index()] = tails[side.index()].filter(|_| spoke);
+                }
+            }
+            prop_assert_eq!(pieces.forth, Some(expected));
+        }
+    }
 
     #[test]
     fn the_three_models_do_not_know_of_each_other() {
         let transform = Transform {
             structure: Structure::Harpoon,
             latencies: Latencies::default(),
-            rtts: Model::Mean.published(&UNC_2008).unwrap(),
+            rtts: Model::Mean.published(&UNC_2008),
             windows: Windows::Fixed(16),
             seed: 1,
         };

@@ -18,7 +18,9 @@
 mod rank;
 
 use crate::chance::{self, Purpose};
+use crate::describe::Measure;
 use crate::{Epoch, Vector};
+use core::borrow::Borrow;
 use rank::spearman;
 use stats::proportion::normal_cdf;
 use stats::random::SplitMix64;
@@ -47,6 +49,15 @@ type Row = [[Option<f64>; Copula::SIZE]; 2];
 impl Copula {
     /// Number of quantities.
     pub const SIZE: usize = 6;
+    /// What they are, in the order of their places.
+    pub const MEASURES: [Measure; Self::SIZE] = [
+        Measure::Epochs,
+        Measure::MinRttMs,
+        Measure::RequestBytes,
+        Measure::ResponseBytes,
+        Measure::IntraEpochMs,
+        Measure::InterEpochMs,
+    ];
     /// Place of the number of epochs; so the others.
     pub const EPOCHS: usize = 0;
     /// Round-trip time.
@@ -62,7 +73,7 @@ impl Copula {
 
     /// Measures the ties in a set, from at most 65,536 of its sequential connections, which `seed` draws. What too few have
     /// is not tied.
-    pub fn measure<'a>(set: impl IntoIterator<Item = &'a Vector>, seed: u64) -> Self {
+    pub fn measure(set: impl IntoIterator<Item = impl Borrow<Vector>>, seed: u64) -> Self {
         let rows = sample(set, seed);
         let mut within = [1.0; Self::SIZE];
         for (quantity, part) in within.iter_mut().enumerate().skip(Self::REQUEST) {
@@ -132,15 +143,16 @@ fn standard(random: &mut SplitMix64) -> f64 {
 
 /// Rows of sequential connections, each with the same chance (J. S. Vitter, "Random sampling with a reservoir", 1985,
 /// algorithm R).
-fn sample<'a>(set: impl IntoIterator<Item = &'a Vector>, seed: u64) -> Vec<Row> {
+fn sample(set: impl IntoIterator<Item = impl Borrow<Vector>>, seed: u64) -> Vec<Row> {
     let mut random = chance::of(Purpose::Ties, seed, 0);
     let mut rows: Vec<Row> = Vec::new();
-    let sequential = set.into_iter().filter(|vector| vector.body.is_sequential());
+    let set = set.into_iter();
+    let sequential = set.filter(|vector| vector.borrow().body.is_sequential());
     for (seen, vector) in sequential.enumerate() {
         if rows.len() < SAMPLE {
-            rows.push(row(vector));
+            rows.push(row(vector.borrow()));
         } else if let Some(kept) = rows.get_mut(random.below(seen + 1)) {
-            *kept = row(vector);
+            *kept = row(vector.borrow());
         }
     }
     rows

@@ -20,7 +20,8 @@ pub struct Synthesis {
     copula: Option<Copula>,
     /// Mean time between starts, in seconds.
     gap: f64,
-    /// What remains.
+    /// Starts that are yet to come, when their number is known.
+    left: Option<u64>,
     starts: SplitMix64,
     at: f64,
     span: f64,
@@ -83,6 +84,7 @@ impl Synthesis {
             concurrent_share: fit.concurrent_share,
             copula: None,
             gap: if rated { 1.0 / rate } else { f64::INFINITY },
+            left: None,
             starts: chance::of(Purpose::Starts, seed, 0),
             at: 0.0,
             span: span.as_secs_f64(),
@@ -98,6 +100,33 @@ impl Synthesis {
             copula: Some(copula),
             ..self
         }
+    }
+
+    /// With exactly so many connections, whatever the fit's rate: each may start at any moment of the span, which is a
+    /// Poisson process of which the number is known.
+    #[must_use]
+    pub fn exactly(self, connections: u64) -> Self {
+        Self {
+            left: Some(connections),
+            ..self
+        }
+    }
+
+    /// The next start, in seconds.
+    fn next_start(&mut self) -> Option<f64> {
+        match &mut self.left {
+            Some(0) => return None,
+            // The least of so many moments of what is left of the span.
+            Some(left) => {
+                let among = (1.0 - self.starts.unit()).powf(1.0 / *left as f64);
+                *left -= 1;
+                self.at += (self.span - self.at) * (1.0 - among);
+            }
+            None => self.at += self.starts.exponential(self.gap),
+        }
+        // Without a rate the next start is never, or not a number.
+        let within = self.at >= 0.0 && (self.at < self.span || self.left.is_some());
+        within.then_some(self.at)
     }
 
     fn vector(&self, start: Duration) -> Vector {
@@ -127,12 +156,8 @@ impl Iterator for Synthesis {
     type Item = Vector;
 
     fn next(&mut self) -> Option<Vector> {
-        self.at += self.starts.exponential(self.gap);
-        // Without a rate the next start is never, or not a number.
-        if !(self.at >= 0.0 && self.at < self.span) {
-            return None;
-        }
-        let start = Duration::try_from_secs_f64(self.at).ok()?;
+        let at = self.next_start()?;
+        let start = Duration::try_from_secs_f64(at).ok()?;
         let vector = self.vector(start);
         self.index += 1;
         Some(vector)

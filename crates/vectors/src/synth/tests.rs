@@ -44,6 +44,24 @@ fn the_fits_say_what_is_printed() {
     }
 }
 
+/// So many starts at any moment of a span: their number is given, and their distribution is uniform.
+#[test]
+fn a_set_of_a_given_size_is_spread_over_its_span() {
+    let fit = Fit::named("unc-2008").unwrap();
+    let span = Duration::from_secs(100);
+    let made = Synthesis::new(&fit, span, 1.0, 3).exactly(2_000);
+    let starts: Vec<_> = made.map(|vector| vector.start.as_secs_f64()).collect();
+    assert_eq!(starts.len(), 2_000);
+    assert!(starts.is_sorted() && starts.iter().all(|start| (0.0..100.0).contains(start)));
+    // The statistic of Kolmogorov and Smirnov against the uniform distribution, which 2.0 / sqrt(n) exceeds once in 1,500.
+    let distance = (0_u32..)
+        .zip(&starts)
+        .map(|(rank, start)| (f64::from(rank) / 2_000.0 - start / 100.0).abs())
+        .fold(0.0, f64::max);
+    assert!(distance < 2.0 / 2_000.0_f64.sqrt(), "{distance}");
+    assert_eq!(Synthesis::new(&fit, span, 1.0, 3).exactly(0).count(), 0);
+}
+
 /// Octets of a connection on average: 46.8 and 113 KB sequential, 748 KB and 1.08 MB concurrent (from the totals of section
 /// 3.1.2). No fit used them.
 #[test]
