@@ -117,6 +117,12 @@ export interface Comparison { rows: { what: string; unit: string; less_is_better
 export interface Part { name: string; outcome: string; packets: number; marks: number; loss_pct: number; interval_pct: [number, number] | null; good_pct: number; bad_pct: number }
 export interface Composition { test: string; whole: Part; says: string; would_change: string; warnings: string[]; parts: Part[] }
 export interface Report { schema: string; isobath: string; sentence: string; runs: RunView[]; comparison: Comparison | null; composed: { tests: Composition[]; refused: string | null } | null }
+// Sets that are told by their distributions: crates/report/src/description. A point is a value, the share up to it, the share above; a mark a share and its value.
+export interface FamilyCurve { name: string; count: number; mean: number; points: [number, number, number][]; marks: [number, number][] }
+export interface Family { id: string; title: string; caption: string; how_to: string[]; label: string; unit: string; curves: FamilyCurve[] }
+export interface Description { name: string; made_by: string; sentence: string; summary: string[]; tiles: [string, string, string][]; families: Family[]; figures: ExperimentFigure[]; tables: ExperimentTable[]; notes: string[]; plan: Json }
+export interface DescriptionReport { schema: string; isobath: string; description: Description }
+
 export interface ExperimentReport { schema: string; isobath: string; experiment: Experiment }
 
 export function streamOf(run: RunView, id: number): Stream | undefined {

@@ -21,7 +21,7 @@ function claims({ cases }: Experiment): HTMLElement | null {
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Claims" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows))));
 }
 
-function shown({ title, columns, rows }: ExperimentTable): HTMLElement {
+export function shown({ title, columns, rows }: ExperimentTable): HTMLElement {
   const name = (column: ExperimentTable["columns"][number]) => `${column.name}${column.unit ? `, ${column.unit}` : ""}${column.source === "paper" && !/paper/i.test(column.name) ? " (paper)" : ""}`;
   const cell = (value: number | string | boolean | null) => (typeof value === "number" ? (Number.isInteger(value) ? value.toLocaleString("en") : digits(value)) : typeof value === "boolean" ? (value ? "yes" : "no") : value);
   return h("section", { class: "below" }, h("h3", {}, title), table({ head: columns.map(name), rows: rows.map((row) => row.map(cell)) }));

@@ -1,6 +1,7 @@
 // The page of a report: reads the value that the program put in, and shows it. Nothing is asked of any network.
 import "./style.css";
-import type { ExperimentReport, HistoryReport, Report, RunView } from "./data";
+import type { DescriptionReport, ExperimentReport, HistoryReport, Report, RunView } from "./data";
+import { descriptionParts } from "./description";
 import { h } from "./dom";
 import { environment } from "./environment";
 import { experimentParts } from "./experiment";
@@ -29,7 +30,7 @@ import { historyParts } from "./history";
 import { DARK, LIGHT } from "./palette";
 import { absent, origin, score, status, tiles, warnings } from "./top";
 
-type Value = Report | ExperimentReport | HistoryReport;
+type Value = Report | ExperimentReport | HistoryReport | DescriptionReport;
 
 function read(): Value | null {
   const value: unknown = JSON.parse(document.getElementById("report-data")?.textContent ?? "null");
@@ -141,6 +142,7 @@ function start(): void {
   if (!page) return;
   if (report && "experiment" in report) showExperiment(page, report);
   else if (report && "history" in report) showHistory(page, report);
+  else if (report && "description" in report) showDescription(page, report);
   else if (report?.runs?.length) showRuns(page, report);
   else page.append(h("p", { class: "sentence" }, "This page has no figures in it."));
   preparePrinting();
@@ -159,6 +161,11 @@ function showHistory(page: HTMLElement, report: HistoryReport): void {
   const { name, sentence } = report.history;
   document.title = `${name} – Isobath history`;
   page.append(header("isobath report", sentence), h("main", {}, ...historyParts(report)), footer(report.isobath));
+}
+
+function showDescription(page: HTMLElement, { description, isobath }: DescriptionReport): void {
+  document.title = `${description.name} – Isobath`;
+  page.append(header(description.made_by, description.sentence), h("main", {}, ...descriptionParts(description)), footer(isobath));
 }
 
 function showRuns(page: HTMLElement, report: Report): void {

@@ -37,8 +37,8 @@ pub enum Error {
         "cannot write the report's figures: {0} - this is a fault in Isobath, please report it"
     )]
     Json(serde_json::Error),
-    /// A part of an experiment that no page can show.
-    #[error("cannot draw the experiment's part {part:?}: it has {what} - change what makes it")]
+    /// A part of an experiment or of a description that no page can show.
+    #[error("cannot draw the part {part:?}: it has {what} - change what makes it")]
     Experiment {
         /// Which part.
         part: String,

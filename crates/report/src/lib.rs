@@ -14,13 +14,15 @@
 //!
 //! The folder of a monitor, which asks the same again and again, has a page of its own ([`history_page`]).
 //! What an experiment found is shown by the same page, as its own [`experiment::Experiment`] says; of replays of traffic its
-//! figures come from [`mod@replay`].
+//! figures come from [`mod@replay`]. Sets of values that are told by their distributions are shown as a
+//! [`description::Description`] says.
 //!
 //! What was not measured has no figure. The schema of the value is in `docs/report.md`.
 #![forbid(unsafe_code)]
 
 mod compare;
 mod composition;
+pub mod description;
 mod distribution;
 mod envelope;
 mod error;
@@ -35,6 +37,7 @@ mod sentence;
 mod view;
 
 pub use composition::{Composed, Composition, Part};
+pub use description::page as description_page;
 pub use error::Error;
 pub use experiment::page as experiment_page;
 pub use history::{data as history_data, page as history_page};
