@@ -2,7 +2,8 @@
 //!
 //! Connections end in another order than they begin, and a trace may have more of them than fit into memory. So they are
 //! sorted some at a time, each lot is written to a temporary file in the format of the output, and at the end all lots are
-//! merged. What the format cannot say is lost twice, which is once.
+//! merged; some on the way, when there are so many that their files would be too many to be open. What the format cannot say
+//! is lost several times, which is once.
 
 use super::output::lost;
 use anyhow::Context;
@@ -17,6 +18,9 @@ use vectors::cvec::{Format, Reader, Writer};
 
 /// ADUs, and vectors times eight, of a lot in memory: some 16 MB.
 const LOT: usize = 1 << 18;
+/// Lots of one size, at which they become one of the next: no process may have many more files open. So there are at most
+/// this many less one of each size, and a vector is written once for each size.
+const MOST_LOTS: usize = 256;
 
 /// Sorts vectors and writes them.
 pub(crate) struct Sorted {
@@ -25,7 +29,10 @@ pub(crate) struct Sorted {
     format: Format,
     lot: Vec<Vector>,
     weight: usize,
-    lots: Vec<File>,
+    /// Lots by size, the smallest first; within a size the first one was put aside first.
+    lots: Vec<Vec<File>>,
+    /// [`MOST_LOTS`], but in tests.
+    most_lots: usize,
 }
 
 impl Sorted {
@@ -36,6 +43,7 @@ impl Sorted {
             lot: Vec::new(),
             weight: 0,
             lots: Vec::new(),
+            most_lots: MOST_LOTS,
         }
     }
 
@@ -59,7 +67,9 @@ impl Sorted {
             return Ok(());
         }
         self.put_aside()?;
-        merge(self.lots, writer)
+        // Of two at once the one that was put aside first comes first: those of the largest lots.
+        let lots = self.lots.into_iter().rev().flatten();
+        merge(lots, writer)
     }
 
     /// By start; of two at once the one that ended first comes first.
@@ -70,20 +80,47 @@ impl Sorted {
     fn put_aside(&mut self) -> anyhow::Result<()> {
         self.sort();
         self.weight = 0;
-        let file = tempfile::tempfile_in(&self.folder);
-        let file = file.with_context(|| lost(&self.folder))?;
-        let mut writer = Writer::new(BufWriter::new(file), self.format);
+        let mut writer = self.aside()?;
         for vector in self.lot.drain(..) {
             writer.vector(&vector)?;
         }
-        let mut file = writer.finish()?.into_inner()?;
-        file.seek(SeekFrom::Start(0))?;
-        self.lots.push(file);
-        Ok(())
+        self.keep(0, rewound(writer)?)
+    }
+
+    /// Keeps a lot of a size; as many as fill one of the next size are merged.
+    fn keep(&mut self, size: usize, lot: File) -> anyhow::Result<()> {
+        if self.lots.len() <= size {
+            self.lots.push(Vec::new());
+        }
+        self.lots[size].push(lot);
+        if self.lots[size].len() < self.most_lots {
+            return Ok(());
+        }
+        let full = std::mem::take(&mut self.lots[size]);
+        let mut writer = self.aside()?;
+        merge(full, &mut writer)?;
+        self.keep(size + 1, rewound(writer)?)
+    }
+
+    /// A file without a name, for a lot.
+    fn aside(&self) -> anyhow::Result<Writer<BufWriter<File>>> {
+        let file = tempfile::tempfile_in(&self.folder);
+        let file = file.with_context(|| lost(&self.folder))?;
+        Ok(Writer::new(BufWriter::new(file), self.format))
     }
 }
 
-fn merge(lots: Vec<File>, writer: &mut Writer<impl Write>) -> anyhow::Result<()> {
+/// What was written, to be read.
+fn rewound(writer: Writer<BufWriter<File>>) -> anyhow::Result<File> {
+    let mut file = writer.finish()?.into_inner()?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+fn merge(
+    lots: impl IntoIterator<Item = File>,
+    writer: &mut Writer<impl Write>,
+) -> anyhow::Result<()> {
     let readers = lots
         .into_iter()
         .map(|file| Reader::new(BufReader::new(file)));
@@ -137,8 +174,10 @@ mod tests {
     #[test]
     fn many_lots_become_one_row() {
         let dir = tempfile::tempdir().unwrap();
-        for count in [10_u64, 100_000] {
+        // A lot is some 29,000 of these; with two of a size at most, five lots become three sizes.
+        for (count, most_lots) in [(10_u64, MOST_LOTS), (100_000, MOST_LOTS), (150_000, 2)] {
             let mut sorted = Sorted::new(dir.path(), Format::Original);
+            sorted.most_lots = most_lots;
             for at in 0..count {
                 // Every start once, in no order: 7 and the counts have no common factor.
                 sorted.push(vector(at * 7 % count)).unwrap();
