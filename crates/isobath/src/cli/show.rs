@@ -1,13 +1,13 @@
 //! `isobath show`.
 
-use super::print;
+use super::{Usage, print};
 use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
 use crate::{btc, calibrate};
-use anyhow::Context;
-use record::{Record, Run};
+use anyhow::{Context, anyhow};
+use record::{HISTORY, Record, Run};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.run.join(HISTORY).exists() {
+        let folder = args.run.display();
+        return Err(Usage::of(anyhow!(
+            "{folder} is the folder of 'isobath mbm --every' - look at its history with 'isobath report {folder}', or at a run in it"
+        )));
+    }
     let record = Record::open(&args.run)?;
     let run = completed(&record)?;
     if args.json {
