@@ -77,7 +77,7 @@ fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Writes the page whole, or not at all.
-fn write(out: &Path, page: &str) -> anyhow::Result<()> {
+pub(super) fn write(out: &Path, page: &str) -> anyhow::Result<()> {
     let told = || {
         format!(
             "cannot write {} - choose another place with --out",

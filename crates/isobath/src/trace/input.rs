@@ -1,25 +1,46 @@
 //! Files of vectors, read.
 
-use super::table::Turn;
+use super::table::{Gathering, Turn};
 use anyhow::Context;
 use record::TableReader;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::vec::IntoIter;
-use vectors::{MAX_ADUS, Vector, cvec};
+use vectors::{Side, Transport, Vector, cvec};
 
 /// How a Parquet file begins.
 const PARQUET: &[u8] = b"PAR1";
 
 /// Vectors of a file of any format, one by one.
-pub(crate) enum Input {
+pub(crate) struct Input {
+    /// Of the file, for whoever must hear of its faults.
+    name: String,
+    form: Form,
+    completeness: Completeness,
+}
+
+enum Form {
     Table(Box<Table>),
     Text(Box<cvec::Reader<BufReader<File>>>),
 }
 
+/// Of how many connections a capture showed the beginning and the end, and octets of these.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Completeness {
+    pub(crate) complete: Count,
+    pub(crate) incomplete: Count,
+}
+
+/// Connections, and octets of applications in them.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub(crate) struct Count {
+    pub(crate) connections: u64,
+    pub(crate) bytes: u64,
+}
+
 /// Rows, put together.
-pub(crate) struct Table {
+struct Table {
     batches: TableReader<Turn>,
     rows: IntoIter<Turn>,
     /// The first row of the next vector.
@@ -29,39 +50,35 @@ pub(crate) struct Table {
 impl Input {
     /// Opens a file of vectors; what it is its first octets say.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        let name = || path.display().to_string();
-        let opened =
-            File::open(path).context("cannot be opened - check the path and its permissions");
-        let mut file = opened.with_context(name)?;
-        let mut magic = Vec::new();
-        file.by_ref()
-            .take(4)
-            .read_to_end(&mut magic)
-            .with_context(name)?;
-        if magic == PARQUET {
-            return Ok(Self::Table(Box::new(Table {
-                batches: TableReader::open(path)?,
-                rows: Vec::new().into_iter(),
-                next: None,
-            })));
-        }
-        file.seek(SeekFrom::Start(0)).with_context(name)?;
-        let reader = cvec::Reader::new(BufReader::new(file));
-        let reader = reader.with_context(|| format!("{} holds no vectors", path.display()))?;
-        Ok(Self::Text(Box::new(reader)))
+        let name = path.display().to_string();
+        let form = Form::open(path).with_context(|| name.clone())?;
+        Ok(Self {
+            name,
+            form,
+            completeness: Completeness::default(),
+        })
     }
 
     /// The comments at the beginning of a text.
     pub(crate) fn preamble(&self) -> &[u8] {
-        match self {
-            Self::Table(_) => &[],
-            Self::Text(reader) => reader.preamble(),
+        match &self.form {
+            Form::Table(_) => &[],
+            Form::Text(reader) => reader.preamble(),
         }
     }
 
     /// Whether vectors come in the order in which they are in a text.
     pub(crate) const fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
+        matches!(self.form, Form::Text(_))
+    }
+
+    /// Whether the vectors so far were complete, when the file says so of any.
+    pub(crate) fn completeness(&self) -> Option<Completeness> {
+        let Completeness {
+            complete,
+            incomplete,
+        } = self.completeness;
+        (complete.connections + incomplete.connections > 0).then_some(self.completeness)
     }
 }
 
@@ -69,33 +86,78 @@ impl Iterator for Input {
     type Item = anyhow::Result<Vector>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Self::Table(table) => table.vector().transpose(),
-            Self::Text(reader) => reader.next().map(|vector| Ok(vector?)),
+        let read = match &mut self.form {
+            Form::Table(table) => table.vector().transpose(),
+            Form::Text(reader) => reader.next().map(|vector| Ok((vector?, None))),
+        }?;
+        Some(match read {
+            Ok((vector, complete)) => {
+                self.completeness.enter(&vector, complete);
+                Ok(vector)
+            }
+            Err(error) => Err(error.context(self.name.clone())),
+        })
+    }
+}
+
+impl Form {
+    fn open(path: &Path) -> anyhow::Result<Self> {
+        let opened =
+            File::open(path).context("cannot be opened - check the path and its permissions");
+        let mut file = opened?;
+        let mut magic = Vec::new();
+        file.by_ref().take(4).read_to_end(&mut magic)?;
+        if magic == PARQUET {
+            return Ok(Self::Table(Box::new(Table {
+                batches: TableReader::open(path)?,
+                rows: Vec::new().into_iter(),
+                next: None,
+            })));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let reader = cvec::Reader::new(BufReader::new(file)).context("holds no vectors")?;
+        Ok(Self::Text(Box::new(reader)))
+    }
+}
+
+impl Completeness {
+    /// Enters a connection; a flow of UDP has no beginning and no end that could be seen.
+    fn enter(&mut self, vector: &Vector, complete: Option<bool>) {
+        if vector.transport == Transport::Udp {
+            return;
+        }
+        let count = match complete {
+            Some(true) => &mut self.complete,
+            Some(false) => &mut self.incomplete,
+            None => return,
+        };
+        count.connections += 1;
+        for side in Side::BOTH {
+            count.bytes = count.bytes.saturating_add(vector.body.bytes(side));
         }
     }
 }
 
 impl Table {
-    fn vector(&mut self) -> anyhow::Result<Option<Vector>> {
+    /// The next vector, and whether it is complete.
+    fn vector(&mut self) -> anyhow::Result<Option<(Vector, Option<bool>)>> {
         let first = match self.next.take() {
-            Some(first) => first,
-            None => match self.row()? {
-                Some(first) => first,
-                None => return Ok(None),
-            },
+            Some(first) => Some(first),
+            None => self.row()?,
         };
-        let mut rows = vec![first];
+        let Some(first) = first else {
+            return Ok(None);
+        };
+        let mut gathering = Gathering::new(&first)?;
         while let Some(row) = self.row()? {
-            if row.vector != rows[0].vector {
+            if !gathering.holds(&row) {
                 self.next = Some(row);
                 break;
             }
-            if rows.len() <= MAX_ADUS {
-                rows.push(row);
-            }
+            gathering.add(&row)?;
         }
-        Turn::vector(&rows).map(Some)
+        let complete = gathering.complete;
+        Ok(Some((gathering.finish(), complete)))
     }
 
     fn row(&mut self) -> anyhow::Result<Option<Turn>> {

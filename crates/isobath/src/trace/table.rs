@@ -82,32 +82,37 @@ const TRANSPORTS: [&str; 2] = ["tcp", "udp"];
 const SIDES: [&str; 2] = ["initiator", "acceptor"];
 
 impl Turn {
-    /// The rows of a connection of a capture.
-    pub(crate) fn of_extracted(number: u64, extracted: &Extracted) -> Vec<Self> {
+    /// The rows of a connection of a capture, one by one.
+    pub(crate) fn of_extracted(
+        number: u64,
+        extracted: &Extracted,
+    ) -> impl Iterator<Item = Self> + use<'_> {
         let seen = &extracted.seen;
         let [initiator, acceptor] = seen.ends.map(|end| end.to_string());
         let [rtt_acceptor_ns, rtt_initiator_ns] = seen.half_rtt.map(|half| half.map(nanos));
-        let mut rows = Self::of(number, &extracted.vector);
-        for row in &mut rows {
-            row.rtt_initiator_ns = rtt_initiator_ns;
-            row.rtt_acceptor_ns = rtt_acceptor_ns;
-            row.complete = Some(seen.complete);
-            row.initiator = Some(initiator.clone());
-            row.acceptor = Some(acceptor.clone());
-            row.initiator_known = Some(seen.initiator_known);
-            row.duration_ns = Some(nanos(seen.duration));
-            [row.packets_initiator, row.packets_acceptor] = seen.packets.map(Some);
-            [row.bytes_initiator, row.bytes_acceptor] = seen.bytes.map(Some);
-            [row.unseen_initiator_bytes, row.unseen_acceptor_bytes] = seen.unseen.map(Some);
-        }
-        rows
+        Self::of(number, &extracted.vector).map(move |row| Self {
+            rtt_initiator_ns,
+            rtt_acceptor_ns,
+            complete: Some(seen.complete),
+            initiator: Some(initiator.clone()),
+            acceptor: Some(acceptor.clone()),
+            initiator_known: Some(seen.initiator_known),
+            duration_ns: Some(nanos(seen.duration)),
+            packets_initiator: Some(seen.packets[0]),
+            packets_acceptor: Some(seen.packets[1]),
+            bytes_initiator: Some(seen.bytes[0]),
+            bytes_acceptor: Some(seen.bytes[1]),
+            unseen_initiator_bytes: Some(seen.unseen[0]),
+            unseen_acceptor_bytes: Some(seen.unseen[1]),
+            ..row
+        })
     }
 
-    /// The rows of a vector.
-    pub(crate) fn of(number: u64, vector: &Vector) -> Vec<Self> {
+    /// The rows of a vector, one by one: there may be a million of them.
+    pub(crate) fn of(number: u64, vector: &Vector) -> impl Iterator<Item = Self> + use<'_> {
         let turns = vector.body.turns();
         let tails = tails(&vector.body);
-        let rows = turns.iter().zip(0..).map(|(turn, at)| Self {
+        turns.iter().zip(0..).map(move |(turn, at)| Self {
             vector: number,
             start_ns: nanos(vector.start),
             transport: TRANSPORTS[vector.transport as usize].into(),
@@ -142,31 +147,100 @@ impl Turn {
             bytes_acceptor: None,
             unseen_initiator_bytes: None,
             unseen_acceptor_bytes: None,
-        });
-        rows.collect()
+        })
     }
+}
 
-    /// The vector of a connection's rows, of which there is at least one.
-    pub(crate) fn vector(rows: &[Self]) -> anyhow::Result<Vector> {
-        let Some(first) = rows.first() else {
-            bail!("a vector without ADUs");
+/// A vector that is put together row by row.
+pub(crate) struct Gathering {
+    number: u64,
+    /// Whether a capture showed its beginning and its end; unknown of a vector that is from none.
+    pub(crate) complete: Option<bool>,
+    /// Without what the ends said.
+    shell: Vector,
+    turns: Vec<vectors::Turn>,
+    tail: Option<Duration>,
+    tails: [Option<Duration>; 2],
+}
+
+impl Gathering {
+    /// Begins with the first row.
+    pub(crate) fn new(first: &Turn) -> anyhow::Result<Self> {
+        let body = match first.kind.as_ref() {
+            "sequential" => Body::Sequential {
+                turns: Vec::new(),
+                tail: None,
+            },
+            "concurrent" => Body::Concurrent {
+                turns: Vec::new(),
+                tails: [None; 2],
+            },
+            other => bail!("vector {} is of the kind '{other}'", first.vector),
         };
-        if rows.len() > MAX_ADUS {
-            bail!("vector {} has more than {MAX_ADUS} ADUs", first.vector);
-        }
-        Ok(Vector {
+        let mss = first.mss_initiator_bytes.zip(first.mss_acceptor_bytes);
+        let shell = Vector {
             transport: transport(first)?,
             start: Duration::from_nanos(first.start_ns),
             ids: [first.id_first, first.id_second],
             windows: [first.window_initiator_bytes, first.window_acceptor_bytes],
             min_rtt: first.min_rtt_ns.map(Duration::from_nanos),
             loss: [loss(first.loss_initiator)?, loss(first.loss_acceptor)?],
-            mss: first
-                .mss_initiator_bytes
-                .zip(first.mss_acceptor_bytes)
-                .map(|(a, b)| [a, b]),
-            body: body(rows)?,
-        })
+            mss: mss.map(|(initiator, acceptor)| [initiator, acceptor]),
+            body,
+        };
+        let mut gathering = Self {
+            number: first.vector,
+            complete: first.complete,
+            shell,
+            turns: Vec::new(),
+            tail: None,
+            tails: [None; 2],
+        };
+        gathering.add(first)?;
+        Ok(gathering)
+    }
+
+    /// Whether a row belongs to this vector.
+    pub(crate) const fn holds(&self, row: &Turn) -> bool {
+        row.vector == self.number
+    }
+
+    /// Adds the next row of this vector.
+    pub(crate) fn add(&mut self, row: &Turn) -> anyhow::Result<()> {
+        let side = match row.side.as_ref() {
+            "initiator" => Side::Initiator,
+            "acceptor" => Side::Acceptor,
+            other => bail!("an ADU of vector {} was sent by '{other}'", row.vector),
+        };
+        if row.adu_bytes == 0 {
+            bail!("vector {} has an ADU of no octets", row.vector);
+        }
+        if self.turns.len() >= MAX_ADUS {
+            bail!("vector {} has more than {MAX_ADUS} ADUs", row.vector);
+        }
+        self.tail = row.tail_ns.map(Duration::from_nanos);
+        self.tails[side.index()] = self.tail;
+        self.turns.push(vectors::Turn {
+            side,
+            bytes: row.adu_bytes,
+            wait: Duration::from_nanos(row.wait_ns),
+        });
+        Ok(())
+    }
+
+    /// The whole vector.
+    pub(crate) fn finish(self) -> Vector {
+        let body = match self.shell.body {
+            Body::Sequential { .. } => Body::Sequential {
+                turns: self.turns,
+                tail: self.tail,
+            },
+            Body::Concurrent { .. } => Body::Concurrent {
+                turns: self.turns,
+                tails: self.tails,
+            },
+        };
+        Vector { body, ..self.shell }
     }
 }
 
@@ -183,35 +257,6 @@ fn tails(body: &Body) -> Vec<(u32, Option<Duration>)> {
             let tails = Side::BOTH.map(|side| last(side).map(|last| (last, tails[side.index()])));
             tails.into_iter().flatten().collect()
         }
-    }
-}
-
-fn body(rows: &[Turn]) -> anyhow::Result<Body> {
-    let mut turns = Vec::with_capacity(rows.len());
-    let mut tails = [None; 2];
-    let mut tail = None;
-    for row in rows {
-        let side = match row.side.as_ref() {
-            "initiator" => Side::Initiator,
-            "acceptor" => Side::Acceptor,
-            other => bail!("an ADU of vector {} was sent by '{other}'", row.vector),
-        };
-        if row.adu_bytes == 0 {
-            bail!("vector {} has an ADU of no octets", row.vector);
-        }
-        tail = row.tail_ns.map(Duration::from_nanos);
-        tails[side.index()] = tail;
-        let wait = Duration::from_nanos(row.wait_ns);
-        turns.push(vectors::Turn {
-            side,
-            bytes: row.adu_bytes,
-            wait,
-        });
-    }
-    match rows.first().map(|row| row.kind.as_ref()) {
-        Some("sequential") => Ok(Body::Sequential { turns, tail }),
-        Some("concurrent") => Ok(Body::Concurrent { turns, tails }),
-        other => bail!("a vector is of the kind {other:?}"),
     }
 }
 
@@ -243,6 +288,14 @@ mod tests {
             bytes,
             wait: Duration::from_millis(wait_ms),
         }
+    }
+
+    fn gathered(rows: &[Turn]) -> anyhow::Result<Vector> {
+        let mut gathering = Gathering::new(&rows[0])?;
+        for row in &rows[1..] {
+            gathering.add(row)?;
+        }
+        Ok(gathering.finish())
     }
 
     fn vector(body: Body) -> Vector {
@@ -289,8 +342,8 @@ mod tests {
                     transport,
                     ..vector(body.clone())
                 };
-                let rows = Turn::of(8, &vector);
-                assert_eq!(Turn::vector(&rows).unwrap(), vector);
+                let rows: Vec<_> = Turn::of(8, &vector).collect();
+                assert_eq!(gathered(&rows).unwrap(), vector);
             }
         }
     }
@@ -315,11 +368,11 @@ mod tests {
             turns: vec![turn(Side::Initiator, 10, 5)],
             tail: None,
         };
-        let rows = Turn::of(8, &vector(body));
+        let rows: Vec<_> = Turn::of(8, &vector(body)).collect();
         let changed = |change: fn(&mut Turn)| {
             let mut rows = rows.clone();
             change(&mut rows[0]);
-            Turn::vector(&rows).unwrap_err().to_string()
+            gathered(&rows).unwrap_err().to_string()
         };
         assert_eq!(
             changed(|row| row.side = "both".into()),
@@ -339,8 +392,7 @@ mod tests {
         );
         assert_eq!(
             changed(|row| row.kind = "x".into()),
-            "a vector is of the kind Some(\"x\")"
+            "vector 8 is of the kind 'x'"
         );
-        assert!(Turn::vector(&[]).is_err());
     }
 }

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 29] = [
+    let verbs: [&[&str]; 32] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -32,7 +32,10 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["batch"],
         &["trace"],
         &["trace", "extract"],
+        &["trace", "describe"],
         &["trace", "convert"],
+        &["trace", "transform"],
+        &["trace", "synth"],
         &["experiment"],
         &["experiment", "list"],
         &["experiment", "run"],

@@ -1,10 +1,8 @@
 //! `isobath trace convert`.
 
-use super::format_of;
-use crate::cli::{Usage, print};
+use super::{format_of, not_the_same};
+use crate::cli::print;
 use crate::trace::{Format, Input, Output};
-use anyhow::anyhow;
-use std::fs;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -21,22 +19,14 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let format = format_of(&args.out, args.format)?;
-    if let (Ok(file), Ok(out)) = (fs::canonicalize(&args.file), fs::canonicalize(&args.out))
-        && file == out
-    {
-        return Err(Usage::of(anyhow!(
-            "{} is read and cannot be written - name another with --out",
-            args.out.display()
-        )));
-    }
+    not_the_same(&args.file, &args.out)?;
     let input = Input::open(&args.file)?;
     // A text has an order and numbers already; a table is in the order in which connections ended.
     let mut output = Output::create(&args.out, format, !input.is_text())?;
     output.comment(input.preamble())?;
     let mut count = 0_u64;
     for vector in input {
-        let vector = vector.map_err(|error| error.context(args.file.display().to_string()))?;
-        output.vector(vector)?;
+        output.vector(vector?)?;
         count += 1;
     }
     let left_out = output.left_out();

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use record::{Run, Status};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use units::Span;
 use vectors::extract::Options;
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Connections that may be open at once, and as many flows of UDP.
     #[arg(long, value_name = "N", default_value_t = Options::default().most_open, value_parser = most_open)]
     most_open: usize,
+    /// Seed of the hash function, which changes no result [default: a random one, that no capture can have been made for].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Print the run as JSON instead of the scorecard.
     #[arg(long)]
     json: bool,
@@ -68,6 +72,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         idle: args.idle.0,
         udp_idle: args.udp_idle.0,
         most_open: args.most_open,
+        // The standard library seeds each `RandomState` from the system.
+        seed: args
+            .seed
+            .unwrap_or_else(|| RandomState::new().hash_one("seed")),
         ..Options::default()
     };
     let mut run = Run::new("trace-extract", Timestamp::now(), args.plan(format));
@@ -120,6 +128,7 @@ impl Args {
             "idle": self.idle,
             "udp_idle": self.udp_idle,
             "most_open": self.most_open,
+            "seed": self.seed,
         })
     }
 }

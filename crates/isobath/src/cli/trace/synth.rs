@@ -1,0 +1,211 @@
+//! `isobath trace synth`.
+
+use super::{Target, tell};
+use crate::cli::Usage;
+use crate::trace::{Input, Share, load, statements, words};
+use anyhow::{Context, anyhow};
+use record::{Run, Status};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use units::Span;
+use vectors::describe::Describer;
+use vectors::scale::Load;
+use vectors::synth::{BUILT_IN, Copula, Fit, FitError, Synthesis};
+
+/// The span of starts when nothing says another: that of both published traces.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to make: unc-2008, ibm-2006, or a fit of your own in a TOML file.
+    mix: String,
+    #[command(flatten)]
+    target: Target,
+    /// So many connections; with --duration they are spread over it.
+    #[arg(long, value_name = "N")]
+    connections: Option<u64>,
+    /// The span in which they start [default: 1h, or what --connections take].
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Span>,
+    /// So much of the mix's own rate of starts: 1/4, 25% or 0.25 [default: 1].
+    #[arg(long)]
+    share: Option<Share>,
+    /// Let quantities go together as they do in this file of vectors; else each is drawn by itself.
+    #[arg(long, value_name = "FILE")]
+    like: Option<PathBuf>,
+    /// Seed of all chance.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print the run as JSON instead of the tables.
+    #[arg(long)]
+    json: bool,
+    /// As for other verbs; there is no progress to show.
+    #[arg(short, long, hide = true)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    if args.connections.is_some() && args.duration.is_some() && args.share.is_some() {
+        return Err(Usage::of(anyhow!(
+            "--connections and --duration say how many start in a second - leave --share out, or one of them"
+        )));
+    }
+    let fit = fit(&args.mix)?;
+    let mut output = args.target.open(args.like.as_slice(), false)?;
+    let copula = args.like.as_deref().map(|like| ties(like, args.seed));
+    let copula = copula.transpose()?;
+    let mut run = Run::new("trace-synth", jiff::Timestamp::now(), args.plan(&fit));
+    run.hosts = vec![crate::host::facts("client")];
+    if let Some(output) = &mut output {
+        let share = args.share.unwrap_or(Share(1.0));
+        let comment = format!(
+            "drawn from the fit {}, share {share}, seed {}",
+            fit.name, args.seed
+        );
+        output.comment(comment.as_bytes())?;
+    }
+    let mut describer = Describer::default();
+    let mut load = Load::default();
+    for (mut vector, number) in args.synthesis(&fit, copula.clone()).zip(1..) {
+        vector.ids = [number; 2];
+        describer.enter(&vector);
+        load.enter(&vector);
+        load.span = load.span.max(Span(vector.start));
+        if let Some(output) = &mut output {
+            output.vector(vector)?;
+        }
+    }
+    if let Some(span) = args.span() {
+        load.span = Span(span);
+    }
+    output.map_or(Ok(()), crate::trace::Output::finish)?;
+    let rows = statements::rows(fit.statements(), &describer);
+    run.status = Status::Complete;
+    run.summary = json!({
+        "load": load::figures(&load),
+        "statements": statements::figures(&rows),
+        "ties": copula.as_ref().map(statements::ties),
+    });
+    tell(&run, args.json, || {
+        let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
+        card.push_str("              a fit to what is printed of it, not the trace; ");
+        card.push_str(&match &args.like {
+            Some(like) => format!("quantities go together as in {}\n", like.display()),
+            None => "quantities are drawn independently of each other\n".to_owned(),
+        });
+        card += &format!("made          {}\n", load::words(&load));
+        card += &format!("octets        {}\n\n", sizes(&fit, &describer));
+        card + &statements::table(&rows) + &args.target.line()
+    })
+}
+
+/// A built-in fit, or that of a file.
+fn fit(mix: &str) -> anyhow::Result<Fit> {
+    if BUILT_IN.iter().any(|(name, _)| *name == mix) {
+        return Ok(Fit::named(mix)?);
+    }
+    if Path::new(mix).extension().is_none() && !Path::new(mix).exists() {
+        return Err(Usage::of(anyhow!(
+            "no mix is called {mix} - there are unc-2008 and ibm-2006, or give a TOML file"
+        )));
+    }
+    let text = fs::read_to_string(mix);
+    let text = text.with_context(|| format!("{mix} cannot be read - check the path"))?;
+    Fit::parse(&text).map_err(|error| match error {
+        // The library's own words are several lines.
+        FitError::Toml(error) => {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.unwrap_or_default().matches('\n').count() + 1;
+            anyhow!(
+                "{mix} is no fit: line {line}: {}",
+                error.message().replace('\n', ", ")
+            )
+        }
+        error => anyhow!("{mix} is no fit: {error}"),
+    })
+}
+
+/// What goes with what in a file.
+fn ties(like: &Path, seed: u64) -> anyhow::Result<Copula> {
+    let mut broken = None;
+    let vectors = Input::open(like)?.map_while(|vector| match vector {
+        Ok(vector) => Some(vector),
+        Err(error) => {
+            broken = Some(error);
+            None
+        }
+    });
+    let copula = Copula::measure(vectors, seed);
+    broken.map_or(Ok(copula), Err)
+}
+
+/// Mean octets of connections, beside those that the fit has in the long run.
+fn sizes(fit: &Fit, describer: &Describer) -> String {
+    let description = describer.describe("");
+    let (bytes, connections) = (description.bytes, description.connections);
+    let kinds = [
+        ("sequential", bytes.sequential, connections.sequential),
+        ("concurrent", bytes.concurrent, connections.concurrent),
+    ];
+    let words = kinds
+        .into_iter()
+        .zip(fit.mean_bytes())
+        .map(|((kind, bytes, count), long)| {
+            let mean = if count > 0 {
+                words::octets(bytes as f64 / count as f64)
+            } else {
+                "-".to_owned()
+            };
+            format!(
+                "{mean} on average in a {kind} connection (of infinitely many: {})",
+                words::octets(long)
+            )
+        });
+    words.collect::<Vec<_>>().join("\n              ")
+}
+
+impl Args {
+    /// The span of starts, where that is not what comes of the number of connections.
+    fn span(&self) -> Option<Duration> {
+        match (self.duration, self.connections) {
+            (Some(Span(span)), _) => Some(span),
+            (None, Some(_)) => None,
+            (None, None) => Some(HOUR),
+        }
+    }
+
+    fn synthesis(
+        &self,
+        fit: &Fit,
+        copula: Option<Copula>,
+    ) -> impl Iterator<Item = vectors::Vector> + use<> {
+        let share = self.share.map_or(1.0, |share| share.0);
+        let span = self.span();
+        let made = Synthesis::new(fit, span.unwrap_or(Duration::MAX), share, self.seed);
+        let made = match copula {
+            Some(copula) => made.with(copula),
+            None => made,
+        };
+        let made = match (self.connections, span) {
+            (Some(connections), Some(_)) => made.exactly(connections),
+            _ => made,
+        };
+        let most = self.connections.and_then(|most| usize::try_from(most).ok());
+        made.take(most.unwrap_or(usize::MAX))
+    }
+
+    fn plan(&self, fit: &Fit) -> Value {
+        json!({
+            "mix": fit.name,
+            "connections": self.connections,
+            "duration": self.span().map(Span),
+            "share": self.share.map_or(1.0, |share| share.0),
+            "like": self.like,
+            "seed": self.seed,
+            "out": self.target.out,
+            "format": self.target.named().ok().flatten().map(crate::trace::Format::name),
+        })
+    }
+}
