@@ -7,7 +7,7 @@
 //!
 //! The books of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
 //! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was; where asked for
-//! ([`Network::up_watching`]), every single packet of a kind.
+//! ([`Options::watch`]), every single packet of a kind.
 //!
 //! Nothing outlives the process: namespaces have no names, interfaces close with their descriptors, children are killed
 //! with their parent, and what escapes all that is swept by the next lab.
@@ -18,6 +18,7 @@ mod limit;
 mod monitor;
 mod network;
 mod node;
+mod options;
 pub mod profiles;
 mod runner;
 mod topology;
@@ -25,12 +26,13 @@ mod urgency;
 mod watch;
 
 pub use error::Error;
-pub use frame::Frame;
 #[cfg(fuzzing)]
 pub use frame::fuzz_tun_read;
+pub use frame::{Frame, flow, udp_flow};
 pub use limit::{CpuShare, LimitSpec};
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};
 pub use node::Node;
+pub use options::Options;
 pub use topology::{LinkSpec, Topology};
 pub use watch::{KEPT, Passage, Watch};

@@ -4,8 +4,8 @@ use crate::frame::Frame;
 use crate::monitor::{self, Log, Monitor, SharedLog};
 use crate::node::{self, Node};
 use crate::runner::{Direction, Runner};
-use crate::{Error, Topology, Watch, profiles};
-use path::Pipeline;
+use crate::{Error, Options, Topology, profiles};
+use path::{Assigned, Pipeline};
 use std::collections::{HashMap, VecDeque};
 use std::fs::Permissions;
 use std::io::{self, Write as _};
@@ -55,7 +55,7 @@ impl Link {
 }
 
 impl Network {
-    /// Brings `topology` up. Everything random on its links follows from `seed`.
+    /// Brings `topology` up as it is. Everything random on its links follows from `seed`.
     ///
     /// First it sweeps what labs of dead processes left running, and makes sure of the privilege to make networks (which is
     /// possible only before this process has other threads).
@@ -64,28 +64,25 @@ impl Network {
     ///
     /// When this user may not make networks, there is no TUN driver, or a link is ill described; nothing is left behind.
     pub fn up(topology: Topology, seed: u64) -> Result<Self, Error> {
-        Self::up_watching(topology, seed, None)
+        Self::up_with(topology, seed, &Options::default())
     }
 
-    /// The same, with a log of every packet that `watch` describes ([`Log::passages`]).
+    /// The same, with what `options` ask for.
     ///
     /// # Errors
     ///
     /// As [`Network::up`].
-    pub fn up_watching(
-        topology: Topology,
-        seed: u64,
-        watch: Option<&Watch>,
-    ) -> Result<Self, Error> {
+    pub fn up_with(topology: Topology, seed: u64, options: &Options) -> Result<Self, Error> {
         // Before this process moves into a user namespace: from there it could not look into those of earlier labs.
         process::sweep_orphans(OWNER);
         cgroup::sweep();
         netns::gain_privilege()?;
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}.{number}", process::owner_mark()?);
-        let paths = pipelines(&topology, seed)?;
+        let delays = options.delays.clone().unwrap_or_default();
+        let paths = pipelines(&topology, seed, &delays)?;
         let nodes = node::all(&topology, &mark)?;
-        let (links, directions) = wire(&topology, &nodes, paths, watch)?;
+        let (links, directions) = wire(&topology, &nodes, paths, options)?;
         let (stop, cpu_ns) = (Arc::default(), Arc::default());
         let runner = start(
             Runner::new(directions)?,
@@ -182,7 +179,11 @@ impl Drop for Network {
 }
 
 /// The pipelines of all links, `up` before `down`, in the topology's order.
-pub(crate) fn pipelines(topology: &Topology, seed: u64) -> Result<Vec<Pipeline<Frame>>, Error> {
+pub(crate) fn pipelines(
+    topology: &Topology,
+    seed: u64,
+    delays: &Assigned,
+) -> Result<Vec<Pipeline<Frame>>, Error> {
     let specs = topology
         .links
         .iter()
@@ -191,7 +192,7 @@ pub(crate) fn pipelines(topology: &Topology, seed: u64) -> Result<Vec<Pipeline<F
         .zip(0_u64..)
         .map(|((link, spec), index)| {
             let resolve = |name: &str| profiles::trace(name).map_err(Into::into);
-            spec.build(seed.wrapping_add(index), &resolve)
+            spec.build(seed.wrapping_add(index), &resolve, delays)
                 .map_err(|source| Error::Path {
                     link: link.between.join(" - "),
                     source,
@@ -205,7 +206,7 @@ fn wire(
     topology: &Topology,
     nodes: &HashMap<String, Node>,
     paths: Vec<Pipeline<Frame>>,
-    watch: Option<&Watch>,
+    options: &Options,
 ) -> Result<(Vec<Link>, Vec<Direction>), Error> {
     let mut paths = paths.into_iter();
     let mut links = Vec::new();
@@ -221,7 +222,7 @@ fn wire(
                 output: Arc::clone(output),
                 path: paths.next().unwrap_or_else(|| Pipeline::new(Vec::new())),
                 overhead: link.overhead,
-                monitor: Monitor::new(Arc::clone(&log), watch.cloned()),
+                monitor: Monitor::new(Arc::clone(&log), options.watch.clone()),
                 wake: None,
                 leaving: VecDeque::new(),
             });
@@ -254,7 +255,7 @@ fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Passage;
+    use crate::{Passage, Watch};
     use std::net::UdpSocket;
 
     const TEXT: &str = r#"
@@ -316,11 +317,14 @@ mod tests {
 
     #[test]
     fn what_is_watched_for_is_noted_on_every_link_and_nothing_else_is() {
-        let watch = Watch {
-            prefix: b"note ".to_vec(),
+        let options = Options {
+            watch: Some(Watch {
+                prefix: b"note ".to_vec(),
+            }),
+            ..Options::default()
         };
         let topology = Topology::parse(TEXT, "test").unwrap();
-        let network = Network::up_watching(topology, 1, Some(&watch)).unwrap();
+        let network = Network::up_with(topology, 1, &options).unwrap();
         let bind = |name: &str, v6: bool| -> UdpSocket {
             let address = network.address(name, v6).unwrap();
             let bound = network.node(name).unwrap().run(|| {

@@ -33,6 +33,7 @@ const LABS: &[(&str, &str)] = labs![
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "dumbbell",
     "wire",
 ];
 
@@ -110,7 +111,7 @@ fn read(file: &str) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::{Element as _, Family, Packet};
+    use path::{Assigned, Element as _, Family, Packet};
     use std::collections::VecDeque;
     use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -119,7 +120,8 @@ mod tests {
         for name in names() {
             let topology = find(name).unwrap_or_else(|error| panic!("{error}"));
             assert!(topology.way().len() >= 2, "{name}");
-            crate::network::pipelines(&topology, 1).unwrap_or_else(|error| panic!("{error}"));
+            crate::network::pipelines(&topology, 1, &Assigned::default())
+                .unwrap_or_else(|error| panic!("{error}"));
         }
     }
 
@@ -149,7 +151,9 @@ mod tests {
     fn the_boost_is_what_its_summary_says() {
         let topology = find("dsl-boost").unwrap();
         let (_, down) = topology.direction("dslam", "home").unwrap();
-        let mut path = down.build::<()>(1, &|name| Err(name.into())).unwrap();
+        let mut path = down
+            .build::<()>(1, &|name| Err(name.into()), &Assigned::default())
+            .unwrap();
         let mut out = VecDeque::new();
         let mut left = Vec::new();
         for number in 0..75_000_u64 {

@@ -13,7 +13,7 @@
 //! | element | parts |
 //! |---|---|
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
-//! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`HoldBack`] |
+//! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
@@ -22,7 +22,7 @@
 //! [`Spec`] is the same as data: what a topology file says, checked and built into a pipeline.
 //!
 //! ```
-//! use isobath_path::{Element, Family, Packet, Spec};
+//! use isobath_path::{Assigned, Element, Family, Packet, Spec};
 //! use std::collections::VecDeque;
 //! use units::{Dscp, Ecn, FlowId, Instant};
 //!
@@ -32,7 +32,8 @@
 //! }
 //! let text = r#"path = [{ kind = "rate", rate = "12Mbit" }, { kind = "delay", delay = "5ms" }]"#;
 //! let topology: Topology = toml::from_str(text)?;
-//! let mut pipeline = topology.path.build(1, &|name| Err(format!("no trace {name}").into()))?;
+//! let no_trace = |name: &str| Err(format!("no trace {name}").into());
+//! let mut pipeline = topology.path.build(1, &no_trace, &Assigned::default())?;
 //!
 //! let (at, mut out) = (Instant::ZERO, VecDeque::new());
 //! let (flow, family, dscp, ecn) = (FlowId(0), Family::V6, Dscp::CS0, Ecn::NotEct);
@@ -64,7 +65,9 @@ mod random;
 mod remark;
 mod spec;
 
-pub use delay::{Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law};
+pub use delay::{
+    Assigned, ConnectionDelay, Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law,
+};
 pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element};
 pub use error::Error;

@@ -1,8 +1,8 @@
 //! The path of a simulation: described by its figures, or a lab's.
 
 use ::path::{
-    CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig, Spec,
-    StageSpec,
+    Assigned, CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig,
+    Spec, StageSpec,
 };
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
@@ -197,8 +197,9 @@ impl Path {
     pub(crate) fn build(&self) -> anyhow::Result<Vec<Duplex>> {
         let built = self.links.iter().map(|link| -> anyhow::Result<Duplex> {
             let trace = |name: &str| profiles::trace(name).map_err(Into::into);
-            let up = link.up.build(link.seeds[0], &trace)?;
-            let down = link.down.build(link.seeds[1], &trace)?;
+            let delays = Assigned::default();
+            let up = link.up.build(link.seeds[0], &trace, &delays)?;
+            let down = link.down.build(link.seeds[1], &trace, &delays)?;
             Ok((up, down))
         });
         built.collect()

@@ -31,6 +31,7 @@ const LABS: [&str; 22] = [
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "dumbbell",
     "wire",
 ];
 

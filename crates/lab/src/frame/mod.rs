@@ -15,6 +15,7 @@ mod header;
 mod join;
 mod split;
 
+pub use header::{flow, udp_flow};
 pub(crate) use header::{flow_of, is_multicast, udp_payload};
 pub(crate) use join::next_burst;
 pub(crate) use split::{Pool, split};

@@ -1,6 +1,7 @@
 //! What labs do to the packets of real sockets.
 #![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
+mod delays;
 mod families;
 mod hosts;
 mod marks;

@@ -9,7 +9,7 @@ use isobath_mbm::sequential::{ALPHA, BETA, Hypotheses, Rule, Ruling, Sprt};
 use isobath_mbm::stream::{Ack, Burst, Keeping, Stream};
 use isobath_mbm::target::{NamedTarget, Target};
 use isobath_mbm::verdict::{Judge, Observation, Verdict};
-use path::{Element, Family, Packet, Pipeline, Spec};
+use path::{Assigned, Element, Family, Packet, Pipeline, Spec};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use units::{Dscp, Ecn, FlowId, Instant};
@@ -80,8 +80,9 @@ impl Bed {
             ONE_WAY.as_nanos()
         );
         let file: File = toml::from_str(&text).unwrap();
+        let no_trace = |name: &str| Err(format!("no trace {name}").into());
         file.path
-            .build(self.seed, &|name| Err(format!("no trace {name}").into()))
+            .build(self.seed, &no_trace, &Assigned::default())
             .unwrap()
     }
 

@@ -1,51 +1,32 @@
 //! Packets in flight, by departure.
 
 use crate::Packet;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Instant;
 
 /// Packets ordered by `at`, which holds their departure; equal departures keep the order of entry.
 ///
 /// A packet that departs after all others in `row` joins its end for a constant cost, which is all
-/// that a fixed delay ever does; the others go to a heap. The next to depart is the earlier of the
-/// two heads.
+/// that a fixed delay ever does; the others lie still in `shelf` and only their keys go through a
+/// heap, so that a hundred thousand of them cost little to sort. The next to depart is the earlier
+/// of the two heads.
 pub(super) struct Flight<B> {
-    row: VecDeque<Entry<B>>,
-    heap: BinaryHeap<Reverse<Entry<B>>>,
+    row: VecDeque<(Packet<B>, u64)>,
+    heap: BinaryHeap<Reverse<Key>>,
+    shelf: Vec<Option<Packet<B>>>,
+    /// Places on the shelf without a packet.
+    free: Vec<usize>,
     entries: u64,
 }
 
-struct Entry<B> {
-    packet: Packet<B>,
+/// What orders the packets of the heap, and where on the shelf each is.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+struct Key {
+    at: Instant,
     /// Breaks ties: how many entered before.
     order: u64,
-}
-
-impl<B> Entry<B> {
-    fn key(&self) -> (Instant, u64) {
-        (self.packet.at, self.order)
-    }
-}
-
-impl<B> PartialEq for Entry<B> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<B> Eq for Entry<B> {}
-
-impl<B> PartialOrd for Entry<B> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<B> Ord for Entry<B> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
+    place: usize,
 }
 
 impl<B> Flight<B> {
@@ -53,6 +34,8 @@ impl<B> Flight<B> {
         Self {
             row: VecDeque::new(),
             heap: BinaryHeap::new(),
+            shelf: Vec::new(),
+            free: Vec::new(),
             entries: 0,
         }
     }
@@ -60,13 +43,24 @@ impl<B> Flight<B> {
     pub(super) fn insert(&mut self, packet: Packet<B>) {
         let order = self.entries;
         self.entries += 1;
-        let last = self.row.back().map(|entry| entry.packet.at);
-        let entry = Entry { packet, order };
-        if last.is_none_or(|last| last <= entry.packet.at) {
-            self.row.push_back(entry);
+        let at = packet.at;
+        let last = self.row.back().map(|(last, _)| last.at);
+        if last.is_none_or(|last| last <= at) {
+            self.row.push_back((packet, order));
         } else {
-            self.heap.push(Reverse(entry));
+            let place = self.shelve(packet);
+            self.heap.push(Reverse(Key { at, order, place }));
         }
+    }
+
+    /// Puts `packet` on a place that is free.
+    fn shelve(&mut self, packet: Packet<B>) -> usize {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.shelf.push(None);
+            self.shelf.len() - 1
+        });
+        self.shelf[place] = Some(packet);
+        place
     }
 
     /// Removes the next packet that departs at `now` or before.
@@ -74,17 +68,17 @@ impl<B> Flight<B> {
         if self.next_departure()? > now {
             return None;
         }
-        let entry = if self.heap_is_first() {
-            self.heap.pop().map(|Reverse(entry)| entry)
-        } else {
-            self.row.pop_front()
-        };
-        entry.map(|entry| entry.packet)
+        if !self.heap_is_first() {
+            return self.row.pop_front().map(|(packet, _)| packet);
+        }
+        let Reverse(key) = self.heap.pop()?;
+        self.free.push(key.place);
+        self.shelf[key.place].take()
     }
 
     pub(super) fn next_departure(&self) -> Option<Instant> {
-        let row = self.row.front().map(|entry| entry.packet.at);
-        let heap = self.heap.peek().map(|Reverse(entry)| entry.packet.at);
+        let row = self.row.front().map(|(packet, _)| packet.at);
+        let heap = self.heap.peek().map(|Reverse(key)| key.at);
         match (row, heap) {
             (Some(row), Some(heap)) => Some(row.min(heap)),
             (row, heap) => row.or(heap),
@@ -93,7 +87,9 @@ impl<B> Flight<B> {
 
     fn heap_is_first(&self) -> bool {
         match (self.row.front(), self.heap.peek()) {
-            (Some(row), Some(Reverse(heap))) => heap < row,
+            (Some((packet, order)), Some(Reverse(key))) => {
+                (key.at, key.order) < (packet.at, *order)
+            }
             (row, _) => row.is_none(),
         }
     }

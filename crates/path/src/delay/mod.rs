@@ -1,13 +1,15 @@
-//! Time in flight: fixed, jittered, per flow, or for chosen packets only.
+//! Time in flight: fixed, jittered, per flow, as somebody assigns, or for chosen packets only.
 //!
 //! One element, [`Delay`], holds packets; a [`Law`] says until when.
 
+mod assigned;
 mod fixed;
 mod flight;
 mod flow;
 mod hold_back;
 mod jitter;
 
+pub use assigned::{Assigned, ConnectionDelay};
 pub use fixed::Fixed;
 pub use flow::FlowDelay;
 pub use hold_back::HoldBack;

@@ -3,9 +3,9 @@
 use super::{QueueSpec, Spec, StageSpec};
 use crate::random::seed_at;
 use crate::{
-    Bernoulli, Blackhole, ConstantRate, Delay, Distribution, DscpTable, Duplicate, EcnChange,
-    Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack, Jitter, Law, Link, Loss,
-    LossProcess, Pipeline, Remark, Service, TokenBucket, Trace, TraceRate,
+    Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, Distribution, DscpTable,
+    Duplicate, EcnChange, Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack, Jitter, Law,
+    Link, Loss, LossProcess, Pipeline, Remark, Service, TokenBucket, Trace, TraceRate,
 };
 use units::{Bytes, Rate, Span};
 
@@ -15,7 +15,7 @@ pub type Resolver<'a> =
 
 impl Spec {
     /// The pipeline that this path describes. Each stage draws its chance from `seed` and its
-    /// position. `resolver` gives the text of traces.
+    /// position. `resolver` gives the text of traces; `delays` are those of `connection_delay`.
     ///
     /// # Errors
     ///
@@ -24,12 +24,14 @@ impl Spec {
         &self,
         seed: u64,
         resolver: Resolver<'_>,
+        delays: &Assigned,
     ) -> Result<Pipeline<B>, Error> {
         let stages = self.0.iter().enumerate().map(|(index, stage)| {
             let site = Site {
                 stage: index + 1,
                 seed: seed_at(seed, index),
                 resolver,
+                delays,
             };
             Ok((stage.kind().to_owned(), site.element(stage)?))
         });
@@ -43,6 +45,7 @@ pub(super) struct Site<'a> {
     stage: usize,
     pub(super) seed: u64,
     resolver: Resolver<'a>,
+    delays: &'a Assigned,
 }
 
 /// A built stage, or what is wrong with it.
@@ -83,6 +86,7 @@ impl Site<'_> {
                 self.check(min <= max, "min is above max - write the smaller as min")?;
                 delayed(FlowDelay::uniform(min.0, max.0, seed))
             }
+            StageSpec::ConnectionDelay {} => delayed(ConnectionDelay::new(self.delays.clone())),
             StageSpec::Loss { probability } => lossy(Bernoulli::new(probability.get(), seed)),
             StageSpec::GilbertElliott {
                 p,

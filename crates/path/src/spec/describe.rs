@@ -97,6 +97,7 @@ impl StageSpec {
             Self::FlowDelay { min, max } => {
                 format!("delay {} to {} by flow", time(min.0), time(max.0))
             }
+            Self::ConnectionDelay {} => "delay of each connection".to_owned(),
             Self::Loss { probability } => format!("loss {probability}"),
             Self::GilbertElliott {
                 p,

@@ -64,6 +64,8 @@ pub enum StageSpec {
         /// The greatest delay.
         max: Span,
     },
+    /// A delay for each connection, assigned by whoever makes it; none for the others.
+    ConnectionDelay {},
     /// Independent loss.
     Loss {
         /// Share of packets lost.
@@ -127,6 +129,7 @@ impl StageSpec {
             Self::Delay { .. } => "delay",
             Self::Jitter { .. } => "jitter",
             Self::FlowDelay { .. } => "flow_delay",
+            Self::ConnectionDelay {} => "connection_delay",
             Self::Loss { .. } => "loss",
             Self::GilbertElliott { .. } => "gilbert_elliott",
             Self::Blackhole { .. } => "blackhole",

@@ -48,6 +48,7 @@ fn others() -> impl Strategy<Value = String> {
             format!("kind = 'jitter', delay = '5ms', jitter = '4ms', distribution = '{shape}', reorder = {r}")
         }),
         Just("kind = 'flow_delay', min = '1ms', max = '20ms'".to_owned()),
+        Just("kind = 'connection_delay'".to_owned()),
         (0.0..=1.0).prop_map(|p| format!("kind = 'loss', probability = {p:.3}")),
         Just("kind = 'gilbert_elliott', p = 0.05, r = 0.3, loss_good = 0.01".to_owned()),
         Just("kind = 'reorder', probability = 0.1, delay = '3ms'".to_owned()),

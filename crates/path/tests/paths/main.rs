@@ -7,6 +7,7 @@
 
 mod aimd;
 mod aqm;
+mod assigned;
 mod closed_forms;
 mod invariants;
 mod marks;

@@ -1,7 +1,7 @@
 //! Topology text: what is read, what is refused, and how a path is described.
 
 use crate::world::{build, spec};
-use isobath_path::Spec;
+use isobath_path::{Assigned, Spec};
 use std::time::Duration;
 
 const ALL: &str = r#"[
@@ -21,6 +21,7 @@ const ALL: &str = r#"[
     { kind = "remark", dscp = { EF = "CS1", 3 = "LE", "*" = "CS0" }, ecn = "bleach" },
     { kind = "remark", ecn = "ce", probability = 0.05 },
     { kind = "remark", dscp = { "*" = "CS0" } },
+    { kind = "connection_delay" },
 ]"#;
 
 #[test]
@@ -32,7 +33,7 @@ fn every_kind_is_read_described_and_built() {
         .stages()
         .map(|stage| stage.name.to_owned())
         .collect();
-    assert_eq!(kinds.len(), 16);
+    assert_eq!(kinds.len(), 17);
     assert_eq!(kinds[9], "token_bucket");
     assert_eq!(
         pipeline
@@ -106,6 +107,7 @@ fn what_is_wrong_is_refused_with_what_to_write_instead() {
         "kind = 'token_bucket', rate = '2Mbit', burst = '3kB', peak = '1Mbit'",
         "kind = 'jitter', delay = '1ms', jitter = '2ms'",
         "kind = 'flow_delay', min = '2ms', max = '1ms'",
+        "kind = 'connection_delay', delay = '1ms'",
         "kind = 'blackhole', family = 5",
         "kind = 'remark'",
         "kind = 'remark', dscp = { GOLD = 'CS0' }",
@@ -123,12 +125,16 @@ fn what_is_wrong_is_refused_with_what_to_write_instead() {
 #[test]
 fn a_trace_that_cannot_be_had_or_read_is_named() {
     let path = spec("[{ kind = 'delay', delay = '1ms' }, { kind = 'trace', trace = 'mars' }]");
-    let missing = path.build::<u64>(1, &|name| Err(format!("no {name} here").into()));
+    let missing = path.build::<u64>(
+        1,
+        &|name| Err(format!("no {name} here").into()),
+        &Assigned::default(),
+    );
     assert_eq!(
         missing.err().unwrap().to_string(),
         "stage 2: trace 'mars' cannot be read (no mars here) - give the name of a known trace or a file"
     );
-    let bad = path.build::<u64>(1, &|_| Ok("1\ntwo\n".to_owned()));
+    let bad = path.build::<u64>(1, &|_| Ok("1\ntwo\n".to_owned()), &Assigned::default());
     assert_eq!(
         bad.err().unwrap().to_string(),
         "stage 2: mars: trace line 2: 'two' is not a time in ms - write one whole number a line, never falling"

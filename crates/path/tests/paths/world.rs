@@ -1,6 +1,6 @@
 //! Virtual time for an element: packets in, packets out.
 
-use isobath_path::{Element, Error, Family, Packet, Pipeline, Spec};
+use isobath_path::{Assigned, Element, Error, Family, Packet, Pipeline, Spec};
 use std::collections::VecDeque;
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -31,7 +31,7 @@ pub(crate) fn spec(toml: &str) -> Spec {
 }
 
 pub(crate) fn build(spec: &Spec, seed: u64) -> Result<Pipeline<u64>, Error> {
-    spec.build(seed, &|_| Ok(TRACE.to_owned()))
+    spec.build(seed, &|_| Ok(TRACE.to_owned()), &Assigned::default())
 }
 
 /// Sends `arrivals` through `element`, which is called whenever it asks to be: all departures.

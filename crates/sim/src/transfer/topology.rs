@@ -3,7 +3,7 @@
 use super::source::Route;
 use super::{Endpoint, Observer, Plan, Report, Sink, Source};
 use crate::{Addressed, Builder, NodeId, World};
-use path::{Pipeline, Spec};
+use path::{Assigned, Pipeline, Spec};
 use std::time::Duration;
 use transport::wire::Datagram;
 use units::FlowId;
@@ -15,9 +15,8 @@ use units::FlowId;
 ///
 /// Those of [`Spec::build`].
 pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Datagram>>, path::Error> {
-    spec.build(seed, &|_| {
-        Err("traces are files - give the text with Spec::build".into())
-    })
+    let no_trace = |_: &str| Err("traces are files - give the text with Spec::build".into());
+    spec.build(seed, &no_trace, &Assigned::default())
 }
 
 /// Transfers in a world of their own.

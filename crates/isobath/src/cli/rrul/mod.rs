@@ -91,8 +91,11 @@ fn list_plans() -> anyhow::Result<u8> {
 
 fn network(name: &str, args: &Args) -> anyhow::Result<Network> {
     let topology = profiles::find(name).map_err(Usage::of)?;
-    let watch = args.packet_log.then(lab_packets::watch);
-    Ok(Network::up_watching(topology, args.seed, watch.as_ref())?)
+    let options = lab::Options {
+        watch: args.packet_log.then(lab_packets::watch),
+        ..lab::Options::default()
+    };
+    Ok(Network::up_with(topology, args.seed, &options)?)
 }
 
 /// What can be found wrong before the run. The far ends check their own congestion controls.
