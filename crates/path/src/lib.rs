@@ -74,7 +74,7 @@ pub use error::Error;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
 pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
 pub use packet::{Family, Packet};
-pub use pipeline::{Pipeline, StageState};
+pub use pipeline::{Arrival, Pipeline, StageState};
 pub use probability::Probability;
 pub use queue::{
     CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,

@@ -18,7 +18,12 @@ pub struct Pipeline<B> {
     between: VecDeque<Packet<B>>,
     /// What the stage at work gives out.
     leaving: VecDeque<Packet<B>>,
+    /// The stage whose arrivals are noted, and those not yet taken.
+    watched: Option<(usize, Vec<Arrival>)>,
 }
+
+/// When a packet came to a queue, and its octets.
+pub type Arrival = (Instant, u32);
 
 struct Stage<B> {
     name: String,
@@ -60,6 +65,7 @@ impl<B: Send + 'static> Pipeline<B> {
             stages,
             between: VecDeque::new(),
             leaving: VecDeque::new(),
+            watched: None,
         }
     }
 }
@@ -72,6 +78,20 @@ impl<B> Pipeline<B> {
             counters: stage.element.counters(),
             backlog: stage.element.backlog(),
         })
+    }
+
+    /// From now on notes every packet that comes to the first queue of the row, dropped there or not. Nothing without a
+    /// queue.
+    pub fn watch_queue(&mut self) {
+        let has_queue = |stage: &Stage<B>| stage.element.backlog().is_some();
+        let first = self.stages.iter().position(has_queue);
+        self.watched = first.map(|stage| (stage, Vec::new()));
+    }
+
+    /// Takes what [`Pipeline::watch_queue`] has noted since the last call, in order.
+    pub fn arrivals(&mut self) -> impl Iterator<Item = Arrival> {
+        let noted = self.watched.iter_mut().map(|(_, arrivals)| arrivals);
+        noted.flat_map(|arrivals| arrivals.drain(..))
     }
 }
 
@@ -101,7 +121,10 @@ impl<B: Send> Element<B> for Pipeline<B> {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         self.between.extend(packet);
-        for stage in &mut self.stages {
+        for (position, stage) in self.stages.iter_mut().enumerate() {
+            if let Some((_, arrivals)) = self.watched.as_mut().filter(|(at, _)| *at == position) {
+                arrivals.extend(self.between.iter().map(|packet| (packet.at, packet.size)));
+            }
             stage.run(&mut self.between, now, &mut self.leaving);
             std::mem::swap(&mut self.between, &mut self.leaving);
         }
