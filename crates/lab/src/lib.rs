@@ -7,11 +7,12 @@
 //!
 //! The books of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
 //! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was; where asked for
-//! ([`Options::watch`]), every single packet of a kind.
+//! ([`Options`]), what came to the queue, the beginnings and ends of connections, every single packet.
 //!
 //! Nothing outlives the process: namespaces have no names, interfaces close with their descriptors, children are killed
 //! with their parent, and what escapes all that is swept by the next lab.
 
+mod capture;
 mod error;
 mod frame;
 mod limit;
@@ -21,18 +22,21 @@ mod node;
 mod options;
 pub mod profiles;
 mod runner;
+mod signal;
 mod topology;
 mod urgency;
 mod watch;
 
+pub use capture::{Capture, Captured};
 pub use error::Error;
 #[cfg(fuzzing)]
 pub use frame::fuzz_tun_read;
-pub use frame::{Frame, flow, udp_flow};
+pub use frame::{Frame, connection, flow, udp_flow};
 pub use limit::{CpuShare, LimitSpec};
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};
 pub use node::Node;
 pub use options::Options;
+pub use signal::Signal;
 pub use topology::{LinkSpec, Topology};
 pub use watch::{KEPT, Passage, Watch};

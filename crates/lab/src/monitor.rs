@@ -1,7 +1,11 @@
-//! What a link's books say: its queues every 10 ms, its output in bins of 100 us, and how well the runner kept time.
+//! What a link's books say: its queues every 10 ms, its output in bins of 100 us, and how well the runner kept time; for
+//! those who ask, what came to the queue, which connections began and ended, single datagrams, and all packets.
 
+use crate::capture::Capture;
 use crate::frame::Frame;
-use crate::watch::{self, Passage, Watch};
+use crate::options::Options;
+use crate::signal::Signal;
+use crate::watch::{self, Passage};
 use hdrhistogram::Histogram;
 use path::{Counters, Element, Packet, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +15,8 @@ use units::Instant;
 
 /// Width of a counter bin.
 pub const BIN: Duration = Duration::from_micros(100);
-/// Most log entries of a direction that wait to be taken: a minute of a busy link, some 12 MB. Older ones stay; newer
-/// ones are counted as unlogged.
+/// Most log entries of a direction and kind that wait to be taken: a minute of a busy link, some 12 MB. Older ones stay;
+/// newer ones are counted as unlogged.
 const MOST_WAITING: usize = 500_000;
 
 /// A direction's queue at a moment. Totals count from the lab's start.
@@ -28,15 +32,34 @@ pub struct QueueSample {
     pub totals: Counters,
 }
 
-/// What left a direction within one bin of 100 us, by logical departure. Empty bins are left out.
+/// What left a direction, or came to its queue, within one bin of 100 us, by logical time. Empty bins are left out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bin {
     /// Start of the bin.
     pub at: Instant,
-    /// Packets that left.
+    /// Packets.
     pub packets: u32,
-    /// Octets that left, with the link's overhead.
+    /// Octets, with the link's overhead.
     pub bytes: u32,
+}
+
+impl Bin {
+    /// Counts a packet in the last of `bins`, or in a new one.
+    fn count(bins: &mut Vec<Self>, at: Instant, size: u32) {
+        let width = u64::try_from(BIN.as_nanos()).unwrap_or(1);
+        let at = Instant::from_nanos(at.as_nanos() / width * width);
+        match bins.last_mut() {
+            Some(bin) if bin.at == at => {
+                bin.packets += 1;
+                bin.bytes = bin.bytes.saturating_add(size);
+            }
+            _ => bins.push(Self {
+                at,
+                packets: 1,
+                bytes: size,
+            }),
+        }
+    }
 }
 
 /// How well the runner served a direction.
@@ -58,6 +81,8 @@ pub struct Quality {
     pub multicast: u64,
     /// Log entries that were not kept because nobody took them.
     pub unlogged: u64,
+    /// Packets that are missing from the capture because nobody took it.
+    pub uncaptured: u64,
 }
 
 /// The part of a direction's books that another thread may take.
@@ -67,8 +92,14 @@ pub struct Log {
     pub queue: Vec<QueueSample>,
     /// Counter bins not yet taken.
     pub bins: Vec<Bin>,
-    /// Single packets not yet taken.
+    /// Bins of what came to the first queue, not yet taken; for [`Options::arrivals`].
+    pub arrivals: Vec<Bin>,
+    /// Single packets not yet taken; for [`Options::watch`].
     pub passages: Vec<Passage>,
+    /// Beginnings and ends of connections not yet taken; for [`Options::signals`].
+    pub signals: Vec<Signal>,
+    /// Packets not yet taken; for [`Options::capture`].
+    pub capture: Capture,
     /// The state of the books at the last tick.
     pub totals: Counters,
     /// How well the runner keeps time, from the start.
@@ -84,7 +115,10 @@ pub(crate) fn take(log: &SharedLog) -> Log {
     Log {
         queue: std::mem::take(&mut log.queue),
         bins: std::mem::take(&mut log.bins),
+        arrivals: std::mem::take(&mut log.arrivals),
         passages: std::mem::take(&mut log.passages),
+        signals: std::mem::take(&mut log.signals),
+        capture: std::mem::take(&mut log.capture),
         totals: log.totals,
         quality: log.quality,
     }
@@ -93,26 +127,22 @@ pub(crate) fn take(log: &SharedLog) -> Log {
 /// The runner's side of a direction's books.
 pub(crate) struct Monitor {
     log: SharedLog,
+    options: Options,
     /// Kept here between ticks, so that the lock is taken once a tick.
-    bins: Vec<Bin>,
-    watch: Option<Watch>,
-    passages: Vec<Passage>,
+    pending: Log,
     late_ns: Histogram<u64>,
-    unlogged: u64,
     pub(crate) unwritten: u64,
     pub(crate) malformed: u64,
     pub(crate) multicast: u64,
 }
 
 impl Monitor {
-    pub(crate) fn new(log: SharedLog, watch: Option<Watch>) -> Self {
+    pub(crate) fn new(log: SharedLog, options: Options) -> Self {
         Self {
             log,
-            bins: Vec::new(),
-            watch,
-            passages: Vec::new(),
+            options,
+            pending: Log::default(),
             late_ns: lateness_histogram(),
-            unlogged: 0,
             unwritten: 0,
             malformed: 0,
             multicast: 0,
@@ -123,57 +153,59 @@ impl Monitor {
     pub(crate) fn left(&mut self, packet: &Packet<Frame>, now: Instant) {
         let late = u64::try_from(now.since(packet.at).as_nanos()).unwrap_or(u64::MAX);
         self.late_ns.saturating_record(late);
-        let width = u64::try_from(BIN.as_nanos()).unwrap_or(1);
-        let at = Instant::from_nanos(packet.at.as_nanos() / width * width);
-        match self.bins.last_mut() {
-            Some(bin) if bin.at == at => {
-                bin.packets += 1;
-                bin.bytes = bin.bytes.saturating_add(packet.size);
-            }
-            _ => self.bins.push(Bin {
-                at,
-                packets: 1,
-                bytes: packet.size,
-            }),
+        let pending = &mut self.pending;
+        Bin::count(&mut pending.bins, packet.at, packet.size);
+        if self.options.signals {
+            pending.signals.extend(Signal::of(packet));
+        }
+        if let Some(most) = self.options.capture {
+            pending.capture.keep(packet, most);
         }
     }
 
     /// What is to be noted of `packet`, which is written next; nothing unless somebody watches.
     pub(crate) fn note(&self, packet: &Packet<Frame>) -> Option<Passage> {
-        self.watch.as_ref()?.note(packet, clock::now)
+        self.options.watch.as_ref()?.note(packet, clock::now)
     }
 
     /// Books a passage, now that the kernel has taken the packet.
     pub(crate) fn passed(&mut self, passage: Option<Passage>) {
-        self.passages.extend(passage);
+        self.pending.passages.extend(passage);
     }
 
     /// Publishes the books at `now`.
-    pub(crate) fn tick(&mut self, now: Instant, path: &Pipeline<Frame>) {
+    pub(crate) fn tick(&mut self, now: Instant, path: &mut Pipeline<Frame>) {
         let totals = path.counters();
-        let backlog = path.backlog();
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.totals = totals;
-        if log.queue.len() + log.bins.len() < MOST_WAITING {
-            let open = self.bins.pop_if(|bin| bin.at + BIN > now);
-            log.bins.append(&mut self.bins);
-            self.bins.extend(open);
-            log.queue.extend(backlog.map(|backlog| QueueSample {
+        let pending = &mut self.pending;
+        pending
+            .queue
+            .extend(path.backlog().map(|backlog| QueueSample {
                 at: now,
                 packets: backlog.packets,
                 bytes: backlog.bytes,
                 totals,
             }));
-        } else {
-            self.unlogged += 1 + self.bins.len() as u64;
-            self.bins.clear();
+        for (at, size) in path.arrivals() {
+            Bin::count(&mut pending.arrivals, at, size);
         }
-        if log.passages.len() < watch::MOST_WAITING {
-            log.passages.append(&mut self.passages);
-        } else {
-            self.unlogged += self.passages.len() as u64;
-            self.passages.clear();
-        }
+        let open = |bin: &mut Bin| bin.at + BIN > now;
+        let open = [&mut pending.bins, &mut pending.arrivals].map(|bins| bins.pop_if(open));
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let quality = &mut pending.quality;
+        quality.unlogged += publish(&mut pending.queue, &mut log.queue, MOST_WAITING)
+            + publish(&mut pending.bins, &mut log.bins, MOST_WAITING)
+            + publish(&mut pending.arrivals, &mut log.arrivals, MOST_WAITING)
+            + publish(&mut pending.signals, &mut log.signals, MOST_WAITING)
+            + publish(
+                &mut pending.passages,
+                &mut log.passages,
+                watch::MOST_WAITING,
+            );
+        quality.uncaptured += pending.capture.publish(&mut log.capture);
+        log.totals = totals;
+        let [bin, arrivals] = open;
+        pending.bins.extend(bin);
+        pending.arrivals.extend(arrivals);
         log.quality = self.quality();
     }
 
@@ -187,9 +219,20 @@ impl Monitor {
             unwritten: self.unwritten,
             malformed: self.malformed,
             multicast: self.multicast,
-            unlogged: self.unlogged,
+            ..self.pending.quality
         }
     }
+}
+
+/// Moves `from` to the end of `to`, or drops it if that has `most` entries already; returns how many were dropped.
+fn publish<T>(from: &mut Vec<T>, to: &mut Vec<T>, most: usize) -> u64 {
+    if to.len() < most {
+        to.append(from);
+        return 0;
+    }
+    let dropped = from.len() as u64;
+    from.clear();
+    dropped
 }
 
 /// Lateness from 1 ns to 10 s with two significant digits.

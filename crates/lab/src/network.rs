@@ -81,7 +81,7 @@ impl Network {
         let mark = format!("{}.{number}", process::owner_mark()?);
         let delays = options.delays.clone().unwrap_or_default();
         let paths = pipelines(&topology, seed, &delays)?;
-        let nodes = node::all(&topology, &mark)?;
+        let nodes = node::all(&topology, &mark, options)?;
         let (links, directions) = wire(&topology, &nodes, paths, options)?;
         let (stop, cpu_ns) = (Arc::default(), Arc::default());
         let runner = start(
@@ -213,16 +213,20 @@ fn wire(
     let mut directions = Vec::new();
     for link in &topology.links {
         let [a, b] = &link.between;
-        let near = Arc::new(nodes[a].interface(topology, [a, b], link.mtu)?);
-        let far = Arc::new(nodes[b].interface(topology, [b, a], link.mtu)?);
+        let near = Arc::new(nodes[a].interface(topology, [a, b], link.mtu, options)?);
+        let far = Arc::new(nodes[b].interface(topology, [b, a], link.mtu, options)?);
         for (from, to, input, output) in [(a, b, &near, &far), (b, a, &far, &near)] {
             let log = SharedLog::default();
+            let mut path = paths.next().unwrap_or_else(|| Pipeline::new(Vec::new()));
+            if options.arrivals {
+                path.watch_queue();
+            }
             directions.push(Direction {
                 input: Arc::clone(input),
                 output: Arc::clone(output),
-                path: paths.next().unwrap_or_else(|| Pipeline::new(Vec::new())),
+                path,
                 overhead: link.overhead,
-                monitor: Monitor::new(Arc::clone(&log), options.watch.clone()),
+                monitor: Monitor::new(Arc::clone(&log), options.clone()),
                 wake: None,
                 leaving: VecDeque::new(),
             });

@@ -1,6 +1,6 @@
 //! A node at work: a namespace with addresses and routes, and the processor time that it may have.
 
-use crate::{Error, Topology};
+use crate::{Error, Options, Topology};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::process::{Child, Command};
@@ -39,6 +39,15 @@ const UNLIMITED_MASK: (&str, &str) = ("net.ipv6.icmp.ratemask", "\n");
 const FORWARDING: &[(&str, &str)] = &[
     ("net.ipv4.ip_forward", "1"),
     ("net.ipv6.conf.all.forwarding", "1"),
+];
+
+/// Those of hosts with tens of thousands of connections: all ports that need no privilege, as many as may wait to be
+/// accepted as there are ports, and the state of a million that have ended, which TCP keeps for a minute each.
+const BUSY_HOSTS: &[(&str, &str)] = &[
+    ("net.ipv4.ip_local_port_range", "1024 65535"),
+    ("net.core.somaxconn", "65535"),
+    ("net.ipv4.tcp_max_syn_backlog", "65535"),
+    ("net.ipv4.tcp_max_tw_buckets", "1000000"),
 ];
 
 /// A node of a running network.
@@ -102,6 +111,7 @@ impl Node {
         topology: &Topology,
         [name, peer]: [&str; 2],
         mtu: u32,
+        options: &Options,
     ) -> Result<Tun, sys::Error> {
         let own: Vec<IpAddr> = topology.addresses(name).unwrap_or_default();
         self.ns.run(|| {
@@ -116,7 +126,8 @@ impl Node {
             {
                 let there = topology.addresses(node).into_iter().flatten();
                 for (destination, source) in there.zip(&own) {
-                    iface::add_route(tun.name(), destination, *source)?;
+                    let window = options.initial_window;
+                    iface::add_route(tun.name(), destination, *source, window)?;
                 }
             }
             Ok(tun)
@@ -125,12 +136,16 @@ impl Node {
 }
 
 /// The nodes of `topology`, before they have interfaces. `mark` tells the lab from others of this machine.
-pub(crate) fn all(topology: &Topology, mark: &str) -> Result<HashMap<String, Node>, Error> {
+pub(crate) fn all(
+    topology: &Topology,
+    mark: &str,
+    options: &Options,
+) -> Result<HashMap<String, Node>, Error> {
     let mut groups = groups(topology, mark)?;
     let others = groups.remove("");
     let nodes = topology.nodes().map(|name| {
         let node = Node {
-            ns: namespace(topology, name)?,
+            ns: namespace(topology, name, options)?,
             group: groups.get(name).or(others.as_ref()).map(Arc::clone),
         };
         Ok((name.to_owned(), node))
@@ -155,19 +170,22 @@ fn groups<'a>(topology: &'a Topology, mark: &str) -> Result<HashMap<&'a str, Arc
     Ok(groups)
 }
 
-fn namespace(topology: &Topology, name: &str) -> Result<Netns, sys::Error> {
+fn namespace(topology: &Topology, name: &str, options: &Options) -> Result<Netns, sys::Error> {
     let ns = Netns::create()?;
     let forwards = topology.routers.iter().any(|router| router == name);
     ns.run(|| {
         let forwarding = if forwards { FORWARDING } else { &[] };
-        for (parameter, value) in PARAMETERS.iter().chain(forwarding) {
+        let busy = if options.busy_hosts { BUSY_HOSTS } else { &[] };
+        for (parameter, value) in PARAMETERS.iter().chain(forwarding).chain(busy) {
             netns::set_sysctl(parameter, value)?;
         }
         for (parameter, value) in WISHES {
             let _ = netns::set_sysctl(parameter, value);
         }
-        limit_errors(topology.icmp_interval)?;
-        Ok(())
+        if let Some(control) = &options.congestion_control {
+            sys::tcp::set_default_congestion(control)?;
+        }
+        limit_errors(topology.icmp_interval)
     })?;
     Ok(ns)
 }

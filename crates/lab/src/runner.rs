@@ -107,7 +107,7 @@ impl Runner {
         }
         let now = clock::now();
         for direction in &mut self.directions {
-            direction.monitor.tick(now, &direction.path);
+            direction.monitor.tick(now, &mut direction.path);
         }
     }
 
@@ -191,7 +191,7 @@ impl Runner {
             }
             direction.write(&mut self.pool);
             if tick {
-                direction.monitor.tick(now, &direction.path);
+                direction.monitor.tick(now, &mut direction.path);
             }
         }
         tick

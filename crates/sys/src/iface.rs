@@ -59,12 +59,18 @@ pub fn add_address(name: &str, address: IpAddr) -> Result<(), Error> {
     acknowledged(&request).map_err(|e| Error::io("add address to interface", name, e))
 }
 
-/// Routes `destination` (one host) out of interface `name`, from this host's address `source`.
+/// Routes `destination` (one host) out of interface `name`, from this host's address `source`. TCP there begins with a
+/// window of `window` segments if given, and offers one of as many.
 ///
 /// # Errors
 ///
 /// When there is no such interface or it may not be changed.
-pub fn add_route(name: &str, destination: IpAddr, source: IpAddr) -> Result<(), Error> {
+pub fn add_route(
+    name: &str,
+    destination: IpAddr,
+    source: IpAddr,
+    window: Option<u32>,
+) -> Result<(), Error> {
     let header = rt_route::Rtmsg {
         rtm_family: family(destination),
         rtm_dst_len: prefix(destination),
@@ -82,6 +88,10 @@ pub fn add_route(name: &str, destination: IpAddr, source: IpAddr) -> Result<(), 
         .push_dst(destination)
         .push_oif(index(name)?)
         .push_prefsrc(source);
+    if let Some(window) = window {
+        let metrics = request.encode().nested_metrics();
+        metrics.push_initcwnd(window).push_initrwnd(window);
+    }
     acknowledged(&request).map_err(|e| Error::io("add route through interface", name, e))
 }
 

@@ -11,7 +11,7 @@ mod info;
 mod tests;
 
 pub use class::{accepted_class, set_traffic_class};
-pub use congestion::{available_congestion, congestion, set_congestion};
+pub use congestion::{available_congestion, congestion, set_congestion, set_default_congestion};
 pub use info::{TcpInfo, TcpState, info};
 
 use crate::{Error, sockopt};

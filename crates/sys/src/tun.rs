@@ -130,7 +130,7 @@ mod tests {
                     ([10, 77, 0, 1].into(), [10, 77, 0, 2].into());
                 iface::up("iso-test", Some(1_500), None)?;
                 iface::add_address("iso-test", here)?;
-                iface::add_route("iso-test", there, here)?;
+                iface::add_route("iso-test", there, here, None)?;
                 let socket = UdpSocket::bind((here, 0)).unwrap();
                 socket.send_to(b"depth", (there, 4890)).unwrap();
                 let mut buffer = vec![0; MAX_READ];

@@ -1,9 +1,8 @@
 //! The few header fields that the runner reads and writes. Every access is checked: what comes from a TUN device
 //! may be anything that a program put on a raw socket.
 
-use std::net::{IpAddr, SocketAddr};
 use sys::tun::VNET_HEADER;
-use units::{FlowId, TrafficClass};
+use units::TrafficClass;
 
 /// Offsets in an IPv4 header (RFC 791 section 3.1).
 pub(super) mod v4 {
@@ -36,10 +35,6 @@ pub(super) mod tcp {
     pub(crate) const PSH: u8 = 0x08;
     pub(crate) const ACK: u8 = 0x10;
 }
-
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const UDP_HEADER: usize = 8;
 
 /// The header in front of each packet on a TUN device (`struct virtio_net_hdr`, virtio 1.2 section 5.1.6; native byte
 /// order).
@@ -102,93 +97,6 @@ pub(super) fn put16(bytes: &mut [u8], at: usize, value: u16) {
     }
 }
 
-/// The conversation that an IP packet belongs to: a hash of addresses, protocol and, for whole TCP and UDP packets,
-/// ports.
-pub(crate) fn flow_of(packet: &[u8]) -> FlowId {
-    hash(flow_key(packet).unwrap_or_default())
-}
-
-/// The flow of TCP packets from `source` to `destination`.
-pub fn flow(source: SocketAddr, destination: SocketAddr) -> FlowId {
-    flow_between(source, destination, TCP)
-}
-
-/// The flow of whole UDP datagrams from `source` to `destination`.
-pub fn udp_flow(source: SocketAddr, destination: SocketAddr) -> FlowId {
-    flow_between(source, destination, UDP)
-}
-
-fn flow_between(source: SocketAddr, destination: SocketAddr, protocol: u8) -> FlowId {
-    let mut addresses = Vec::with_capacity(32);
-    let mut ports = Vec::with_capacity(4);
-    for end in [source, destination] {
-        // A socket of both families writes an IPv4 address as one of IPv6; in the packet it is what it is.
-        match end.ip().to_canonical() {
-            IpAddr::V4(v4) => addresses.extend(v4.octets()),
-            IpAddr::V6(v6) => addresses.extend(v6.octets()),
-        }
-        ports.extend(end.port().to_be_bytes());
-    }
-    hash([&addresses, &[protocol], &ports])
-}
-
-/// A hash of addresses, protocol and ports: a multiplication for each word of eight octets, folded so that every bit of
-/// the product counts (as in wyhash). Nobody chooses the addresses of a lab to make two flows collide.
-fn hash(key: [&[u8]; 3]) -> FlowId {
-    const START: u64 = 0x243f_6a88_85a3_08d3;
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let fold = |hash: u64, word: u64| {
-        let product = u128::from(hash ^ word) * u128::from(FACTOR);
-        (product >> 64) as u64 ^ product as u64
-    };
-    let [addresses, protocol, ports] = key;
-    let rest = [protocol, ports].into_iter().flatten();
-    let rest = rest.fold(0, |word, octet| word << 8 | u64::from(*octet));
-    let words = addresses.chunks_exact(8).map(|octets| {
-        let octets = octets.first_chunk().copied().unwrap_or_default();
-        u64::from_be_bytes(octets)
-    });
-    let hash = words.chain([rest]).fold(START, fold);
-    FlowId(fold(hash, START))
-}
-
-fn flow_key(packet: &[u8]) -> Option<[&[u8]; 3]> {
-    let (addresses, protocol, transport) = match packet.first()? >> 4 {
-        4 => {
-            let fragmented = be16(packet, v4::FRAGMENT)? & 0x3fff != 0;
-            let transport = if fragmented {
-                packet.len()
-            } else {
-                v4_length(packet)?
-            };
-            (v4::ADDRESSES, v4::PROTOCOL, transport)
-        }
-        6 => (v6::ADDRESSES, v6::NEXT_HEADER, v6::LENGTH),
-        _ => return None,
-    };
-    let protocol = packet.get(protocol..=protocol)?;
-    let has_ports = matches!(protocol, [TCP | UDP]);
-    let ports = packet
-        .get(transport..transport + 4)
-        .filter(|_| has_ports)
-        .unwrap_or_default();
-    Some([packet.get(addresses)?, protocol, ports])
-}
-
-/// The payload of a whole UDP datagram (RFC 768); `None` for anything else, fragments and IPv6 with extension headers
-/// included.
-pub(crate) fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
-    let [_, protocol, ports] = flow_key(packet)?;
-    let is_whole_udp = protocol == [UDP] && !ports.is_empty();
-    let transport = match packet.first()? >> 4 {
-        4 => v4_length(packet)?,
-        _ => v6::LENGTH,
-    };
-    packet
-        .get(transport + UDP_HEADER..)
-        .filter(|_| is_whole_udp)
-}
-
 /// Whether the packet is addressed to a group (`224.0.0.0/4`, `ff00::/8`).
 pub(crate) fn is_multicast(packet: &[u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
@@ -247,83 +155,4 @@ pub(super) fn fold(sum: u32) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
     // After the second fold nothing is left above bit 15.
     ((once & 0xffff) + (once >> 16)) as u16
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::HashSet;
-
-    /// A packet without payload from `source` to `destination`.
-    fn packet(source: SocketAddr, destination: SocketAddr, protocol: u8) -> Vec<u8> {
-        let mut packet = match source {
-            SocketAddr::V4(_) => vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, protocol, 0, 0],
-            SocketAddr::V6(_) => vec![0x60, 0, 0, 0, 0, 20, protocol, 64],
-        };
-        for end in [source, destination] {
-            match end.ip() {
-                IpAddr::V4(v4) => packet.extend(v4.octets()),
-                IpAddr::V6(v6) => packet.extend(v6.octets()),
-            }
-        }
-        packet.extend(source.port().to_be_bytes());
-        packet.extend(destination.port().to_be_bytes());
-        packet.resize(packet.len() + 16, 0);
-        packet
-    }
-
-    fn end(v6: bool) -> BoxedStrategy<SocketAddr> {
-        if v6 {
-            let end = any::<(u128, u16)>().prop_filter("IPv4", |(ip, _)| ip >> 32 != 0xffff);
-            end.prop_map(|(ip, port)| (ip.to_be_bytes(), port).into())
-                .boxed()
-        } else {
-            any::<([u8; 4], u16)>().prop_map(Into::into).boxed()
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_flow_of_two_ends_is_that_of_their_packets(
-            (source, destination) in any::<bool>().prop_flat_map(|v6| (end(v6), end(v6))),
-        ) {
-            let of = |protocol| flow_of(&packet(source, destination, protocol));
-            prop_assert_eq!(flow(source, destination), of(TCP));
-            prop_assert_eq!(udp_flow(source, destination), of(UDP));
-            prop_assert_ne!(of(TCP), of(UDP));
-            if source != destination {
-                prop_assert_ne!(flow(source, destination), flow(destination, source));
-            }
-        }
-    }
-
-    #[test]
-    fn an_ipv4_address_in_an_ipv6_socket_is_an_ipv4_address() {
-        let ends = |text: [&str; 2]| text.map(|end| end.parse::<SocketAddr>().unwrap());
-        let [near, far] = ends(["10.77.0.1:4000", "10.77.0.2:4890"]);
-        let [near6, far6] = ends(["[::ffff:10.77.0.1]:4000", "[::ffff:10.77.0.2]:4890"]);
-        assert_eq!(flow(near, far), flow(near6, far6));
-    }
-
-    #[test]
-    fn no_two_connections_between_two_hosts_have_one_flow() {
-        for far in ["10.77.0.2:80", "[fd77::2]:80"] {
-            let far: SocketAddr = far.parse().unwrap();
-            let near: IpAddr = if far.is_ipv4() {
-                [10, 77, 0, 1].into()
-            } else {
-                [0xfd77, 0, 0, 0, 0, 0, 0, 1].into()
-            };
-            let mut flows = HashSet::new();
-            for port in 0..=u16::MAX {
-                let near = SocketAddr::new(near, port);
-                assert!(flows.insert(flow(near, far)) && flows.insert(flow(far, near)));
-            }
-            // What maps and queues take their places from: all of the low bits are used alike.
-            let places: HashSet<u64> = flows.iter().map(|flow| flow.0 % 131_072).collect();
-            // With 131,072 places for as many flows, a share 1 - 1/e of the places is taken: 82,853.
-            assert!((82_000..84_000).contains(&places.len()), "{}", places.len());
-        }
-    }
 }

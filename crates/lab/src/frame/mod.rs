@@ -11,12 +11,14 @@
     reason = "a burst is at most 64 KiB, so offsets and lengths within it fit 16 bits"
 )]
 
+mod flow;
 mod header;
 mod join;
 mod split;
 
-pub use header::{flow, udp_flow};
-pub(crate) use header::{flow_of, is_multicast, udp_payload};
+pub use flow::{connection, flow, udp_flow};
+pub(crate) use flow::{connection_of, flow_of, tcp_flags, udp_payload};
+pub(crate) use header::is_multicast;
 pub(crate) use join::next_burst;
 pub(crate) use split::{Pool, split};
 
@@ -78,7 +80,8 @@ pub fn fuzz_tun_read(read: &[u8]) {
     split(read, Instant::ZERO, &mut Pool::default(), |mut body| {
         body.set_class(TrafficClass::from_octet(0xff));
         let _ = is_multicast(body.bytes());
-        let _ = udp_payload(body.bytes());
+        let _ = (udp_payload(body.bytes()), tcp_flags(body.bytes()));
+        let _ = connection_of(body.bytes());
         let class = body.class();
         queue.push_back(path::Packet {
             size: 0,

@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 mod delays;
+mod dumbbell;
 mod families;
 mod hosts;
 mod marks;
+mod monitors;
+mod tcp;
 mod traces;
 mod world;

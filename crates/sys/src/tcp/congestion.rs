@@ -4,6 +4,7 @@ use super::name;
 use crate::Error;
 use socket2::SockRef;
 use std::fs;
+use std::io;
 use std::os::fd::AsFd;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -30,6 +31,16 @@ pub fn congestion(fd: &impl AsFd) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(text).into_owned())
 }
 
+/// Makes `control` the congestion control of all connections of this network namespace that choose none.
+///
+/// # Errors
+/// As [`set_congestion`]; in a namespace of its own nobody may use what the kernel's policy does not allow all.
+pub fn set_default_congestion(control: &str) -> Result<(), Error> {
+    const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    fs::write(DEFAULT, control)
+        .map_err(|e| refused(&e, control).unwrap_or_else(|| Error::io("write", DEFAULT, e)))
+}
+
 /// Gives a connection the congestion control `control`.
 ///
 /// # Errors
@@ -38,17 +49,26 @@ pub fn congestion(fd: &impl AsFd) -> Result<String, Error> {
 pub fn set_congestion(fd: &impl AsFd, control: &str) -> Result<(), Error> {
     SockRef::from(fd)
         .set_tcp_congestion(control.as_bytes())
-        .map_err(|e| match e.raw_os_error() {
-            Some(libc::ENOENT) => Error::UnknownCongestion {
-                name: control.to_owned(),
-                available: list(AVAILABLE),
-            },
-            Some(libc::EPERM) => Error::CongestionNotAllowed {
-                name: control.to_owned(),
-                allowed: list(ALLOWED),
-            },
-            _ => Error::io(format!("set congestion control {control} of"), name(fd), e),
+        .map_err(|e| {
+            let operation = || format!("set congestion control {control} of");
+            refused(&e, control).unwrap_or_else(|| Error::io(operation(), name(fd), e))
         })
+}
+
+/// Why the kernel does not want `control`, if that is what `error` says.
+fn refused(error: &io::Error, control: &str) -> Option<Error> {
+    let name = control.to_owned();
+    match error.raw_os_error() {
+        Some(libc::ENOENT) => Some(Error::UnknownCongestion {
+            name,
+            available: list(AVAILABLE),
+        }),
+        Some(libc::EPERM) => Some(Error::CongestionNotAllowed {
+            name,
+            allowed: list(ALLOWED),
+        }),
+        _ => None,
+    }
 }
 
 /// What `path` lists; the message is worth printing without it.
