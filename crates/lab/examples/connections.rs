@@ -256,8 +256,8 @@ impl Figures {
     fn since(&self, before: &Self, connections: u64) -> String {
         let seconds = self.at.since(before.at).as_secs_f64();
         let packets = (self.packets - before.packets) as f64;
-        let emulator = (self.emulator - before.emulator).as_secs_f64();
-        let bench = (self.bench - before.bench).as_secs_f64();
+        let emulator = self.emulator.saturating_sub(before.emulator).as_secs_f64();
+        let bench = self.bench.saturating_sub(before.bench).as_secs_f64();
         format!(
             "{:.0} packets/s, {:.0} connections/s; emulator {:.0} % of a processor, {:.2} us a packet; ends {:.0} %; \
              late {:?} median, {:?} 99 %; unwritten {}",

@@ -44,11 +44,11 @@ fn exchange(lab: &Dumbbell, v6: bool) -> [Log; 2] {
     let listener = lab.listener(v6);
     let (mut near, _) = lab.connect(v6, NEAR_PORT, ROUND_TRIP);
     let (mut far, _) = listener.accept().unwrap();
-    near.write_all(&[1; 20_000]).unwrap();
+    near.write_all(&vec![1; 20_000]).unwrap();
     near.shutdown(Shutdown::Write).unwrap();
     let mut read = Vec::new();
     far.read_to_end(&mut read).unwrap();
-    far.write_all(&[2; 50_000]).unwrap();
+    far.write_all(&vec![2; 50_000]).unwrap();
     drop(far);
     near.read_to_end(&mut read).unwrap();
     assert_eq!(read.len(), 70_000);
@@ -57,8 +57,7 @@ fn exchange(lab: &Dumbbell, v6: bool) -> [Log; 2] {
     let [up, down] = lab.network.links() else {
         panic!("one link has two directions")
     };
-    let is_over =
-        |log: &Log| log.totals.queued.packets == 0 && log.signals.iter().any(|signal| signal.fin());
+    let is_over = |log: &Log| log.totals.queued.packets == 0 && log.signals.iter().any(Signal::fin);
     [up, down].map(|link| logged(link, is_over))
 }
 
