@@ -1,10 +1,13 @@
 //! How good the instrument was: what every run between two hosts says of it, and when it was too bad.
 
-use record::tables::Cpu;
+use crate::rrul::messages::StreamEnd;
+use crate::rrul::sampler::Sink;
+use record::tables::{Cpu, Series};
 use record::{CpuUse, Distribution, Instrument, Lateness};
 use serde_json::json;
 use session::ClockOffset;
 use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Warnings with which a run says nothing about the path.
@@ -16,6 +19,28 @@ pub(crate) const INVALID: [&str; 6] = [
     "cpu_throttled",
     "server_rows_lost",
 ];
+
+/// What a sampler finds of the processors, for whoever has no streams to be sampled.
+#[derive(Default)]
+pub(crate) struct Cpus(Mutex<Vec<Cpu>>);
+
+impl Cpus {
+    /// What was found since the last call.
+    pub(crate) fn take(&self) -> Vec<Cpu> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Sink for &Cpus {
+    fn series(&self, _: Series) {}
+
+    fn cpu(&self, row: Cpu) {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.push(row);
+    }
+
+    fn ended(&self, _: StreamEnd) {}
+}
 
 /// Adds what is known of the clocks, and what the emulator and the server's process took of their processors.
 pub(crate) fn between_hosts(

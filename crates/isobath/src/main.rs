@@ -18,6 +18,7 @@ mod page;
 #[cfg(test)]
 mod published;
 mod remarks;
+mod replay;
 mod rrul;
 mod serve;
 mod sim;

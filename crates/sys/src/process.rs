@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::netns::Netns;
 use rustix::mount::{MountPropagationFlags, UnmountFlags};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::CString;
@@ -95,6 +95,30 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
             .map_err(|e| Error::io("handle", "interrupts", e))?;
     }
     Ok(flag)
+}
+
+/// Allows this process so many open file descriptors, or as many as it may be allowed, if it has fewer; says how many it has.
+pub fn raise_file_limit(files: u64) -> u64 {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    // Without a limit there are as many as one wants.
+    let current = limit.current.unwrap_or(u64::MAX);
+    let hard = limit.maximum.unwrap_or(u64::MAX);
+    if current >= files {
+        return current;
+    }
+    let mut wanted = files;
+    // Only a privileged process goes beyond its hard limit.
+    for maximum in [hard.max(files), hard] {
+        wanted = wanted.min(maximum);
+        let limit = Rlimit {
+            current: Some(wanted),
+            maximum: limit.maximum.map(|_| maximum),
+        };
+        if rustix::process::setrlimit(Resource::Nofile, limit).is_ok() {
+            return wanted;
+        }
+    }
+    current
 }
 
 /// A flag that a termination signal raises. Interrupts from the terminal are left to the children, who get them too: a shell

@@ -70,6 +70,17 @@ pub fn set_nodelay(fd: &impl AsFd, at_once: bool) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_NODELAY of", name(fd), e))
 }
 
+/// Takes more to send only while at most `octets` of what was taken have not been sent yet (`TCP_NOTSENT_LOWAT`): what was
+/// written is about to leave, and does not wait in memory.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_unsent_limit(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
+    SockRef::from(fd)
+        .set_tcp_notsent_lowat(octets)
+        .map_err(|e| Error::io("set TCP_NOTSENT_LOWAT of", name(fd), e))
+}
+
 /// Bounds the window that this end offers its peer (`TCP_WINDOW_CLAMP`), in octets.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod generate;
 mod import;
 pub(crate) mod lab;
 mod mbm;
+mod replay;
 mod report;
 mod rrul;
 mod rules;
@@ -62,6 +63,8 @@ enum Verb {
     /// From packet captures to connection vectors: what applications said, to be replayed elsewhere.
     #[command(subcommand)]
     Trace(trace::Verb),
+    /// Play connection vectors on real sockets, each connection over its own distance, and see what the network makes of them.
+    Replay(Box<replay::Args>),
     /// Networks emulated on this machine: any command inside one.
     #[command(subcommand)]
     Lab(lab::Verb),
@@ -139,6 +142,7 @@ impl Verb {
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Trace(_) => "trace",
+            Self::Replay(_) => "replay",
             Self::Lab(_) => "lab",
             Self::Experiment(_) => "experiment",
             Self::Show(_) => "show",
@@ -159,6 +163,7 @@ impl Verb {
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Trace(verb) => trace::run(&verb),
+            Self::Replay(args) => replay::run(&args),
             Self::Lab(verb) => lab::run(verb),
             Self::Experiment(verb) => experiment::run(&verb),
             Self::Show(args) => show::run(&args),

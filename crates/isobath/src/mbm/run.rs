@@ -17,9 +17,10 @@ use super::{Live, Opening};
 use crate::btc::plan::Direction;
 use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
 use crate::hello;
+use crate::instrument::Cpus;
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
-use crate::rrul::sampler::{self, Sampler};
+use crate::rrul::sampler::Sampler;
 use crate::rrul::stream::any;
 use crate::serve::StopOnDrop;
 use mbm::diagnostic::Test;
@@ -63,23 +64,6 @@ pub(crate) struct Outcome {
     pub(crate) truth: Vec<LinkTruth>,
     pub(crate) clock: ClockOffset,
     pub(crate) far: Option<Done>,
-}
-
-/// Rows of the sampler.
-#[derive(Default)]
-struct Cpus(Mutex<Vec<Cpu>>);
-
-impl sampler::Sink for &Cpus {
-    fn series(&self, _: record::tables::Series) {}
-
-    fn cpu(&self, row: Cpu) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(row);
-    }
-
-    fn ended(&self, _: crate::rrul::messages::StreamEnd) {}
 }
 
 /// A run at work.
@@ -340,7 +324,7 @@ impl Run<'_> {
             self.record.append(&rows.queue)?;
             self.record.append(&rows.counters)?;
         }
-        let cpu = std::mem::take(&mut *self.cpus.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let cpu = self.cpus.take();
         self.record.append(&cpu)?;
         self.cpu.extend(cpu);
         self.record.flush()

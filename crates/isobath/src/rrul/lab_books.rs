@@ -26,6 +26,19 @@ pub(crate) struct LabRows {
     pub(crate) queue: Vec<Queue>,
     pub(crate) counters: Vec<Counters>,
     pub(crate) packets: Vec<Packet>,
+    /// What only some ask the lab for.
+    pub(crate) extra: Vec<Extra>,
+}
+
+/// What only some ask the lab for, of one direction of a link.
+pub(crate) struct Extra {
+    pub(crate) link: String,
+    pub(crate) direction: &'static str,
+    pub(crate) arrivals: Vec<lab::Bin>,
+    pub(crate) signals: Vec<lab::Signal>,
+    pub(crate) capture: lab::Capture,
+    /// Packets that are missing from the capture, from the lab's start.
+    pub(crate) uncaptured: u64,
 }
 
 /// One direction of one link.
@@ -130,6 +143,14 @@ impl LabBooks {
                 direction: books.direction.into(),
                 ..row
             }));
+            rows.extra.push(Extra {
+                link: books.link.clone(),
+                direction: books.direction,
+                arrivals: log.arrivals,
+                signals: log.signals,
+                capture: log.capture,
+                uncaptured: log.quality.uncaptured,
+            });
         }
     }
 

@@ -1,0 +1,141 @@
+//! The command line of `isobath replay`.
+
+use crate::cli::Usage;
+use crate::cli::common::Output;
+use crate::replay::forecast::Forecast;
+use crate::replay::plan::{Models, Plan, RttAt, Way};
+use crate::replay::tuples::Tuples;
+use anyhow::anyhow;
+use std::path::PathBuf;
+use units::{Rate, Span};
+use vectors::model::rtt::Model;
+use vectors::model::{Latencies, Structure, Windows};
+
+/// File descriptors that are not connections.
+const OTHER_FILES: u64 = 200;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 replayed; 3 could not be; 4 this machine was the bottleneck; 130 interrupted, record kept."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) play: Play,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Play {
+    /// Vectors, in any format.
+    pub(super) vectors: PathBuf,
+    /// The emulated network to play in: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME", default_value = "dumbbell")]
+    pub(super) lab: String,
+    /// How the ends send: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
+    #[arg(long, value_name = "MODEL", default_value = "a-t-b-t")]
+    structure: Structure,
+    /// How far they are apart: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own).
+    #[arg(long, value_name = "MODEL", default_value = "usernet")]
+    rtt: Model,
+    /// Receive windows: empirical, or one for all, such as 16KB.
+    #[arg(long, value_name = "MODEL", default_value = "empirical")]
+    windows: Windows,
+    /// Waits shorter than this are left out: they may have been the old network's.
+    #[arg(long, value_name = "TIME", default_value = "500ms")]
+    latency_threshold: Span,
+    /// Where the round-trip time is added.
+    #[arg(long, value_enum, default_value = "both")]
+    rtt_at: RttAt,
+    /// Vectors that start before, and an end to all connections then [default: until the last one is over].
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Span>,
+    /// Part of the run at its beginning that queue, load and active connections are not of [default: a sixth of --duration].
+    #[arg(long, value_name = "TIME")]
+    warm_up: Option<Span>,
+    /// The same at its end.
+    #[arg(long, value_name = "TIME")]
+    cool_down: Option<Span>,
+    /// Rate of the bottleneck in both directions [default: the lab's].
+    #[arg(long, value_name = "RATE")]
+    bottleneck: Option<Rate>,
+    /// Congestion control of all connections [default: the system's].
+    #[arg(long, value_name = "NAME")]
+    cc: Option<String>,
+    /// Segments of the initial window [default: the kernel's 10].
+    #[arg(long, value_name = "SEGMENTS")]
+    initial_window: Option<u32>,
+    /// Over IPv6.
+    #[arg(short = '6', long)]
+    pub(super) ipv6: bool,
+    /// Do not write down the packets at the bottleneck.
+    #[arg(long)]
+    no_capture: bool,
+    /// Seed of all that is random.
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+impl Play {
+    /// What is asked for; the direction of more data is known once the vectors are.
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let sixth = Span(self.duration.unwrap_or_default().0 / 6);
+        let plan = Plan {
+            vectors: self.vectors.clone(),
+            models: Models {
+                structure: self.structure,
+                rtt: self.rtt,
+                windows: self.windows,
+                latencies: Latencies {
+                    threshold: self.latency_threshold,
+                    ..Latencies::default()
+                },
+            },
+            duration: self.duration,
+            warm_up: self.warm_up.unwrap_or(sixth),
+            cool_down: self.cool_down.unwrap_or(sixth),
+            rtt_at: self.rtt_at,
+            bottleneck: self.bottleneck,
+            constrained: false,
+            forward: Way::Down,
+            congestion_control: self.cc.clone(),
+            initial_window: self.initial_window,
+            capture: !self.no_capture,
+            seed: self.seed,
+        };
+        let cut = plan.warm_up.0 + plan.cool_down.0;
+        if plan.duration.is_some_and(|duration| cut >= duration.0) {
+            return Err(Usage::of(anyhow!(
+                "--warm-up and --cool-down leave nothing of --duration - make them shorter"
+            )));
+        }
+        Ok(plan)
+    }
+}
+
+/// Whether this machine has the ports and file descriptors that are needed; raises the limit of the latter. The pairs of ports
+/// for the client and the server to open connections with.
+pub(super) fn check(forecast: &Forecast) -> anyhow::Result<[u32; 2]> {
+    let mut tuples = [0; 2];
+    for (pairs, needed) in tuples.iter_mut().zip(forecast.tuples) {
+        // Connections last longer where there are queues.
+        let wanted = needed + needed / 2 + 64;
+        *pairs = u32::try_from(wanted).unwrap_or(u32::MAX).min(Tuples::MOST);
+        if needed > u64::from(Tuples::MOST) {
+            return Err(Usage::of(anyhow!(
+                "{needed} connections would need a pair of ports of their own at once, and there are {} - thin the vectors with 'isobath trace transform --thin'",
+                Tuples::MOST
+            )));
+        }
+    }
+    let files = 3 * forecast.open + OTHER_FILES;
+    let allowed = sys::process::raise_file_limit(files);
+    let least = 2 * forecast.open + OTHER_FILES;
+    if allowed < least {
+        return Err(Usage::of(anyhow!(
+            "some {} connections would be open at once, which takes {least} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {files}', or thin the vectors with 'isobath trace transform --thin'",
+            forecast.open
+        )));
+    }
+    Ok(tuples)
+}

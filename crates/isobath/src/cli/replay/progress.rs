@@ -1,0 +1,19 @@
+//! How a replay goes, on stderr.
+
+use crate::bar::{self, STEPS};
+use crate::replay::Live;
+use indicatif::ProgressBar;
+
+pub(super) fn bar(is_quiet: bool) -> ProgressBar {
+    bar::bar("{bar:30} {elapsed}/{prefix} {msg}", Some(STEPS), is_quiet)
+}
+
+pub(super) fn show(bar: &ProgressBar, live: &Live) {
+    let planned = live.planned.as_secs_f64();
+    bar.set_prefix(format!("{planned:.0}s"));
+    bar.set_message(format!(
+        "{} of {} connections begun, {} open, {} over",
+        live.begun, live.parts, live.open, live.ended
+    ));
+    bar::show(bar, live.elapsed.as_secs_f64() / planned.max(1e-9));
+}

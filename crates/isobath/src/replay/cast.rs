@@ -1,0 +1,140 @@
+//! Who plays: the vectors of a replay as they will be played, in the order of their starts.
+
+use super::plan::Models;
+use crate::trace::Input;
+use anyhow::Context;
+use std::path::Path;
+use std::time::Duration;
+use vectors::model::rtt::Summary;
+use vectors::model::{Conserved, Transform};
+use vectors::{Side, Vector};
+
+/// A host of a replay.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Host {
+    /// Where vectors are initiated.
+    Client,
+    /// Where they are accepted; only *harpoon* has it initiate too.
+    Server,
+}
+
+impl Host {
+    pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// As tables name it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// A connection to be played.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// As it is played.
+    pub(crate) vector: Vector,
+    /// Who opens it.
+    pub(crate) initiator: Host,
+    /// Whether its ends took turns before a model changed that: only such connections have response times to compare (D,
+    /// section 5.1.2).
+    pub(crate) was_sequential: bool,
+}
+
+impl Part {
+    /// The side that `host` plays.
+    pub(crate) fn side(&self, host: Host) -> Side {
+        if host == self.initiator {
+            Side::Initiator
+        } else {
+            Side::Acceptor
+        }
+    }
+
+    /// Octets that `host` sends.
+    pub(crate) fn bytes(&self, host: Host) -> u64 {
+        self.vector.body.bytes(self.side(host))
+    }
+}
+
+/// All parts, by start.
+#[derive(Debug, Default)]
+pub(crate) struct Cast {
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Cast {
+    /// Reads the vectors of `file` that start before `until`, and makes of them what `models` say.
+    ///
+    /// # Errors
+    /// When the file cannot be read, holds more vectors than can be numbered, or a model did not conserve what it must.
+    pub(crate) fn read(
+        file: &Path,
+        models: &Models,
+        until: Option<Duration>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let mut vectors = Vec::new();
+        let mut rtts = Summary::default();
+        for vector in Input::open(file)? {
+            let vector = vector.with_context(|| file.display().to_string())?;
+            if until.is_some_and(|until| vector.start >= until) {
+                continue;
+            }
+            rtts.enter(&vector);
+            vectors.push(vector);
+        }
+        anyhow::ensure!(
+            u32::try_from(vectors.len()).is_ok_and(|count| count < u32::MAX / 2),
+            "{} holds more vectors than can be replayed at once - thin them with 'isobath trace transform --thin'",
+            file.display()
+        );
+        let transform = models.transform(&rtts, seed);
+        let parts = parts(vectors, &transform)?;
+        Ok(Self { parts })
+    }
+
+    /// Octets that `host` sends in all.
+    pub(crate) fn bytes(&self, host: Host) -> u64 {
+        let bytes = self.parts.iter().map(|part| part.bytes(host));
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    /// When the last of them starts.
+    pub(crate) fn last_start(&self) -> Duration {
+        self.parts
+            .last()
+            .map_or(Duration::ZERO, |part| part.vector.start)
+    }
+}
+
+fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part>> {
+    let mut books = Conserved::default();
+    let mut parts = Vec::with_capacity(vectors.len());
+    for (index, vector) in (0..).zip(vectors) {
+        let was_sequential = vector.body.is_sequential();
+        let pieces = transform.apply(vector, index, &mut books);
+        let pieces = [(Host::Client, pieces.forth), (Host::Server, pieces.back)];
+        parts.extend(pieces.into_iter().filter_map(|(initiator, vector)| {
+            Some(Part {
+                vector: vector?,
+                initiator,
+                was_sequential,
+            })
+        }));
+    }
+    anyhow::ensure!(
+        books.holds(),
+        "the model did not keep what it must keep (starts and octets of each end) - this is a mistake of isobath, please tell us"
+    );
+    parts.sort_by_key(|part| part.vector.start);
+    Ok(parts)
+}

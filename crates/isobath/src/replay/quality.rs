@@ -1,0 +1,96 @@
+//! How good the instrument was, and what the reader of a replay should beware of.
+
+use super::summary::Summary;
+use crate::instrument::{INVALID, cpu_use};
+use crate::remarks::List;
+use crate::rrul::run::Ending;
+use record::tables::Cpu;
+use record::{Instrument, Lateness, Status, Warning};
+use serde_json::json;
+use std::time::Duration;
+
+/// Starts later than this (99th percentile) are not those that were asked for.
+pub(crate) const MOST_LATE_MS: f64 = 5.0;
+/// The code of the warning that says so.
+const LATE: &str = "starts_late";
+
+/// The state of the instrument over the run.
+pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Duration) -> Instrument {
+    let whole = Duration::ZERO..=Duration::MAX;
+    let lateness = summary.start_lateness_ms.map(|late| Lateness {
+        of: "starts".to_owned(),
+        late_us: late.in_us(),
+        missed: 0,
+    });
+    let mut instrument = Instrument {
+        cpu: cpu_use(cpu, "client", &whole).into_iter().collect(),
+        lateness: lateness.into_iter().collect(),
+        ..Instrument::default()
+    };
+    let emulator = json!(emulator.as_secs_f64());
+    instrument
+        .more
+        .insert("emulator_cpu_s".to_owned(), emulator);
+    instrument
+}
+
+/// All warnings of a run.
+pub(crate) fn warnings(
+    ending: &Ending,
+    cpu: &[Cpu],
+    summary: &Summary,
+    instrument: &Instrument,
+    uncaptured: u64,
+) -> Vec<Warning> {
+    let mut list = List::default();
+    list.ending(ending, "the figures are of what was played");
+    list.processors(instrument);
+    list.throttled(cpu);
+    list.emulator(&summary.links);
+    if let Some(late) = summary
+        .start_lateness_ms
+        .filter(|late| late.of.p99 > MOST_LATE_MS)
+    {
+        list.add(
+            LATE,
+            format!(
+                "connections were opened late: {:.1} ms at the 99th percentile",
+                late.of.p99
+            ),
+            "replay less at once, by 'isobath trace transform --thin'",
+        );
+    }
+    if uncaptured > 0 {
+        list.add(
+            "capture_incomplete",
+            format!("{uncaptured} packets are not in the capture"),
+            "do not verify with it, or replay less at once",
+        );
+    }
+    let broken = summary.connections.reset + summary.connections.refused;
+    if broken > 0 {
+        list.add(
+            "broken",
+            format!("{broken} connections were refused or broken"),
+            "see the column 'end' of the table 'connections'",
+        );
+    }
+    if summary.drops > 0 {
+        list.add(
+            "dropped",
+            format!("the links dropped {} packets", summary.drops),
+            "nothing is wrong with that; figures of the dissertation are without loss",
+        );
+    }
+    list.0
+}
+
+/// Whether the run was complete, and whether the instrument was up to it.
+pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
+    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
+    match ending {
+        Ending::Complete if has(&INVALID) || has(&[LATE]) => Status::Invalid,
+        Ending::Complete => Status::Complete,
+        _ => Status::Incomplete,
+    }
+}

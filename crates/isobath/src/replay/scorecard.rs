@@ -1,0 +1,105 @@
+//! The end of a replay on a terminal, from `run.json` alone.
+
+use super::plan::Plan;
+use super::summary::{Spread, Summary};
+use crate::page;
+use record::Run;
+
+/// The scorecard of `run`, whose summary is `summary`.
+pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
+    let plan: Option<Plan> = serde_json::from_value(run.plan.clone()).ok();
+    let mut lines = vec![page::title(run, "replay")];
+    lines.extend(plan.as_ref().map(|plan| sentence(plan, summary)));
+    lines.push(String::new());
+    lines.extend(plan.as_ref().map(models));
+    let c = &summary.connections;
+    lines.push(format!(
+        "connections   {} planned, {} completed, {} cut at the end, {} reset, {} refused",
+        c.planned,
+        c.completed,
+        c.unfinished + c.never,
+        c.reset,
+        c.refused
+    ));
+    lines.push(format!(
+        "data          {:.1} of {:.1} MB arrived",
+        summary.bytes.sent as f64 / 1e6,
+        summary.bytes.planned as f64 / 1e6
+    ));
+    lines.push(format!(
+        "load          {:.2} Mbit/s {} (forward), {:.2} Mbit/s back; {:.0} and {:.0} packets/s",
+        summary.throughput_mbps.forward,
+        summary.forward.name(),
+        summary.throughput_mbps.reverse,
+        summary.packets_per_s.forward,
+        summary.packets_per_s.reverse
+    ));
+    lines.push(String::new());
+    lines.push(format!(
+        "              {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "median", "mean", "80 %", "90 %", "99 %"
+    ));
+    let rows = [
+        ("duration", summary.duration_ms, "ms"),
+        ("from connect", summary.duration_from_connect_ms, "ms"),
+        ("response", summary.response_ms, "ms"),
+        ("queue", summary.queue_packets, "packets"),
+        ("", summary.queue_ms, "ms"),
+        ("active", summary.active_connections, "connections"),
+        ("start late", summary.start_lateness_ms, "ms"),
+    ];
+    lines.extend(
+        rows.iter()
+            .filter_map(|(name, spread, unit)| Some(row(name, (*spread)?, unit))),
+    );
+    if let Some(empty) = summary.queue_empty_pct {
+        lines.push(format!(
+            "              the queue was empty {empty:.1} % of the time"
+        ));
+    }
+    lines.push(String::new());
+    lines.extend(page::closing(run));
+    lines.join("\n") + "\n"
+}
+
+fn row(name: &str, spread: Spread, unit: &str) -> String {
+    let figures = [
+        spread.of.p50,
+        spread.of.mean,
+        spread.p80,
+        spread.of.p90,
+        spread.of.p99,
+    ];
+    let figures = figures.map(|figure| format!("{figure:>10.2}")).join(" ");
+    format!("{name:14}{figures} {unit}")
+}
+
+fn sentence(plan: &Plan, summary: &Summary) -> String {
+    let median = |spread: Option<Spread>| {
+        spread.map_or_else(
+            || "-".to_owned(),
+            |spread| format!("{:.0} ms", spread.of.p50),
+        )
+    };
+    let rate = match (plan.bottleneck, plan.constrained) {
+        (Some(rate), true) => format!("a link of {rate}, as much as it carries and a little more"),
+        (Some(rate), false) => format!("a link of {rate}"),
+        (None, _) => "the lab's link".to_owned(),
+    };
+    format!(
+        "Over {rate} half of the connections took less than {}, half of the answers came within {}.",
+        median(summary.duration_ms),
+        median(summary.response_ms)
+    )
+}
+
+fn models(plan: &Plan) -> String {
+    let models = &plan.models;
+    format!(
+        "played        {} of {}, round trips {}, windows {}",
+        models.structure,
+        plan.vectors.display(),
+        models.rtt,
+        models.windows
+    )
+}

@@ -1,0 +1,318 @@
+//! The figures of a replay, from the rows of its tables as they come.
+
+use super::cast::{Cast, Host};
+use super::monitors::Rows;
+use super::plan::{Plan, Way};
+use super::tables::{Connection, Epoch};
+use crate::rrul::lab_books::{LabRows, LinkTruth};
+use record::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stats::quantile;
+use std::time::Duration;
+use units::Rate;
+
+/// What a run of `isobath replay` found.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Summary {
+    /// What became of the connections.
+    pub(crate) connections: Connections,
+    /// Octets of data of both directions.
+    pub(crate) bytes: Bytes,
+    /// How much later than planned connections were opened.
+    pub(crate) start_lateness_ms: Option<Spread>,
+    /// Of complete connections: from the first octet sent to the last one taken (D, section 4.5.2).
+    pub(crate) duration_ms: Option<Spread>,
+    /// Of complete connections: from the beginning of the handshake to the last octet taken.
+    pub(crate) duration_from_connect_ms: Option<Spread>,
+    /// Of all answered requests of connections that were sequential before a model changed that: from the first octet of the request sent
+    /// to the last octet of the response taken (D, section 4.5.3).
+    pub(crate) response_ms: Option<Spread>,
+    /// The queue of the forward direction every 10 ms.
+    pub(crate) queue_packets: Option<Spread>,
+    /// The same as the time it takes to drain; null for a link without a rate.
+    pub(crate) queue_ms: Option<Spread>,
+    /// Share of these moments at which nothing waited, in per cent.
+    pub(crate) queue_empty_pct: Option<f64>,
+    /// Packets dropped by the links in the whole run, whatever the cause.
+    pub(crate) drops: u64,
+    /// Connections that were alive in a second, as a monitor on the link sees them.
+    pub(crate) active_connections: Option<Spread>,
+    /// What the bottleneck carried, IP headers included.
+    pub(crate) throughput_mbps: BothWays,
+    /// The same in packets.
+    pub(crate) packets_per_s: BothWays,
+    /// The part of the run that queue, throughput and active connections are of.
+    pub(crate) window: Window,
+    /// The forward direction: that in which more data was to be sent.
+    pub(crate) forward: Way,
+    /// In a lab: what its links carried, queued and dropped.
+    pub(crate) links: Vec<LinkTruth>,
+}
+
+/// Connections by what became of them.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Connections {
+    /// Those that were to be opened.
+    pub(crate) planned: u64,
+    /// All was said and heard, and both ends closed.
+    pub(crate) completed: u64,
+    /// Broken while they were open.
+    pub(crate) reset: u64,
+    /// Those that could not be made.
+    pub(crate) refused: u64,
+    /// Cut at the end of the run.
+    pub(crate) unfinished: u64,
+    /// Those that were not opened before the end of the run.
+    pub(crate) never: u64,
+}
+
+/// Data of both directions.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Bytes {
+    /// Octets that were to be sent.
+    pub(crate) planned: u64,
+    /// Octets that arrived.
+    pub(crate) sent: u64,
+}
+
+/// A figure for each direction of the bottleneck.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct BothWays {
+    /// In the direction in which more was to be sent.
+    pub(crate) forward: f64,
+    /// In the other.
+    pub(crate) reverse: f64,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Window {
+    /// Its beginning, after the first planned start.
+    pub(crate) from_s: f64,
+    /// Its end.
+    pub(crate) to_s: f64,
+}
+
+/// A distribution, with the 80th percentile that D prints.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    #[serde(flatten)]
+    pub(crate) of: Distribution,
+    /// 80th percentile.
+    pub(crate) p80: f64,
+    /// Standard deviation.
+    pub(crate) sd: f64,
+}
+
+impl Spread {
+    /// The distribution in microseconds, of one in milliseconds.
+    pub(crate) const fn in_us(&self) -> Distribution {
+        let of = self.of;
+        Distribution {
+            n: of.n,
+            min: of.min * 1e3,
+            mean: of.mean * 1e3,
+            p50: of.p50 * 1e3,
+            p90: of.p90 * 1e3,
+            p95: of.p95 * 1e3,
+            p99: of.p99 * 1e3,
+            max: of.max * 1e3,
+        }
+    }
+
+    fn of(samples: &[f64]) -> Option<Self> {
+        let of = Distribution::of(samples.iter().copied())?;
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let squares = sorted.iter().map(|sample| (sample - of.mean).powi(2));
+        let variance = squares.sum::<f64>() / sorted.len() as f64;
+        Some(Self {
+            of,
+            p80: quantile(&sorted, 0.8)?,
+            sd: variance.sqrt(),
+        })
+    }
+}
+
+/// Figures in the making.
+pub(crate) struct Figures {
+    connections: Connections,
+    bytes: Bytes,
+    forward: Way,
+    /// Of the run, after its start, in nanoseconds; the end follows from the plan, or is known at the end.
+    window: [u64; 2],
+    planned_end: bool,
+    lateness: Vec<f64>,
+    durations: Vec<f64>,
+    from_connect: Vec<f64>,
+    responses: Vec<f64>,
+    /// Time, packets and octets that waited in the forward direction.
+    queue: Vec<(u64, u64, u64)>,
+    /// Packets and octets that left each way in each second.
+    carried: [Vec<[u64; 2]>; 2],
+    /// Time and connections.
+    active: Vec<(u64, u32)>,
+}
+
+impl Figures {
+    pub(crate) fn new(plan: &Plan, cast: &Cast) -> Self {
+        let bytes = Host::BOTH.map(|host| cast.bytes(host));
+        Self {
+            connections: Connections {
+                planned: cast.parts.len() as u64,
+                ..Connections::default()
+            },
+            bytes: Bytes {
+                planned: bytes[0].saturating_add(bytes[1]),
+                sent: 0,
+            },
+            forward: plan.forward,
+            window: plan.window(Duration::MAX).map(nanos),
+            planned_end: plan.duration.is_some(),
+            lateness: Vec::new(),
+            durations: Vec::new(),
+            from_connect: Vec::new(),
+            responses: Vec::new(),
+            queue: Vec::new(),
+            carried: [Vec::new(), Vec::new()],
+            active: Vec::new(),
+        }
+    }
+
+    /// Connections that are over.
+    pub(crate) const fn ended(&self) -> u64 {
+        let c = &self.connections;
+        c.completed + c.reset + c.refused + c.unfinished
+    }
+
+    /// A connection is over.
+    pub(crate) fn connection(&mut self, row: &Connection) {
+        let counts = &mut self.connections;
+        *match row.end.as_ref() {
+            "complete" => &mut counts.completed,
+            "reset" => &mut counts.reset,
+            "refused" => &mut counts.refused,
+            _ => &mut counts.unfinished,
+        } += 1;
+        self.bytes.sent += row.received_by_acceptor + row.received_by_initiator;
+        let ms = |from: u64, to: u64| to.saturating_sub(from) as f64 / 1e6;
+        if let Some(started) = row.started_ns {
+            self.lateness.push(ms(row.planned_ns, started));
+        }
+        if row.end.as_ref() != "complete" {
+            return;
+        }
+        let Some(last) = row.last_byte_ns else {
+            return;
+        };
+        self.durations
+            .extend(row.first_byte_ns.map(|first| ms(first, last)));
+        self.from_connect
+            .extend(row.started_ns.map(|started| ms(started, last)));
+    }
+
+    /// A request of a connection that was sequential was answered.
+    pub(crate) fn answered(&mut self, row: &Epoch) {
+        self.responses.push(row.response_ms);
+    }
+
+    /// The emulator's books.
+    pub(crate) fn lab(&mut self, rows: &LabRows) {
+        let forward = self.forward.name();
+        let queue = rows
+            .queue
+            .iter()
+            .filter(|row| row.direction.as_ref() == forward);
+        self.queue
+            .extend(queue.map(|row| (row.t_ns, row.packets, row.bytes)));
+        for row in &rows.counters {
+            let way = usize::from(row.direction.as_ref() != forward);
+            let second = usize::try_from(row.t_ns / 1_000_000_000).unwrap_or(usize::MAX);
+            let seconds = &mut self.carried[way];
+            if seconds.len() <= second {
+                seconds.resize(second + 1, [0; 2]);
+            }
+            seconds[second][0] += row.packets;
+            seconds[second][1] += row.bytes;
+        }
+    }
+
+    /// What the monitors on the link saw.
+    pub(crate) fn monitors(&mut self, rows: &Rows) {
+        let active = rows.active.iter();
+        self.active
+            .extend(active.map(|row| (row.t_ns, row.connections)));
+    }
+
+    /// What was found in a run of this `length`, over a bottleneck of this `rate`.
+    pub(crate) fn summary(
+        mut self,
+        plan: &Plan,
+        length: Duration,
+        rate: Option<Rate>,
+        links: Vec<LinkTruth>,
+    ) -> Summary {
+        if !self.planned_end {
+            self.window = plan.window(length).map(nanos);
+        }
+        let [from, to] = self.window;
+        let inside = |t_ns: u64| (from..to).contains(&t_ns);
+        let queue: Vec<_> = self.queue.iter().filter(|row| inside(row.0)).collect();
+        let packets: Vec<f64> = queue.iter().map(|row| row.1 as f64).collect();
+        let drain = |rate: Rate| {
+            let ms = queue
+                .iter()
+                .map(|row| rate.time_for(row.2).as_secs_f64() * 1e3);
+            Spread::of(&ms.collect::<Vec<_>>())
+        };
+        let empty = packets.iter().filter(|packets| **packets < 0.5).count();
+        let active = self.active.iter().filter(|row| inside(row.0));
+        let active: Vec<f64> = active.map(|row| f64::from(row.1)).collect();
+        let carried = self.carried.each_ref().map(|way| mean(way, from, to));
+        let ways = |figure: usize, scale: f64| BothWays {
+            forward: carried[0][figure] * scale,
+            reverse: carried[1][figure] * scale,
+        };
+        self.connections.never = self.connections.planned.saturating_sub(self.ended());
+        let drops = |link: &LinkTruth| link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
+        Summary {
+            connections: self.connections,
+            bytes: self.bytes,
+            start_lateness_ms: Spread::of(&self.lateness),
+            duration_ms: Spread::of(&self.durations),
+            duration_from_connect_ms: Spread::of(&self.from_connect),
+            response_ms: Spread::of(&self.responses),
+            queue_empty_pct: (!packets.is_empty())
+                .then(|| empty as f64 * 100.0 / packets.len() as f64),
+            queue_packets: Spread::of(&packets),
+            queue_ms: rate.and_then(drain),
+            drops: links.iter().map(drops).sum(),
+            active_connections: Spread::of(&active),
+            throughput_mbps: ways(1, 8e-6),
+            packets_per_s: ways(0, 1.0),
+            window: Window {
+                from_s: from as f64 / 1e9,
+                to_s: to as f64 / 1e9,
+            },
+            forward: self.forward,
+            links,
+        }
+    }
+}
+
+/// Packets and octets a second on average over the whole seconds between two moments.
+fn mean(seconds: &[[u64; 2]], from: u64, to: u64) -> [f64; 2] {
+    let second = |t_ns: u64| usize::try_from(t_ns / 1_000_000_000).unwrap_or(usize::MAX);
+    let (from, to) = (
+        second(from.div_ceil(1_000_000_000) * 1_000_000_000),
+        second(to).min(seconds.len()),
+    );
+    let inside = seconds.get(from..to).unwrap_or_default();
+    let sum = |figure: usize| inside.iter().map(|second| second[figure]).sum::<u64>() as f64;
+    [0, 1].map(|figure| sum(figure) / inside.len().max(1) as f64)
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,93 @@
+//! The tables of a `replay` record. Times count from the first planned start, on the client's clock.
+
+use record::{Label, table};
+
+table! {
+    /// A connection: what it was to be, and what became of it. The two ends of a lab have the same clock.
+    pub(crate) struct Connection in "connections" {
+        /// By which other tables name it: its place in the order of planned starts, from 0.
+        number: u64,
+        /// When it was to be opened.
+        planned_ns: u64 => "ns",
+        /// When its initiator began to open it; null when it never did.
+        started_ns: Option<u64> => "ns",
+        /// When its initiator had it.
+        established_ns: Option<u64> => "ns",
+        /// When an end first gave an octet to its kernel.
+        first_byte_ns: Option<u64> => "ns",
+        /// When an end last took an octet from its kernel.
+        last_byte_ns: Option<u64> => "ns",
+        /// When both ends had closed.
+        closed_ns: Option<u64> => "ns",
+        /// The host that opened it: `client` or `server`.
+        initiator: Label,
+        /// Whether its ends took turns before a model changed that.
+        sequential: bool,
+        /// Round-trip time that was added for it.
+        rtt_us: u32 => "us",
+        /// Octets that its initiator was to send.
+        request_bytes: u64 => "bytes",
+        /// Octets that its acceptor was to send.
+        response_bytes: u64 => "bytes",
+        /// Octets that its acceptor took.
+        received_by_acceptor: u64 => "bytes",
+        /// Octets that its initiator took.
+        received_by_initiator: u64 => "bytes",
+        /// Its epochs; 0 when its ends do not take turns.
+        epochs: u32,
+        /// What became of it: `complete`; `reset`; `refused` when it could not be made; `unfinished` when it was cut.
+        end: Label,
+        /// Segments that both ends sent again.
+        retransmits: Option<u32> => "segments",
+    }
+}
+
+table! {
+    /// A request that was answered.
+    pub(crate) struct Epoch in "epochs" {
+        /// Which connection, as `connections.number`.
+        connection: u64,
+        /// Which of its epochs, from 0.
+        number: u32,
+        /// When the first octet of the request was given to the kernel.
+        t_ns: u64 => "ns",
+        /// Octets of the request.
+        request_bytes: u64 => "bytes",
+        /// Octets of the response.
+        response_bytes: u64 => "bytes",
+        /// From there until the last octet of the response was taken from the kernel.
+        response_ms: f64 => "ms",
+    }
+}
+
+table! {
+    /// What arrived at the queue of one direction of the bottleneck in 100 us; bins without traffic are left out.
+    pub(crate) struct Offered in "offered" {
+        /// Start of the bin.
+        t_ns: u64 => "ns",
+        /// The link's name in the topology.
+        link: Label,
+        /// Which of its directions: `up` is from the first node in its name to the second.
+        direction: Label,
+        /// Packets that arrived.
+        packets: u64 => "packets",
+        /// Bytes that arrived, IP headers and the link's overhead included.
+        bytes: u64 => "bytes",
+    }
+}
+
+table! {
+    /// One second, as a monitor on the link sees connections: by their SYN, FIN and RST.
+    pub(crate) struct Active in "active" {
+        /// Start of the second.
+        t_ns: u64 => "ns",
+        /// Segments with SYN and without ACK.
+        syn: u32 => "segments",
+        /// Segments with FIN.
+        fin: u32 => "segments",
+        /// Segments with RST.
+        rst: u32 => "segments",
+        /// Connections that were alive in any part of it: a SYN has been seen, and no FIN or RST before this second.
+        connections: u32,
+    }
+}
