@@ -5,7 +5,7 @@ use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
-use crate::{btc, calibrate};
+use crate::{btc, calibrate, replay};
 use anyhow::{Context, anyhow};
 use record::{HISTORY, Record, Run};
 use std::path::PathBuf;
@@ -61,6 +61,9 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
             let findings = btc::findings::Findings::read(record)?;
             run.summary = serde_json::to_value(btc::summary::summarise(&plan, &findings))?;
         }
+        "replay" if is_empty => {
+            run.summary = serde_json::to_value(replay::summary::Figures::of_record(record)?)?;
+        }
         _ => {}
     }
     Ok(run)
@@ -80,6 +83,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             Ok(format!("{card}{}", series(run)))
         }
         "btc" | "sim-btc" => Ok(btc::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        "replay" => Ok(replay::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

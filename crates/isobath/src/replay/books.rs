@@ -3,6 +3,7 @@
 use super::cast::Part;
 use super::live::{End, Half};
 use super::tables::Connection;
+use super::tuples::Tuples;
 use std::collections::HashMap;
 use units::Instant;
 use vectors::Side;
@@ -44,12 +45,16 @@ pub(crate) fn row(
     part: &Part,
     number: u32,
     ends: [Option<Half>; 2],
+    tuples: &[Tuples; 2],
     origin: Instant,
 ) -> Connection {
     let at = |at: Instant| u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX);
     let known = || ends.iter().flatten();
     let [initiator, acceptor] = &ends;
     let rtt = part.vector.min_rtt.unwrap_or_default();
+    let tuple = initiator.and_then(|half| half.tuple);
+    let tuples = &tuples[part.initiator as usize];
+    let ports = tuple.map(|tuple| tuples.addresses(tuple).map(|address| address.port()));
     let bytes = |side| part.vector.body.bytes(side);
     let closed = || known().map(|half| half.closed).collect::<Option<Vec<_>>>();
     let both = initiator.is_some() && acceptor.is_some();
@@ -57,7 +62,7 @@ pub(crate) fn row(
         .filter_map(|half| half.retransmits)
         .reduce(u32::saturating_add);
     Connection {
-        number: number.into(),
+        connection: number.into(),
         planned_ns: u64::try_from(part.vector.start.as_nanos()).unwrap_or(u64::MAX),
         started_ns: initiator.map(|half| at(half.started)),
         established_ns: initiator.and_then(|half| half.established).map(at),
@@ -68,6 +73,8 @@ pub(crate) fn row(
             .and_then(|ends| ends.into_iter().max())
             .map(at),
         initiator: part.initiator.name().into(),
+        source_port: ports.map(|[source, _]| source),
+        destination_port: ports.map(|[_, destination]| destination),
         sequential: part.was_sequential,
         rtt_us: u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX),
         request_bytes: bytes(Side::Initiator),

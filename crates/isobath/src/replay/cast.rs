@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 use vectors::model::rtt::Summary;
 use vectors::model::{Conserved, Transform};
-use vectors::{Side, Vector};
+use vectors::{Side, Transport, Vector};
 
 /// A host of a replay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,6 +69,8 @@ impl Part {
 #[derive(Debug, Default)]
 pub(crate) struct Cast {
     pub(crate) parts: Vec<Part>,
+    /// Flows of UDP of the file, which are not played.
+    pub(crate) udp: u64,
 }
 
 impl Cast {
@@ -82,11 +84,15 @@ impl Cast {
         until: Option<Duration>,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let mut vectors = Vec::new();
+        let (mut vectors, mut udp) = (Vec::new(), 0);
         let mut rtts = Summary::default();
         for vector in Input::open(file)? {
             let vector = vector.with_context(|| file.display().to_string())?;
             if until.is_some_and(|until| vector.start >= until) {
+                continue;
+            }
+            if vector.transport == Transport::Udp {
+                udp += 1;
                 continue;
             }
             rtts.enter(&vector);
@@ -99,7 +105,7 @@ impl Cast {
         );
         let transform = models.transform(&rtts, seed);
         let parts = parts(vectors, &transform)?;
-        Ok(Self { parts })
+        Ok(Self { parts, udp })
     }
 
     /// Octets that `host` sends in all.

@@ -167,9 +167,7 @@ impl<'a> Engine<'a> {
             return;
         };
         if let Ok(socket) = self.connect(part, tuple, number) {
-            let mut live = Live::new(socket, part, number, Side::Initiator, now);
-            live.tuple = Some(tuple);
-            self.enter(live);
+            self.enter(Live::new(socket, part, number, Side::Initiator, now).by(tuple));
         } else {
             self.free.push_back(tuple);
             self.never(number, now);
@@ -343,7 +341,7 @@ impl<'a> Engine<'a> {
                 continue;
             };
             self.stage.open.fetch_sub(1, Ordering::Relaxed);
-            self.free.extend(live.tuple);
+            self.free.extend(live.tuple());
             self.news.halves.push(live.bury(false));
         }
     }

@@ -157,6 +157,7 @@ mod tests {
         };
         Part {
             vector: Vector {
+                transport: vectors::Transport::Tcp,
                 start: Duration::from_secs(start_s),
                 ids: [0; 2],
                 windows: [65_535; 2],
@@ -182,7 +183,7 @@ mod tests {
             part(6, 2, Host::Server),
             part(100, 0, Host::Client),
         ];
-        let forecast = Forecast::of(&Cast { parts }, None);
+        let forecast = Forecast::of(&Cast { parts, udp: 0 }, None);
         assert_eq!((forecast.connections, forecast.open), (4, 2));
         assert_eq!(forecast.starts_per_s, 1);
         // A pair of ports rests for a minute.
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn nothing_is_open_after_the_end() {
         let parts = vec![part(0, 1_000, Host::Client), part(40, 0, Host::Client)];
-        let forecast = Forecast::of(&Cast { parts }, Some(Duration::from_secs(30)));
+        let forecast = Forecast::of(&Cast { parts, udp: 0 }, Some(Duration::from_secs(30)));
         assert_eq!(forecast.open, 1);
     }
 

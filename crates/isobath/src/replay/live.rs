@@ -50,6 +50,8 @@ pub(crate) struct Half {
     /// The connection, by its place among the parts.
     pub(crate) number: u32,
     pub(crate) side: Side,
+    /// The pair of ports, of an initiator.
+    pub(crate) tuple: Option<u32>,
     /// When the connection was asked for, at the initiator, or accepted.
     pub(crate) started: Instant,
     pub(crate) established: Option<Instant>,
@@ -68,6 +70,7 @@ impl Half {
         Self {
             number,
             side: Side::Initiator,
+            tuple: None,
             started: now,
             established: None,
             first_sent: None,
@@ -94,8 +97,6 @@ pub(crate) struct Live {
     socket: Socket,
     player: Player,
     half: Half,
-    /// The pair of ports, to be given back by the initiator.
-    pub(crate) tuple: Option<u32>,
     connecting: bool,
     peer_closed: bool,
     closed: bool,
@@ -127,6 +128,7 @@ impl Live {
             half: Half {
                 number,
                 side,
+                tuple: None,
                 started,
                 established: None,
                 first_sent: None,
@@ -137,7 +139,6 @@ impl Live {
                 retransmits: None,
                 end: End::Cut,
             },
-            tuple: None,
             connecting: side == Side::Initiator,
             peer_closed: false,
             closed: false,
@@ -151,6 +152,17 @@ impl Live {
 
     pub(crate) const fn number(&self) -> u32 {
         self.half.number
+    }
+
+    /// An initiator by this pair of ports.
+    pub(crate) const fn by(mut self, tuple: u32) -> Self {
+        self.half.tuple = Some(tuple);
+        self
+    }
+
+    /// The pair of ports, to be given back by the initiator.
+    pub(crate) const fn tuple(&self) -> Option<u32> {
+        self.half.tuple
     }
 
     pub(crate) const fn socket(&self) -> &Socket {

@@ -14,6 +14,8 @@
 //! - [`monitors`], [`active`]: what is seen at the bottleneck.
 //! - [`run`]: both hosts, the lab and the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
 //!
+//! - [`verify`]: whether it was what was asked for.
+//!
 //! The distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and no proxy
 //! is between.
 
@@ -31,6 +33,7 @@ pub(crate) mod scorecard;
 pub(crate) mod summary;
 pub(crate) mod tables;
 pub(crate) mod tuples;
+pub(crate) mod verify;
 
 use std::time::Duration;
 

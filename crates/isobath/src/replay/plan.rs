@@ -35,7 +35,7 @@ impl Models {
         Transform {
             structure: self.structure,
             latencies: self.latencies,
-            rtts: self.rtt.resolve(set),
+            rtts: Some(self.rtt.resolve(set)),
             windows: self.windows,
             seed,
         }

@@ -14,6 +14,15 @@ pub(crate) const MOST_LATE_MS: f64 = 5.0;
 /// The code of the warning that says so.
 const LATE: &str = "starts_late";
 
+/// What is missing from a run for reasons of our own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeftOut {
+    /// Flows of UDP that were not played.
+    pub(crate) udp: u64,
+    /// Packets that are not in the capture.
+    pub(crate) packets: u64,
+}
+
 /// The state of the instrument over the run.
 pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Duration) -> Instrument {
     let whole = Duration::ZERO..=Duration::MAX;
@@ -40,7 +49,7 @@ pub(crate) fn warnings(
     cpu: &[Cpu],
     summary: &Summary,
     instrument: &Instrument,
-    uncaptured: u64,
+    left_out: LeftOut,
 ) -> Vec<Warning> {
     let mut list = List::default();
     list.ending(ending, "the figures are of what was played");
@@ -60,10 +69,17 @@ pub(crate) fn warnings(
             "replay less at once, by 'isobath trace transform --thin'",
         );
     }
-    if uncaptured > 0 {
+    if left_out.udp > 0 {
+        list.add(
+            "udp_left_out",
+            format!("{} flows of UDP were not played", left_out.udp),
+            "the load is that of the connections of TCP alone",
+        );
+    }
+    if left_out.packets > 0 {
         list.add(
             "capture_incomplete",
-            format!("{uncaptured} packets are not in the capture"),
+            format!("{} packets are not in the capture", left_out.packets),
             "do not verify with it, or replay less at once",
         );
     }

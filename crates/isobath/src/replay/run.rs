@@ -282,7 +282,7 @@ impl<'a> Collector<'a> {
         for (number, epoch) in news.answered {
             let row = Epoch {
                 connection: number.into(),
-                number: epoch.epoch,
+                epoch: epoch.epoch,
                 t_ns: self.since_origin(epoch.asked),
                 request_bytes: epoch.request,
                 response_bytes: epoch.response,
@@ -304,7 +304,7 @@ impl<'a> Collector<'a> {
         let Some(part) = self.context.cast.parts.get(number as usize) else {
             return;
         };
-        let row = books::row(part, number, ends, self.origin);
+        let row = books::row(part, number, ends, &self.stage.tuples, self.origin);
         self.figures.connection(&row);
         self.connections.push(row);
     }

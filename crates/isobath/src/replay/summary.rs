@@ -5,10 +5,13 @@ use super::monitors::Rows;
 use super::plan::{Plan, Way};
 use super::tables::{Connection, Epoch};
 use crate::rrul::lab_books::{LabRows, LinkTruth};
-use record::Distribution;
+use record::{Distribution, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::hurst::{Hurst, octaves};
 use stats::quantile;
+use stats::series::variation;
+use std::collections::HashSet;
 use std::time::Duration;
 use units::Rate;
 
@@ -42,6 +45,8 @@ pub(crate) struct Summary {
     pub(crate) throughput_mbps: BothWays,
     /// The same in packets.
     pub(crate) packets_per_s: BothWays,
+    /// What came to the bottleneck's queue in the forward direction.
+    pub(crate) arrivals: Option<Arrivals>,
     /// The part of the run that queue, throughput and active connections are of.
     pub(crate) window: Window,
     /// The forward direction: that in which more data was to be sent.
@@ -83,6 +88,35 @@ pub(crate) struct BothWays {
     pub(crate) forward: f64,
     /// In the other.
     pub(crate) reverse: f64,
+}
+
+/// Packets that came to a queue.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Arrivals {
+    /// On average, in thousands a second.
+    pub(crate) mean_kpps: f64,
+    /// Coefficient of variation in bins of 1 s.
+    pub(crate) cov_1s: Option<f64>,
+    /// The same in bins of 10 ms.
+    pub(crate) cov_10ms: Option<f64>,
+    /// The Hurst parameter by wavelets, from bins of 1 ms.
+    pub(crate) hurst: Option<Hurst>,
+}
+
+impl Arrivals {
+    /// Of the packets in each millisecond.
+    fn of(millis: &[f64]) -> Option<Self> {
+        let of_bins = |count: usize| {
+            let sums = millis.chunks_exact(count).map(|bins| bins.iter().sum());
+            variation(&sums.collect::<Vec<f64>>())
+        };
+        (!millis.is_empty()).then(|| Self {
+            mean_kpps: millis.iter().sum::<f64>() / millis.len() as f64,
+            cov_1s: of_bins(1_000),
+            cov_10ms: of_bins(10),
+            hurst: Hurst::of(&octaves(millis)),
+        })
+    }
 }
 
 /// A part of a run.
@@ -153,18 +187,75 @@ pub(crate) struct Figures {
     carried: [Vec<[u64; 2]>; 2],
     /// Time and connections.
     active: Vec<(u64, u32)>,
+    /// Packets that came to the queue of the forward direction in each millisecond.
+    offered: Vec<f64>,
 }
 
 impl Figures {
     pub(crate) fn new(plan: &Plan, cast: &Cast) -> Self {
         let bytes = Host::BOTH.map(|host| cast.bytes(host));
+        Self::of(
+            plan,
+            cast.parts.len() as u64,
+            bytes[0].saturating_add(bytes[1]),
+        )
+    }
+
+    /// Of a record whose run was killed before it could write a summary; what was to be sent is what the connections that are in it were to send.
+    ///
+    /// # Errors
+    /// When the plan or a table cannot be read.
+    pub(crate) fn of_record(record: &Record) -> anyhow::Result<Summary> {
+        let run = record.run();
+        let plan: Plan = serde_json::from_value(run.plan.clone())?;
+        let rows: Vec<Connection> = record.rows()?;
+        let bytes = rows
+            .iter()
+            .map(|row| row.request_bytes + row.response_bytes);
+        let planned = run.plan["forecast"]["connections"].as_u64();
+        let mut figures = Self::of(
+            &plan,
+            planned.unwrap_or(rows.len() as u64),
+            bytes.fold(0, u64::saturating_add),
+        );
+        let concurrent = rows.iter().filter(|row| !row.sequential);
+        let concurrent: HashSet<u64> = concurrent.map(|row| row.connection).collect();
+        for row in &rows {
+            figures.connection(row);
+        }
+        let epochs: Vec<Epoch> = record.rows()?;
+        let sequential = epochs
+            .iter()
+            .filter(|row| !concurrent.contains(&row.connection));
+        for row in sequential {
+            figures.answered(row);
+        }
+        figures.lab(&LabRows {
+            queue: record.rows()?,
+            counters: record.rows()?,
+            ..LabRows::default()
+        });
+        figures.monitors(&Rows {
+            offered: record.rows()?,
+            active: record.rows()?,
+        });
+        let last = figures.queue.last().map_or(0, |row| row.0);
+        Ok(figures.summary(
+            &plan,
+            Duration::from_nanos(last),
+            plan.bottleneck,
+            Vec::new(),
+        ))
+    }
+
+    fn of(plan: &Plan, planned: u64, bytes: u64) -> Self {
         Self {
             connections: Connections {
-                planned: cast.parts.len() as u64,
+                planned,
                 ..Connections::default()
             },
             bytes: Bytes {
-                planned: bytes[0].saturating_add(bytes[1]),
+                planned: bytes,
                 sent: 0,
             },
             forward: plan.forward,
@@ -177,6 +268,7 @@ impl Figures {
             queue: Vec::new(),
             carried: [Vec::new(), Vec::new()],
             active: Vec::new(),
+            offered: Vec::new(),
         }
     }
 
@@ -291,6 +383,7 @@ impl Figures {
             active_connections: Spread::of(&active),
             throughput_mbps: ways(1, 8e-6),
             packets_per_s: ways(0, 1.0),
+            arrivals: Arrivals::of(between(&self.offered, from, to)),
             window: Window {
                 from_s: from as f64 / 1e9,
                 to_s: to as f64 / 1e9,
@@ -299,6 +392,14 @@ impl Figures {
             links,
         }
     }
+}
+
+/// The bins of 1 ms between two moments.
+fn between(millis: &[f64], from: u64, to: u64) -> &[f64] {
+    let bin = |t_ns: u64| {
+        usize::try_from(t_ns / 1_000_000).map_or(millis.len(), |bin| bin.min(millis.len()))
+    };
+    millis.get(bin(from)..bin(to)).unwrap_or_default()
 }
 
 /// Packets and octets a second on average over the whole seconds between two moments.
@@ -316,3 +417,6 @@ fn mean(seconds: &[[u64; 2]], from: u64, to: u64) -> [f64; 2] {
 fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

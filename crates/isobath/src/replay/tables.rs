@@ -1,12 +1,17 @@
 //! The tables of a `replay` record. Times count from the first planned start, on the client's clock.
 
+#![expect(
+    clippy::struct_field_names,
+    reason = "tables that point to each other name a column alike"
+)]
+
 use record::{Label, table};
 
 table! {
     /// A connection: what it was to be, and what became of it. The two ends of a lab have the same clock.
     pub(crate) struct Connection in "connections" {
         /// By which other tables name it: its place in the order of planned starts, from 0.
-        number: u64,
+        connection: u64,
         /// When it was to be opened.
         planned_ns: u64 => "ns",
         /// When its initiator began to open it; null when it never did.
@@ -21,6 +26,10 @@ table! {
         closed_ns: Option<u64> => "ns",
         /// The host that opened it: `client` or `server`.
         initiator: Label,
+        /// The port that it was opened from; null when it never was.
+        source_port: Option<u16>,
+        /// The port that it was opened to.
+        destination_port: Option<u16>,
         /// Whether its ends took turns before a model changed that.
         sequential: bool,
         /// Round-trip time that was added for it.
@@ -45,10 +54,10 @@ table! {
 table! {
     /// A request that was answered.
     pub(crate) struct Epoch in "epochs" {
-        /// Which connection, as `connections.number`.
+        /// Which connection, as `connections.connection`.
         connection: u64,
         /// Which of its epochs, from 0.
-        number: u32,
+        epoch: u32,
         /// When the first octet of the request was given to the kernel.
         t_ns: u64 => "ns",
         /// Octets of the request.

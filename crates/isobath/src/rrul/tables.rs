@@ -332,6 +332,7 @@ impl Tables {
             queue,
             counters,
             packets,
+            extra: _,
         } = std::mem::take(&mut self.lab_rows);
         out.append(&queue)?;
         out.append(&counters)?;

@@ -187,9 +187,8 @@ impl Rewriting {
             before.span = before.span.max(Span(vector.start));
             let place = u64::try_from(index).unwrap_or(u64::MAX);
             match &self.scaling {
-                Laid::None => {}
                 Laid::Thin(thinning) if !thinning.keeps(place) => continue,
-                Laid::Thin(_) => {}
+                Laid::None | Laid::Thin(_) => {}
                 Laid::Time(scaling) => scaling.apply(&mut vector),
                 Laid::Picks { .. } => {
                     let here = picks.partition_point(|(pick, _)| pick.index == index);

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 32] = [
+    let verbs: [&[&str]; 34] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -36,6 +36,8 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["trace", "convert"],
         &["trace", "transform"],
         &["trace", "synth"],
+        &["replay"],
+        &["replay", "verify"],
         &["experiment"],
         &["experiment", "list"],
         &["experiment", "run"],

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 
-const LABS: [&str; 22] = [
+const LABS: [&str; 23] = [
     "lan",
     "fiber",
     "gigabit",

@@ -26,6 +26,7 @@ mod measure;
 mod mistakes;
 mod packet_log;
 mod records;
+mod replay;
 mod sets;
 mod sim;
 mod support;

@@ -18,15 +18,37 @@ const OTHER_FILES: u64 = 200;
 #[command(
     after_help = "Exit status: 0 replayed; 3 could not be; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(super) verb: Option<Verb>,
     #[command(flatten)]
     pub(super) play: Play,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    /// Whether a replay was what was asked for: extract its capture again and compare.
+    Verify(Verify),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 the replay was what was asked for; 1 it was not; 5 too little was captured to tell."
+)]
+pub(crate) struct Verify {
+    /// The replay's record.
+    pub(super) run: PathBuf,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Play {
     /// Vectors, in any format.
-    pub(super) vectors: PathBuf,
+    #[arg(required = true)]
+    vectors: Option<PathBuf>,
     /// The emulated network to play in: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME", default_value = "dumbbell")]
     pub(super) lab: String,
@@ -81,7 +103,7 @@ impl Play {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let sixth = Span(self.duration.unwrap_or_default().0 / 6);
         let plan = Plan {
-            vectors: self.vectors.clone(),
+            vectors: self.vectors.clone().unwrap_or_default(),
             models: Models {
                 structure: self.structure,
                 rtt: self.rtt,

@@ -6,28 +6,49 @@ mod progress;
 pub(crate) use args::Args;
 
 use super::begin::{self, Opened};
-use super::{Usage, common};
+use super::{Usage, common, print};
 use crate::host;
 use crate::replay::cast::{Cast, Host};
 use crate::replay::forecast::Forecast;
 use crate::replay::monitors::SNAP;
 use crate::replay::plan::{Plan, Way};
+use crate::replay::quality::LeftOut;
 use crate::replay::run::{self, Context, Outcome};
-use crate::replay::{quality, scorecard};
+use crate::replay::{quality, scorecard, verify};
 use crate::rrul::run::Ending;
 use anyhow::anyhow;
-use args::Play;
+use args::{Play, Verb, Verify};
 use jiff::Timestamp;
 use lab::{Network, Topology, profiles};
 use path::{Assigned, StageSpec};
-use record::Run;
+use record::{Run, Verdict};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use sys::process;
 use units::Rate;
 
+/// Exit status when nothing could be told.
+const INCONCLUSIVE: u8 = 5;
+
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    play(&args.play)
+    match &args.verb {
+        Some(Verb::Verify(args)) => verify(args),
+        None => play(&args.play),
+    }
+}
+
+fn verify(args: &Verify) -> anyhow::Result<u8> {
+    let (fidelity, _) = verify::verify(&args.run)?;
+    if args.json {
+        print(&serde_json::to_string_pretty(&fidelity)?)?;
+    } else {
+        print(&verify::words(&fidelity))?;
+    }
+    Ok(match fidelity.verdict {
+        Verdict::Pass => 0,
+        Verdict::Fail => 1,
+        Verdict::Inconclusive | Verdict::Error => INCONCLUSIVE,
+    })
 }
 
 fn play(args: &Play) -> anyhow::Result<u8> {
@@ -62,7 +83,7 @@ fn play(args: &Play) -> anyhow::Result<u8> {
     };
     let outcome = run::run(&context, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
-    let ending = conclude(&mut run, &plan, outcome, &network)?;
+    let ending = conclude(&mut run, &plan, outcome, cast.udp, &network)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
@@ -145,6 +166,7 @@ fn conclude(
     run: &mut Run,
     plan: &Plan,
     outcome: Outcome,
+    udp: u64,
     network: &Network,
 ) -> anyhow::Result<Ending> {
     let rate = rate(network.topology(), plan.forward);
@@ -153,12 +175,13 @@ fn conclude(
         figures,
         cpu,
         truth,
-        uncaptured,
+        uncaptured: packets,
         length,
     } = outcome;
+    let left_out = LeftOut { udp, packets };
     let summary = figures.summary(plan, length, rate, truth);
     run.instrument = quality::instrument(&cpu, &summary, network.cpu());
-    run.warnings = quality::warnings(&ending, &cpu, &summary, &run.instrument, uncaptured);
+    run.warnings = quality::warnings(&ending, &cpu, &summary, &run.instrument, left_out);
     run.status = quality::status(&ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;
     Ok(ending)

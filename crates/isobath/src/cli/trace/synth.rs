@@ -6,6 +6,7 @@ use crate::trace::{Input, Share, load, statements, words};
 use anyhow::{Context, anyhow};
 use record::{Run, Status};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -91,12 +92,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     tell(&run, args.json, || {
         let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
         card.push_str("              a fit to what is printed of it, not the trace; ");
-        card.push_str(&match &args.like {
-            Some(like) => format!("quantities go together as in {}\n", like.display()),
-            None => "quantities are drawn independently of each other\n".to_owned(),
-        });
-        card += &format!("made          {}\n", load::words(&load));
-        card += &format!("octets        {}\n\n", sizes(&fit, &describer));
+        // Writing to a string cannot fail.
+        let _ = match &args.like {
+            Some(like) => writeln!(card, "quantities go together as in {}", like.display()),
+            None => writeln!(card, "quantities are drawn independently of each other"),
+        };
+        let _ = writeln!(card, "made          {}", load::words(&load));
+        let _ = writeln!(card, "octets        {}\n", sizes(&fit, &describer));
         card + &statements::table(&rows) + &args.target.line()
     })
 }

@@ -6,6 +6,7 @@ use crate::trace::{Input, Output, Rewriting, Scaling, Share, load, words};
 use anyhow::anyhow;
 use record::{Run, Status, Warning};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use units::{Rate, Span};
 use vectors::Side;
@@ -13,6 +14,10 @@ use vectors::model::rtt::{Model, Rtts};
 use vectors::model::{Latencies, Structure, Transform, Windows};
 
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Args {
     /// Vectors, in any format.
     file: PathBuf,
@@ -145,17 +150,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     });
     tell(&run, args.json, || {
         let mut card = format!("before        {}\n", load::words(&done.before));
-        card += &format!("after         {}\n", load::words(&done.after));
+        let _ = writeln!(card, "after         {}", load::words(&done.after));
         if let (Some(model), Some(rtts)) = (args.rtt, rtts) {
-            card += &format!("round trips   {model}: {rtts}\n");
+            let _ = writeln!(card, "round trips   {model}: {rtts}");
         }
-        card += &format!("conserved     {}\n", done.conserved());
+        let _ = writeln!(card, "conserved     {}", done.conserved());
         for warning in &run.warnings {
-            card += &format!("warning       {} - {}\n", warning.message, warning.advice);
+            let _ = writeln!(
+                card,
+                "warning       {} - {}",
+                warning.message, warning.advice
+            );
         }
         card += args.target.line().trim_start();
         if let Some(back) = &args.back {
-            card += &format!("back          {}\n", back.display());
+            let _ = writeln!(card, "back          {}", back.display());
         }
         card
     })

@@ -135,20 +135,20 @@ fn distance(set: &Set, measure: Measure) -> String {
 /// The shares that are quoted, of several sets beside each other.
 fn part_of_all(card: &mut String, sets: &[Set], names: &[String]) {
     if sets.len() > 1 {
-        let of: String = names
-            .iter()
-            .map(|name| format!("{:>14}", fit(name, 13)))
-            .collect();
-        let _ = writeln!(card, "{:56}{of}", "share of");
+        let _ = write!(card, "{:56}", "share of");
+        for name in names {
+            let _ = write!(card, "{:>14}", fit(name, 13));
+        }
+        card.push('\n');
     }
     let columns: Vec<_> = sets.iter().map(shares).collect();
     for row in 0..columns.first().map_or(0, Vec::len) {
         let (what, of, _) = columns[0][row];
-        let found = columns.iter().map(|column| column[row].2);
-        let found: String = found
-            .map(|found| format!("{:>14}", found.map_or_else(|| "-".to_owned(), share)))
-            .collect();
-        let _ = writeln!(card, "{:<56}{found}", format!("{of}: {what}"));
+        let _ = write!(card, "{:<56}", format!("{of}: {what}"));
+        for found in columns.iter().map(|column| column[row].2) {
+            let _ = write!(card, "{:>14}", found.map_or_else(|| "-".to_owned(), share));
+        }
+        card.push('\n');
     }
 }
 

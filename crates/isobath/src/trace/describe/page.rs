@@ -338,14 +338,14 @@ fn courses(sets: &[Set], names: &[String]) -> Vec<Figure> {
 
 fn caption(sets: &[Set], names: &[String], id: &str) -> String {
     let width = |set: &Set| format!("{} s", set.description.course.bin_s);
-    let named = sets.iter().zip(names);
-    let named = named.map(|(set, name)| format!("{} ({name})", width(set)));
+    let each = sets.iter().zip(names);
+    let each = each.map(|(set, name)| format!("{} ({name})", width(set)));
     let same = sets
         .windows(2)
         .all(|pair| width(&pair[0]) == width(&pair[1]));
     let widths = match sets {
         [first, ..] if same => width(first),
-        _ => named.collect::<Vec<_>>().join(", "),
+        _ => each.collect::<Vec<_>>().join(", "),
     };
     let how = if id == "starts" {
         ""
