@@ -107,7 +107,10 @@ impl Connection {
         self.data(place, segment, options, now);
         if let Some((ours, theirs)) = segment.options.timestamps {
             self.halves[place].round_trip.clock(ours, now);
-            self.halves[1 - place].round_trip.echo(theirs, now);
+            // The echo of a segment without ACK means nothing (RFC 7323 section 3.2): a SYN that is sent again has heard nothing.
+            if segment.flags.has(Flags::ACK) {
+                self.halves[1 - place].round_trip.echo(theirs, now);
+            }
         }
         self.fate()
     }

@@ -238,6 +238,32 @@ fn windows_are_scaled_when_both_ends_want_that() {
 }
 
 #[test]
+fn a_syn_that_is_sent_again_echoes_nothing() {
+    let mut stage = Stage::new();
+    // A path of 2 s in its first half: the SYN is sent again before the answer to the first arrives.
+    let answered = Flags::SYN | Flags::ACK;
+    stage.raw(I, Flags::SYN, 999, 0, 0);
+    stage.at(900).raw(A, answered, 5_000, 1_000, 0);
+    stage.at(1_000).raw(I, Flags::SYN, 999, 0, 0);
+    stage.at(2_900).raw(I, Flags::ACK, 1_000, 5_001, 0);
+    stage.at(2_901).raw(I, Flags::ACK, 1_000, 5_001, 100);
+    stage.at(3_801).raw(A, Flags::ACK, 5_001, 1_100, 100);
+    let clocks = [
+        (7, 0),
+        (3_000_000_000, 7),
+        (8, 0),
+        (9, 3_000_000_000),
+        (9, 3_000_000_000),
+        (3_000_000_001, 9),
+    ];
+    for (segment, clocks) in stage.segments.iter_mut().zip(clocks) {
+        segment.options.timestamps = Some(clocks);
+    }
+    let found = stage.one();
+    assert_eq!(found.seen.half_rtt, [Some(ms(900)), Some(ms(2_000))]);
+}
+
+#[test]
 fn clocks_tell_the_half_that_never_acknowledges() {
     let mut stage = Stage::new();
     // From the middle: one end sends, the other acknowledges.
