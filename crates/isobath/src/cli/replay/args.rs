@@ -101,9 +101,11 @@ pub(crate) struct Play {
 impl Play {
     /// What is asked for; the direction of more data is known once the vectors are.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let file = self.vectors.clone().unwrap_or_default();
         let sixth = Span(self.duration.unwrap_or_default().0 / 6);
         let plan = Plan {
-            vectors: self.vectors.clone().unwrap_or_default(),
+            // It is read again to verify, perhaps from elsewhere.
+            vectors: std::path::absolute(&file).unwrap_or(file),
             models: Models {
                 structure: self.structure,
                 rtt: self.rtt,
