@@ -147,19 +147,23 @@ impl Identity {
     }
 }
 
-/// Where a server's identity is kept: `$XDG_STATE_HOME/isobath/identity.json`, or
-/// `~/.local/state/isobath/identity.json` (XDG Base Directory Specification); `None` without either
-/// variable.
+/// Where a server's identity is kept: [`state_file`] `identity.json`.
 pub fn default_path() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).map(PathBuf::from);
-    state_path(folder("XDG_STATE_HOME"), folder("HOME"))
+    state_file("identity.json")
 }
 
-fn state_path(state: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
+/// Where this program keeps the file `name` from one run to the next: in `$XDG_STATE_HOME/isobath`, or
+/// `~/.local/state/isobath` (XDG Base Directory Specification); `None` without either variable.
+pub fn state_file(name: &str) -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    Some(state_folder(folder("XDG_STATE_HOME"), folder("HOME"))?.join(name))
+}
+
+fn state_folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
     let state = state
         .filter(|folder| folder.is_absolute())
         .or_else(|| Some(home?.join(".local/state")))?;
-    Some(state.join("isobath/identity.json"))
+    Some(state.join("isobath"))
 }
 
 fn wrong(path: &Path, reason: impl fmt::Display) -> Error {
@@ -222,15 +226,12 @@ mod tests {
     #[test]
     fn the_state_folder_follows_the_environment() {
         let under = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(state_folder(under("/s"), under("/h")), under("/s/isobath"));
         assert_eq!(
-            state_path(under("/s"), under("/h")),
-            under("/s/isobath/identity.json")
+            state_folder(under("relative"), under("/h")),
+            under("/h/.local/state/isobath")
         );
-        assert_eq!(
-            state_path(under("relative"), under("/h")),
-            under("/h/.local/state/isobath/identity.json")
-        );
-        assert_eq!(state_path(None, None), None);
+        assert_eq!(state_folder(None, None), None);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub use client::{Client, Dialer, OpenStream, connect};
 pub use control::Control;
 pub use error::Error;
 pub use hello::{Code, Hello, PROTOCOL, Refusal, VERSION, Welcome};
-pub use identity::{Identity, default_path};
+pub use identity::{Identity, default_path, state_file};
 pub use key::{AccessKey, Fingerprint, KeyError, Secret};
 pub use limits::{Admission, Limits};
 pub use lines::{Lines, MAX_LINE, TooLong};
