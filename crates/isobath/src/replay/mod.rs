@@ -11,10 +11,9 @@
 //! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine.
 //! - [`tuples`]: how the accepting end knows which vector a connection is.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
-//! - [`monitors`], [`active`]: what is seen at the bottleneck.
+//! - [`place`]: the lab. [`monitors`], [`active`]: what is seen at the bottleneck.
 //! - [`run`]: both hosts, the lab and the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
-//!
-//! - [`verify`]: whether it was what was asked for.
+//! - [`limits`]: what of all this the machine can do. [`verify`]: whether it was what was asked for.
 //!
 //! The distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and no proxy
 //! is between.
@@ -24,8 +23,10 @@ pub(crate) mod books;
 pub(crate) mod cast;
 pub(crate) mod engine;
 pub(crate) mod forecast;
+pub(crate) mod limits;
 pub(crate) mod live;
 pub(crate) mod monitors;
+pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod quality;
 pub(crate) mod run;

@@ -1,5 +1,6 @@
 //! How good the instrument was, and what the reader of a replay should beware of.
 
+use super::limits::margin::BEYOND;
 use super::summary::Summary;
 use crate::instrument::{INVALID, cpu_use};
 use crate::remarks::List;
@@ -105,7 +106,7 @@ pub(crate) fn warnings(
 pub(crate) fn status(ending: &Ending, warnings: &[Warning]) -> Status {
     let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
     match ending {
-        Ending::Complete if has(&INVALID) || has(&[LATE]) => Status::Invalid,
+        Ending::Complete if has(&INVALID) || has(&[LATE, BEYOND]) => Status::Invalid,
         Ending::Complete => Status::Complete,
         _ => Status::Incomplete,
     }

@@ -59,6 +59,8 @@ pub(crate) struct Outcome {
     pub(crate) truth: Vec<LinkTruth>,
     /// Packets that should be in the capture and are not.
     pub(crate) uncaptured: u64,
+    /// The most connections that were seen open at once.
+    pub(crate) open: u64,
     /// From the first planned start to the end.
     pub(crate) length: Duration,
 }
@@ -180,6 +182,7 @@ struct Collector<'a> {
     cpu: Vec<Cpu>,
     connections: Vec<Connection>,
     epochs: Vec<Epoch>,
+    open: u64,
     flushed: Instant,
     shown: Instant,
 }
@@ -208,6 +211,7 @@ impl<'a> Collector<'a> {
             cpu: Vec::new(),
             connections: Vec::new(),
             epochs: Vec::new(),
+            open: 0,
             flushed: origin,
             shown: Instant::ZERO,
         })
@@ -223,6 +227,7 @@ impl<'a> Collector<'a> {
                 }
             }
             let now = clock::now();
+            self.open = self.open.max(self.open_now());
             self.show(now);
             if now.since(self.flushed) >= FLUSH {
                 self.flush(now)?;
@@ -257,6 +262,7 @@ impl<'a> Collector<'a> {
             figures: self.figures,
             cpu: self.cpu,
             truth: self.lab.truth(),
+            open: self.open,
             length,
         })
     }
@@ -351,7 +357,12 @@ impl<'a> Collector<'a> {
             begun: self.stage.begun.load(Ordering::Relaxed),
             parts: cast.parts.len() as u64,
             ended: self.figures.ended(),
-            open: self.stage.open.load(Ordering::Relaxed) / 2,
+            open: self.open_now(),
         });
+    }
+
+    /// Connections that are open: each has two ends.
+    fn open_now(&self) -> u64 {
+        self.stage.open.load(Ordering::Relaxed) / 2
     }
 }

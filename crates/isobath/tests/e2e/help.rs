@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 34] = [
+    let verbs: [&[&str]; 35] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -37,6 +37,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["trace", "transform"],
         &["trace", "synth"],
         &["replay"],
+        &["replay", "calibrate"],
         &["replay", "verify"],
         &["experiment"],
         &["experiment", "list"],

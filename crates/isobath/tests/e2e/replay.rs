@@ -1,7 +1,8 @@
 //! Replays, from outside: real connections in a lab, and their own capture held against what was asked for.
 
-use crate::support::{Machine, folder, number, run};
-use serde_json::Value;
+use crate::support::{Machine, Ran, Running, entries, folder, isobath, number, run};
+use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
 /// So many connections in 100 ms each, of two epochs with a wait of 600 ms before the second answer; round trips from 10 ms in
@@ -133,4 +134,136 @@ fn what_cannot_be_replayed_is_refused_in_a_line() {
     ];
     assert!(refused(&cut, 2).contains("--warm-up"));
     assert!(refused(&["verify", "v.cvec"], 3).contains("v.cvec"));
+}
+
+/// Runs the program with its state in `place`.
+#[track_caller]
+fn with_state(place: &Path, arguments: &[&str]) -> Ran {
+    let mut command = isobath(place, arguments);
+    command.env("XDG_STATE_HOME", place.join("state"));
+    Running::start(command).finish()
+}
+
+/// Limits of this machine, made up: so many connections a second, and plenty of all else.
+fn made_up(starts: f64, kernel: &str) -> Value {
+    let limits = [
+        ("starts", starts),
+        ("open", 1e6),
+        ("packets", 1e9),
+        ("rate", 1e9),
+    ];
+    let limits = limits.map(|(component, limit)| {
+        json!({ "component": component, "limit": limit, "broke_at": null, "broke": [], "bound": "time", "trials": [] })
+    });
+    let host = sys::proc::Host::this();
+    json!({
+        "schema": "isobath.replay-limits/1",
+        "machine": {
+            "host": host.hostname,
+            "kernel": kernel,
+            "cpus": host.cpus,
+            "isobath": env!("CARGO_PKG_VERSION"),
+        },
+        "taken": "2026-11-22T04:30:00Z",
+        "quick": false,
+        "limits": limits,
+        "warnings": [],
+    })
+}
+
+fn keep(place: &Path, limits: &Value) {
+    let folder = place.join("state/isobath");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("replay-limits.json"), limits.to_string()).unwrap();
+}
+
+fn codes(printed: &Value) -> Vec<&str> {
+    let warnings = printed["warnings"].as_array().unwrap();
+    let codes = warnings
+        .iter()
+        .map(|warning| warning["code"].as_str().unwrap());
+    codes.collect()
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_refused_or_invalid() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    // Ten connections a second.
+    let place = folder(&[("v.cvec", &vectors(20))]);
+    let kernel = sys::proc::Host::this().kernel;
+    keep(place.path(), &made_up(5.0, &kernel));
+    let ran = with_state(place.path(), &["replay", "v.cvec", "-o", "run"]);
+    let line = ran.refused(2);
+    for part in [
+        "10 connections/s",
+        "80 % of this machine's limit is 4 connections/s",
+        "--thin",
+        "--beyond-limits",
+    ] {
+        assert!(line.contains(part), "'{part}' is not in: {line}");
+    }
+    assert_eq!(entries(place.path()), ["state", "v.cvec"]);
+    let ran = with_state(
+        place.path(),
+        &["replay", "v.cvec", "-o", "run", "--json", "--beyond-limits"],
+    );
+    let printed = ran.ended(4).json();
+    assert_eq!(printed["status"], "invalid");
+    assert_eq!(printed["plan"]["limits"]["starts"], 5.0);
+    assert!(codes(&printed).contains(&"beyond_limits"), "{printed}");
+    // Limits of another kernel are nobody's.
+    keep(place.path(), &made_up(5.0, "2.0.40"));
+    let ran = with_state(place.path(), &["replay", "v.cvec", "-o", "again", "--json"]);
+    let printed = ran.json();
+    assert!(matches!(ran.code(), Some(0 | 4)), "{}", ran.stderr);
+    assert!(codes(&printed).contains(&"not_calibrated"), "{printed}");
+    assert!(printed["plan"]["limits"].is_null());
+}
+
+#[test]
+fn a_calibration_finds_limits_that_replays_then_know() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = folder(&[("v.cvec", &vectors(5))]);
+    let ran = with_state(place.path(), &["replay", "calibrate", "--quick", "--json"]);
+    let printed = ran.ended(0).json();
+    let kept = fs::read(place.path().join("state/isobath/replay-limits.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
+    let limits = printed["limits"].as_array().unwrap();
+    let names = limits.iter().map(|found| found["component"].as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["starts", "open", "packets", "rate"].map(Some)
+    );
+    for found in limits {
+        let trial = &found["trials"][0];
+        assert!(number(trial, "/asked") > 0.0, "{found}");
+        // There was traffic, whether this machine held it or not; and what it held is the limit.
+        assert!(number(trial, "/carried") > 0.0, "{found}");
+        let is_held = trial["broke"].as_array().unwrap().is_empty();
+        assert_eq!(is_held, number(found, "/limit") > 0.0, "{found}");
+        assert_eq!(is_held, found["broke_at"].is_null(), "{found}");
+    }
+    let ran = with_state(
+        place.path(),
+        &["replay", "v.cvec", "-o", "run", "--json", "--beyond-limits"],
+    );
+    let printed = ran.json();
+    assert!(!codes(&printed).contains(&"not_calibrated"), "{printed}");
+    assert_eq!(
+        number(&printed, "/plan/limits/starts"),
+        number(&limits[0], "/limit")
+    );
+}
+
+#[test]
+fn without_a_place_for_limits_there_is_no_calibration() {
+    let place = folder(&[]);
+    let mut command = isobath(place.path(), &["replay", "calibrate"]);
+    command.env_remove("HOME").env_remove("XDG_STATE_HOME");
+    let ran = Running::start(command).finish();
+    assert!(ran.refused(3).contains("XDG_STATE_HOME"));
 }

@@ -28,6 +28,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
+    /// Find out what of a replay this machine can do; replays beyond 80 % of that are refused.
+    Calibrate(Calibrate),
     /// Whether a replay was what was asked for: extract its capture again and compare.
     Verify(Verify),
 }
@@ -42,6 +44,22 @@ pub(crate) struct Verify {
     /// Print what was found as JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 found out and kept; 3 could not be; 130 interrupted, nothing kept."
+)]
+pub(crate) struct Calibrate {
+    /// One load of each kind, in some seconds: what was held is kept as the limit.
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Print what was found as JSON, with all trials.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -91,6 +109,9 @@ pub(crate) struct Play {
     /// Do not write down the packets at the bottleneck.
     #[arg(long)]
     no_capture: bool,
+    /// Replay although it is more than 80 % of what 'isobath replay calibrate' found: the run is then invalid.
+    #[arg(long)]
+    pub(super) beyond_limits: bool,
     /// Seed of all that is random.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,

@@ -1,6 +1,7 @@
 //! `isobath replay`: brings a lab up, plays vectors in it, and tells what came of them.
 
 mod args;
+mod calibrate;
 mod progress;
 
 pub(crate) use args::Args;
@@ -10,28 +11,29 @@ use super::{Usage, common, print};
 use crate::host;
 use crate::replay::cast::{Cast, Host};
 use crate::replay::forecast::Forecast;
-use crate::replay::monitors::SNAP;
+use crate::replay::limits::margin::{self, Excess};
+use crate::replay::limits::{Limits, file};
 use crate::replay::plan::{Plan, Way};
 use crate::replay::quality::LeftOut;
 use crate::replay::run::{self, Context, Outcome};
-use crate::replay::{quality, scorecard, verify};
+use crate::replay::{place, quality, scorecard, verify};
 use crate::rrul::run::Ending;
 use anyhow::anyhow;
 use args::{Play, Verb, Verify};
 use jiff::Timestamp;
-use lab::{Network, Topology, profiles};
-use path::{Assigned, StageSpec};
+use lab::Network;
+use path::Assigned;
 use record::{Run, Verdict};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use sys::process;
-use units::Rate;
 
 /// Exit status when nothing could be told.
 const INCONCLUSIVE: u8 = 5;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.verb {
+        Some(Verb::Calibrate(args)) => calibrate::run(args),
         Some(Verb::Verify(args)) => verify(args),
         None => play(&args.play),
     }
@@ -64,11 +66,12 @@ fn play(args: &Play) -> anyhow::Result<u8> {
     plan.forward = forward(&cast);
     let forecast = Forecast::of(&cast, plan.duration.map(|d| d.0));
     let tuples = args::check(&forecast)?;
+    let reserve = Reserve::of(args, &forecast)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let delays = Assigned::default();
-    let network = network(args, &plan, &delays)?;
+    let network = place::up(&args.lab, &plan, &delays)?;
     let interrupt = process::interrupt_flag()?;
-    let mut run = new_run(args, &plan, &forecast, &network)?;
+    let mut run = new_run(args, &plan, &forecast, &network, &reserve)?;
     let mut opened = Opened::create(args.output.out.as_deref(), &args.lab, &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {
@@ -83,11 +86,42 @@ fn play(args: &Play) -> anyhow::Result<u8> {
     };
     let outcome = run::run(&context, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
-    let ending = conclude(&mut run, &plan, outcome, cast.udp, &network)?;
+    let ending = conclude(&mut run, &plan, outcome, cast.udp, &network, &reserve)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
     Ok(common::exit_status(&run, &ending))
+}
+
+/// What is known of this machine's limits, and whether the replay was planned to go beyond them.
+struct Reserve {
+    limits: Option<Limits>,
+    planned: Option<Excess>,
+}
+
+impl Reserve {
+    /// Refuses a replay that would be too much, unless it is wanted nevertheless.
+    fn of(args: &Play, forecast: &Forecast) -> anyhow::Result<Self> {
+        let limits = file::of_this_machine();
+        let demands = margin::planned(forecast);
+        let planned = limits
+            .as_ref()
+            .and_then(|limits| margin::excess(limits, &demands));
+        if let (Some(limits), Some(excess), false) = (&limits, &planned, args.beyond_limits) {
+            return Err(Usage::of(anyhow!(excess.refusal(limits))));
+        }
+        Ok(Self { limits, planned })
+    }
+
+    /// The limits as a plan keeps them.
+    fn described(&self) -> serde_json::Value {
+        let Some(limits) = &self.limits else {
+            return serde_json::Value::Null;
+        };
+        let limits = limits.limits.iter();
+        let limits = limits.map(|found| (found.component.name().to_owned(), found.limit.into()));
+        serde_json::Value::Object(limits.collect())
+    }
 }
 
 /// The direction in which more is sent.
@@ -99,52 +133,17 @@ fn forward(cast: &Cast) -> Way {
     }
 }
 
-/// The lab, with the bottleneck that the plan wants.
-fn network(args: &Play, plan: &Plan, delays: &Assigned) -> anyhow::Result<Network> {
-    let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
-    if let Some(rate) = plan.bottleneck {
-        bottleneck(&mut topology, rate).map_err(Usage::of)?;
-    }
-    let options = lab::Options {
-        delays: Some(delays.clone()),
-        arrivals: true,
-        signals: true,
-        capture: plan.capture.then_some(SNAP),
-        initial_window: plan.initial_window,
-        congestion_control: plan.congestion_control.clone(),
-        busy_hosts: true,
-        ..lab::Options::default()
-    };
-    Ok(Network::up_with(topology, plan.seed, &options)?)
-}
-
-/// Gives every link of `topology` that has a rate this one.
-fn bottleneck(topology: &mut Topology, to: Rate) -> anyhow::Result<()> {
-    let mut changed = false;
-    for link in &mut topology.links {
-        for stage in link.up.0.iter_mut().chain(&mut link.down.0) {
-            if let StageSpec::Rate { rate, .. } = stage {
-                *rate = to;
-                changed = true;
-            }
-        }
-    }
-    anyhow::ensure!(
-        changed,
-        "no link of this lab has a rate to change - choose another, such as dumbbell"
-    );
-    Ok(())
-}
-
 /// What is known before the run.
 fn new_run(
     args: &Play,
     plan: &Plan,
     forecast: &Forecast,
     network: &Network,
+    reserve: &Reserve,
 ) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
     described["forecast"] = serde_json::to_value(forecast)?;
+    described["limits"] = reserve.described();
     described["note"] = serde_json::json!(args.output.note);
     let mut run = Run::new("replay", Timestamp::now(), described);
     let addresses: Vec<IpAddr> = network
@@ -168,33 +167,29 @@ fn conclude(
     outcome: Outcome,
     udp: u64,
     network: &Network,
+    reserve: &Reserve,
 ) -> anyhow::Result<Ending> {
-    let rate = rate(network.topology(), plan.forward);
+    let rate = place::rate(network.topology(), plan.forward);
     let Outcome {
         ending,
         figures,
         cpu,
         truth,
         uncaptured: packets,
+        open,
         length,
     } = outcome;
     let left_out = LeftOut { udp, packets };
     let summary = figures.summary(plan, length, rate, truth);
     run.instrument = quality::instrument(&cpu, &summary, network.cpu());
     run.warnings = quality::warnings(&ending, &cpu, &summary, &run.instrument, left_out);
+    let measured = margin::measured(&summary, open);
+    let limits = reserve.limits.as_ref();
+    run.warnings
+        .extend(margin::warnings(limits, reserve.planned, &measured));
     run.status = quality::status(&ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;
     Ok(ending)
-}
-
-/// The least rate of the links in direction `way`.
-fn rate(topology: &Topology, way: Way) -> Option<Rate> {
-    let links = topology.links.iter();
-    let specs = links.map(|link| match way {
-        Way::Up => &link.up,
-        Way::Down => &link.down,
-    });
-    specs.filter_map(profiles::rate).min()
 }
 
 fn tell(args: &Play, run: &Run, dir: &Path) -> anyhow::Result<()> {

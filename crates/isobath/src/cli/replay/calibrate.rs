@@ -1,0 +1,57 @@
+//! `isobath replay calibrate`.
+
+use super::args::Calibrate;
+use crate::bar::{self, STEPS};
+use crate::calibrate::machine::{self, Machine};
+use crate::cli::{INTERRUPTED, print};
+use crate::replay::limits::scorecard::scorecard;
+use crate::replay::limits::trial::{self, Effort, Seeker};
+use crate::replay::limits::{self, Limits, SCHEMA, file};
+use anyhow::Context;
+use jiff::Timestamp;
+use sys::process;
+
+pub(super) fn run(args: &Calibrate) -> anyhow::Result<u8> {
+    let path = file::path().context(
+        "there is no place to keep limits in - set HOME or XDG_STATE_HOME to a folder of yours",
+    )?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    trial::get_ready()?;
+    let interrupt = process::interrupt_flag()?;
+    let taken = Timestamp::now();
+    let machine = Machine::look()?;
+    let effort = if args.quick {
+        Effort::QUICK
+    } else {
+        Effort::FULL
+    };
+    let bar = bar::bar("{bar:30} {elapsed} {msg}", Some(STEPS), args.quiet);
+    let seeker = Seeker {
+        effort,
+        interrupt: &interrupt,
+        display: &|component, load, done| {
+            bar.set_message(component.words(load));
+            bar::show(&bar, f64::from(done) / f64::from(effort.all()));
+        },
+    };
+    let found = seeker.seek();
+    bar.finish_and_clear();
+    let Some(found) = found? else {
+        return Ok(INTERRUPTED);
+    };
+    let limits = Limits {
+        schema: SCHEMA.to_owned(),
+        machine: limits::Machine::this(),
+        taken,
+        quick: args.quick,
+        limits: found,
+        warnings: machine::warnings(&machine.instrument()?),
+    };
+    file::keep(&limits, &path)?;
+    if args.json {
+        print(&serde_json::to_string_pretty(&limits)?)?;
+    } else {
+        print(&scorecard(&limits, &path))?;
+    }
+    Ok(0)
+}
