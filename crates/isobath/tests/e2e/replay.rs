@@ -229,9 +229,7 @@ fn a_calibration_finds_limits_that_replays_then_know() {
     };
     let place = folder(&[("v.cvec", &vectors(5))]);
     let ran = with_state(place.path(), &["replay", "calibrate", "--quick", "--json"]);
-    let printed = ran.ended(0).json();
-    let kept = fs::read(place.path().join("state/isobath/replay-limits.json")).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), printed);
+    let printed = ran.json();
     let limits = printed["limits"].as_array().unwrap();
     let names = limits.iter().map(|found| found["component"].as_str());
     assert_eq!(
@@ -247,6 +245,16 @@ fn a_calibration_finds_limits_that_replays_then_know() {
         assert_eq!(is_held, number(found, "/limit") > 0.0, "{found}");
         assert_eq!(is_held, found["broke_at"].is_null(), "{found}");
     }
+    let file = place.path().join("state/isobath/replay-limits.json");
+    if !codes(&printed).is_empty() {
+        // The machine had other things to do: these are not its limits.
+        ran.ended(4);
+        assert!(!file.exists());
+        return;
+    }
+    ran.ended(0);
+    let kept: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_eq!(kept, printed);
     let ran = with_state(
         place.path(),
         &["replay", "v.cvec", "-o", "run", "--json", "--beyond-limits"],

@@ -48,7 +48,7 @@ pub(crate) struct Verify {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 found out and kept; 3 could not be; 130 interrupted, nothing kept."
+    after_help = "Exit status: 0 found out and kept; 3 could not be; 4 the machine was busy; 130 interrupted."
 )]
 pub(crate) struct Calibrate {
     /// One load of each kind, in some seconds: what was held is kept as the limit.

@@ -11,6 +11,9 @@ use anyhow::Context;
 use jiff::Timestamp;
 use sys::process;
 
+/// Exit status when the machine had other things to do: the limits found are theirs, and not kept.
+const BUSY: u8 = 4;
+
 pub(super) fn run(args: &Calibrate) -> anyhow::Result<u8> {
     let path = file::path().context(
         "there is no place to keep limits in - set HOME or XDG_STATE_HOME to a folder of yours",
@@ -47,11 +50,15 @@ pub(super) fn run(args: &Calibrate) -> anyhow::Result<u8> {
         limits: found,
         warnings: machine::warnings(&machine.instrument()?),
     };
-    file::keep(&limits, &path)?;
+    // What others left over is not what the machine can do.
+    let is_kept = limits.warnings.is_empty();
+    if is_kept {
+        file::keep(&limits, &path)?;
+    }
     if args.json {
         print(&serde_json::to_string_pretty(&limits)?)?;
     } else {
-        print(&scorecard(&limits, &path))?;
+        print(&scorecard(&limits, is_kept.then_some(path.as_path())))?;
     }
-    Ok(0)
+    Ok(if is_kept { 0 } else { BUSY })
 }

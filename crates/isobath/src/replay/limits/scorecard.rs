@@ -4,8 +4,8 @@ use super::margin::SHARE;
 use super::{Component, Found, Limits};
 use std::path::Path;
 
-/// The scorecard of `limits`, which are kept in `file`.
-pub(crate) fn scorecard(limits: &Limits, file: &Path) -> String {
+/// The scorecard of `limits`, which are kept in `file`, if they are.
+pub(crate) fn scorecard(limits: &Limits, file: Option<&Path>) -> String {
     let machine = &limits.machine;
     let processors = if machine.cpus == 1 { "" } else { "s" };
     let quick = if limits.quick {
@@ -28,7 +28,10 @@ pub(crate) fn scorecard(limits: &Limits, file: &Path) -> String {
     ));
     let warnings = limits.warnings.iter();
     lines.extend(warnings.map(|warning| format!("! {} - {}", warning.message, warning.advice)));
-    lines.push(format!("kept          {}", file.display()));
+    lines.push(file.map_or_else(
+        || "not kept      the machine had other things to do".to_owned(),
+        |file| format!("kept          {}", file.display()),
+    ));
     lines.join("\n") + "\n"
 }
 
@@ -87,7 +90,7 @@ mod tests {
             ],
             warnings: Vec::new(),
         };
-        insta::assert_snapshot!(scorecard(&limits, Path::new("/home/me/limits.json")), @r"
+        insta::assert_snapshot!(scorecard(&limits, Some(Path::new("/home/me/limits.json"))), @r"
         limits        2026-11-22 04:30:00 UTC
         machine       bench, 2 processors, Linux 6.18.44, isobath 0.1.0
         starts        4000 connections/s       nothing broke; more was not tried

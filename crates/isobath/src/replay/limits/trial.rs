@@ -32,6 +32,8 @@ const MOST_OPEN: u64 = 1 << 17;
 const PER_CONNECTION: u64 = 16 << 10;
 /// The longest that connections may take to be opened in one trial.
 const LONGEST: f64 = 6.0;
+/// Connections that are opened a second at least, whatever rate was found.
+const LEAST_OPENING: f64 = 100.0;
 /// Pairs of ports beyond those that are needed.
 const SPARE: u32 = 64;
 
@@ -72,7 +74,7 @@ impl Seeker<'_> {
         for component in Component::ALL {
             let starts = all.first().map_or(0.0, |found| found.limit);
             // Well below what is known to be held.
-            let opening = (starts / 2.0).max(1.0);
+            let opening = (starts / 2.0).max(LEAST_OPENING);
             match self.component(component, opening, all.len())? {
                 Some(found) => all.push(found),
                 None => return Ok(None),
