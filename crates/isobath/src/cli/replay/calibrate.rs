@@ -34,7 +34,7 @@ pub(super) fn run(args: &Calibrate) -> anyhow::Result<u8> {
         interrupt: &interrupt,
         display: &|component, load, done| {
             bar.set_message(component.words(load));
-            bar::show(&bar, f64::from(done) / f64::from(effort.all()));
+            bar::show(&bar, f64::from(done) / effort.all());
         },
     };
     let found = seeker.seek();
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Calibrate) -> anyhow::Result<u8> {
         machine: limits::Machine::this(),
         taken,
         quick: args.quick,
-        limits: found,
+        components: found,
         warnings: machine::warnings(&machine.instrument()?),
     };
     // What others left over is not what the machine can do.

@@ -118,7 +118,7 @@ impl Reserve {
         let Some(limits) = &self.limits else {
             return serde_json::Value::Null;
         };
-        let limits = limits.limits.iter();
+        let limits = limits.components.iter();
         let limits = limits.map(|found| (found.component.name().to_owned(), found.limit.into()));
         serde_json::Value::Object(limits.collect())
     }

@@ -58,7 +58,7 @@ mod tests {
             machine: Machine::this(),
             taken: jiff::Timestamp::UNIX_EPOCH,
             quick: false,
-            limits: vec![found(Component::Starts, 1_000.0)],
+            components: vec![found(Component::Starts, 1_000.0)],
             warnings: Vec::new(),
         }
     }

@@ -71,7 +71,7 @@ pub(crate) fn measured(summary: &Summary, open: u64) -> [Demand; 3] {
 /// The demand that is furthest beyond its limit's share, if any is.
 pub(crate) fn excess(limits: &Limits, demands: &[Demand]) -> Option<Excess> {
     let beyond = demands.iter().filter_map(|(component, demand)| {
-        let mut found = limits.limits.iter();
+        let mut found = limits.components.iter();
         let limit = found.find(|found| found.component == *component)?.limit;
         let excess = Excess {
             component: *component,
@@ -126,7 +126,7 @@ mod tests {
             machine: Machine::this(),
             taken: jiff::Timestamp::UNIX_EPOCH,
             quick,
-            limits: vec![
+            components: vec![
                 found(Component::Starts, 1_000.0),
                 found(Component::Open, 5_000.0),
                 found(Component::Packets, 20_000.0),

@@ -186,7 +186,7 @@ pub(crate) struct Limits {
     /// Whether a few loads were tried only: then more may be possible.
     pub(crate) quick: bool,
     /// Of each component.
-    pub(crate) limits: Vec<Found>,
+    pub(crate) components: Vec<Found>,
     /// What the reader should know of the machine meanwhile.
     pub(crate) warnings: Vec<Warning>,
 }

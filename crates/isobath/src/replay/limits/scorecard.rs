@@ -21,7 +21,7 @@ pub(crate) fn scorecard(limits: &Limits, file: Option<&Path>) -> String {
         "machine       {}, {} processor{processors}, Linux {}, isobath {}",
         machine.host, machine.cpus, machine.kernel, machine.isobath
     ));
-    lines.extend(limits.limits.iter().map(row));
+    lines.extend(limits.components.iter().map(row));
     lines.push(format!(
         "replays       are refused beyond {:.0} % of these",
         SHARE * 100.0
@@ -82,7 +82,7 @@ mod tests {
             },
             taken: "2026-11-22T04:30:00Z".parse().unwrap(),
             quick: false,
-            limits: vec![
+            components: vec![
                 found(Component::Starts, 4_000.0),
                 Found::of(Component::Open, open, Bound::Descriptors),
                 Found::of(Component::Packets, packets, Bound::Time),

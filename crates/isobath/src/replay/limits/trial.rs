@@ -51,8 +51,8 @@ impl Effort {
     pub(crate) const QUICK: Self = Self { trials: 1 };
 
     /// Trials of all components.
-    pub(crate) const fn all(self) -> u32 {
-        self.trials * Component::ALL.len() as u32
+    pub(crate) fn all(self) -> f64 {
+        f64::from(self.trials) * Component::ALL.len() as f64
     }
 }
 
