@@ -97,6 +97,9 @@ pub(crate) struct Play {
     /// Rate of the bottleneck in both directions [default: the lab's].
     #[arg(long, value_name = "RATE")]
     bottleneck: Option<Rate>,
+    /// Write down that --bottleneck is made from the load of another replay; nothing else changes.
+    #[arg(long, requires = "bottleneck")]
+    constrained: bool,
     /// Congestion control of all connections [default: the system's].
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,
@@ -141,7 +144,7 @@ impl Play {
             cool_down: self.cool_down.unwrap_or(sixth),
             rtt_at: self.rtt_at,
             bottleneck: self.bottleneck,
-            constrained: false,
+            constrained: self.constrained,
             forward: Way::Down,
             congestion_control: self.cc.clone(),
             initial_window: self.initial_window,
