@@ -15,6 +15,7 @@ use super::error::Error;
 use super::grid::Grid;
 use super::growth::Growth;
 use super::mathis::Mathis;
+use super::replay::Replays;
 use super::stability::Stability;
 use super::verdicts::Verdicts;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "mbm/boundary",
     "mbm/testbed",
     "mbm/throughput-curves",
+    "replay/structure",
+    "replay/rtt",
 ];
 
 /// An experiment.
@@ -74,6 +77,8 @@ pub(crate) enum Study {
     Growth(Growth),
     /// Throughput against round trip and loss.
     Mathis(Mathis),
+    /// The same traffic, replayed by cruder and cruder models.
+    Replay(Replays),
     /// Pairs of transfers between many hosts.
     Stability(Stability),
     /// Tests of model based metrics, and the verdicts that are expected of them.
@@ -145,6 +150,7 @@ impl Study {
             Self::Grid(grid) => grid.check(),
             Self::Growth(growth) => growth.check(),
             Self::Mathis(mathis) => mathis.check(),
+            Self::Replay(replays) => replays.check(),
             Self::Stability(stability) => stability.check(),
             Self::Verdicts(verdicts) => verdicts.check(),
         }

@@ -13,6 +13,7 @@
 //! | [`mathis`] | does throughput follow the square root of loss? |
 //! | [`composition`] | does the loss of two links compose to that of the path over both? |
 //! | [`curves`] | does TCP keep a rate as far as round trip and loss let it? |
+//! | [`replay`] | what does a replay of traffic lose under cruder models of it? |
 //! | [`verdicts`] | do tests of model based metrics give the verdicts that their papers say? |
 //!
 //! After each step the experiment's folder says what has been done ([`folder`]), so that an experiment that was
@@ -43,6 +44,7 @@ pub(crate) mod mathis;
 pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod pool;
+pub(crate) mod replay;
 pub(crate) mod simulate;
 pub(crate) mod stability;
 pub(crate) mod verdicts;
@@ -62,6 +64,7 @@ impl Study {
             Self::Grid(grid) => grid.expected(scale, jobs),
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
+            Self::Replay(replays) => replays.expected(scale),
             Self::Stability(stability) => stability.expected(scale),
             Self::Verdicts(verdicts) => verdicts.expected(scale, jobs),
         }
@@ -80,6 +83,7 @@ impl Study {
             Self::Grid(grid) => grid::run(grid, bench),
             Self::Growth(growth) => growth::run(growth, bench),
             Self::Mathis(mathis) => mathis::run(mathis, bench),
+            Self::Replay(replays) => replay::run(replays, bench),
             Self::Stability(stability) => stability::run(stability, bench),
             Self::Verdicts(verdicts) => verdicts::run(verdicts, bench),
         }
@@ -103,6 +107,7 @@ impl Study {
             Self::Grid(grid) => Ok(grid::conclude(grid, bench, experiment)),
             Self::Growth(growth) => growth::conclude(growth, bench, experiment),
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
+            Self::Replay(replays) => replay::conclude(replays, bench, experiment),
             Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
             Self::Verdicts(verdicts) => Ok(verdicts::conclude(verdicts, bench, experiment)),
         }

@@ -242,9 +242,14 @@ fn first_record(runs: &Path) -> std::path::PathBuf {
 fn what_there_is_is_listed_and_what_there_is_not_is_told() {
     let home = folder(&[]);
     let list = run(home.path(), &["experiment", "list"]);
-    assert_eq!(list.stdout.lines().count(), 11, "{}", list.stdout);
+    assert_eq!(list.stdout.lines().count(), 13, "{}", list.stdout);
     let shown = run(home.path(), &["experiment", "show", "btc/mathis"]);
     assert!(shown.stdout.contains("[study.mathis]"), "{}", shown.stdout);
+    for name in ["replay/structure", "replay/rtt"] {
+        let shown = run(home.path(), &["experiment", "show", name]);
+        assert!(shown.stdout.contains("[study.replay]"), "{}", shown.stdout);
+        assert!(list.stdout.contains(name), "{}", list.stdout);
+    }
     for arguments in [
         &["btc/nothing"][..],
         &["no.toml"],

@@ -1,0 +1,202 @@
+//! What D claims, claim by claim, and whether it holds here.
+//!
+//! D judges curves by eye and gives no thresholds. Those here (10 points, 2 %, half) are ours, and each case says its own. An
+//! ordering is expected to hold; D's numbers stand beside what was found for the reader.
+
+mod free;
+mod queue;
+mod rtt;
+mod whole;
+
+use super::curve::Curve;
+use super::found::Found;
+use super::measured::{LONG_MS, Pooled, long_packets};
+use super::{CONTROL, Cell, Mode, Replays};
+use Mode::{Constrained, Unconstrained};
+use report::experiment::{Case, Experiment};
+use serde_json::{Value, json};
+use units::Rate;
+use vectors::model::rtt::Model;
+use vectors::model::{Structure, Windows};
+
+/// Fewer connections in a run than this say nothing of a distribution.
+const FEWEST: usize = 200;
+/// D's four structures, from the crudest to the control.
+const LADDER: [Structure; 4] = [
+    Structure::BlockConcurrent,
+    Structure::BlockSequential,
+    Structure::AB,
+    Structure::ATBT,
+];
+/// D's three models of round trips, from the lightest to the heaviest.
+const CORE: [Model; 3] = [Model::Usernet, Model::Mean, Model::TenPaths];
+
+/// What came of a claim.
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    found: String,
+    /// None when it cannot be told at this scale.
+    holds: Option<bool>,
+    figures: Value,
+}
+
+impl Told {
+    fn new(holds: bool, found: impl Into<String>, figures: Value) -> Self {
+        Self {
+            found: found.into(),
+            holds: Some(holds),
+            figures,
+        }
+    }
+
+    fn cannot(why: impl Into<String>, figures: Value) -> Self {
+        Self {
+            found: why.into(),
+            holds: None,
+            figures,
+        }
+    }
+}
+
+impl Told {
+    /// The same, but not that it holds when some structure was to carry more than the constrained link does at all: a run that
+    /// cuts connections cuts the control's most, so the link that is made from its load is too narrow for the others, and
+    /// what they then suffer is that load, not their structure. What does not hold even so, does not hold.
+    fn unless_overloaded(mut self, found: &Found, rtt: Model) -> Self {
+        let loads = LADDER.map(|structure| {
+            let of = found.get(Cell::new(structure, rtt), Unconstrained);
+            of.map_or(0.0, |of| of.mbps)
+        });
+        let most = loads.into_iter().fold(0.0, f64::max);
+        let Some(rate) = found.rate.map(Rate::as_mbps).filter(|rate| most > *rate) else {
+            return self;
+        };
+        self.figures["loads_mbps"] = json!(loads);
+        self.figures["link_mbps"] = json!(rate);
+        if self.holds == Some(true) {
+            self.holds = None;
+            self.found = format!(
+                "{}; but free, {rtt}, up to {most:.1} Mbit/s were carried, more than the link's {rate:.1}, so this is load and not structure alone",
+                self.found
+            );
+        }
+        self
+    }
+}
+
+/// A claim.
+struct Claim {
+    /// Its number, as in the documents.
+    number: u32,
+    name: &'static str,
+    /// What D says, and when it holds here.
+    expected: &'static str,
+    /// The models without which it cannot be told.
+    needs: &'static [Cell],
+    /// Nothing when a run that it needs is missing.
+    judge: fn(&Found) -> Option<Told>,
+}
+
+fn all() -> impl Iterator<Item = &'static Claim> {
+    let parts = [rtt::CLAIMS, free::CLAIMS, queue::CLAIMS, whole::CLAIMS];
+    let mut claims: Vec<&Claim> = parts.into_iter().flatten().collect();
+    claims.sort_by_key(|claim| claim.number);
+    claims.into_iter()
+}
+
+/// Adds the answer, and each claim that this study's models can tell.
+pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experiment {
+    let cells = replays.cells();
+    let told = all().filter(|claim| claim.needs.iter().all(|cell| cells.contains(cell)));
+    let cases: Vec<Case> = told.map(|claim| case(claim, found)).collect();
+    let count = |verdict: Option<bool>| {
+        let same = |case: &&Case| case.holds == verdict;
+        cases.iter().filter(same).count()
+    };
+    experiment = experiment.summary(format!(
+        "Of {} claims {} hold here, {} do not, and {} cannot be told at this scale.",
+        cases.len(),
+        count(Some(true)),
+        count(Some(false)),
+        count(None)
+    ));
+    cases.into_iter().fold(experiment, Experiment::case)
+}
+
+fn case(claim: &Claim, found: &Found) -> Case {
+    let name = format!("{}. {}", claim.number, claim.name);
+    let told = match fewest(found) {
+        Some(few) if few < FEWEST && claim.number != whole::FIDELITY => Some(Told::cannot(
+            format!("too few connections: {few} a run, and {FEWEST} are needed"),
+            json!({ "connections": few }),
+        )),
+        _ => (claim.judge)(found),
+    };
+    let Some(told) = told else {
+        return Case::not_run(name, claim.expected);
+    };
+    let mut case = Case::new(name, told.found, claim.expected).figures(told.figures);
+    case.holds = told.holds;
+    let group = claim.needs.last().and_then(|&cell| {
+        let modes = [Unconstrained, Constrained];
+        modes.into_iter().find_map(|mode| found.group(cell, mode))
+    });
+    match group.and_then(|group| group.record.clone()) {
+        Some(record) => case.record(record),
+        None => case,
+    }
+}
+
+/// The fewest connections that a run had.
+fn fewest(found: &Found) -> Option<usize> {
+    let runs = found.groups.iter().map(|group| &group.pooled);
+    runs.map(|of| of.durations.n() / of.runs.max(1)).min()
+}
+
+/// The structures of which there are runs with all of `rtts` in this mode, each with them.
+fn with<const N: usize>(
+    found: &Found,
+    mode: Mode,
+    rtts: [Model; N],
+) -> Vec<(Structure, [&Pooled; N])> {
+    let of = |structure| {
+        let all = rtts.map(|rtt| found.get(Cell::new(structure, rtt), mode));
+        let all: Option<Vec<&Pooled>> = all.into_iter().collect();
+        Some((structure, all?.try_into().ok()?))
+    };
+    LADDER.into_iter().filter_map(of).collect()
+}
+
+/// The structures of the ladder with these round trips.
+fn ladder(found: &Found, rtt: Model, mode: Mode) -> Option<[&Pooled; 4]> {
+    let all = LADDER.map(|structure| found.get(Cell::new(structure, rtt), mode));
+    let all: Option<Vec<&Pooled>> = all.into_iter().collect();
+    all?.try_into().ok()
+}
+
+/// Whether each value is above the next.
+fn falls(values: &[f64]) -> bool {
+    values.windows(2).all(|pair| pair[0] > pair[1])
+}
+
+/// Values with one digit behind the point, in a row.
+fn row(values: &[f64], between: &str) -> String {
+    let words: Vec<String> = values.iter().map(|value| format!("{value:.1}")).collect();
+    words.join(between)
+}
+
+/// Whether a queue of these was ever long for a moment that counts; if not, why nothing can be told.
+fn never_grew<'a>(queues: impl IntoIterator<Item = &'a Curve>) -> Option<Told> {
+    let most = queues
+        .into_iter()
+        .map(|queue| queue.above(LONG_MS))
+        .fold(0.0, f64::max);
+    (most < 1.0).then(|| {
+        let why =
+            format!("the queue never grew: above {LONG_MS} ms for at most {most:.2} % of the time");
+        Told::cannot(why, json!({ "most_above_16ms_pct": most }))
+    })
+}
+
+#[cfg(test)]
+mod tests;

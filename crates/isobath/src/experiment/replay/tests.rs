@@ -1,0 +1,86 @@
+use super::*;
+use crate::experiment::{Description, Study};
+
+fn study(name: &str) -> Replays {
+    match Description::find(name).unwrap().0.study {
+        Study::Replay(replays) => replays,
+        _ => panic!("it is that study"),
+    }
+}
+
+#[test]
+fn the_core_grid_has_twelve_cells_and_the_other_ten_each_once() {
+    for (name, count) in [("replay/structure", 12), ("replay/rtt", 10)] {
+        let cells = study(name).cells();
+        assert_eq!(cells.len(), count, "{name}");
+        let mut names: Vec<String> = cells
+            .iter()
+            .flat_map(|&cell| Mode::ALL.map(|mode| record(cell, mode, 0)))
+            .collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 2 * count, "{names:?}");
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        assert!(
+            names.iter().all(|name| name.chars().all(is_plain)),
+            "{names:?}"
+        );
+    }
+}
+
+#[test]
+fn a_smaller_scale_has_fewer_repeats_and_then_shorter_ones() {
+    let replays = study("replay/structure");
+    let at = |scale: &str| {
+        let extent = replays.extent(scale.parse().unwrap());
+        (
+            extent.repeats,
+            extent.starts.as_millis(),
+            extent.warm_up.as_millis(),
+        )
+    };
+    assert_eq!(at("1"), (3, 60_000, 10_000));
+    assert_eq!(at("0.34"), (1, 60_000, 10_000));
+    assert_eq!(at("0.1"), (1, 18_000, 3_000));
+    assert_eq!(at("0.001"), (1, 6_000, 1_000));
+    assert_eq!(at("2"), (6, 60_000, 10_000));
+}
+
+#[test]
+fn the_whole_takes_less_than_an_hour_and_a_half_and_a_hundredth_some_minutes() {
+    for name in ["replay/structure", "replay/rtt"] {
+        let replays = study(name);
+        let minutes = |scale: &str| replays.expected(scale.parse().unwrap()).as_secs() / 60;
+        assert!((60..90).contains(&minutes("1")), "{name}: {}", minutes("1"));
+        assert!(minutes("0.01") < 6, "{name}: {}", minutes("0.01"));
+    }
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused_in_a_line() {
+    let text = include_str!("../../../../../experiments/replay/rtt.toml");
+    for (from, to, says) in [
+        ("\"1/30\"", "\"a few\"", "share = 'a few'"),
+        (
+            "starts = \"60s\"",
+            "starts = \"1s\"",
+            "starts is 6s to a day",
+        ),
+        (
+            "cool_down = \"10s\"",
+            "cool_down = \"55s\"",
+            "leave nothing of starts",
+        ),
+        ("\"usernet\"", "\"mean\"", "has the control"),
+        ("repeats = 3", "repeats = 0", "1 to 1000 repeats"),
+        ("capacity = 1.05", "capacity = 0", "multiple of the load"),
+        ("\"nodelay\"", "\"far\"", "`far` is none of nodelay"),
+    ] {
+        let text = text.replace(from, to);
+        let error = Description::parse(&text, "my").unwrap_err().to_string();
+        assert!(
+            error.contains(says) && error.lines().count() == 1,
+            "{error}"
+        );
+    }
+}
