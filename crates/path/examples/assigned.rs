@@ -94,10 +94,10 @@ fn main() -> std::io::Result<()> {
         let writer = scope.spawn(work);
         let (shared, most) = cost(ConnectionDelay::new(table.clone()));
         stop.store(true, Ordering::Relaxed);
-        let writes = writer.join().unwrap_or_default() as f64 / (shared * PACKETS as f64 / 1e9);
+        let rate = writer.join().unwrap_or_default() as f64 / (shared * PACKETS as f64 / 1e9);
         writeln!(
             out,
-            "assigned, while another sets {shared:5.0} ns a packet, {most} in flight, {writes:.0} flows/s set and cleared"
+            "assigned, while another sets {shared:5.0} ns a packet, {most} in flight, {rate:.0} flows/s set and cleared"
         )
     })
 }

@@ -63,6 +63,10 @@ pub(crate) struct Calibrate {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Play {
     /// Vectors, in any format.
     #[arg(required = true)]

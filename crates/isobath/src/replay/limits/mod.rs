@@ -16,7 +16,7 @@
 //! forecast of a replay, and what was measured of it -> margin -> refused, or invalid
 //! ```
 //!
-//! [`search`], [`script`], [`criterion`] and [`margin`] compute; [`trial`] and [`file`] do.
+//! [`search`], [`script`], [`criterion`] and [`margin`] compute; [`trial`] and [`mod@file`] do.
 
 pub(crate) mod criterion;
 pub(crate) mod file;
