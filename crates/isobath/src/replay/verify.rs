@@ -27,16 +27,15 @@ const MOST_RTT_MS: f64 = 0.3;
 /// Fewer values than this say nothing of a distribution.
 const FEWEST: u64 = 100;
 /// What is judged by [`MOST_DISTANCE`].
-const JUDGED: [Measure; 6] = [
+const JUDGED: [Measure; 5] = [
     Measure::ConnectionBytes,
     Measure::Epochs,
     Measure::RequestBytes,
     Measure::ResponseBytes,
-    Measure::ConcurrentAdus,
     Measure::ConcurrentAduBytes,
 ];
 /// What else is shown.
-const SHOWN: [Measure; 1] = [Measure::MinRttMs];
+const SHOWN: [Measure; 2] = [Measure::ConcurrentAdus, Measure::MinRttMs];
 
 /// What a verification found.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
