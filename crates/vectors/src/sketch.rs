@@ -137,7 +137,8 @@ impl Sketch {
         while let Some((value, count)) = cells.next() {
             below += count;
             if below >= rank || cells.peek().is_none() {
-                return Some(value);
+                // The middle of a cell may lie beyond all that is in it.
+                return Some(value.clamp(self.min as f64, self.max as f64));
             }
         }
         None
@@ -238,6 +239,17 @@ fn take(cells: &mut impl Iterator<Item = (f64, f64)>, rest: &mut (f64, f64), siz
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn no_quantile_lies_beyond_the_extremes() {
+        // The middle of the cell of 3,450 is 3,451.
+        let mut sketch = Sketch::default();
+        sketch.extend([3_450, 3_450]);
+        assert_eq!(
+            [0.0, 0.5, 1.0].map(|q| sketch.quantile(q)),
+            [Some(3_450.0); 3]
+        );
+    }
 
     #[test]
     fn small_values_are_exact() {

@@ -1,7 +1,7 @@
 //! The end of a replay on a terminal, from `run.json` alone.
 
 use super::plan::Plan;
-use super::summary::{Spread, Summary};
+use super::summary::{Arrivals, Spread, Summary};
 use crate::page;
 use record::Run;
 
@@ -57,9 +57,28 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
             "              the queue was empty {empty:.1} % of the time"
         ));
     }
+    lines.extend(summary.arrivals.map(arrivals));
     lines.push(String::new());
     lines.extend(page::closing(run));
     lines.join("\n") + "\n"
+}
+
+/// How uneven what comes to the queue is.
+fn arrivals(arrivals: Arrivals) -> String {
+    let variation =
+        |cov: Option<f64>| cov.map_or_else(|| "-".to_owned(), |cov| format!("{cov:.3}"));
+    let hurst = arrivals.hurst.map_or_else(String::new, |hurst| {
+        format!(
+            ", Hurst {:.2} (95 %: {:.2} to {:.2})",
+            hurst.value, hurst.low, hurst.high
+        )
+    });
+    format!(
+        "arrivals      {:.2} thousand packets/s, coefficient of variation {} in 1 s, {} in 10 ms{hurst}",
+        arrivals.mean_kpps,
+        variation(arrivals.cov_1s),
+        variation(arrivals.cov_10ms)
+    )
 }
 
 fn row(name: &str, spread: Spread, unit: &str) -> String {

@@ -335,6 +335,14 @@ impl Figures {
         let active = rows.active.iter();
         self.active
             .extend(active.map(|row| (row.t_ns, row.connections)));
+        let forward = self.forward.name();
+        for row in rows.offered.iter().filter(|row| row.direction == forward) {
+            let bin = usize::try_from(row.t_ns / 1_000_000).unwrap_or(usize::MAX);
+            if self.offered.len() <= bin {
+                self.offered.resize(bin + 1, 0.0);
+            }
+            self.offered[bin] += row.packets as f64;
+        }
     }
 
     /// What was found in a run of this `length`, over a bottleneck of this `rate`.

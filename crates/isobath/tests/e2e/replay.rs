@@ -51,6 +51,7 @@ fn what_is_replayed_is_what_was_asked_for() {
     assert!(number(summary, "/response_ms/min") >= 11.0);
     assert!(number(summary, "/response_ms/max") >= 600.0 + 128.0);
     assert!(number(summary, "/active_connections/max") > 1.0);
+    assert!(number(summary, "/arrivals/mean_kpps") > 0.0);
     let verified = run(place.path(), &["replay", "verify", "run", "--json"]);
     let found: Value = serde_json::from_str(&verified.stdout).unwrap();
     assert_eq!(found["connections"], 120);

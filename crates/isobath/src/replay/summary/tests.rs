@@ -106,6 +106,23 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
         ],
         ..LabRows::default()
     });
+    let offered = |t_ms: u64, direction: &'static str, packets| Offered {
+        t_ns: t_ms * 1_000_000,
+        link: "left-right".into(),
+        direction: direction.into(),
+        packets,
+        bytes: packets * 1_000,
+    };
+    figures.monitors(&Rows {
+        // 3 and 9 packets in two of three seconds; before the window and the other way is not counted.
+        offered: vec![
+            offered(500, "down", 50),
+            offered(1_200, "down", 3),
+            offered(2_000, "up", 7),
+            offered(3_999, "down", 9),
+        ],
+        active: Vec::new(),
+    });
     let rate = "10Mbit".parse::<Rate>().unwrap();
     let summary = figures.summary(&plan, Duration::from_secs(9), Some(rate), Vec::new());
     assert_eq!(
@@ -132,4 +149,12 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
     assert!((summary.throughput_mbps.forward - 0.08).abs() < 1e-9);
     assert!((summary.packets_per_s.forward - 10.0).abs() < 1e-9);
     assert!((summary.packets_per_s.reverse - 2.0).abs() < 1e-9);
+    let arrivals = summary.arrivals.unwrap();
+    assert!(
+        (arrivals.mean_kpps - 12.0 / 3_000.0).abs() < 1e-12,
+        "{arrivals:?}"
+    );
+    // 3, 0 and 9 packets: 4 on average, with a standard deviation of the square root of 21.
+    let cov = arrivals.cov_1s.unwrap();
+    assert!((cov - f64::sqrt(21.0) / 4.0).abs() < 1e-9, "{cov}");
 }
