@@ -138,6 +138,19 @@ impl Dialer {
         })
     }
 
+    /// What a connection that somebody else opens says first, to be data stream `number` of the session; `kind` is what for.
+    /// A session that has such streams has no others: their numbers must differ, and no two may be further apart than 65,536
+    /// when they arrive.
+    pub fn introduction(&self, number: u32, kind: u8) -> [u8; Preamble::LEN] {
+        let preamble = Preamble {
+            kind,
+            stream: 0,
+            session: self.session,
+            nonce: number.into(),
+        };
+        preamble.emit(&self.keys.to_server)
+    }
+
     /// The session's name, for the header of datagrams.
     pub const fn session(&self) -> u64 {
         self.session

@@ -97,6 +97,34 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
+/// Gives the calling thread a table of descriptors of its own, in which only the first three (standard input, output and
+/// error) are open: the limit of open files then holds for this thread alone. Whatever else the thread holds by a descriptor
+/// must have been dropped before; other threads keep theirs.
+///
+/// # Errors
+///
+/// When the kernel has no such call (Linux before 5.9).
+pub fn own_descriptors() -> Result<(), Error> {
+    const FIRST: libc::c_uint = 3;
+    // SAFETY: the call takes three numbers. The descriptors that vanish are this thread's copies; by the condition above it
+    // holds none of them.
+    #[expect(unsafe_code, reason = "no safe form: it takes descriptors away")]
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            FIRST,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_UNSHARE,
+        )
+    };
+    if done == 0 {
+        Ok(())
+    } else {
+        let error = io::Error::last_os_error();
+        Err(Error::io("make", "a table of descriptors", error))
+    }
+}
+
 /// Allows this process so many open file descriptors, or as many as it may be allowed, if it has fewer; says how many it has.
 pub fn raise_file_limit(files: u64) -> u64 {
     let limit = rustix::process::getrlimit(Resource::Nofile);

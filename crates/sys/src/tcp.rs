@@ -18,6 +18,7 @@ use crate::{Error, sockopt};
 use socket2::SockRef;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
 use units::Rate;
 
 /// Lets the kernel send at most at `rate` on this connection; `None` lifts the limit.
@@ -102,6 +103,19 @@ pub fn set_receive_buffer(fd: &impl AsFd, octets: usize) -> Result<(), Error> {
     forced
         .or_else(|_| SockRef::from(fd).set_recv_buffer_size(octets))
         .map_err(|e| Error::io("set SO_RCVBUF of", name(fd), e))
+}
+
+/// Has every segment of this socket, from its SYN on, leave so much later (`TCP_TX_DELAY`, Linux 5.3). The delay is made by
+/// the queue of the outgoing interface, which must be `fq` (tc-fq(8)); any other queue ignores it without a word.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn set_transmit_delay(fd: &impl AsFd, delay: Duration) -> Result<(), Error> {
+    /// `include/uapi/linux/tcp.h`.
+    const TCP_TX_DELAY: libc::c_int = 37;
+    let value = i32::try_from(delay.as_micros()).unwrap_or(i32::MAX);
+    sockopt::set_int(fd, libc::IPPROTO_TCP, TCP_TX_DELAY, value)
+        .map_err(|e| Error::io("set TCP_TX_DELAY of", name(fd), e))
 }
 
 /// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups

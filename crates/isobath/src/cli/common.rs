@@ -21,6 +21,13 @@ pub(crate) struct Towards {
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
     pub(super) lab: Option<String>,
+    #[command(flatten)]
+    pub(super) reach: Reach,
+}
+
+/// How a far end lets us in, and over which protocol.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reach {
     /// The access key that 'isobath serve' printed.
     #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
     key: Option<AccessKey>,
@@ -32,6 +39,23 @@ pub(crate) struct Towards {
     pub(super) ipv6: bool,
 }
 
+impl Reach {
+    /// Connects with `host`, by its own `key` if it is one of a lab.
+    pub(super) fn connect(&self, host: &str, key: Option<&AccessKey>) -> anyhow::Result<Client> {
+        let family = match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        };
+        Ok(session::connect(
+            host,
+            family,
+            key.or(self.key.as_ref()),
+            CONNECT,
+        )?)
+    }
+}
+
 impl Towards {
     /// What is measured, as it was typed.
     pub(super) fn name(&self) -> &str {
@@ -41,15 +65,9 @@ impl Towards {
 
     /// Connects with the host that was named, or with the `far` end of a lab.
     pub(super) fn connect(&self, far: Option<&Far>) -> anyhow::Result<Client> {
-        let family = match (self.ipv4, self.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        };
         let host = far.map(Far::host).or_else(|| self.host.clone());
-        let key = far.map(Far::key).or(self.key.as_ref());
-        let host = host.unwrap_or_default();
-        Ok(session::connect(&host, family, key, CONNECT)?)
+        self.reach
+            .connect(&host.unwrap_or_default(), far.map(Far::key))
     }
 }
 

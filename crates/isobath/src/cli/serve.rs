@@ -7,6 +7,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use sys::process;
 
+/// File descriptors that are not streams.
+const OTHER_FILES: u64 = 200;
+
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Args {
@@ -19,6 +22,9 @@ pub(crate) struct Args {
     /// Let anybody measure, without a key, within tighter limits.
     #[arg(long)]
     open: bool,
+    /// Data streams that one session may have open at once [default: 512, with --open 32].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    streams: Option<u32>,
     /// Print the access key and stop.
     #[arg(long)]
     show_key: bool,
@@ -40,11 +46,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         print(&key.to_string())?;
         return Ok(0);
     }
-    let config = if args.open {
+    let mut config = if args.open {
         ServerConfig::open(identity, args.port)
     } else {
         ServerConfig::keyed(identity, args.port)
     };
+    if let Some(streams) = args.streams {
+        config.limits.streams = streams;
+        let files = u64::from(streams) + OTHER_FILES;
+        let allowed = process::raise_file_limit(files);
+        if allowed < files {
+            return Err(Usage::of(anyhow::anyhow!(
+                "{streams} streams take {files} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {files}'"
+            )));
+        }
+    }
     let stop = process::interrupt_flag()?;
     let serving = Serving::bind(ServerConfig {
         address: args.address,

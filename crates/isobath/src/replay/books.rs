@@ -3,7 +3,6 @@
 use super::cast::Part;
 use super::live::{End, Half};
 use super::tables::Connection;
-use super::tuples::Tuples;
 use std::collections::HashMap;
 use units::Instant;
 use vectors::Side;
@@ -22,6 +21,11 @@ impl Books {
             return None;
         };
         Some(pair(half, Some(other)))
+    }
+
+    /// Whether both ends have told of each connection of which one has.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.halves.is_empty()
     }
 
     /// Those of which only one end has told, at the end of the run.
@@ -45,16 +49,14 @@ pub(crate) fn row(
     part: &Part,
     number: u32,
     ends: [Option<Half>; 2],
-    tuples: &[Tuples; 2],
     origin: Instant,
 ) -> Connection {
     let at = |at: Instant| u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX);
     let known = || ends.iter().flatten();
     let [initiator, acceptor] = &ends;
     let rtt = part.vector.min_rtt.unwrap_or_default();
-    let tuple = initiator.and_then(|half| half.tuple);
-    let tuples = &tuples[part.initiator as usize];
-    let ports = tuple.map(|tuple| tuples.addresses(tuple).map(|address| address.port()));
+    let ports = initiator.and_then(|half| half.ports);
+    let min_rtt = initiator.and_then(|half| half.min_rtt);
     let bytes = |side| part.vector.body.bytes(side);
     let closed = || known().map(|half| half.closed).collect::<Option<Vec<_>>>();
     let both = initiator.is_some() && acceptor.is_some();
@@ -77,6 +79,7 @@ pub(crate) fn row(
         destination_port: ports.map(|[_, destination]| destination),
         sequential: part.was_sequential,
         rtt_us: u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX),
+        min_rtt_us: min_rtt.map(|rtt| u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX)),
         request_bytes: bytes(Side::Initiator),
         response_bytes: bytes(Side::Acceptor),
         received_by_acceptor: acceptor.map_or(0, |half| half.heard),

@@ -108,6 +108,15 @@ impl Cast {
         Ok(Self { parts, udp })
     }
 
+    /// The same without distances: between two hosts connections meet the path's own.
+    #[must_use]
+    pub(crate) fn without_rtts(mut self) -> Self {
+        for part in &mut self.parts {
+            part.vector.min_rtt = None;
+        }
+        self
+    }
+
     /// Octets that `host` sends in all.
     pub(crate) fn bytes(&self, host: Host) -> u64 {
         let bytes = self.parts.iter().map(|part| part.bytes(host));

@@ -1,19 +1,23 @@
-//! One host of a replay: all its ends of all connections, served by one thread.
+//! One host of a replay, or a share of it: its ends of all connections, served by one thread.
+//!
+//! A process may not have as many open files as a replay has connections. So the connections may be dealt out to several
+//! threads, each with a table of descriptors of its own ([`sys::process::own_descriptors`]): both ends of a connection are in
+//! the same share of their hosts.
 //!
 //! The thread does what is due (connections to open, waits that are over), then sleeps in `epoll` until the next of these or
 //! until a socket has news. Sockets are registered once, edge-triggered; an end that is told of news does all that it can.
 
 use super::cast::{Host, Part};
+use super::doors::{Arrival, Doors};
 use super::live::{self, Half, Live, Readiness, State};
+use super::road::{Departure, Road};
 use super::tuples::Tuples;
-use path::Assigned;
 use rustix::event::{Timespec, epoll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use slab::Slab;
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
@@ -26,22 +30,17 @@ use vectors::play::Answered;
 const EVENTS: usize = 256;
 /// Connections opened before sockets have their turn.
 const STARTS: usize = 64;
-/// Connections that may wait to be accepted.
-const BACKLOG: i32 = 65_535;
 /// How often news are handed on, and the longest sleep.
 const TELL: Duration = Duration::from_millis(100);
-/// In an event, the number of a listener from here on.
-const LISTENERS: u64 = 1 << 32;
+/// In an event, the number of a door from here on.
+const DOORS: u64 = 1 << 32;
 
-/// What is the same for both hosts of a replay.
+/// What is the same for all threads of a replay.
 pub(crate) struct Stage<'a> {
     pub(crate) parts: &'a [Part],
-    /// The pairs of ports of connections that the client and the server open.
-    pub(crate) tuples: [Tuples; 2],
-    /// Delays of the packets that the client and the server send.
-    pub(crate) delays: Option<Assigned>,
-    /// What of each connection's round-trip time each host adds.
-    pub(crate) split: &'a (dyn Fn(&Part) -> [Duration; 2] + Sync),
+    /// Among how many threads a host's ends are dealt out: part n is of share n modulo this.
+    pub(crate) shares: u32,
+    pub(crate) road: Road<'a>,
     pub(crate) congestion_control: Option<&'a str>,
     pub(crate) stop: &'a AtomicBool,
     /// Connections that have been opened, or could not be.
@@ -50,19 +49,32 @@ pub(crate) struct Stage<'a> {
     pub(crate) open: AtomicU64,
 }
 
+impl Stage<'_> {
+    /// The pairs of ports by which connections of this share that `host` opens are known, where they are.
+    fn tuples(&self, share: u32, host: Host) -> Option<&Tuples> {
+        match &self.road {
+            Road::Emulated(lab) => lab.tuples.get(share as usize).map(|of| &of[host as usize]),
+            Road::Introduced(_) | Road::Inward => None,
+        }
+    }
+}
+
 /// What a host has found out since it last told.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     pub(crate) halves: Vec<Half>,
     pub(crate) answered: Vec<(u32, Answered)>,
+    /// Which host heard how many octets until when.
+    pub(crate) heard: Option<(Host, Instant, u64)>,
 }
 
-/// A host at work.
+/// A host, or a share of it, at work.
 pub(crate) struct Engine<'a> {
     host: Host,
+    share: u32,
     stage: &'a Stage<'a>,
     poll: OwnedFd,
-    listeners: Vec<Socket>,
+    doors: Doors,
     lives: Slab<Live>,
     /// When which end wants to be looked after; entries of ends that are gone, or whose place another has, do no harm.
     timers: BinaryHeap<Reverse<(Instant, usize)>>,
@@ -74,49 +86,53 @@ pub(crate) struct Engine<'a> {
     free: VecDeque<u32>,
     origin: Instant,
     news: News,
+    heard: u64,
     tell: SyncSender<News>,
     told: Instant,
 }
 
 impl<'a> Engine<'a> {
-    /// Gets ready on the host that the calling thread is on: everything but the first connection.
+    /// Gets ready on the host that the calling thread is on: everything but the first connection. Others come in by `doors`, or
+    /// without any at the ports of this share.
     ///
     /// # Errors
     /// When a port cannot be listened on.
     pub(crate) fn new(
-        host: Host,
+        (host, share): (Host, u32),
         stage: &'a Stage<'a>,
+        doors: Option<Doors>,
         tell: SyncSender<News>,
     ) -> Result<Self, Error> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
-        let accepts = &stage.tuples[host.other() as usize];
-        let opens = &stage.tuples[host as usize];
-        let mut engine = Self {
+        let accepts = stage.tuples(share, host.other());
+        let opens = stage.tuples(share, host).map_or(0, Tuples::count);
+        let doors = match (doors, accepts) {
+            (Some(doors), _) => doors,
+            (None, Some(tuples)) => Doors::own(tuples)?,
+            (None, None) => Doors::Own(Vec::new()),
+        };
+        for (number, door) in (DOORS..).zip(doors.watched()) {
+            watch(&poll, &door, number, epoll::EventFlags::IN)
+                .map_err(|e| Error::io("watch", "a port", e))?;
+        }
+        Ok(Self {
             host,
+            share,
             stage,
             poll,
-            listeners: Vec::new(),
+            doors,
             lives: Slab::new(),
             timers: BinaryHeap::new(),
             over: Vec::new(),
             next: 0,
-            free: (0..opens.count()).collect(),
+            free: (0..opens).collect(),
             origin: Instant::ZERO,
             news: News::default(),
+            heard: 0,
             tell,
             told: Instant::ZERO,
-        };
-        for address in accepts.listeners() {
-            let listener = listen(&address.into())
-                .map_err(|e| Error::io("listen on", address.to_string(), e))?;
-            let number = LISTENERS + engine.listeners.len() as u64;
-            engine
-                .watch(&listener, number, epoll::EventFlags::IN)
-                .map_err(|e| Error::io("watch", address.to_string(), e))?;
-            engine.listeners.push(listener);
-        }
-        Ok(engine)
+        })
     }
 
     /// Plays from `origin` on until it is told to stop.
@@ -148,7 +164,7 @@ impl<'a> Engine<'a> {
             let Some(part) = self.stage.parts.get(self.next) else {
                 return;
             };
-            if part.initiator == self.host {
+            if part.initiator == self.host && self.is_mine() {
                 let now = clock::now();
                 if self.origin + part.vector.start > now {
                     return;
@@ -160,59 +176,33 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Whether the next part is of this share.
+    fn is_mine(&self) -> bool {
+        self.next % self.stage.shares.max(1) as usize == self.share as usize
+    }
+
     fn start(&mut self, part: &'a Part, now: Instant) {
         let number = u32::try_from(self.next).unwrap_or(u32::MAX);
-        let Some(tuple) = self.free.pop_front() else {
-            self.never(number, now);
-            return;
-        };
-        if let Ok(socket) = self.connect(part, tuple, number) {
-            self.enter(Live::new(socket, part, number, Side::Initiator, now).by(tuple));
+        let tuple = self.free.pop_front();
+        if let Ok(departure) = self.depart(part, tuple, number) {
+            let live = Live::open(departure, part, number, now).by(tuple);
+            self.enter(live);
         } else {
-            self.free.push_back(tuple);
-            self.never(number, now);
+            self.free.extend(tuple);
+            // It could not even be asked for.
+            self.news.halves.push(Half::refused(number, now));
         }
     }
 
-    /// A connection that could not even be asked for.
-    fn never(&mut self, number: u32, now: Instant) {
-        self.news.halves.push(Half::refused(number, now));
-    }
-
-    /// Begins to connect. Who accepts must find whose it is, and the path how long it is, before the first segment leaves.
-    fn connect(&self, part: &Part, tuple: u32, number: u32) -> io::Result<Socket> {
-        let tuples = &self.stage.tuples[self.host as usize];
-        let [source, destination] = tuples.addresses(tuple);
-        tuples.give(tuple, number);
-        if let Some(delays) = &self.stage.delays {
-            let delay = (self.stage.split)(part);
-            let forth = lab::flow(source, destination);
-            let back = lab::flow(destination, source);
-            delays.set(forth, delay[self.host as usize]);
-            delays.set(back, delay[self.host.other() as usize]);
-        }
-        let socket = Socket::new(
-            Domain::for_address(source),
-            Type::STREAM.nonblocking(),
-            Some(Protocol::TCP),
-        )?;
-        // Another connection to another port may have the same source.
-        socket.set_reuse_address(true)?;
-        live::prepare(
-            &socket,
-            part,
-            Side::Initiator,
-            self.stage.congestion_control,
-        )
-        .map_err(io::Error::other)?;
-        socket.bind(&source.into())?;
-        match socket.connect(&destination.into()) {
-            Err(error)
-                if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) =>
-            {
-                Err(error)
+    fn depart(&self, part: &Part, tuple: Option<u32>, number: u32) -> io::Result<Departure> {
+        let control = self.stage.congestion_control;
+        let tuples = self.stage.tuples(self.share, self.host);
+        match (&self.stage.road, tuples, tuple) {
+            (Road::Emulated(lab), Some(tuples), Some(tuple)) => {
+                lab.connect(self.host, tuples, tuple, (part, number), control)
             }
-            _ => Ok(socket),
+            (Road::Introduced(road), _, _) => road.connect((part, number), control),
+            _ => Err(io::ErrorKind::AddrNotAvailable.into()),
         }
     }
 
@@ -254,9 +244,9 @@ impl<'a> Engine<'a> {
 
     fn handle(&mut self, event: epoll::Event) {
         let number = event.data.u64();
-        if number >= LISTENERS {
-            let listener = usize::try_from(number - LISTENERS).unwrap_or(usize::MAX);
-            self.accept(listener);
+        if number >= DOORS {
+            let door = usize::try_from(number - DOORS).unwrap_or(usize::MAX);
+            self.accept(door);
             return;
         }
         let flags = event.flags;
@@ -269,36 +259,21 @@ impl<'a> Engine<'a> {
         self.look_after(usize::try_from(number).unwrap_or(usize::MAX), ready);
     }
 
-    fn accept(&mut self, listener: usize) {
-        loop {
-            let accepted = match self.listeners.get(listener) {
-                Some(listener) => listener.accept4(accept_flags()),
-                None => return,
-            };
-            let (socket, peer) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                // The rest waits for the next event.
-                Err(_) => return,
-            };
-            let now = clock::now();
-            let Some(number) = self.whose(&peer, listener) else {
-                // A stranger.
+    fn accept(&mut self, door: usize) {
+        let tuples = self.stage.tuples(self.share, self.host.other());
+        while let Some(arrival) = self.doors.next(door, tuples) {
+            let Some(part) = self.stage.parts.get(arrival.number as usize) else {
                 continue;
             };
-            let Some(part) = self.stage.parts.get(number as usize) else {
-                continue;
-            };
-            // What cannot be set is not: the connection is there and is played.
-            let _ = live::prepare(&socket, part, Side::Acceptor, self.stage.congestion_control);
-            self.enter(Live::new(socket, part, number, Side::Acceptor, now));
+            self.let_in(part, arrival);
         }
     }
 
-    fn whose(&self, peer: &SockAddr, listener: usize) -> Option<u32> {
-        let tuples = &self.stage.tuples[self.host.other() as usize];
-        let port = tuples.listeners().nth(listener)?.port();
-        tuples.whose(peer.as_socket()?, port)
+    fn let_in(&mut self, part: &Part, arrival: Arrival) {
+        let control = self.stage.congestion_control;
+        // What cannot be set is not: the connection is there and is played.
+        let _ = live::prepare(&arrival.socket, part, Side::Acceptor, control);
+        self.enter(Live::accept(arrival, part));
     }
 
     /// From now on `live` is among those that are looked after.
@@ -309,7 +284,7 @@ impl<'a> Engine<'a> {
             | epoll::EventFlags::RDHUP
             | epoll::EventFlags::ET;
         self.stage.open.fetch_add(1, Ordering::Relaxed);
-        let watched = self.watch(self.lives[key].socket(), key as u64, flags);
+        let watched = watch(&self.poll, self.lives[key].socket(), key as u64, flags);
         if watched.is_err() {
             self.over.push(key);
         }
@@ -325,7 +300,9 @@ impl<'a> Engine<'a> {
             return;
         };
         let news = &mut self.news.answered;
+        let before = live.heard();
         let state = live.look_after(part, ready, &mut |epoch| news.push((number, epoch)));
+        self.heard += live.heard() - before;
         match state {
             State::Over => self.over.push(key),
             State::Waits(Some(due)) => self.timers.push(Reverse((due, key))),
@@ -353,30 +330,18 @@ impl<'a> Engine<'a> {
             return;
         }
         self.told = now;
+        self.news.heard = Some((self.host, now, std::mem::take(&mut self.heard)));
         // Nobody listens only when the run is over.
         let _ = self.tell.send(std::mem::take(&mut self.news));
     }
-
-    fn watch(&self, socket: &Socket, number: u64, flags: epoll::EventFlags) -> io::Result<()> {
-        let data = epoll::EventData::new_u64(number);
-        Ok(epoll::add(&self.poll, socket, data, flags)?)
-    }
 }
 
-/// An accepted socket is like those that this host opens.
-fn accept_flags() -> i32 {
-    let flags = rustix::net::SocketFlags::NONBLOCK | rustix::net::SocketFlags::CLOEXEC;
-    i32::try_from(flags.bits()).unwrap_or_default()
-}
-
-fn listen(address: &SockAddr) -> io::Result<Socket> {
-    let socket = Socket::new(
-        address.domain(),
-        Type::STREAM.nonblocking(),
-        Some(Protocol::TCP),
-    )?;
-    socket.set_reuse_address(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)?;
-    Ok(socket)
+fn watch(
+    poll: &OwnedFd,
+    what: &impl AsFd,
+    number: u64,
+    flags: epoll::EventFlags,
+) -> io::Result<()> {
+    let data = epoll::EventData::new_u64(number);
+    Ok(epoll::add(poll, what, data, flags)?)
 }

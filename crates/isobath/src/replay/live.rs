@@ -1,14 +1,19 @@
 //! One end of one connection, on a socket of the kernel.
 
 use super::cast::Part;
+use super::doors::Arrival;
+use super::road::Departure;
+use serde::{Deserialize, Serialize};
+use session::Slot;
+use session::wire::Preamble;
 use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::time::Duration;
 use sys::{clock, tcp};
 use units::Instant;
-use vectors::Side;
 use vectors::play::{Answered, Player};
+use vectors::{Side, Turn};
 
 /// Octets of one write.
 const WRITE: usize = 64 << 10;
@@ -19,8 +24,12 @@ const UNSENT: u32 = 16 << 10;
 /// What is said.
 static OCTETS: [u8; WRITE] = [0x5a; WRITE];
 
+/// Octets by which a connection introduces itself.
+pub(crate) const INTRODUCTION: u64 = Preamble::LEN as u64;
+
 /// How an end came to its end.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum End {
     /// All was said and heard, and both closed.
     Complete,
@@ -50,8 +59,8 @@ pub(crate) struct Half {
     /// The connection, by its place among the parts.
     pub(crate) number: u32,
     pub(crate) side: Side,
-    /// The pair of ports, of an initiator.
-    pub(crate) tuple: Option<u32>,
+    /// From and to which port, of an initiator.
+    pub(crate) ports: Option<[u16; 2]>,
     /// When the connection was asked for, at the initiator, or accepted.
     pub(crate) started: Instant,
     pub(crate) established: Option<Instant>,
@@ -61,17 +70,26 @@ pub(crate) struct Half {
     pub(crate) sent: u64,
     pub(crate) heard: u64,
     pub(crate) retransmits: Option<u32>,
+    /// The shortest round trip that the kernel saw.
+    pub(crate) min_rtt: Option<Duration>,
     pub(crate) end: End,
 }
 
 impl Half {
     /// What is known of a connection that could not even be asked for.
     pub(crate) const fn refused(number: u32, now: Instant) -> Self {
+        let mut half = Self::new(number, Side::Initiator, now);
+        half.end = End::Refused;
+        half
+    }
+
+    /// Of a connection that begins.
+    pub(crate) const fn new(number: u32, side: Side, started: Instant) -> Self {
         Self {
             number,
-            side: Side::Initiator,
-            tuple: None,
-            started: now,
+            side,
+            ports: None,
+            started,
             established: None,
             first_sent: None,
             last_heard: None,
@@ -79,7 +97,8 @@ impl Half {
             sent: 0,
             heard: 0,
             retransmits: None,
-            end: End::Refused,
+            min_rtt: None,
+            end: End::Cut,
         }
     }
 }
@@ -97,6 +116,12 @@ pub(crate) struct Live {
     socket: Socket,
     player: Player,
     half: Half,
+    /// The pair of ports, to be given back by the initiator.
+    tuple: Option<u32>,
+    /// What is said first of all.
+    introduction: Option<[u8; Preamble::LEN]>,
+    /// Kept as long as the socket.
+    _slot: Option<Slot>,
     connecting: bool,
     peer_closed: bool,
     closed: bool,
@@ -114,55 +139,66 @@ pub(crate) struct Readiness {
 }
 
 impl Live {
-    /// The initiator of `part` on a socket that has begun to connect, or the acceptor on one that was accepted.
-    pub(crate) fn new(
-        socket: Socket,
+    /// The initiator of `part`, which has begun to connect.
+    pub(crate) fn open(departure: Departure, part: &Part, number: u32, now: Instant) -> Self {
+        let mut live = Self::new((departure.socket, None), part, number, Side::Initiator, now);
+        live.half.ports = Some(departure.ports);
+        live.introduction = departure.introduction;
+        live.connecting = true;
+        live
+    }
+
+    /// The acceptor of `part`.
+    pub(crate) fn accept(arrival: Arrival, part: &Part) -> Self {
+        let at = arrival.accepted;
+        let socket = (arrival.socket, arrival.slot);
+        let mut live = Self::new(socket, part, arrival.number, Side::Acceptor, at);
+        live.establish(part, at);
+        if arrival.introduced && is_in_first_adu(part) {
+            live.heard_of(part, INTRODUCTION, at);
+        }
+        live
+    }
+
+    fn new(
+        (socket, slot): (Socket, Option<Slot>),
         part: &Part,
         number: u32,
         side: Side,
         started: Instant,
     ) -> Self {
-        let mut live = Self {
+        Self {
             socket,
             player: Player::new(&part.vector, side),
-            half: Half {
-                number,
-                side,
-                tuple: None,
-                started,
-                established: None,
-                first_sent: None,
-                last_heard: None,
-                closed: None,
-                sent: 0,
-                heard: 0,
-                retransmits: None,
-                end: End::Cut,
-            },
-            connecting: side == Side::Initiator,
+            half: Half::new(number, side, started),
+            tuple: None,
+            introduction: None,
+            _slot: slot,
+            connecting: false,
             peer_closed: false,
             closed: false,
             window: binding_window(part, side),
-        };
-        if !live.connecting {
-            live.establish(part, started);
         }
-        live
     }
 
     pub(crate) const fn number(&self) -> u32 {
         self.half.number
     }
 
+    /// Octets heard so far.
+    pub(crate) const fn heard(&self) -> u64 {
+        self.half.heard
+    }
+
     /// An initiator by this pair of ports.
-    pub(crate) const fn by(mut self, tuple: u32) -> Self {
-        self.half.tuple = Some(tuple);
+    pub(crate) const fn by(mut self, tuple: Option<u32>) -> Self {
+        self.tuple = tuple;
         self
     }
 
     /// The pair of ports, to be given back by the initiator.
     pub(crate) const fn tuple(&self) -> Option<u32> {
-        self.half.tuple
+        self.tuple
     }
 
     pub(crate) const fn socket(&self) -> &Socket {
@@ -207,6 +243,7 @@ impl Live {
             }
             self.connecting = false;
             self.establish(part, clock::now());
+            self.introduce(part)?;
         }
         if ready.readable || ready.hung_up {
             self.hear(part, ready.hung_up, answered)?;
@@ -226,6 +263,35 @@ impl Live {
     fn establish(&mut self, part: &Part, now: Instant) {
         self.half.established = Some(now);
         self.player.handle_established(&part.vector, now);
+    }
+
+    /// Says which connection this is, if that must be said.
+    fn introduce(&mut self, part: &Part) -> io::Result<()> {
+        let Some(octets) = self.introduction.take() else {
+            return Ok(());
+        };
+        // It fits into an empty buffer.
+        if tcp::send(&self.socket, &octets, false, false)? < octets.len() {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        if is_in_first_adu(part) {
+            self.said(part, INTRODUCTION, clock::now());
+        }
+        Ok(())
+    }
+
+    /// The kernel has taken `octets` of what the vector says.
+    fn said(&mut self, part: &Part, octets: u64, now: Instant) {
+        self.half.first_sent.get_or_insert(now);
+        self.half.sent += octets;
+        self.player.handle_sent(&part.vector, octets, now);
+    }
+
+    /// `octets` have come; says whether the vector has them.
+    fn heard_of(&mut self, part: &Part, octets: u64, now: Instant) -> bool {
+        self.half.heard += octets;
+        self.half.last_heard = Some(now);
+        self.player.handle_heard(&part.vector, octets, now).is_ok()
     }
 
     fn hear(
@@ -250,11 +316,9 @@ impl Live {
                 self.player.handle_closed(&part.vector, now);
                 return Ok(());
             }
-            self.half.heard += octets as u64;
-            self.half.last_heard = Some(now);
-            self.player
-                .handle_heard(&part.vector, octets as u64, now)
-                .map_err(io::Error::other)?;
+            if !self.heard_of(part, octets as u64, now) {
+                return Err(ErrorKind::InvalidData.into());
+            }
             if let Some(epoch) = self.player.poll_answered() {
                 answered(epoch);
             }
@@ -279,11 +343,7 @@ impl Live {
                 return Ok(());
             }
             match tcp::send(&self.socket, &OCTETS[..allowed], false, false) {
-                Ok(octets) => {
-                    self.half.first_sent.get_or_insert(now);
-                    self.half.sent += octets as u64;
-                    self.player.handle_sent(&part.vector, octets as u64, now);
-                }
+                Ok(octets) => self.said(part, octets as u64, now),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -295,6 +355,7 @@ impl Live {
     pub(crate) fn bury(mut self, cut: bool) -> Half {
         let info = tcp::info(&self.socket).ok();
         self.half.retransmits = info.and_then(|info| info.total_retrans);
+        self.half.min_rtt = info.and_then(|info| info.min_rtt);
         self.half.closed = Some(clock::now());
         if cut || self.half.end != End::Complete {
             // The peer shall know at once, and nothing of it shall linger.
@@ -302,6 +363,15 @@ impl Live {
         }
         self.half
     }
+}
+
+/// Whether the introduction of a connection takes the place of its first octets: then nothing is said that the vector does not
+/// say. Where the initiator does not speak at once, or says less, it comes before what the vector says.
+pub(crate) fn is_in_first_adu(part: &Part) -> bool {
+    let speaks_at_once = |turn: &Turn| {
+        turn.side == Side::Initiator && turn.wait.is_zero() && turn.bytes >= INTRODUCTION
+    };
+    part.vector.body.turns().first().is_some_and(speaks_at_once)
 }
 
 /// What each socket of a replay is told before it is used.

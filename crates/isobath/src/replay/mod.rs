@@ -5,32 +5,42 @@
 //! that is emulated. What the path does to them, and they to each other, is not in the file; it is what is measured.
 //!
 //! ```text
-//! file -> cast (models, order) -> forecast (can this machine?) -> run: two engines, one lab -> tables, summary
+//! file -> cast (models, order) -> forecast (can this machine?) -> run: engines at both ends -> tables, summary
 //! ```
 //!
-//! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine.
-//! - [`tuples`]: how the accepting end knows which vector a connection is.
+//! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
-//! - [`place`]: the lab. [`monitors`], [`active`]: what is seen at the bottleneck.
-//! - [`run`]: both hosts, the lab and the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
+//! - [`road`], [`doors`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
+//! - [`run`] in a lab: [`place`]; [`monitors`], [`active`] are what is seen at the bottleneck.
+//! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`distance`].
+//! - [`collector`]: all news into the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
 //! - [`limits`]: what of all this the machine can do. [`verify`]: whether it was what was asked for.
 //!
-//! The distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and no proxy
-//! is between.
+//! In a lab the distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and
+//! no proxy is between.
 
 pub(crate) mod active;
 pub(crate) mod books;
 pub(crate) mod cast;
+pub(crate) mod collector;
+pub(crate) mod distance;
+mod doors;
 pub(crate) mod engine;
+pub(crate) mod far;
 pub(crate) mod forecast;
 pub(crate) mod limits;
 pub(crate) mod live;
+pub(crate) mod messages;
 pub(crate) mod monitors;
+pub(crate) mod near;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod quality;
+mod road;
+pub(crate) mod room;
 pub(crate) mod run;
 pub(crate) mod scorecard;
+pub(crate) mod script;
 pub(crate) mod summary;
 pub(crate) mod tables;
 pub(crate) mod tuples;
@@ -48,4 +58,8 @@ pub(crate) struct Live {
     pub(crate) ended: u64,
     /// Connections that are open.
     pub(crate) open: u64,
+}
+
+pub(crate) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -2,6 +2,7 @@
 //! packets themselves.
 
 use super::active::{Seconds, Signal};
+use super::nanos;
 use super::plan::Plan;
 use super::tables::{Active, Offered};
 use crate::rrul::lab_books::Extra;
@@ -213,8 +214,4 @@ impl Tap {
             .map_err(io::IntoInnerError::into_error)?;
         Ok(self.dropped.iter().sum())
     }
-}
-
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -104,6 +104,9 @@ pub(crate) struct Plan {
     /// At the end, likewise.
     pub(crate) cool_down: Span,
     pub(crate) rtt_at: RttAt,
+    /// Between two hosts: whether this host's kernel adds the round-trip times to the path's own.
+    #[serde(default)]
+    pub(crate) add_rtt: bool,
     /// The rate of the bottleneck, in both directions; without it the lab's own.
     pub(crate) bottleneck: Option<Rate>,
     /// Whether that rate was made from the load of another replay.

@@ -25,7 +25,7 @@ pub(crate) struct LeftOut {
 }
 
 /// The state of the instrument over the run.
-pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Duration) -> Instrument {
+pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Option<Duration>) -> Instrument {
     let whole = Duration::ZERO..=Duration::MAX;
     let lateness = summary.start_lateness_ms.map(|late| Lateness {
         of: "starts".to_owned(),
@@ -37,10 +37,12 @@ pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Duration) -> 
         lateness: lateness.into_iter().collect(),
         ..Instrument::default()
     };
-    let emulator = json!(emulator.as_secs_f64());
-    instrument
-        .more
-        .insert("emulator_cpu_s".to_owned(), emulator);
+    if let Some(emulator) = emulator {
+        let emulator = json!(emulator.as_secs_f64());
+        instrument
+            .more
+            .insert("emulator_cpu_s".to_owned(), emulator);
+    }
     instrument
 }
 
@@ -92,10 +94,10 @@ pub(crate) fn warnings(
             "see the column 'end' of the table 'connections'",
         );
     }
-    if summary.drops > 0 {
+    if let Some(drops) = summary.drops.filter(|drops| *drops > 0) {
         list.add(
             "dropped",
-            format!("the links dropped {} packets", summary.drops),
+            format!("the links dropped {drops} packets"),
             "nothing is wrong with that; figures of the dissertation are without loss",
         );
     }

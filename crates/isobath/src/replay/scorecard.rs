@@ -9,9 +9,10 @@ use record::Run;
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = serde_json::from_value(run.plan.clone()).ok();
     let mut lines = vec![page::title(run, "replay")];
-    lines.extend(plan.as_ref().map(|plan| sentence(plan, summary)));
+    let lab = run.path.lab.is_some();
+    lines.extend(plan.as_ref().map(|plan| sentence(plan, summary, lab)));
     lines.push(String::new());
-    lines.extend(plan.as_ref().map(models));
+    lines.extend(plan.as_ref().map(|plan| models(plan, lab)));
     let c = &summary.connections;
     lines.push(format!(
         "connections   {} planned, {} completed, {} cut at the end, {} reset, {} refused",
@@ -26,14 +27,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         summary.bytes.sent as f64 / 1e6,
         summary.bytes.planned as f64 / 1e6
     ));
-    lines.push(format!(
-        "load          {:.2} Mbit/s {} (forward), {:.2} Mbit/s back; {:.0} and {:.0} packets/s",
-        summary.throughput_mbps.forward,
-        summary.forward.name(),
-        summary.throughput_mbps.reverse,
-        summary.packets_per_s.forward,
-        summary.packets_per_s.reverse
-    ));
+    lines.push(load(summary));
     lines.push(String::new());
     lines.push(format!(
         "              {:>10} {:>10} {:>10} {:>10} {:>10}",
@@ -61,6 +55,22 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.push(String::new());
     lines.extend(page::closing(run));
     lines.join("\n") + "\n"
+}
+
+/// What went over the link, or between two hosts what arrived.
+fn load(summary: &Summary) -> String {
+    let way = summary.forward.name();
+    let (Some(mbps), Some(packets)) = (summary.throughput_mbps, summary.packets_per_s) else {
+        let mbps = summary.goodput_mbps;
+        return format!(
+            "load          {:.2} Mbit/s {way} (forward), {:.2} Mbit/s back of data",
+            mbps.forward, mbps.reverse
+        );
+    };
+    format!(
+        "load          {:.2} Mbit/s {way} (forward), {:.2} Mbit/s back; {:.0} and {:.0} packets/s",
+        mbps.forward, mbps.reverse, packets.forward, packets.reverse
+    )
 }
 
 /// How uneven what comes to the queue is.
@@ -93,7 +103,7 @@ fn row(name: &str, spread: Spread, unit: &str) -> String {
     format!("{name:14}{figures} {unit}")
 }
 
-fn sentence(plan: &Plan, summary: &Summary) -> String {
+fn sentence(plan: &Plan, summary: &Summary, lab: bool) -> String {
     let median = |spread: Option<Spread>| {
         spread.map_or_else(
             || "-".to_owned(),
@@ -103,7 +113,8 @@ fn sentence(plan: &Plan, summary: &Summary) -> String {
     let rate = match (plan.bottleneck, plan.constrained) {
         (Some(rate), true) => format!("a link of {rate}, as much as it carries and a little more"),
         (Some(rate), false) => format!("a link of {rate}"),
-        (None, _) => "the lab's link".to_owned(),
+        (None, _) if lab => "the lab's link".to_owned(),
+        (None, _) => "this path".to_owned(),
     };
     format!(
         "Over {rate} half of the connections took less than {}, half of the answers came within {}.",
@@ -112,13 +123,17 @@ fn sentence(plan: &Plan, summary: &Summary) -> String {
     )
 }
 
-fn models(plan: &Plan) -> String {
+fn models(plan: &Plan, lab: bool) -> String {
     let models = &plan.models;
+    let rtts = match (lab, plan.add_rtt) {
+        (true, _) => models.rtt.to_string(),
+        (false, true) => format!("the path's own and {}", models.rtt),
+        (false, false) => "the path's own".to_owned(),
+    };
     format!(
-        "played        {} of {}, round trips {}, windows {}",
+        "played        {} of {}, round trips {rtts}, windows {}",
         models.structure,
         plan.vectors.display(),
-        models.rtt,
         models.windows
     )
 }

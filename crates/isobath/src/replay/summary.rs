@@ -2,8 +2,9 @@
 
 use super::cast::{Cast, Host};
 use super::monitors::Rows;
+use super::nanos;
 use super::plan::{Plan, Way};
-use super::tables::{Connection, Epoch};
+use super::tables::{Connection, Epoch, Goodput};
 use crate::rrul::lab_books::{LabRows, LinkTruth};
 use record::{Distribution, Record};
 use schemars::JsonSchema;
@@ -37,14 +38,16 @@ pub(crate) struct Summary {
     pub(crate) queue_ms: Option<Spread>,
     /// Share of these moments at which nothing waited, in per cent.
     pub(crate) queue_empty_pct: Option<f64>,
-    /// Packets dropped by the links in the whole run, whatever the cause.
-    pub(crate) drops: u64,
+    /// Packets dropped by the links in the whole run, whatever the cause; null between two hosts.
+    pub(crate) drops: Option<u64>,
     /// Connections that were alive in a second, as a monitor on the link sees them.
     pub(crate) active_connections: Option<Spread>,
-    /// What the bottleneck carried, IP headers included.
-    pub(crate) throughput_mbps: BothWays,
+    /// What the bottleneck carried, IP headers included; null between two hosts.
+    pub(crate) throughput_mbps: Option<BothWays>,
     /// The same in packets.
-    pub(crate) packets_per_s: BothWays,
+    pub(crate) packets_per_s: Option<BothWays>,
+    /// What the hosts took: data alone, without headers, and nothing twice.
+    pub(crate) goodput_mbps: BothWays,
     /// What came to the bottleneck's queue in the forward direction.
     pub(crate) arrivals: Option<Arrivals>,
     /// The part of the run that queue, throughput and active connections are of.
@@ -185,6 +188,8 @@ pub(crate) struct Figures {
     queue: Vec<(u64, u64, u64)>,
     /// Packets and octets that left each way in each second.
     carried: [Vec<[u64; 2]>; 2],
+    /// Octets of data that arrived each way in each second.
+    taken: [Vec<[u64; 2]>; 2],
     /// Time and connections.
     active: Vec<(u64, u32)>,
     /// Packets that came to the queue of the forward direction in each millisecond.
@@ -239,6 +244,7 @@ impl Figures {
             offered: record.rows()?,
             active: record.rows()?,
         });
+        figures.goodput(&record.rows::<Goodput>()?);
         let last = figures.queue.last().map_or(0, |row| row.0);
         Ok(figures.summary(
             &plan,
@@ -267,6 +273,7 @@ impl Figures {
             responses: Vec::new(),
             queue: Vec::new(),
             carried: [Vec::new(), Vec::new()],
+            taken: [Vec::new(), Vec::new()],
             active: Vec::new(),
             offered: Vec::new(),
         }
@@ -320,13 +327,19 @@ impl Figures {
             .extend(queue.map(|row| (row.t_ns, row.packets, row.bytes)));
         for row in &rows.counters {
             let way = usize::from(row.direction.as_ref() != forward);
-            let second = usize::try_from(row.t_ns / 1_000_000_000).unwrap_or(usize::MAX);
-            let seconds = &mut self.carried[way];
-            if seconds.len() <= second {
-                seconds.resize(second + 1, [0; 2]);
-            }
-            seconds[second][0] += row.packets;
-            seconds[second][1] += row.bytes;
+            add(&mut self.carried[way], row.t_ns, [row.packets, row.bytes]);
+        }
+    }
+
+    /// What the hosts took.
+    pub(crate) fn goodput(&mut self, rows: &[Goodput]) {
+        let receiver = match self.forward {
+            Way::Up => Host::Server,
+            Way::Down => Host::Client,
+        };
+        for row in rows {
+            let way = usize::from(row.host != receiver.name());
+            add(&mut self.taken[way], row.t_ns, [0, row.bytes]);
         }
     }
 
@@ -369,11 +382,13 @@ impl Figures {
         let empty = packets.iter().filter(|packets| **packets < 0.5).count();
         let active = self.active.iter().filter(|row| inside(row.0));
         let active: Vec<f64> = active.map(|row| f64::from(row.1)).collect();
-        let carried = self.carried.each_ref().map(|way| mean(way, from, to));
-        let ways = |figure: usize, scale: f64| BothWays {
-            forward: carried[0][figure] * scale,
-            reverse: carried[1][figure] * scale,
+        let of = |ways: &[Vec<[u64; 2]>; 2], figure: usize, scale: f64| {
+            let [forward, reverse] = ways
+                .each_ref()
+                .map(|way| mean(way, from, to)[figure] * scale);
+            BothWays { forward, reverse }
         };
+        let seen = !links.is_empty() || self.carried.iter().any(|way| !way.is_empty());
         self.connections.never = self.connections.planned.saturating_sub(self.ended());
         let drops = |link: &LinkTruth| link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
         Summary {
@@ -387,10 +402,11 @@ impl Figures {
                 .then(|| empty as f64 * 100.0 / packets.len() as f64),
             queue_packets: Spread::of(&packets),
             queue_ms: rate.and_then(drain),
-            drops: links.iter().map(drops).sum(),
+            drops: seen.then(|| links.iter().map(drops).sum()),
             active_connections: Spread::of(&active),
-            throughput_mbps: ways(1, 8e-6),
-            packets_per_s: ways(0, 1.0),
+            throughput_mbps: seen.then(|| of(&self.carried, 1, 8e-6)),
+            packets_per_s: seen.then(|| of(&self.carried, 0, 1.0)),
+            goodput_mbps: of(&self.taken, 1, 8e-6),
             arrivals: Arrivals::of(between(&self.offered, from, to)),
             window: Window {
                 from_s: from as f64 / 1e9,
@@ -399,6 +415,17 @@ impl Figures {
             forward: self.forward,
             links,
         }
+    }
+}
+
+/// Adds `figures` to those of the second in which `t_ns` lies.
+fn add(seconds: &mut Vec<[u64; 2]>, t_ns: u64, figures: [u64; 2]) {
+    let second = usize::try_from(t_ns / 1_000_000_000).unwrap_or(usize::MAX);
+    if seconds.len() <= second {
+        seconds.resize(second + 1, [0; 2]);
+    }
+    for (sum, figure) in seconds[second].iter_mut().zip(figures) {
+        *sum += figure;
     }
 }
 
@@ -420,10 +447,6 @@ fn mean(seconds: &[[u64; 2]], from: u64, to: u64) -> [f64; 2] {
     let inside = seconds.get(from..to).unwrap_or_default();
     let sum = |figure: usize| inside.iter().map(|second| second[figure]).sum::<u64>() as f64;
     [0, 1].map(|figure| sum(figure) / inside.len().max(1) as f64)
-}
-
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 use record::{Label, table};
 
 table! {
-    /// A connection: what it was to be, and what became of it. The two ends of a lab have the same clock.
+    /// A connection: what it was to be, and what became of it. The two ends of a lab have the same clock; between two hosts the
+    /// server's times are as right as the offset of the two clocks.
     pub(crate) struct Connection in "connections" {
         /// By which other tables name it: its place in the order of planned starts, from 0.
         connection: u64,
@@ -26,7 +27,7 @@ table! {
         closed_ns: Option<u64> => "ns",
         /// The host that opened it: `client` or `server`.
         initiator: Label,
-        /// The port that it was opened from; null when it never was.
+        /// The port that it was opened from, before any translator of addresses; null when it never was.
         source_port: Option<u16>,
         /// The port that it was opened to.
         destination_port: Option<u16>,
@@ -34,6 +35,8 @@ table! {
         sequential: bool,
         /// Round-trip time that was added for it.
         rtt_us: u32 => "us",
+        /// The shortest round trip that its initiator's kernel saw (`tcpi_min_rtt`); null when it saw none.
+        min_rtt_us: Option<u32> => "us",
         /// Octets that its initiator was to send.
         request_bytes: u64 => "bytes",
         /// Octets that its acceptor was to send.
@@ -98,5 +101,17 @@ table! {
         rst: u32 => "segments",
         /// Connections that were alive in any part of it: a SYN has been seen, and no FIN or RST before this second.
         connections: u32,
+    }
+}
+
+table! {
+    /// What a host took from its kernel in one second: data alone, without headers, and nothing twice.
+    pub(crate) struct Goodput in "goodput" {
+        /// Start of the second.
+        t_ns: u64 => "ns",
+        /// Which host: `client` or `server`.
+        host: Label,
+        /// Octets of data.
+        bytes: u64 => "bytes",
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Ports from which connections are made: all that need no privilege, up to the first that is listened on.
 const SOURCES: std::ops::Range<u16> = 1_024..64_000;
-/// Most ports that are listened on, from the end of [`SOURCES`].
+/// Most ports that are listened on, from the end of [`SOURCES`], but for one more of each share.
 const MOST_LISTENERS: u32 = 256;
 /// Under this number is nothing.
 const NOBODY: u32 = u32::MAX;
@@ -19,6 +19,8 @@ const NOBODY: u32 = u32::MAX;
 pub(crate) struct Tuples {
     initiator: IpAddr,
     acceptor: IpAddr,
+    /// The first port that is listened on.
+    first: u16,
     owners: Vec<AtomicU32>,
 }
 
@@ -32,8 +34,25 @@ impl Tuples {
         Self {
             initiator,
             acceptor,
+            first: SOURCES.end,
             owners: owners.collect(),
         }
+    }
+
+    /// As [`Tuples::new`], in equal shares that have no port to listen on in common.
+    pub(crate) fn shares(
+        initiator: IpAddr,
+        acceptor: IpAddr,
+        count: u32,
+        shares: u32,
+    ) -> Vec<Self> {
+        let each = count.div_ceil(shares.max(1));
+        let ports = each.div_ceil(per_listener()).max(1);
+        let share = |number| Self {
+            first: SOURCES.end + u16::try_from(number * ports).unwrap_or(0),
+            ..Self::new(initiator, acceptor, each)
+        };
+        (0..shares.max(1)).map(share).collect()
     }
 
     /// How many there are.
@@ -44,7 +63,7 @@ impl Tuples {
     /// The addresses to listen on.
     pub(crate) fn listeners(&self) -> impl Iterator<Item = SocketAddr> {
         let ports = self.count().div_ceil(per_listener());
-        let ports = (SOURCES.end..).take(ports as usize);
+        let ports = (self.first..).take(ports as usize);
         ports.map(|port| (self.acceptor, port).into())
     }
 
@@ -52,7 +71,7 @@ impl Tuples {
     pub(crate) fn addresses(&self, tuple: u32) -> [SocketAddr; 2] {
         let port = |from: u16, steps: u32| from + u16::try_from(steps).unwrap_or(0);
         let source = port(SOURCES.start, tuple % per_listener());
-        let destination = port(SOURCES.end, tuple / per_listener());
+        let destination = port(self.first, tuple / per_listener());
         [
             (self.initiator, source).into(),
             (self.acceptor, destination).into(),
@@ -69,7 +88,7 @@ impl Tuples {
     /// Whose the pair with these ports is.
     pub(crate) fn whose(&self, source: SocketAddr, destination: u16) -> Option<u32> {
         let source = source.port().checked_sub(SOURCES.start)?;
-        let listener = destination.checked_sub(SOURCES.end)?;
+        let listener = destination.checked_sub(self.first)?;
         let tuple = u32::from(listener) * per_listener() + u32::from(source);
         let owner = self.owners.get(tuple as usize)?.load(Ordering::Acquire);
         (owner != NOBODY).then_some(owner)
@@ -107,6 +126,23 @@ mod tests {
         let [source, destination] = tuples.addresses(2);
         assert_eq!(tuples.whose(source, destination.port()), None);
         assert_eq!(tuples.whose(source, 80), None);
+    }
+
+    #[test]
+    fn shares_have_no_port_in_common() {
+        let address = |last| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
+        let shares = Tuples::shares(address(1), address(2), 300_000, 4);
+        let count: u32 = shares.iter().map(Tuples::count).sum();
+        assert_eq!(count, 300_000);
+        let ports = shares.iter().flat_map(Tuples::listeners);
+        let mut ports: Vec<_> = ports.map(|address| address.port()).collect();
+        let all = ports.len();
+        ports.dedup();
+        assert_eq!((ports.len(), all), (8, 8));
+        let [source, destination] = shares[3].addresses(70_000);
+        shares[3].give(70_000, 5);
+        assert_eq!(shares[3].whose(source, destination.port()), Some(5));
+        assert_eq!(shares[0].whose(source, destination.port()), None);
     }
 
     proptest! {

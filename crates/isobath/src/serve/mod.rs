@@ -5,7 +5,7 @@ mod responder;
 
 use crate::rrul::far::{self, Equipment};
 use crate::rrul::messages::Setup;
-use crate::{btc, mbm};
+use crate::{btc, mbm, replay};
 use mailbox::Mailboxes;
 use responder::Responder;
 use serde::Deserialize;
@@ -100,6 +100,8 @@ enum Opening {
     Btc(btc::messages::Setup),
     /// Tests of model based metrics.
     Mbm(Box<mbm::messages::Setup>),
+    /// Connections of a trace.
+    Replay(replay::messages::Setup),
     /// Streams, as of `rrul`.
     Setup(Box<Setup>),
 }
@@ -113,6 +115,7 @@ impl Service for Measurements {
         let _ = match control.recv(SETUP) {
             Ok(Opening::Btc(setup)) => btc::far::serve(&mut control, &session, setup, &self.0),
             Ok(Opening::Mbm(setup)) => mbm::far::serve(&mut control, &session, &setup, &self.0),
+            Ok(Opening::Replay(setup)) => replay::far::serve(&mut control, &session, &setup),
             Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),
             Err(error) => Err(error),
         };

@@ -1,7 +1,11 @@
 //! Replays, from outside: real connections in a lab, and their own capture held against what was asked for.
 
-use crate::support::{Machine, Ran, Running, entries, folder, isobath, number, run};
+use crate::support::{
+    Machine, Ran, Running, Signal, entries, eventually, folder, isobath, number, run,
+};
+use crate::two_hosts::Server;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -272,4 +276,114 @@ fn without_a_place_for_limits_there_is_no_calibration() {
     command.env_remove("HOME").env_remove("XDG_STATE_HOME");
     let ran = Running::start(command).finish();
     assert!(ran.refused(3).contains("XDG_STATE_HOME"));
+}
+
+/// Beside those of [`vectors`]: an acceptor that speaks first, and one that is asked with fewer octets than an introduction has.
+fn two_odd_ones() -> String {
+    let head = "w 65535 65535\nr 10000\nl 0.000000 0.000000\n";
+    format!("SEQ 0 1 90 90\n{head}< 5000\nt 0\nSEQ 1000 1 91 91\n{head}> 10\nt 0\n< 5000\nt 0\n")
+}
+
+/// The table of connections of the record `run`, row by row, by column.
+fn connections(place: &Path) -> Vec<HashMap<String, String>> {
+    run(place, &["export", "run", "--csv", "-o", "csv"]).ended(0);
+    let csv = fs::read_to_string(place.join("csv/connections.csv")).unwrap();
+    let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned));
+    let names: Vec<_> = lines.next().unwrap().collect();
+    let row = |cells| names.iter().cloned().zip(cells).collect();
+    lines.map(row).collect()
+}
+
+#[test]
+fn two_hosts_replay_octet_for_octet() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[("v.cvec", &(two_odd_ones() + &vectors(40)))]);
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let printed = replayed(place.path(), &[&server.host, "--key", &server.key]);
+    let summary = &printed["summary"];
+    assert_eq!(summary["connections"]["planned"], 42);
+    assert_eq!(summary["connections"]["completed"], 42, "{summary}");
+    assert_eq!(summary["bytes"]["sent"], summary["bytes"]["planned"]);
+    assert!(summary["queue_packets"].is_null() && summary["drops"].is_null());
+    assert!(number(summary, "/goodput_mbps/forward") > 0.0);
+    // The wait of 600 ms is the vectors'; the distance is loopback's.
+    assert_eq!(summary["response_ms"]["n"], 65);
+    assert!(number(summary, "/response_ms/max") >= 600.0);
+    assert!(printed["path"]["lab"].is_null());
+    assert!(printed["instrument"]["server_process_cpu_s"].is_number());
+    let rows = connections(place.path());
+    assert_eq!(rows.len(), 42);
+    for row in rows {
+        assert_eq!(row["received_by_acceptor"], row["request_bytes"], "{row:?}");
+        assert_eq!(
+            row["received_by_initiator"], row["response_bytes"],
+            "{row:?}"
+        );
+        assert_eq!(row["rtt_us"], "0", "nothing was added");
+    }
+    assert!(
+        run(place.path(), &["show", "run"])
+            .ended(0)
+            .stdout
+            .contains("42 completed")
+    );
+    run(place.path(), &["report", "run", "-o", "page.html"]).ended(0);
+    run(place.path(), &["replay", "verify", "run"]).refused(3);
+    server.running.signal(Signal::TERM);
+    server.running.finish().ended(0);
+}
+
+#[test]
+fn a_far_end_allows_so_many_connections_and_says_so() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[("v.cvec", &vectors(40))]);
+    let server = Server::start(place.path(), &["--ephemeral", "--streams", "3"]);
+    let common = ["replay", "v.cvec", &server.host, "--key", &server.key];
+    let line = run(place.path(), &common).refused(3).to_owned();
+    assert!(line.contains("isobath serve --streams"), "{line}");
+    let line = run(
+        place.path(),
+        &[&common[..], &["--structure", "harpoon"]].concat(),
+    )
+    .refused(2)
+    .to_owned();
+    assert!(line.contains("harpoon"), "{line}");
+    // Loopback has no queue that could hold segments back.
+    let line = run(place.path(), &[&common[..], &["--add-rtt"]].concat())
+        .refused(3)
+        .to_owned();
+    assert!(line.contains("fq"), "{line}");
+    assert_eq!(entries(place.path()), ["v.cvec"], "nothing was played");
+}
+
+#[test]
+fn a_far_end_that_dies_leaves_what_was_played() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[("v.cvec", &vectors(60))]);
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let replay = [
+        "replay",
+        "v.cvec",
+        &server.host,
+        "--key",
+        &server.key,
+        "-o",
+        "run",
+    ];
+    let replay = Running::start(isobath(place.path(), &replay));
+    let begun = || entries(place.path()).contains(&"run".to_owned());
+    eventually("a record is begun", begun);
+    let some = || {
+        entries(&place.path().join("run"))
+            .iter()
+            .any(|name| name.starts_with("connections"))
+    };
+    eventually("connections are written down", some);
+    server.running.signal(Signal::KILL);
+    replay.finish().ended(3);
+    let shown = run(place.path(), &["show", "run", "--json"])
+        .ended(0)
+        .json();
+    assert_eq!(shown["status"], "incomplete");
+    assert!(number(&shown["summary"], "/connections/completed") > 0.0);
 }

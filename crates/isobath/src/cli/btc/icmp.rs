@@ -41,8 +41,8 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
 fn in_lab(args: &Args, network: &Network) -> anyhow::Result<SocketAddr> {
     client_host(network)?;
     let server = &network.topology().server;
-    let version = if args.towards.ipv6 { 6 } else { 4 };
-    let address = network.address(server, args.towards.ipv6);
+    let version = if args.towards.reach.ipv6 { 6 } else { 4 };
+    let address = network.address(server, args.towards.reach.ipv6);
     let address =
         address.with_context(|| format!("host '{server}' has no IPv{version} address in this lab"));
     Ok(SocketAddr::new(address?, PORT))
@@ -52,7 +52,7 @@ fn in_lab(args: &Args, network: &Network) -> anyhow::Result<SocketAddr> {
 fn resolve(args: &Args) -> anyhow::Result<SocketAddr> {
     let host = args.towards.host.as_deref().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let fits = |address: &SocketAddr| match (args.towards.ipv4, args.towards.ipv6) {
+    let fits = |address: &SocketAddr| match (args.towards.reach.ipv4, args.towards.reach.ipv6) {
         (true, _) => address.is_ipv4(),
         (_, true) => address.is_ipv6(),
         _ => true,

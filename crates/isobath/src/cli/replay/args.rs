@@ -1,18 +1,13 @@
 //! The command line of `isobath replay`.
 
 use crate::cli::Usage;
-use crate::cli::common::Output;
-use crate::replay::forecast::Forecast;
+use crate::cli::common::{Output, Reach};
 use crate::replay::plan::{Models, Plan, RttAt, Way};
-use crate::replay::tuples::Tuples;
 use anyhow::anyhow;
 use std::path::PathBuf;
 use units::{Rate, Span};
 use vectors::model::rtt::Model;
 use vectors::model::{Latencies, Structure, Windows};
-
-/// File descriptors that are not connections.
-const OTHER_FILES: u64 = 200;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -71,9 +66,12 @@ pub(crate) struct Play {
     /// Vectors, in any format.
     #[arg(required = true)]
     vectors: Option<PathBuf>,
-    /// The emulated network to play in: a name from 'isobath lab list', or a TOML file.
-    #[arg(long, value_name = "NAME", default_value = "dumbbell")]
-    pub(super) lab: String,
+    /// Play with another host, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
+    #[arg(conflicts_with_all = ["lab", "rtt_at", "bottleneck", "initial_window", "no_capture", "beyond_limits"])]
+    pub(super) host: Option<String>,
+    /// The emulated network to play in: a name from 'isobath lab list', or a TOML file [default: dumbbell].
+    #[arg(long, value_name = "NAME")]
+    lab: Option<String>,
     /// How the ends send: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
     #[arg(long, value_name = "MODEL", default_value = "a-t-b-t")]
     structure: Structure,
@@ -89,6 +87,9 @@ pub(crate) struct Play {
     /// Where the round-trip time is added.
     #[arg(long, value_enum, default_value = "both")]
     rtt_at: RttAt,
+    /// With a host: add the round-trip time to the path's own, as this host sends; its interface needs the queue fq.
+    #[arg(long, requires = "host")]
+    add_rtt: bool,
     /// Vectors that start before, and an end to all connections then [default: until the last one is over].
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
@@ -110,9 +111,8 @@ pub(crate) struct Play {
     /// Segments of the initial window [default: the kernel's 10].
     #[arg(long, value_name = "SEGMENTS")]
     initial_window: Option<u32>,
-    /// Over IPv6.
-    #[arg(short = '6', long)]
-    pub(super) ipv6: bool,
+    #[command(flatten)]
+    pub(super) reach: Reach,
     /// Do not write down the packets at the bottleneck.
     #[arg(long)]
     no_capture: bool,
@@ -127,6 +127,11 @@ pub(crate) struct Play {
 }
 
 impl Play {
+    /// The emulated network.
+    pub(super) fn lab(&self) -> &str {
+        self.lab.as_deref().unwrap_or("dumbbell")
+    }
+
     /// What is asked for; the direction of more data is known once the vectors are.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let file = self.vectors.clone().unwrap_or_default();
@@ -147,12 +152,13 @@ impl Play {
             warm_up: self.warm_up.unwrap_or(sixth),
             cool_down: self.cool_down.unwrap_or(sixth),
             rtt_at: self.rtt_at,
+            add_rtt: self.add_rtt,
             bottleneck: self.bottleneck,
             constrained: self.constrained,
             forward: Way::Down,
             congestion_control: self.cc.clone(),
             initial_window: self.initial_window,
-            capture: !self.no_capture,
+            capture: !self.no_capture && self.host.is_none(),
             seed: self.seed,
         };
         let cut = plan.warm_up.0 + plan.cool_down.0;
@@ -163,31 +169,4 @@ impl Play {
         }
         Ok(plan)
     }
-}
-
-/// Whether this machine has the ports and file descriptors that are needed; raises the limit of the latter. The pairs of ports
-/// for the client and the server to open connections with.
-pub(super) fn check(forecast: &Forecast) -> anyhow::Result<[u32; 2]> {
-    let mut tuples = [0; 2];
-    for (pairs, needed) in tuples.iter_mut().zip(forecast.tuples) {
-        // Connections last longer where there are queues.
-        let wanted = needed + needed / 2 + 64;
-        *pairs = u32::try_from(wanted).unwrap_or(u32::MAX).min(Tuples::MOST);
-        if needed > u64::from(Tuples::MOST) {
-            return Err(Usage::of(anyhow!(
-                "{needed} connections would need a pair of ports of their own at once, and there are {} - thin the vectors with 'isobath trace transform --thin'",
-                Tuples::MOST
-            )));
-        }
-    }
-    let files = 3 * forecast.open + OTHER_FILES;
-    let allowed = sys::process::raise_file_limit(files);
-    let least = 2 * forecast.open + OTHER_FILES;
-    if allowed < least {
-        return Err(Usage::of(anyhow!(
-            "some {} connections would be open at once, which takes {least} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {files}', or thin the vectors with 'isobath trace transform --thin'",
-            forecast.open
-        )));
-    }
-    Ok(tuples)
 }

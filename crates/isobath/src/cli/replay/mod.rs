@@ -1,7 +1,8 @@
-//! `isobath replay`: brings a lab up, plays vectors in it, and tells what came of them.
+//! `isobath replay`: plays vectors in a lab or with another host, and tells what came of them.
 
 mod args;
 mod calibrate;
+mod hosts;
 mod progress;
 
 pub(crate) use args::Args;
@@ -10,12 +11,14 @@ use super::begin::{self, Opened};
 use super::{Usage, common, print};
 use crate::host;
 use crate::replay::cast::{Cast, Host};
+use crate::replay::collector::{Context, Outcome};
 use crate::replay::forecast::Forecast;
 use crate::replay::limits::margin::{self, Excess};
 use crate::replay::limits::{Limits, file};
 use crate::replay::plan::{Plan, Way};
 use crate::replay::quality::LeftOut;
-use crate::replay::run::{self, Context, Outcome};
+use crate::replay::room::Room;
+use crate::replay::run::{self, Place};
 use crate::replay::{place, quality, scorecard, verify};
 use crate::rrul::run::Ending;
 use anyhow::anyhow;
@@ -23,7 +26,7 @@ use args::{Play, Verb, Verify};
 use jiff::Timestamp;
 use lab::Network;
 use path::Assigned;
-use record::{Run, Verdict};
+use record::{PathInfo, Run, Verdict};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use sys::process;
@@ -53,40 +56,77 @@ fn verify(args: &Verify) -> anyhow::Result<u8> {
     })
 }
 
+/// What will be played, and what that asks of the machine.
+struct Prepared {
+    plan: Plan,
+    cast: Cast,
+    forecast: Forecast,
+}
+
 fn play(args: &Play) -> anyhow::Result<u8> {
+    let prepared = prepare(args)?;
+    match &args.host {
+        Some(host) => hosts::play(args, host, prepared),
+        None => in_lab(args, &prepared),
+    }
+}
+
+fn prepare(args: &Play) -> anyhow::Result<Prepared> {
     let mut plan = args.plan()?;
     let file = plan.vectors.clone();
-    let cast = Cast::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
+    let mut cast = Cast::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
     if cast.parts.is_empty() {
         return Err(Usage::of(anyhow!(
             "{} has no vector that starts within the duration - give another file or a longer --duration",
             file.display()
         )));
     }
+    if args.host.is_some() && !plan.add_rtt {
+        cast = cast.without_rtts();
+    }
     plan.forward = forward(&cast);
     let forecast = Forecast::of(&cast, plan.duration.map(|d| d.0));
-    let tuples = args::check(&forecast)?;
-    let reserve = Reserve::of(args, &forecast)?;
+    Ok(Prepared {
+        plan,
+        cast,
+        forecast,
+    })
+}
+
+fn in_lab(args: &Play, prepared: &Prepared) -> anyhow::Result<u8> {
+    let Prepared {
+        plan,
+        cast,
+        forecast,
+    } = prepared;
+    let room = Room::in_lab(forecast).map_err(Usage::of)?;
+    let reserve = Reserve::of(args, forecast)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let delays = Assigned::default();
-    let network = place::up(&args.lab, &plan, &delays)?;
+    let network = place::up(args.lab(), plan, &delays)?;
     let interrupt = process::interrupt_flag()?;
-    let mut run = new_run(args, &plan, &forecast, &network, &reserve)?;
-    let mut opened = Opened::create(args.output.out.as_deref(), &args.lab, &run)?;
+    let mut run = new_run(args, plan, forecast)?;
+    run.plan["limits"] = reserve.described();
+    run.path = path(args, &network);
+    let mut opened = Opened::create(args.output.out.as_deref(), args.lab(), &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {
-        plan: &plan,
-        cast: &cast,
-        network: &network,
-        delays: &delays,
-        tuples,
-        v6: args.ipv6,
+        plan,
+        cast,
+        lab: Some(&network),
         interrupt: &interrupt,
         display: &|live| progress::show(&bar, live),
     };
-    let outcome = run::run(&context, &mut opened.writer).inspect_err(|_| opened.undo())?;
+    let place = Place {
+        network: &network,
+        delays: &delays,
+        room,
+        v6: args.reach.ipv6,
+    };
+    let outcome = run::run(&context, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
-    let ending = conclude(&mut run, &plan, outcome, cast.udp, &network, &reserve)?;
+    let seen = Some((&network, &reserve));
+    let ending = conclude(&mut run, plan, outcome, cast.udp, seen)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
@@ -134,30 +174,28 @@ fn forward(cast: &Cast) -> Way {
 }
 
 /// What is known before the run.
-fn new_run(
-    args: &Play,
-    plan: &Plan,
-    forecast: &Forecast,
-    network: &Network,
-    reserve: &Reserve,
-) -> anyhow::Result<Run> {
+fn new_run(args: &Play, plan: &Plan, forecast: &Forecast) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
     described["forecast"] = serde_json::to_value(forecast)?;
-    described["limits"] = reserve.described();
     described["note"] = serde_json::json!(args.output.note);
     let mut run = Run::new("replay", Timestamp::now(), described);
+    run.hosts = vec![host::facts("client")];
+    Ok(run)
+}
+
+/// Between whom it is played in a lab.
+fn path(args: &Play, network: &Network) -> PathInfo {
+    let v6 = args.reach.ipv6;
     let addresses: Vec<IpAddr> = network
         .topology()
         .servers()
         .first()
-        .and_then(|server| network.address(server, args.ipv6))
+        .and_then(|server| network.address(server, v6))
         .into_iter()
         .collect();
     let servers: Vec<SocketAddr> = addresses.into_iter().map(|ip| (ip, 0).into()).collect();
-    let family = if args.ipv6 { 6 } else { 4 };
-    run.path = begin::path_info(&servers, vec![family], Some((&args.lab, network)));
-    run.hosts = vec![host::facts("client")];
-    Ok(run)
+    let family = if v6 { 6 } else { 4 };
+    begin::path_info(&servers, vec![family], Some((args.lab(), network)))
 }
 
 /// Turns what was found into the run's conclusion.
@@ -166,10 +204,8 @@ fn conclude(
     plan: &Plan,
     outcome: Outcome,
     udp: u64,
-    network: &Network,
-    reserve: &Reserve,
+    lab: Option<(&Network, &Reserve)>,
 ) -> anyhow::Result<Ending> {
-    let rate = place::rate(network.topology(), plan.forward);
     let Outcome {
         ending,
         figures,
@@ -179,14 +215,18 @@ fn conclude(
         open,
         length,
     } = outcome;
+    let rate = lab.and_then(|(network, _)| place::rate(network.topology(), plan.forward));
     let left_out = LeftOut { udp, packets };
     let summary = figures.summary(plan, length, rate, truth);
-    run.instrument = quality::instrument(&cpu, &summary, network.cpu());
+    let emulator = lab.map(|(network, _)| network.cpu());
+    run.instrument = quality::instrument(&cpu, &summary, emulator);
     run.warnings = quality::warnings(&ending, &cpu, &summary, &run.instrument, left_out);
-    let measured = margin::measured(&summary, open);
-    let limits = reserve.limits.as_ref();
-    run.warnings
-        .extend(margin::warnings(limits, reserve.planned, &measured));
+    if let Some((_, reserve)) = lab {
+        let measured = margin::measured(&summary, open);
+        let limits = reserve.limits.as_ref();
+        let beyond = margin::warnings(limits, reserve.planned, &measured);
+        run.warnings.extend(beyond);
+    }
     run.status = quality::status(&ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;
     Ok(ending)

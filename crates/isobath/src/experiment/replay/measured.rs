@@ -47,7 +47,7 @@ impl Measured {
         let plan: Plan = serde_json::from_value(run.plan.clone())?;
         let mut measured = Self {
             active: summary.active_connections.map(|of| of.of.mean),
-            mbps: summary.throughput_mbps.forward,
+            mbps: summary.throughput_mbps.unwrap_or_default().forward,
             empty_pct: summary.queue_empty_pct,
             arrivals: summary.arrivals.map(|of| (of.mean_kpps, of.cov_1s)),
             hurst: summary
@@ -231,6 +231,7 @@ mod tests {
             destination_port: None,
             sequential: true,
             rtt_us: 20_000,
+            min_rtt_us: None,
             request_bytes: bytes,
             response_bytes: 0,
             received_by_acceptor: 0,

@@ -324,7 +324,7 @@ fn load(bench: &Bench<'_>, name: &str) -> Option<f64> {
         return None;
     };
     let summary: Summary = serde_json::from_value(record.run().summary.clone()).ok()?;
-    Some(summary.throughput_mbps.forward).filter(|mbps| *mbps > 0.0)
+    Some(summary.throughput_mbps?.forward).filter(|mbps| *mbps > 0.0)
 }
 
 /// Holds the capture against the vectors, once.

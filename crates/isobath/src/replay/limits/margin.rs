@@ -60,7 +60,8 @@ pub(crate) fn planned(forecast: &Forecast) -> [Demand; 4] {
 
 /// What there was in a replay with this `summary` and so many connections `open` at once.
 pub(crate) fn measured(summary: &Summary, open: u64) -> [Demand; 3] {
-    let (packets, mbps) = (summary.packets_per_s, summary.throughput_mbps);
+    let packets = summary.packets_per_s.unwrap_or_default();
+    let mbps = summary.throughput_mbps.unwrap_or_default();
     [
         (Component::Open, open as f64),
         (Component::Packets, packets.forward + packets.reverse),

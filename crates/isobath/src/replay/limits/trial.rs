@@ -4,12 +4,14 @@ use super::criterion::broken;
 use super::script::{MEASURED, Script, script};
 use super::search::Search;
 use super::{Bound, Component, Found, Trial};
+use crate::replay::collector::Context;
 use crate::replay::forecast::Forecast;
-use crate::replay::place;
 use crate::replay::plan::{Models, Plan, RttAt, Way};
 use crate::replay::quality::{self, LeftOut};
-use crate::replay::run::{self, Context};
+use crate::replay::room::Room;
+use crate::replay::run::{self, Place};
 use crate::replay::summary::Summary;
+use crate::replay::{place, room};
 use crate::rrul::run::Ending;
 use jiff::Timestamp;
 use path::Assigned;
@@ -24,8 +26,6 @@ use units::{Rate, Span};
 const LAB: &str = "dumbbell";
 /// The rate of its link, which is not to be the limit.
 const LINK: Option<Rate> = Rate::from_bps(100_000_000_000);
-/// File descriptors that are not connections.
-const OTHER_FILES: u64 = 200;
 /// The most connections that are tried to have open at once.
 const MOST_OPEN: u64 = 1 << 17;
 /// What a connection takes of memory, both ends with their sockets, at least.
@@ -147,10 +147,8 @@ fn most(component: Component, opening: f64) -> (f64, Bound) {
     if component != Component::Open {
         return (1e6, Bound::Time);
     }
-    let files = sys::process::raise_file_limit(2 * MOST_OPEN + OTHER_FILES);
-    let files = files.saturating_sub(OTHER_FILES) / 2;
     let bounds = [
-        (files as f64, Bound::Descriptors),
+        (room::most_open() as f64, Bound::Descriptors),
         (
             free_memory() as f64 / 2.0 / PER_CONNECTION as f64,
             Bound::Memory,
@@ -183,7 +181,8 @@ fn available(meminfo: &str) -> Option<u64> {
 /// The load that there was in the second that is measured. Starts and open connections are as many as the script has, or
 /// something broke.
 fn carried(component: Component, asked: f64, summary: &Summary) -> f64 {
-    let (packets, mbps) = (summary.packets_per_s, summary.throughput_mbps);
+    let packets = summary.packets_per_s.unwrap_or_default();
+    let mbps = summary.throughput_mbps.unwrap_or_default();
     match component {
         Component::Starts | Component::Open => asked,
         Component::Packets => packets.forward + packets.reverse,
@@ -210,14 +209,21 @@ fn play(script: &Script, interrupt: &AtomicBool) -> anyhow::Result<Option<Played
     let context = Context {
         plan: &plan,
         cast: &script.cast,
-        network: &network,
-        delays: &delays,
-        tuples: [pairs.saturating_add(SPARE), SPARE],
-        v6: false,
+        lab: Some(&network),
         interrupt,
         display: &|_| {},
     };
-    let outcome = run::run(&context, &mut writer)?;
+    let shares = room::shares(forecast.open);
+    let place = Place {
+        network: &network,
+        delays: &delays,
+        room: Room {
+            shares,
+            tuples: [pairs.saturating_add(SPARE), SPARE],
+        },
+        v6: false,
+    };
+    let outcome = run::run(&context, &place, &mut writer)?;
     if interrupt.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -229,7 +235,7 @@ fn play(script: &Script, interrupt: &AtomicBool) -> anyhow::Result<Option<Played
     let summary = outcome
         .figures
         .summary(&plan, outcome.length, rate, outcome.truth);
-    let instrument = quality::instrument(&cpu, &summary, network.cpu());
+    let instrument = quality::instrument(&cpu, &summary, Some(network.cpu()));
     let warnings = quality::warnings(&ending, &cpu, &summary, &instrument, LeftOut::default());
     Ok(Some(Played {
         summary,
@@ -248,6 +254,7 @@ fn plan(end: Duration) -> Plan {
         warm_up: Span(from),
         cool_down: Span(end.saturating_sub(to)),
         rtt_at: RttAt::Both,
+        add_rtt: false,
         bottleneck: LINK,
         constrained: false,
         forward: Way::Down,

@@ -1,0 +1,97 @@
+//! A replay between this host and another one.
+
+use super::args::Play;
+use super::{Prepared, conclude, new_run, progress, tell};
+use crate::bar;
+use crate::cli::begin::{self, Opened};
+use crate::cli::{Usage, common};
+use crate::instrument::between_hosts;
+use crate::replay::cast::{Cast, Host};
+use crate::replay::collector::Context;
+use crate::replay::messages::Setup;
+use crate::replay::plan::Plan;
+use crate::replay::{distance, nanos, near, room};
+use anyhow::anyhow;
+use session::{Client, ClockOffset};
+use sys::process;
+
+/// What the words to the far end are to the whole, for the progress bar's first part.
+const TELLING: &str = "telling the far end";
+
+/// Plays with `host`.
+pub(super) fn play(args: &Play, host: &str, prepared: Prepared) -> anyhow::Result<u8> {
+    let Prepared {
+        plan,
+        cast,
+        forecast,
+    } = prepared;
+    check(&cast)?;
+    room::check_near(&forecast).map_err(Usage::of)?;
+    let mut client = args.reach.connect(host, None)?;
+    if plan.add_rtt {
+        distance::check(client.peer)?;
+    }
+    let interrupt = process::interrupt_flag()?;
+    let mut run = new_run(args, &plan, &forecast)?;
+    let family = if client.peer.is_ipv6() { 6 } else { 4 };
+    run.path = begin::path_info(&[client.peer], vec![family], None);
+    run.hosts = begin::hosts([&client]);
+    let setup = setup(&plan, &cast, forecast.open);
+    let clock = agree(args, &mut client, &cast, setup)?;
+    let mut opened = Opened::create(args.output.out.as_deref(), host, &run)?;
+    let bar = progress::bar(args.output.quiet);
+    let context = Context {
+        plan: &plan,
+        cast: &cast,
+        lab: None,
+        interrupt: &interrupt,
+        display: &|live| progress::show(&bar, live),
+    };
+    let (outcome, done) = near::run(&context, clock, &mut client, &mut opened.writer)
+        .inspect_err(|_| opened.undo())?;
+    bar.finish_and_clear();
+    let ending = conclude(&mut run, &plan, outcome, cast.udp, None)?;
+    let server_s = done.map(|done| done.process_cpu_s);
+    between_hosts(&mut run.instrument, clock, None, server_s);
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    tell(args, &run, &dir)?;
+    Ok(common::exit_status(&run, &ending))
+}
+
+/// Whether this host can open all connections.
+fn check(cast: &Cast) -> anyhow::Result<()> {
+    let backwards = cast.parts.iter().any(|part| part.initiator == Host::Server);
+    if backwards {
+        return Err(Usage::of(anyhow!(
+            "harpoon has both hosts open connections, and only this one can - choose another --structure, or play it in a lab"
+        )));
+    }
+    Ok(())
+}
+
+fn setup(plan: &Plan, cast: &Cast, open: u64) -> Setup {
+    let adus = cast.parts.iter().map(|part| part.vector.body.turns().len());
+    Setup {
+        connections: cast.parts.len() as u64,
+        adus: adus.sum::<usize>() as u64,
+        open,
+        duration_ns: plan.duration.map(|duration| nanos(duration.0)),
+        congestion_control: plan.congestion_control.clone(),
+    }
+}
+
+/// Tells the far end what is played.
+fn agree(
+    args: &Play,
+    client: &mut Client,
+    cast: &Cast,
+    setup: Setup,
+) -> anyhow::Result<ClockOffset> {
+    let all = cast.parts.len();
+    let bar = bar::bar("{bar:30} {msg}", Some(all as u64), args.output.quiet);
+    bar.set_message(format!("{TELLING} of {all} connections"));
+    let clock = near::agree(client, cast, setup, &|number| bar.set_position(number));
+    bar.finish_and_clear();
+    clock
+}
