@@ -1,15 +1,18 @@
 //! What a replay will ask of this machine, before it does.
 //!
 //! Nobody knows how long a connection will take on a network that it has not met. Without queues it takes its waits, a round trip
-//! for the handshake and one for each time that the word goes to the other end, and slow start for what is large. That is
-//! taken here; a bottleneck that is too small makes more connections live at once than that.
+//! for the handshake and one for each time that the word goes to the other end, and slow start and a receive window's worth a round
+//! trip for what is large. That is taken here; a bottleneck that is too small makes more connections live at once than that.
+//!
+//! A replay that ends before its connections carries less than they hold: a turn that begins after the end is not counted, and
+//! of one that is under way then only the share of its time.
 
 use super::cast::{Cast, Part};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
-use vectors::Side;
+use vectors::Turn;
 
 /// Octets of data in a segment over Ethernet, with time stamps.
 const SEGMENT: u64 = 1_448;
@@ -57,7 +60,7 @@ impl Forecast {
             let over = start.saturating_add(length(part)).min(end);
             open.enter(start, over);
             tuples[part.initiator as usize].enter(start, over.saturating_add(REST));
-            let (of_packets, of_octets) = load(part);
+            let (of_packets, of_octets) = load(part, end.saturating_sub(start));
             packets = packets.saturating_add(of_packets);
             octets = octets.saturating_add(of_octets);
         }
@@ -95,47 +98,79 @@ impl Level {
 /// How long `part` takes on a path without queues.
 fn length(part: &Part) -> Duration {
     let rtt = part.vector.min_rtt.unwrap_or_default();
-    let turns = part.vector.body.turns();
-    let waits = turns.iter().map(|turn| turn.wait);
-    let words = turns.chunk_by(|one, next| one.side == next.side).count();
-    let flights = turns
-        .iter()
-        .map(|turn| flights(turn.bytes))
-        .max()
-        .unwrap_or(0);
-    let trips = 2 + u32::try_from(words / 2)
-        .unwrap_or(u32::MAX)
-        .saturating_add(flights);
-    let waits = if part.vector.body.is_sequential() {
-        waits.fold(Duration::ZERO, Duration::saturating_add)
-    } else {
-        Side::BOTH
-            .map(|side| {
-                let own = turns.iter().filter(|turn| turn.side == side);
-                own.fold(Duration::ZERO, |sum, turn| sum.saturating_add(turn.wait))
-            })
-            .into_iter()
-            .max()
-            .unwrap_or_default()
-    };
-    waits.saturating_add(rtt.saturating_mul(trips))
+    let ends = times(part).into_iter().map(|[_, end]| end);
+    // Its last octet is acknowledged.
+    ends.max().unwrap_or(rtt).saturating_add(rtt)
+}
+
+/// When each turn of `part` begins and ends, after its start. The word is given after a round trip for the handshake, and another
+/// whenever it has gone to the other end and come back; ends that do not take turns have it both.
+fn times(part: &Part) -> Vec<[Duration; 2]> {
+    let rtt = part.vector.min_rtt.unwrap_or_default();
+    let sequential = part.vector.body.is_sequential();
+    let (mut words, mut speaker) = (0_u32, None);
+    let mut clocks = [Clock::default(); 2];
+    let turns = part.vector.body.turns().iter().map(|turn| {
+        words += u32::from(sequential && speaker.is_some_and(|side| side != turn.side));
+        speaker = Some(turn.side);
+        let clock = &mut clocks[if sequential { 0 } else { turn.side.index() }];
+        let window = part.vector.windows[turn.side.other().index()];
+        let trips = clock.pass(turn, window);
+        let waited = clock.waited;
+        trips.map(|trips| {
+            let trips = words.div_ceil(2).saturating_add(1).saturating_add(trips);
+            waited.saturating_add(rtt.saturating_mul(trips))
+        })
+    });
+    turns.collect()
+}
+
+/// What has passed at an end, or at both when they take turns.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    waited: Duration,
+    /// Round trips of what takes more than one flight.
+    trips: u32,
+    /// Doublings of the congestion window, which stays as it is.
+    doublings: u32,
+}
+
+impl Clock {
+    /// Passes `turn`; the round trips before it and after it.
+    fn pass(&mut self, turn: &Turn, window: u32) -> [u32; 2] {
+        self.waited = self.waited.saturating_add(turn.wait);
+        let before = self.trips;
+        let doublings = doublings(turn.bytes);
+        let more = doublings.saturating_sub(self.doublings);
+        self.doublings = self.doublings.max(doublings);
+        self.trips = before.saturating_add(more.max(windows(turn.bytes, window)));
+        [before, self.trips]
+    }
 }
 
 /// Round trips of slow start in which so many octets leave, beyond the first.
-fn flights(octets: u64) -> u32 {
+fn doublings(octets: u64) -> u32 {
     (octets / INITIAL_WINDOW)
         .checked_ilog2()
         .map_or(0, |log| log + 1)
 }
 
-/// Packets of both directions, and their octets: data, an acknowledgement for every second segment, beginning and end.
-fn load(part: &Part) -> (u64, u64) {
-    let turns = part.vector.body.turns();
-    let data = turns.iter().map(|turn| turn.bytes.div_ceil(SEGMENT));
-    let data = data.fold(0, u64::saturating_add);
-    let octets = turns
-        .iter()
-        .fold(0, |sum: u64, turn| sum.saturating_add(turn.bytes));
+/// Round trips in which so many octets leave through a receive window, beyond the first.
+fn windows(octets: u64, window: u32) -> u32 {
+    let windows = octets / u64::from(window).max(SEGMENT);
+    u32::try_from(windows).unwrap_or(u32::MAX)
+}
+
+/// Packets of both directions before `end`, counted from the start of `part`, and their octets: data, an acknowledgement for every
+/// second segment, beginning and end.
+fn load(part: &Part, end: Duration) -> (u64, u64) {
+    let turns = part.vector.body.turns().iter().zip(times(part));
+    let sent = turns.map(|(turn, time)| share(turn.bytes, time, end));
+    let (mut data, mut octets) = (0_u64, 0_u64);
+    for bytes in sent {
+        data = data.saturating_add(bytes.div_ceil(SEGMENT));
+        octets = octets.saturating_add(bytes);
+    }
     let packets = data.saturating_add(data / 2).saturating_add(BARE);
     (
         packets,
@@ -143,11 +178,21 @@ fn load(part: &Part) -> (u64, u64) {
     )
 }
 
+/// What of `bytes` that leave evenly between two moments has left at `end`; what leaves in one flight does so at once.
+fn share(bytes: u64, [from, to]: [Duration; 2], end: Duration) -> u64 {
+    if end >= to {
+        return if end > from { bytes } else { 0 };
+    }
+    let all = to.saturating_sub(from).as_nanos().max(1);
+    let part = u128::from(bytes) * end.saturating_sub(from).as_nanos() / all;
+    u64::try_from(part).unwrap_or(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cast::Host;
     use super::*;
-    use vectors::{Body, Loss, Turn, Vector};
+    use vectors::{Body, Loss, Side, Vector};
 
     fn part(start_s: u64, wait_s: u64, initiator: Host) -> Part {
         let turn = |side, wait_s| Turn {
@@ -199,10 +244,88 @@ mod tests {
         assert_eq!(forecast.open, 1);
     }
 
+    /// One of `turns`, each with its octets and the seconds before it, over 100 ms with windows of 64 KiB.
+    fn saying(turns: &[(Side, u64, u64)]) -> Part {
+        let turn = |&(side, bytes, wait_s)| Turn {
+            side,
+            bytes,
+            wait: Duration::from_secs(wait_s),
+        };
+        let mut part = part(0, 0, Host::Client);
+        part.vector.body = Body::Sequential {
+            turns: turns.iter().map(turn).collect(),
+            tail: None,
+        };
+        part
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
     #[test]
-    fn slow_start_takes_a_round_trip_for_each_doubling() {
-        assert_eq!(flights(1_000), 0);
-        assert_eq!(flights(INITIAL_WINDOW), 1);
-        assert_eq!(flights(4 * INITIAL_WINDOW), 3);
+    fn a_turn_takes_a_round_trip_for_each_doubling_or_window() {
+        let trips = |octets, window| {
+            let turn = saying(&[(Side::Initiator, octets, 0)]).vector.body.turns()[0];
+            let mut clock = Clock::default();
+            [0; 2].map(|_| clock.pass(&turn, window)[1])
+        };
+        let wide = u32::MAX;
+        assert_eq!(trips(1_000, wide), [0, 0]);
+        assert_eq!(trips(INITIAL_WINDOW, wide), [1, 1], "it opens once");
+        assert_eq!(trips(4 * INITIAL_WINDOW, wide), [3, 3]);
+        assert_eq!(trips(1_000_000, 10_000), [100, 200]);
+        assert_eq!(trips(1_000_000, 0)[0], 690, "a segment at the least");
+    }
+
+    #[test]
+    fn turns_begin_after_handshake_waits_and_what_was_said_before() {
+        let part = saying(&[
+            (Side::Initiator, 1_000, 0),
+            (Side::Acceptor, 1_000, 2),
+            (Side::Initiator, 1_000, 5),
+            (Side::Acceptor, 655_350, 0),
+        ]);
+        let begins = times(&part).into_iter().map(|[begin, _]| begin);
+        let begins: Vec<Duration> = begins.collect();
+        assert_eq!(begins, [ms(100), ms(2_200), ms(7_200), ms(7_300)]);
+        // Ten windows of 65,535 octets, and the acknowledgement of the last.
+        assert_eq!(length(&part), ms(7_300 + 1_000 + 100));
+    }
+
+    #[test]
+    fn of_a_run_that_is_cut_only_what_is_before_the_end_counts() {
+        let bytes = |part: &Part, end| {
+            let (packets, octets) = load(part, end);
+            octets - packets * HEADERS
+        };
+        let waiting = saying(&[(Side::Initiator, 1_000, 0), (Side::Acceptor, 9_000, 60)]);
+        assert_eq!(bytes(&waiting, ms(30_000)), 1_000);
+        assert_eq!(bytes(&waiting, Duration::MAX), 10_000);
+        // It begins at 100 ms and takes ten round trips.
+        let long = saying(&[(Side::Initiator, 655_350, 0)]);
+        assert_eq!(bytes(&long, ms(100)), 0);
+        assert_eq!(bytes(&long, ms(350)), 655_350 / 4);
+        assert_eq!(bytes(&long, ms(1_100)), 655_350);
+    }
+
+    #[test]
+    fn ends_that_do_not_take_turns_wait_each_for_itself() {
+        let mut part = saying(&[
+            (Side::Initiator, 1_000, 3),
+            (Side::Acceptor, 1_000, 1),
+            (Side::Initiator, 1_000, 3),
+            (Side::Acceptor, 1_000, 1),
+        ]);
+        if let Body::Sequential { turns, .. } = part.vector.body {
+            part.vector.body = Body::Concurrent {
+                turns,
+                tails: [None; 2],
+            };
+        }
+        assert_eq!(length(&part), ms(6_000 + 200));
+        let seen = load(&part, ms(3_500)).1 - load(&part, ms(0)).1;
+        // One of the initiator's and both of the acceptor's, and two acknowledgements at the most.
+        assert!((3_000..3_300).contains(&seen), "{seen}");
     }
 }
