@@ -110,7 +110,11 @@ fn check(found: &Value) {
             case["name"].is_string() && case["expected"].is_string(),
             "{case}"
         );
-        assert_eq!(case["found"].is_null(), case["holds"].is_null(), "{case}");
+        // What was found may be too little to tell.
+        assert!(
+            case["holds"].is_null() || !case["found"].is_null(),
+            "{case}"
+        );
         assert_eq!(case["found"].is_null(), case["figures"].is_null(), "{case}");
     }
 }
@@ -258,5 +262,49 @@ fn what_there_is_is_listed_and_what_there_is_not_is_told() {
         let ran = run(home.path(), &[&["experiment", "run"], arguments].concat());
         assert_eq!(ran.code(), Some(2), "{ran:?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+}
+
+/// Two structures, of so few connections that a run takes some seconds.
+const REPLAYS: &str = r#"
+title = "What do connections lose?"
+about = "Some connections with and without what they wait."
+papers = ["J. Aikat 2010"]
+
+[study.replay]
+mix = "unc-2008"
+share = "1/100"
+starts = "6s"
+longest = "2s"
+warm_up = "2s"
+repeats = 1
+capacity = 50.0
+
+[[study.replay.families]]
+structures = ["block-sequential", "a-t-b-t"]
+rtts = ["usernet"]
+"#;
+
+#[test]
+fn all_models_play_the_connections_that_were_rehearsed_to_their_end() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let found = found(REPLAYS, &[]);
+    assert_eq!(found["tables"][0]["rows"][0][0], "drawn");
+    let played = |row, column| cell(&found, 0, row, column).as_f64().unwrap();
+    let (drawn, kept) = (played(0, "connections"), played(1, "connections"));
+    assert!(0.0 < kept && kept < drawn, "{kept} of {drawn}");
+    let octets = played(1, "octets of both ends");
+    let models = &found["tables"][1];
+    let rows = models["rows"].as_array().unwrap().len();
+    assert_eq!(rows, 4, "{models}");
+    for row in 0..rows {
+        let of = |column| cell(&found, 1, row, column).as_f64().unwrap();
+        assert!(of("ended") >= kept * 0.9, "{models}");
+        assert!(
+            (of("octets delivered") - octets).abs() < octets * 0.03,
+            "{models}"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The runs as they were found, drawn and tabled.
 
 use super::curve::Curve;
+use super::kept::{Count, Kept};
 use super::measured::{LONG_MS, Measured, Pooled, long_packets};
 use super::{CONTROL, Cell, FIDELITY, Mode, Replays, known_capacity, record};
 use crate::experiment::Bench;
@@ -44,6 +45,9 @@ pub(super) struct Found {
     pub(super) fidelity: Option<Fidelity>,
     pub(super) rate: Option<Rate>,
     pub(super) starts_s: f64,
+    /// What was over later than this is not played.
+    pub(super) longest_s: f64,
+    pub(super) kept: Option<Kept>,
     pub(super) invalid: usize,
     pub(super) failed: Vec<String>,
     pub(super) missing: usize,
@@ -57,6 +61,8 @@ impl Found {
             fidelity: fidelity.and_then(|text| serde_json::from_str(&text).ok()),
             rate: known_capacity(bench),
             starts_s: extent.starts.as_secs_f64(),
+            longest_s: extent.longest.as_secs_f64(),
+            kept: Kept::known(bench),
             ..Self::default()
         };
         for mode in Mode::ALL {
@@ -183,6 +189,9 @@ pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) 
             by_windows,
         ),
     ];
+    if let Some(kept) = &found.kept {
+        experiment = experiment.table(played(kept, found.longest_s));
+    }
     experiment = experiment.table(table(found));
     for (id, differ, title, members) in families {
         // One model in two modes is no family.
@@ -195,10 +204,34 @@ pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) 
     notes(experiment, replays, found)
 }
 
+/// What was drawn, and what of it every run plays.
+fn played(kept: &Kept, longest_s: f64) -> Table {
+    let share = |of: u64, all: u64| of as f64 * 100.0 / all.max(1) as f64;
+    let row = |name: &str, of: Count| -> Vec<Entry> {
+        vec![
+            name.into(),
+            of.connections.into(),
+            share(of.connections, kept.drawn.connections).into(),
+            (of.octets as f64 * 1e-6).into(),
+            share(of.octets, kept.drawn.octets).into(),
+        ]
+    };
+    Table::new(format!(
+        "What is played: connections that the control ended within {longest_s} s over a free link"
+    ))
+    .column("", "")
+    .column("connections", "")
+    .column("share of connections", "%")
+    .column("octets of both ends", "MB")
+    .column("share of octets", "%")
+    .row(row("drawn", kept.drawn))
+    .row(row("played", kept.played))
+}
+
 /// Every cell, put together from its runs.
 fn table(found: &Found) -> Table {
     let long = found.rate.map_or(f64::NAN, long_packets);
-    let columns: [(&str, &str); 20] = [
+    let columns: [(&str, &str); 21] = [
         ("structure", ""),
         ("round trips", ""),
         ("windows", ""),
@@ -214,6 +247,7 @@ fn table(found: &Found) -> Table {
         ("80 % come within", "ms"),
         ("mean response", "ms"),
         ("top 10 % take at least", "ms"),
+        ("octets delivered", "MB"),
         ("load forward", "Mbit/s"),
         ("active connections", ""),
         ("queue empty", "% of time"),
@@ -253,6 +287,7 @@ fn row(group: &Group) -> Vec<Entry> {
         r.quantile(80.0).into(),
         mean(r).into(),
         r.quantile(90.0).into(),
+        (of.octets * 1e-6).into(),
         of.mbps.into(),
         of.active.into(),
         of.empty_pct.into(),
@@ -271,9 +306,10 @@ fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experi
             replays.capacity
         ))
         .note(format!(
-            "Connections start for {} s and are cut then; D's start for an hour. A connection that waits is cut with octets unsent, so the models \
-             without waits carry more in the same time ('load forward' in the first table): some of their queue is that load.",
-            found.starts_s
+            "Connections start for {0} s, and runs go on until all are over. Played are those that the control ended within {1} s, so that all models \
+             carry the same octets; what lasts longer because it waits, and is most of D's active connections, is left out. Queue, load, active connections and arrivals \
+             are those of the starts after the warm-up, in which as many connections end as start.",
+            found.starts_s, found.longest_s
         ))
         .note(
             "Durations are from the first octet to the last, unless a case says 'from connect'. A connection that was cut counts as one of at least the time \

@@ -31,10 +31,14 @@ pub(super) struct Measured {
     rtts: Vec<f64>,
     queue_ms: Vec<f64>,
     queue_packets: Vec<f64>,
+    /// Share of the time in which it was above [`LONG_MS`], in per cent.
+    long_pct: Option<f64>,
     /// The longest time in which something waited, in seconds.
     busy_s: f64,
     active: Option<f64>,
     mbps: f64,
+    /// Octets that arrived in the whole run.
+    octets: f64,
     empty_pct: Option<f64>,
     arrivals: Option<(f64, Option<f64>)>,
     hurst: Option<[f64; 2]>,
@@ -48,6 +52,7 @@ impl Measured {
         let mut measured = Self {
             active: summary.active_connections.map(|of| of.of.mean),
             mbps: summary.throughput_mbps.unwrap_or_default().forward,
+            octets: summary.bytes.sent as f64,
             empty_pct: summary.queue_empty_pct,
             arrivals: summary.arrivals.map(|of| (of.mean_kpps, of.cov_1s)),
             hurst: summary
@@ -89,6 +94,7 @@ impl Measured {
         if let Some(rate) = plan.bottleneck {
             let drain = |row: &&Queue| rate.time_for(row.bytes).as_secs_f64() * 1e3;
             measured.queue_ms = queue.iter().filter(inside).map(drain).collect();
+            measured.long_pct = long_share(&measured.queue_ms);
         }
         measured.busy_s = busy(queue.iter().map(|row| (row.t_ns, row.packets)));
         Ok(measured)
@@ -116,6 +122,12 @@ impl Measured {
             _ => {}
         }
     }
+}
+
+/// The share of values above [`LONG_MS`], in per cent.
+fn long_share(ms: &[f64]) -> Option<f64> {
+    let long = ms.iter().filter(|ms| **ms > LONG_MS).count();
+    (!ms.is_empty()).then(|| long as f64 * 100.0 / ms.len() as f64)
 }
 
 /// The longest time from one empty queue to the next, in seconds, of samples in the order of time.
@@ -149,10 +161,14 @@ pub(super) struct Pooled {
     /// The queue as the time it takes to drain; nothing over a link that limits nothing.
     pub(super) queue_ms: Curve,
     pub(super) queue_packets: Curve,
-    pub(super) busy_s: f64,
+    /// Of each run: the share of the time in which it was above [`LONG_MS`], in per cent, and the longest time in which it was
+    /// never empty, in seconds.
+    pub(super) long_pct: Vec<f64>,
+    pub(super) busy_s: Vec<f64>,
     pub(super) empty_pct: Option<f64>,
     pub(super) active: Option<f64>,
     pub(super) mbps: f64,
+    pub(super) octets: f64,
     pub(super) kpps: Option<f64>,
     pub(super) cov_1s: Option<f64>,
     pub(super) hurst: Option<[f64; 2]>,
@@ -182,10 +198,12 @@ impl Pooled {
             rtts: values(|run| &run.rtts),
             queue_ms: values(|run| &run.queue_ms),
             queue_packets: values(|run| &run.queue_packets),
-            busy_s: mean(&|run| Some(run.busy_s)).unwrap_or_default(),
+            long_pct: runs.iter().filter_map(|run| run.long_pct).collect(),
+            busy_s: runs.iter().map(|run| run.busy_s).collect(),
             empty_pct: mean(&|run| run.empty_pct),
             active: mean(&|run| run.active),
             mbps: mean(&|run| Some(run.mbps)).unwrap_or_default(),
+            octets: mean(&|run| Some(run.octets)).unwrap_or_default(),
             kpps: mean(&|run| Some(run.arrivals?.0)),
             cov_1s: mean(&|run| run.arrivals?.1),
             hurst: low.zip(high).map(|(low, high)| [low, high]),
@@ -263,6 +281,12 @@ mod tests {
         let samples = [0, 3, 1, 0, 2, 2, 2].into_iter().enumerate();
         let found = busy(samples.map(|(at, packets)| (at as u64 * second, packets)));
         assert!((found - 2.0).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn a_queue_is_long_for_a_share_of_the_time() {
+        assert_eq!(long_share(&[0.0, 16.0, 17.0, 40.0]), Some(50.0));
+        assert_eq!(long_share(&[]), None);
     }
 
     #[test]

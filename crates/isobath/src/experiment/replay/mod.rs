@@ -1,26 +1,25 @@
 //! Replays of the same traffic under cruder and cruder models (Aikat 2010, "D"): which of its claims hold here?
 //!
-//! Vectors are drawn once. Each run plays the same ones by one model of structure, of round trips and of windows (a
-//! [`Cell`]), alone on the machine: first over a link that limits nothing, then over one that has hardly more than what the control
-//! carried (a-t-b-t, usernet, empirical windows). What the runs of a cell found is put together ([`measured`]) and each claim
-//! that the cells can tell is held against it ([`claims`]).
+//! Vectors are drawn once, and those are kept that can be played to their end ([`kept`]). Each run plays the same ones by one
+//! model of structure, of round trips and of windows (a [`Cell`]), alone on the machine: first over a link that limits nothing,
+//! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Queue, load and active
+//! connections are those of a window in which connections end as fast as they start. What the runs of a cell found is put together
+//! ([`measured`]) and each claim that the cells can tell is held against it ([`claims`]).
 
 mod claims;
 mod curve;
 mod found;
+mod kept;
 mod measured;
 
 use super::pool::{self, Job, Outcome};
 use super::{Bench, Scale};
-use crate::batch::child::{self, OWNER};
 use crate::replay::summary::Summary;
 use crate::replay::verify;
 use crate::trace::Share;
-use anyhow::{Context as _, ensure};
 use found::Found;
 use report::experiment::Experiment;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::time::Duration;
 use units::{Rate, Span};
 use vectors::model::rtt::Model;
@@ -48,12 +47,12 @@ pub(crate) struct Replays {
     mix: String,
     /// How much of its rate of starts, as text: `1/30`.
     share: String,
-    /// How long connections start; then all that are open are cut.
+    /// How long connections start.
     starts: Span,
-    /// Part of that at its beginning that load, queue and active connections are not of.
+    /// Connections are played that are over so long after their start, when nothing limits them.
+    longest: Span,
+    /// Part of `starts` at its beginning that load, queue and active connections are not of; at least `longest`, so that as many end as start.
     warm_up: Span,
-    /// The same at its end.
-    cool_down: Span,
     /// Runs of each cell in each mode.
     repeats: usize,
     /// Rate of the constrained link, as a multiple of what the control carried in the forward direction.
@@ -122,8 +121,16 @@ impl Mode {
 struct Extent {
     repeats: usize,
     starts: Duration,
+    longest: Duration,
     warm_up: Duration,
-    cool_down: Duration,
+}
+
+impl Extent {
+    /// After the last start, for connections to end: one of the longest, and as much again for what the link and the model add.
+    /// A run is over when they are.
+    fn after(&self) -> Duration {
+        self.longest * 2
+    }
 }
 
 impl Replays {
@@ -138,8 +145,11 @@ impl Replays {
         if !(LEAST..=Duration::from_secs(86_400)).contains(&self.starts.0) {
             return Err("starts is 6s to a day".to_owned());
         }
-        if self.warm_up.0.saturating_add(self.cool_down.0) >= self.starts.0 {
-            return Err("warm_up and cool_down leave nothing of starts".to_owned());
+        if self.longest.0.is_zero() || self.longest.0 > self.warm_up.0 {
+            return Err("longest is above 0 and at most warm_up".to_owned());
+        }
+        if self.warm_up.0 >= self.starts.0 {
+            return Err("warm_up leaves nothing of starts".to_owned());
         }
         if !(0.1..=1_000.0).contains(&self.capacity) {
             return Err("capacity is a multiple of the load, 0.1 to 1000".to_owned());
@@ -183,39 +193,53 @@ impl Replays {
         Extent {
             repeats,
             starts: shorter(self.starts),
+            longest: shorter(self.longest),
             warm_up: shorter(self.warm_up),
-            cool_down: shorter(self.cool_down),
         }
     }
 
     pub(super) fn expected(&self, scale: Scale) -> Duration {
         let extent = self.extent(scale);
-        let runs = self.cells().len() * Mode::ALL.len() * extent.repeats + 1;
-        let one = extent.starts + AROUND + pool::OVERHEAD;
+        // The rehearsal, and the one that is captured.
+        let runs = self.cells().len() * Mode::ALL.len() * extent.repeats + 2;
+        let one = extent.starts + extent.longest + AROUND + pool::OVERHEAD;
         one.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX))
     }
 
-    fn job(&self, bench: &Bench<'_>, cell: Cell, name: String, more: &str) -> Job {
-        let extent = self.extent(bench.scale);
-        let ms = |span: Duration| span.as_millis();
+    /// A run of `vectors` by the models of `cell`, with `more` options; `times` are its length, and what of it at the beginning
+    /// and at the end has no part in the figures.
+    fn job(
+        &self,
+        bench: &Bench<'_>,
+        cell: Cell,
+        name: &str,
+        vectors: &str,
+        times: [Duration; 3],
+        more: &str,
+    ) -> Job {
+        let [length, warm_up, cool_down] = times.map(|span| span.as_millis());
         let text = format!(
-            "replay --structure {} --rtt {} --windows {} --duration {}ms --warm-up {}ms --cool-down {}ms --seed {} {more}",
-            cell.structure,
-            cell.rtt,
-            cell.windows,
-            ms(extent.starts),
-            ms(extent.warm_up),
-            ms(extent.cool_down),
-            bench.seed
+            "replay --structure {} --rtt {} --windows {} --duration {length}ms --warm-up {warm_up}ms --cool-down {cool_down}ms --seed {} {more}",
+            cell.structure, cell.rtt, cell.windows, bench.seed
         );
         let words = text.split_whitespace().map(str::to_owned);
-        let vectors = bench.folder(VECTORS).display().to_string();
+        let extent = self.extent(bench.scale);
         Job {
-            name,
-            arguments: words.chain([vectors]).collect(),
-            expected: extent.starts + AROUND,
+            name: name.to_owned(),
+            arguments: words
+                .chain([bench.folder(vectors).display().to_string()])
+                .collect(),
+            expected: extent.starts + extent.longest + AROUND,
             is_heavy: true,
         }
+    }
+
+    /// A run that counts.
+    fn counted(&self, bench: &Bench<'_>, cell: Cell, name: &str, more: &str) -> Job {
+        let extent = self.extent(bench.scale);
+        let length = extent.starts + extent.after();
+        let times = [length, extent.warm_up, extent.after()];
+        self.job(bench, cell, name, VECTORS, times, more)
     }
 
     /// All runs of a mode; `link` are the options that make it.
@@ -224,7 +248,7 @@ impl Replays {
         let of = |repeat| {
             let job = move |cell| {
                 let options = format!("--no-capture {link}");
-                self.job(bench, cell, record(cell, mode, repeat), &options)
+                self.counted(bench, cell, &record(cell, mode, repeat), &options)
             };
             self.cells().into_iter().map(job)
         };
@@ -245,9 +269,11 @@ fn record(cell: Cell, mode: Mode, repeat: usize) -> String {
 
 /// Runs what has not been run.
 pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
-    draw(replays, bench)?;
+    if !kept::prepare(replays, bench)? {
+        return Ok(());
+    }
     let mut free = replays.jobs(bench, Mode::Unconstrained, "");
-    free.push(replays.job(bench, CONTROL, CAPTURED.to_owned(), ""));
+    free.push(replays.counted(bench, CONTROL, CAPTURED, ""));
     pool::run(bench, &free);
     if bench.is_interrupted() {
         return Ok(());
@@ -261,34 +287,6 @@ pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
     let options = format!("--bottleneck {}bit --constrained", rate.as_bps());
     pool::run(bench, &replays.jobs(bench, Mode::Constrained, &options));
     Ok(())
-}
-
-/// Draws the vectors, once.
-fn draw(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
-    let made = bench.folder(VECTORS);
-    if made.exists() {
-        return Ok(());
-    }
-    let draft = bench.folder("draft.parquet");
-    fs::create_dir_all(draft.parent().unwrap_or(&draft))?;
-    // What an interrupted draw left; there may be nothing.
-    let _ = fs::remove_file(&draft);
-    let starts = replays.extent(bench.scale).starts.as_millis();
-    let text = format!(
-        "trace synth {} --share {} --duration {starts}ms --seed {} --quiet --out",
-        replays.mix, replays.share, bench.seed
-    );
-    let words = text.split_whitespace().map(str::to_owned);
-    let arguments: Vec<String> = words.chain([draft.display().to_string()]).collect();
-    let mut command = child::command(&arguments, []);
-    command.env(OWNER, bench.mark).current_dir(bench.dir);
-    let ended = child::run(command, bench.interrupt, &|_| {})?;
-    if bench.is_interrupted() {
-        return Ok(());
-    }
-    let said = ended.said.unwrap_or_default();
-    ensure!(ended.exit_status == Some(0), "no vectors: {said}");
-    fs::rename(&draft, &made).context("no vectors")
 }
 
 /// What the constrained link carries: from the control as it was when this was first asked.

@@ -1,8 +1,9 @@
 //! Claims 6 to 10 and 19, 21, 22: what structure and windows change where nothing is in the way.
 
 use super::{
-    Cell, Claim, Constrained, Found, LADDER, LONG_MS, Model, Pooled, Structure, Told,
-    Unconstrained, Windows, falls, ladder, never_grew, row,
+    Among, Cell, Claim, Constrained, Found, LADDER, LONG_MS, LONG_S, Model, Pooled, Structure,
+    Told, UNEQUAL_PCT, Unconstrained, Windows, every, falls, falls_in_runs, ladder, never_grew,
+    row,
 };
 use serde_json::json;
 
@@ -10,10 +11,8 @@ use serde_json::json;
 const OWN: [Cell; 4] = rungs(Model::Usernet);
 /// And with the mean round trip.
 const MEAN: [Cell; 4] = rungs(Model::Mean);
-/// The fewest huge connections whose median says something.
+/// The fewest huge connections of a run whose median says something; all runs play the same ones.
 const FEWEST_HUGE: usize = 20;
-/// A run below this says little of connections that live for minutes (D's mean is 33 s, of an hour).
-const LONG_RUN_S: f64 = 600.0;
 
 pub(super) const fn rungs(rtt: Model) -> [Cell; 4] {
     [
@@ -38,6 +37,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "blocks end sooner than a-b, and a-b than a-t-b-t",
         expected: "usernet, unconstrained: share below 1 s blocks > a-b > a-t-b-t, a-t-b-t by 10 points (D 5.3.1: 94, 88, 63 %)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: below_a_second,
     },
     Claim {
@@ -45,6 +46,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "block-concurrent is as block-sequential, slightly faster",
         expected: "usernet, unconstrained: within 2 points at 1 s, and the mean share up to 1 s not lower (D 5.3.1)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: blocks,
     },
     Claim {
@@ -52,6 +55,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "a-b is as block-sequential where there is one epoch, and slower beyond",
         expected: "mean, unconstrained: quantiles from 5 to 55 % within 10 %, the 80 % at least a tenth later (D 5.3.1)",
         needs: &MEAN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: one_epoch,
     },
     Claim {
@@ -59,6 +64,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "responses of a-b are the fastest",
         expected: "mean, unconstrained: most within 2 RTT, a-t-b-t 10 points behind, and the largest mean share up to 1 s (D 5.3.2: 80 and 52 % within 160 ms)",
         needs: &MEAN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: responses,
     },
     Claim {
@@ -66,6 +73,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "a-t-b-t has ten times the active connections",
         expected: "usernet, unconstrained: at least 10 times those of blocks and a-b (D 5.3.4, of an hour)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: active,
     },
     Claim {
@@ -73,6 +82,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "windows matter to huge connections only",
         expected: "unconstrained, 8 and 64 KB: all within 3 points, those below 4 KB within 2; above 1 MB the median falls by a third or more (D 6.3.1: 50 to 25 s)",
         needs: &[windows(8), windows(64)],
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: by_size,
     },
     Claim {
@@ -80,6 +91,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "on a constrained link large windows slow the others down",
         expected: "64 KB against 8 KB: queue longer above 16 ms and durations longer, connections above 1 MB sooner (D 6.3.2)",
         needs: &[windows(8), windows(64)],
+        among: Among::Nothing,
+        modes: &[Constrained],
         judge: in_the_way,
     },
     Claim {
@@ -87,6 +100,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "more structure means more packets, and evener ones",
         expected: "usernet, unconstrained: packets blocks < a-b < a-t-b-t, variation in reverse (D 6.4: 0.115, 0.113, 0.100, 0.063 in 1 s)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: packets,
     },
     Claim {
@@ -94,6 +109,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "structure does not change long-range dependence",
         expected: "usernet, unconstrained: the 95 % intervals of the Hurst parameter overlap (D 6.5)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Unconstrained],
         judge: hurst,
     },
 ];
@@ -176,10 +193,10 @@ fn active(found: &Found) -> Option<Told> {
         "{times:.1} times: blocks {concurrent:.0} and {sequential:.0}, a-b {ab:.0}, a-t-b-t {full:.0}"
     );
     let figures = json!({ "active": [concurrent, sequential, ab, full], "times": times });
-    if times < 10.0 && found.starts_s < LONG_RUN_S {
+    if times < 10.0 && found.longest_s < LONG_S {
         let why = format!(
-            "{words}; in {:.0} s few of the long ones have begun",
-            found.starts_s
+            "{words}; what waits for more than {} s, and is most of D's, is not played",
+            found.longest_s
         );
         return Some(Told::cannot(why, figures));
     }
@@ -195,14 +212,14 @@ fn huge(of: [&Pooled; 2]) -> Option<[f64; 2]> {
     let median = |of: &Pooled| {
         of.huge
             .quantile(50.0)
-            .filter(|_| of.huge.n() >= FEWEST_HUGE)
+            .filter(|_| of.huge.n() >= FEWEST_HUGE * of.runs)
     };
     Some([median(of[0])?, median(of[1])?])
 }
 
 /// What is to be said when only the huge ones are unknown.
 fn with_huge(
-    rest: bool,
+    rest: Option<bool>,
     words: &str,
     of: [&Pooled; 2],
     is_sooner: fn([f64; 2]) -> bool,
@@ -211,7 +228,7 @@ fn with_huge(
     let medians = huge(of);
     figures["above_1mb_median_ms"] = json!(medians);
     match medians {
-        _ if !rest => Told::new(false, words, figures),
+        _ if rest == Some(false) => Told::new(false, words, figures),
         None => Told::cannot(
             format!(
                 "{words}; of {} connections above 1 MB too few ended to have a median",
@@ -224,21 +241,20 @@ fn with_huge(
                 "{words}; above 1 MB the median is {} ms",
                 row(&medians, " and ")
             );
-            Told::new(is_sooner(medians), words, figures)
+            Told::of(every([rest, Some(is_sooner(medians))]), words, figures)
         }
     }
 }
 
 fn by_size(found: &Found) -> Option<Told> {
     let of = window_pair(found, Unconstrained)?;
-    let to = found.starts_s * 500.0;
-    let all = of[0].durations.gap(&of[1].durations, 0.0, to);
-    let small = of[0].small.gap(&of[1].small, 0.0, to);
+    let all = of[0].durations.gap(&of[1].durations, 0.0, f64::MAX);
+    let small = of[0].small.gap(&of[1].small, 0.0, f64::MAX);
     let words = format!("all {all:.1}, below 4 KB {small:.1} points apart");
     let figures = json!({ "all_points": all, "small_points": small });
     let is_sooner = |[eight, sixty_four]: [f64; 2]| sixty_four <= eight * 2.0 / 3.0;
     Some(with_huge(
-        all < 3.0 && small < 2.0,
+        Some(all < 3.0 && small < 2.0),
         &words,
         of,
         is_sooner,
@@ -259,7 +275,8 @@ fn in_the_way(found: &Found) -> Option<Told> {
         row(&bodies, " and ")
     );
     let figures = json!({ "above_16ms_pct": queues, "mean_share_up_to_3s_pct": bodies });
-    let rest = queues[1] > queues[0] && bodies[1] < bodies[0];
+    let is_longer = falls_in_runs(&[&of[1].long_pct, &of[0].long_pct]);
+    let rest = every([is_longer, Some(bodies[1] < bodies[0])]);
     let is_sooner = |[eight, sixty_four]: [f64; 2]| sixty_four < eight;
     Some(with_huge(rest, &words, of, is_sooner, figures))
 }
@@ -280,10 +297,10 @@ fn packets(found: &Found) -> Option<Told> {
     let words = format!("{} kpackets/s, CoV {}", three(&kpps), three(&cov));
     let values = json!({ "kpps": kpps, "cov_1s": cov, "load_mbps": loads });
     let most = loads.iter().copied().fold(0.0, f64::max);
-    if loads[3] < 0.9 * most {
+    let least = loads.iter().copied().fold(most, f64::min);
+    if most - least > most * UNEQUAL_PCT / 100.0 {
         let why = format!(
-            "{words}; a-t-b-t carried {:.0} % of the load of others, as its connections were cut",
-            loads[3] * 100.0 / most
+            "{words}; in the window {least:.1} to {most:.1} Mbit/s were carried, so there are more packets of more octets"
         );
         return Some(Told::cannot(why, values));
     }

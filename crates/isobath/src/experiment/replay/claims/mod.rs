@@ -9,7 +9,7 @@ mod rtt;
 mod whole;
 
 use super::curve::Curve;
-use super::found::Found;
+use super::found::{Found, Group};
 use super::measured::{LONG_MS, Pooled, long_packets};
 use super::{CONTROL, Cell, Mode, Replays};
 use Mode::{Constrained, Unconstrained};
@@ -31,6 +31,12 @@ const LADDER: [Structure; 4] = [
 /// D's three models of round trips, from the lightest to the heaviest.
 const CORE: [Model; 3] = [Model::Usernet, Model::Mean, Model::TenPaths];
 
+/// Models of which one delivered so many per cent more octets than another carried different loads.
+const UNEQUAL_PCT: f64 = 3.0;
+/// Where only connections are played that last for less than this, little can be told of those that D's longest are most of (its mean is
+/// 33 s).
+const LONG_S: f64 = 600.0;
+
 /// What came of a claim.
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
@@ -49,6 +55,18 @@ impl Told {
         }
     }
 
+    /// When it `holds` in all runs, or in none, or in some.
+    fn of(holds: Option<bool>, found: impl Into<String>, figures: Value) -> Self {
+        let found = found.into();
+        match holds {
+            Some(holds) => Self::new(holds, found, figures),
+            None => Self::cannot(
+                format!("{found}; the runs of a model differ by more than the models do"),
+                figures,
+            ),
+        }
+    }
+
     fn cannot(why: impl Into<String>, figures: Value) -> Self {
         Self {
             found: why.into(),
@@ -59,9 +77,8 @@ impl Told {
 }
 
 impl Told {
-    /// The same, but not that it holds when some structure was to carry more than the constrained link does at all: a run that
-    /// cuts connections cuts the control's most, so the link that is made from its load is too narrow for the others, and
-    /// what they then suffer is that load, not their structure. What does not hold even so, does not hold.
+    /// The same, but not that it holds when some structure, free, carried more in the window than the constrained link does at
+    /// all: what it then suffers is that load, not its structure. What does not hold even so, does not hold.
     fn unless_overloaded(mut self, found: &Found, rtt: Model) -> Self {
         let loads = LADDER.map(|structure| {
             let of = found.get(Cell::new(structure, rtt), Unconstrained);
@@ -82,6 +99,25 @@ impl Told {
         }
         self
     }
+
+    /// The same, if the models that are compared delivered as many octets; else nothing is told.
+    fn if_equal(mut self, claim: &Claim, found: &Found) -> Self {
+        let groups = found.groups.iter().filter(|group| claim.compares(group));
+        let octets: Vec<f64> = groups.map(|group| group.pooled.octets).collect();
+        let most = octets.iter().copied().fold(0.0, f64::max);
+        let least = octets.iter().copied().fold(most, f64::min);
+        if most - least > most * UNEQUAL_PCT / 100.0 {
+            self.figures["octets_delivered"] = json!([least, most]);
+            self.holds = None;
+            self.found = format!(
+                "{}; but between {:.1} and {:.1} MB were delivered, so loads differ and not models alone",
+                self.found,
+                least * 1e-6,
+                most * 1e-6
+            );
+        }
+        self
+    }
 }
 
 /// A claim.
@@ -93,8 +129,28 @@ struct Claim {
     expected: &'static str,
     /// The models without which it cannot be told.
     needs: &'static [Cell],
+    /// What it compares beside these.
+    among: Among,
+    modes: &'static [Mode],
     /// Nothing when a run that it needs is missing.
     judge: fn(&Found) -> Option<Told>,
+}
+
+/// What a claim compares beside the models that it needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Among {
+    Nothing,
+    /// Every structure with every one of [`CORE`], as far as they were run.
+    Grid,
+}
+
+impl Claim {
+    fn compares(&self, group: &Group) -> bool {
+        let cell = group.cell;
+        let in_grid = CORE.contains(&cell.rtt) && cell == Cell::new(cell.structure, cell.rtt);
+        let is_among = self.among == Among::Grid && in_grid;
+        self.modes.contains(&group.mode) && (is_among || self.needs.contains(&cell))
+    }
 }
 
 fn all() -> impl Iterator<Item = &'static Claim> {
@@ -130,7 +186,7 @@ fn case(claim: &Claim, found: &Found) -> Case {
             format!("too few connections: {few} a run, and {FEWEST} are needed"),
             json!({ "connections": few }),
         )),
-        _ => (claim.judge)(found),
+        _ => (claim.judge)(found).map(|told| told.if_equal(claim, found)),
     };
     let Some(told) = told else {
         return Case::not_run(name, claim.expected);
@@ -172,6 +228,26 @@ fn ladder(found: &Found, rtt: Model, mode: Mode) -> Option<[&Pooled; 4]> {
     let all = LADDER.map(|structure| found.get(Cell::new(structure, rtt), mode));
     let all: Option<Vec<&Pooled>> = all.into_iter().collect();
     all?.try_into().ok()
+}
+
+/// Whether what was measured in the runs of one model after the other falls: it does when all runs of each are above all of
+/// the next, and does not when somewhere they are below.
+fn falls_in_runs(models: &[&[f64]]) -> Option<bool> {
+    let least = |runs: &[f64]| runs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |runs: &[f64]| runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let pairs = models.windows(2).map(|pair| {
+        let above = least(pair[0]) > most(pair[1]);
+        let below = most(pair[0]) < least(pair[1]);
+        (above || below).then_some(above)
+    });
+    every(pairs)
+}
+
+/// Whether all hold, when it is not known of some: one that does not is enough.
+fn every(all: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let all: Vec<Option<bool>> = all.into_iter().collect();
+    let fails = all.contains(&Some(false));
+    (fails || !all.contains(&None)).then_some(!fails)
 }
 
 /// Whether each value is above the next.

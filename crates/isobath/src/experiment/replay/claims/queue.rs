@@ -2,8 +2,8 @@
 
 use super::free::rungs;
 use super::{
-    CORE, Cell, Claim, Constrained, Found, LADDER, LONG_MS, Model, Told, Unconstrained, falls,
-    ladder, long_packets, never_grew, row, with,
+    Among, CORE, Cell, Claim, Constrained, Found, LADDER, LONG_MS, Mode, Model, Pooled, Told,
+    Unconstrained, every, falls, falls_in_runs, ladder, long_packets, never_grew, row, with,
 };
 use serde_json::json;
 
@@ -18,6 +18,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "the less structure, the longer the queue",
         expected: "constrained, all round trips, time above 16 ms: blocks within 10 points of each other, > a-b > a-t-b-t (D 5.4.3: 65 to 80 against 20 %)",
         needs: &OWN,
+        among: Among::Grid,
+        modes: &[Constrained],
         judge: structure,
     },
     Claim {
@@ -25,6 +27,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "the queue is longest with usernet, then 10path, then mean",
         expected: "constrained, every structure: so the time above 16 ms (D 5.2.3)",
         needs: &OWN,
+        among: Among::Grid,
+        modes: &[Constrained],
         judge: round_trips,
     },
     Claim {
@@ -32,6 +36,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "a-t-b-t has the slowest responses of a free link and the fastest of a full one",
         expected: "mean: most above 1 s unconstrained; constrained within 400 ms a-t-b-t > a-b > block-sequential (D 5.4.2: 80, 68, 60 %)",
         needs: &MEAN,
+        among: Among::Nothing,
+        modes: &Mode::ALL,
         judge: responses,
     },
     Claim {
@@ -39,6 +45,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         name: "on a full link blocks take longer than a-t-b-t",
         expected: "usernet, constrained: at 70 % or more of the quantiles, for both (D 5.4.1)",
         needs: &OWN,
+        among: Among::Nothing,
+        modes: &[Constrained],
         judge: durations,
     },
 ];
@@ -63,14 +71,21 @@ fn structure(found: &Found) -> Option<Told> {
         .iter()
         .map(|(_, of)| of.map(|of| of.queue_packets.above(packets)))
         .collect();
-    let is_so =
-        |of: &[f64; 4]| (of[0] - of[1]).abs() <= ALIKE && falls(&[of[0].min(of[1]), of[2], of[3]]);
+    let is_so = |of: &[&Pooled; 4]| {
+        let [concurrent, sequential, ab, full] = of.map(|of| of.long_pct.as_slice());
+        let apart = of[0].queue_ms.above(LONG_MS) - of[1].queue_ms.above(LONG_MS);
+        every([
+            Some(apart.abs() <= ALIKE),
+            falls_in_runs(&[concurrent, ab, full]),
+            falls_in_runs(&[sequential, ab, full]),
+        ])
+    };
     let words = all
         .iter()
         .zip(&shares)
         .map(|((rtt, _), of)| format!("{rtt} {}", row(of, ", ")));
-    let told = Told::new(
-        shares.iter().all(is_so),
+    let told = Told::of(
+        every(all.iter().map(|(_, of)| is_so(of))),
         format!(
             "blk-conc, blk-seq, a-b, a-t-b-t in %: {}",
             words.collect::<Vec<_>>().join("; ")
@@ -104,8 +119,9 @@ fn round_trips(found: &Found) -> Option<Told> {
         .iter()
         .zip(&shares)
         .map(|((structure, _), of)| format!("{structure} {}", row(of, ", ")));
-    Some(Told::new(
-        shares.iter().all(|of| falls(of)),
+    let is_so = |of: &[&Pooled; 3]| falls_in_runs(&of.map(|of| of.long_pct.as_slice()));
+    Some(Told::of(
+        every(all.iter().map(|(_, of)| is_so(of))),
         format!(
             "usernet, 10path, mean in %: {}",
             words.collect::<Vec<_>>().join("; ")

@@ -30,6 +30,7 @@ fn told(number: u32, groups: Vec<Group>) -> Option<Told> {
     let found = Found {
         groups,
         starts_s: 60.0,
+        longest_s: 15.0,
         rate: "16Mbit".parse::<Rate>().ok(),
         ..Found::default()
     };
@@ -80,6 +81,7 @@ fn answering(knots: &[f64]) -> Pooled {
 fn queueing(share: u32) -> Pooled {
     Pooled {
         queue_ms: queue(share),
+        long_pct: vec![f64::from(share)],
         ..Pooled::default()
     }
 }
@@ -126,6 +128,68 @@ fn what_was_not_run_and_what_is_too_little_is_said() {
     let case = case(claim, &found);
     assert_eq!(case.holds, None);
     assert!(case.found.unwrap().starts_with("too few connections: 9"));
+}
+
+#[test]
+fn what_is_told_of_models_is_told_of_all_their_runs() {
+    let falls = |models: &[&[f64]]| falls_in_runs(models);
+    assert_eq!(falls(&[&[9.0, 8.0], &[7.0, 5.0], &[4.0]]), Some(true));
+    assert_eq!(falls(&[&[9.0, 6.0], &[7.0, 5.0], &[4.0]]), None);
+    assert_eq!(falls(&[&[9.0, 6.0], &[7.0, 5.0], &[8.0]]), Some(false));
+    assert_eq!(falls(&[&[1.0], &[1.0]]), None);
+    assert_eq!(every([Some(true), None, Some(false)]), Some(false));
+    assert_eq!(every([Some(true), None]), None);
+    assert_eq!(every([Some(true), Some(true)]), Some(true));
+}
+
+#[test]
+fn nothing_is_told_of_models_that_delivered_different_loads() {
+    let of = |block: f64| {
+        let ladder = rungs(Model::Usernet, Unconstrained, move |at| Pooled {
+            runs: 1,
+            octets: if at == 0 { block } else { 100e6 },
+            ..lasting(&[0.0, [600.0, 600.0, 700.0, 3_000.0][at], 9_000.0])
+        });
+        // One that the claim does not compare.
+        let other = Pooled {
+            runs: 1,
+            octets: 1.0,
+            ..until(1.0)
+        };
+        let other = group(CONTROL, Constrained, other);
+        let found = Found {
+            groups: ladder.into_iter().chain([other]).collect(),
+            ..Found::default()
+        };
+        case(all().find(|claim| claim.number == 6).unwrap(), &found)
+    };
+    assert_eq!(of(102e6).holds, Some(true));
+    let case = of(106e6);
+    assert_eq!(case.holds, None);
+    assert!(
+        case.found
+            .unwrap()
+            .contains("between 100.0 and 106.0 MB were delivered")
+    );
+}
+
+#[test]
+fn a_claim_on_the_grid_compares_all_of_it_and_others_what_they_need() {
+    let block = group(
+        Cell::new(Structure::AB, Model::Mean),
+        Constrained,
+        Pooled::default(),
+    );
+    let of = |number| {
+        all()
+            .find(|claim| claim.number == number)
+            .unwrap()
+            .compares(&block)
+    };
+    assert!(of(11) && of(12));
+    assert!(!of(1), "of free links only");
+    assert!(!of(14) && !of(16));
+    assert!(all().all(|claim| !claim.modes.is_empty()));
 }
 
 #[test]
@@ -241,6 +305,7 @@ fn claims_9_and_13_responses() {
         rungs(Model::Mean, mode, move |at| Pooled {
             rtts: Curve::of_all([80.0]),
             queue_ms: queue(share),
+            long_pct: vec![f64::from(share)],
             ..answering(&[80.0, ms[at]])
         })
     };
@@ -298,6 +363,7 @@ fn claim_14_blocks_take_longer_on_a_full_link() {
     let ladder = |block: f64| {
         rungs(Model::Usernet, Constrained, move |at| Pooled {
             queue_ms: queue(50),
+            long_pct: vec![50.0],
             ..lasting(&[0.0, if at < 2 { block } else { 100.0 }, 5_000.0])
         })
     };
@@ -315,6 +381,7 @@ fn claim_15_a_full_link_hides_round_trips() {
                 .flat_map(move |(rung, structure)| {
                     core(structure, mode, move |at| Pooled {
                         queue_ms: queue(50),
+                        long_pct: vec![50.0],
                         ..until(100.0 + at as f64 * gap[rung / 3])
                     })
                 })
@@ -349,6 +416,12 @@ fn claims_16_to_18_other_models_of_round_trips() {
         holds(17, vec![of(Model::NoDelay, Unconstrained, until(500.0))]),
         Some(false)
     );
+    let few = vec![of(
+        Model::NoDelay,
+        Unconstrained,
+        lasting(&[0.0, 500.0, 1_030.0]),
+    )];
+    assert_eq!(holds(17, few), Some(false));
     let fifth = lasting(&[0.0, 100.0, 200.0, 300.0, 999.0, 9_000.0]);
     assert_eq!(
         holds(17, vec![of(Model::NoDelay, Unconstrained, fifth)]),
@@ -378,6 +451,7 @@ fn claims_19_and_20_windows() {
             huge,
             small: spread(&[0.0, 100.0]),
             queue_ms: queue(share),
+            long_pct: vec![f64::from(share)],
             ..until(ms)
         };
         group(cell, mode, pooled)
@@ -463,7 +537,7 @@ fn claim_23_is_the_verdict_of_verify() {
 fn claim_24_the_queue_drains_sooner() {
     let ladder = |full: f64, share| {
         rungs(Model::Usernet, Constrained, move |at| Pooled {
-            busy_s: if at == 3 { full } else { 30.0 },
+            busy_s: vec![if at == 3 { full } else { 30.0 }],
             ..queueing(share)
         })
     };
@@ -480,7 +554,7 @@ fn what_is_load_is_not_said_to_be_structure() {
             ..Pooled::default()
         });
         let constrained = rungs(Model::Usernet, Constrained, move |at| Pooled {
-            busy_s: if at == 3 { full } else { 30.0 },
+            busy_s: vec![if at == 3 { full } else { 30.0 }],
             ..queueing(50)
         });
         free.into_iter().chain(constrained).collect()
@@ -509,6 +583,7 @@ fn claim_25_responses_only() {
                 responses: spread(&[0.0, response]),
                 active: Some(1_500.0),
                 queue_ms: queue(share),
+                long_pct: vec![f64::from(share)],
                 ..Pooled::default()
             };
             group(CONTROL, mode, pooled)
@@ -520,6 +595,8 @@ fn claim_25_responses_only() {
     };
     assert_eq!(holds(25, pair(280.0, 33.2e3, 30)), Some(true));
     assert_eq!(holds(25, pair(222.0, 33.2e3, 30)), Some(false));
-    assert_eq!(holds(25, pair(280.0, 39e3, 30)), Some(false));
+    // Those whose mean D has are not played.
+    assert_eq!(holds(25, pair(280.0, 39e3, 30)), None);
+    assert_eq!(holds(25, pair(222.0, 39e3, 30)), Some(false));
     assert_eq!(holds(25, pair(280.0, 33e3, 0)), None);
 }
