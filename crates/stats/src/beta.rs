@@ -3,10 +3,9 @@
 //! I comes from its continued fraction (Abramowitz and Stegun 26.5.8; evaluated as Lentz does), and a quantile from bisection on the logarithm, because the quantiles that matter here (loss rates) span many
 //! decades.
 
+use crate::fraction::continued;
 use crate::gamma::ln_gamma;
 
-/// Terms of the continued fraction, at most; it has converged long before.
-const MOST_TERMS: u32 = 10_000;
 /// Halvings of a bracket of 700 natural units: to the last bit of an `f64`.
 const HALVINGS: u32 = 64;
 
@@ -48,23 +47,15 @@ pub(crate) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
 
 /// The continued fraction 1 + d1/(1 + d2/(1 + ..)) of the incomplete beta function.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    let mut value = 1.0;
-    let (mut upper, mut lower) = (1.0, 0.0);
-    for term in 1..MOST_TERMS {
+    let numerator = |term: u32| {
         let m = f64::from(term / 2);
-        let numerator = if term % 2 == 0 {
+        if term.is_multiple_of(2) {
             m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
         } else {
             -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
-        };
-        lower = 1.0 / (1.0 + numerator * lower);
-        upper = 1.0 + numerator / upper;
-        value *= upper * lower;
-        if (upper * lower - 1.0).abs() < 1e-15 {
-            break;
         }
-    }
-    value
+    };
+    continued(1.0, (1..).map(|term| (numerator(term), 1.0)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The gamma function and its kin: its logarithm, the first two derivatives of that, and the tail of a chi-square variable.
 
-/// Terms of a series or continued fraction, at most; it has converged long before.
+use crate::fraction::continued;
+
+/// Terms of a series, at most; it has converged long before.
 const MOST_TERMS: u32 = 10_000;
 /// From here on the asymptotic series below are right to 14 digits.
 const ASYMPTOTIC: f64 = 12.0;
@@ -87,23 +89,11 @@ fn lower_series(x: f64, a: f64) -> f64 {
     sum
 }
 
-/// The continued fraction 1/(x + 1 - a - 1 (1 - a)/(x + 3 - a - ..)), which converges fast above a (6.5.31), as Lentz does.
+/// The continued fraction 1/(x + 1 - a - 1 (1 - a)/(x + 3 - a - ..)), which converges fast above a (6.5.31).
 fn upper_fraction(x: f64, a: f64) -> f64 {
-    let mut partial = x + 1.0 - a;
-    let (mut upper, mut lower) = (f64::INFINITY, 1.0 / partial);
-    let mut value = lower;
-    for n in 1..MOST_TERMS {
-        let n = f64::from(n);
-        let numerator = -n * (n - a);
-        partial += 2.0;
-        lower = 1.0 / (partial + numerator * lower);
-        upper = partial + numerator / upper;
-        value *= upper * lower;
-        if (upper * lower - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    value
+    let terms = (1_u32..).map(f64::from);
+    let terms = terms.map(|n| (-n * (n - a), x + 1.0 - a + 2.0 * n));
+    continued(x + 1.0 - a, terms).recip()
 }
 
 #[cfg(test)]

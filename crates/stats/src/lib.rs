@@ -8,6 +8,7 @@ mod beta;
 pub mod change_point;
 mod distribution;
 mod fairness;
+mod fraction;
 mod gamma;
 pub mod hurst;
 pub mod interval;

@@ -3,6 +3,7 @@
 use super::{Curve, Description, Family};
 use crate::Error;
 use crate::experiment::Experiment;
+use crate::experiment::check::{at_most, wrong};
 
 /// The most families and the most curves of one: more colours cannot be told apart.
 const MOST_FAMILIES: usize = 64;
@@ -30,20 +31,6 @@ impl Description {
         free.tables.clone_from(&self.tables);
         free.check()
     }
-}
-
-fn wrong(part: &str, what: impl Into<String>) -> Error {
-    Error::Experiment {
-        part: part.to_owned(),
-        what: what.into(),
-    }
-}
-
-fn at_most(part: &str, what: &str, n: usize, most: usize) -> Result<(), Error> {
-    if n > most {
-        return Err(wrong(part, format!("{n} {what}, of which {most} can be")));
-    }
-    Ok(())
 }
 
 fn family(family: &Family) -> Result<(), Error> {

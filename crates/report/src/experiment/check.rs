@@ -30,14 +30,16 @@ impl Experiment {
     }
 }
 
-fn wrong(part: &str, what: impl Into<String>) -> Error {
+/// A part that cannot be drawn, and what it has.
+pub(crate) fn wrong(part: &str, what: impl Into<String>) -> Error {
     Error::Experiment {
         part: part.to_owned(),
         what: what.into(),
     }
 }
 
-fn at_most(part: &str, what: &str, n: usize, most: usize) -> Result<(), Error> {
+/// Whether a part has no more of something than can be drawn.
+pub(crate) fn at_most(part: &str, what: &str, n: usize, most: usize) -> Result<(), Error> {
     if n > most {
         return Err(wrong(part, format!("{n} {what}, of which {most} can be")));
     }

@@ -34,7 +34,7 @@
 //!
 //! Every part is bounded by what a page can show; [`Experiment::check`] says which part is not.
 
-mod check;
+pub(crate) mod check;
 mod figure;
 mod page;
 mod table;
