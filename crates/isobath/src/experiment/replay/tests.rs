@@ -61,7 +61,7 @@ fn the_whole_takes_less_than_eighty_minutes_and_a_hundredth_some_minutes() {
 fn what_cannot_be_replayed_is_refused_in_a_line() {
     let text = include_str!("../../../../../experiments/replay/rtt.toml");
     for (from, to, says) in [
-        ("\"1/4\"", "\"a few\"", "share = 'a few'"),
+        ("\"1/3\"", "\"a few\"", "share = 'a few'"),
         (
             "starts = \"45s\"",
             "starts = \"1s\"",
