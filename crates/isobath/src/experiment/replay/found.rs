@@ -225,7 +225,8 @@ fn played(kept: &Kept, longest_s: f64) -> Table {
     .column("octets of both ends", "MB")
     .column("share of octets", "%")
     .row(row("drawn", kept.drawn))
-    .row(row("played", kept.played))
+    .row(row("kept", kept.kept))
+    .row(row("played, with the warm-up", kept.played))
 }
 
 /// Every cell, put together from its runs.
@@ -307,8 +308,8 @@ fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experi
         ))
         .note(format!(
             "Connections start for {0} s, and runs go on until all are over. Played are those that the control ended within {1} s, so that all models \
-             carry the same octets; what lasts longer because it waits, and is most of D's active connections, is left out. Queue, load, active connections and arrivals \
-             are those of the starts after the warm-up, in which as many connections end as start.",
+             carry the same octets; what lasts longer because it waits, and is most of D's active connections, is left out. Figures are those of the starts \
+             after the warm-up, in which as many connections end as start: the warm-up's are those of the window's end once more.",
             found.starts_s, found.longest_s
         ))
         .note(

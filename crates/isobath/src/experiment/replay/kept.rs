@@ -4,6 +4,10 @@
 //! of their structure is kept, and the models would be compared under unequal loads. So the vectors that were drawn are
 //! *rehearsed*: the control plays them once, over a link that limits nothing, and that run is not counted. What is over
 //! within the experiment's `longest` is kept, and all runs play that and nothing else, with as much time and more after the last start.
+//!
+//! Figures are those of a window, and a connection that begins at its end sends more of its octets after it the longer a model
+//! takes. So what is kept is played once *around*: the starts of the window's last part come before it, too, in the warm-up. What
+//! these connections bring into the window is what their likes take out of it, and every model carries the same octets in it.
 
 use super::{CONTROL, Extent, Replays, VECTORS};
 use crate::batch::child::{self, OWNER};
@@ -41,10 +45,11 @@ impl Count {
     }
 }
 
-/// What was drawn, and what of it is played.
+/// What was drawn, what of it is kept, and what every run plays: the same once around.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Kept {
     pub(super) drawn: Count,
+    pub(super) kept: Count,
     pub(super) played: Count,
 }
 
@@ -62,8 +67,8 @@ pub(super) fn prepare(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<bo
     }
     draw(replays, bench)?;
     let extent = replays.extent(bench.scale);
-    let [length, after] = [extent.starts + extent.longest, extent.longest];
-    let times = [length, extent.warm_up, after];
+    let length = extent.period() + extent.longest;
+    let times = [length, Duration::ZERO, extent.longest];
     let job = replays.job(bench, CONTROL, REHEARSAL, DRAWN, times, "--no-capture");
     pool::run(bench, &[job]);
     if bench.is_interrupted() {
@@ -86,9 +91,9 @@ fn draw(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     let draft = draft(bench)?;
-    let starts = replays.extent(bench.scale).starts.as_millis();
+    let period = replays.extent(bench.scale).period().as_millis();
     let text = format!(
-        "trace synth {} --share {} --duration {starts}ms --seed {} --quiet --out",
+        "trace synth {} --share {} --duration {period}ms --seed {} --quiet --out",
         replays.mix, replays.share, bench.seed
     );
     let words = text.split_whitespace().map(str::to_owned);
@@ -117,16 +122,21 @@ fn draft(bench: &Bench<'_>) -> anyhow::Result<PathBuf> {
 fn keep(rehearsal: &Record, extent: Extent, bench: &Bench<'_>) -> anyhow::Result<Kept> {
     let rows: Vec<Connection> = rehearsal.rows()?;
     let drawn = by_start(&bench.folder(DRAWN))?;
-    let draft = draft(bench)?;
-    let mut output = Output::create(&draft, Format::Parquet, true)?;
-    let mut kept = Kept::default();
     let over = over(&rows, extent.longest);
+    let mut kept = Kept::default();
+    let mut short = Vec::new();
     for (number, vector) in (0..).zip(drawn) {
         kept.drawn.enter(&vector);
         if over.contains(&number) {
-            kept.played.enter(&vector);
-            output.vector(vector)?;
+            kept.kept.enter(&vector);
+            short.push(vector);
         }
+    }
+    let draft = draft(bench)?;
+    let mut output = Output::create(&draft, Format::Parquet, true)?;
+    for vector in around(short, extent) {
+        kept.played.enter(&vector);
+        output.vector(vector)?;
     }
     output.finish()?;
     fs::rename(&draft, bench.folder(VECTORS)).context("no vectors")?;
@@ -139,6 +149,22 @@ fn by_start(file: &Path) -> anyhow::Result<Vec<Vector>> {
     let mut vectors = vectors?;
     vectors.sort_by_key(|vector| vector.start);
     Ok(vectors)
+}
+
+/// The vectors of a period after the warm-up, and before them those that would start in it if the period came again and again.
+fn around(vectors: Vec<Vector>, extent: Extent) -> Vec<Vector> {
+    let pairs = vectors.into_iter().flat_map(|vector| {
+        let start = vector.start + extent.warm_up;
+        let before = start.checked_sub(extent.period());
+        let before = before.map(|start| Vector {
+            start,
+            ..vector.clone()
+        });
+        before.into_iter().chain([Vector { start, ..vector }])
+    });
+    let mut all: Vec<Vector> = pairs.collect();
+    all.sort_by_key(|vector| vector.start);
+    all
 }
 
 /// The connections that were complete, and closed at both ends, within `longest` of when they were to be opened.
@@ -178,6 +204,36 @@ mod tests {
             end: end.into(),
             retransmits: None,
         }
+    }
+
+    #[test]
+    fn the_end_of_a_period_is_played_before_its_beginning_too() {
+        let s = Duration::from_secs;
+        let extent = Extent {
+            repeats: 1,
+            starts: s(45),
+            longest: s(14),
+            warm_up: s(15),
+        };
+        let vector = |start| Vector {
+            transport: vectors::Transport::Tcp,
+            start: s(start),
+            ids: [start; 2],
+            windows: [0; 2],
+            min_rtt: None,
+            loss: [vectors::Loss::NONE; 2],
+            mss: None,
+            body: vectors::Body::Sequential {
+                turns: Vec::new(),
+                tail: None,
+            },
+        };
+        let all = around([0, 14, 15, 29].map(vector).to_vec(), extent);
+        let all: Vec<_> = all.iter().map(|v| (v.start.as_secs(), v.ids[0])).collect();
+        assert_eq!(
+            all,
+            [(0, 15), (14, 29), (15, 0), (29, 14), (30, 15), (44, 29)]
+        );
     }
 
     #[test]

@@ -61,7 +61,9 @@ impl Measured {
                 .map(|of| [of.low, of.high]),
             ..Self::default()
         };
-        let connections: Vec<Connection> = record.rows()?;
+        let mut connections: Vec<Connection> = record.rows()?;
+        // Those of the warm-up are there for the others' sake.
+        connections.retain(|row| row.planned_ns as f64 >= summary.window.from_s * 1e9);
         let queue: Vec<Queue> = record.rows()?;
         let queue_end = queue.last().map_or(0, |row| row.t_ns);
         let end_ns = plan.duration.map_or(queue_end, |duration| {
@@ -70,12 +72,12 @@ impl Measured {
         for row in &connections {
             measured.connection(row, end_ns);
         }
-        let concurrent = connections.iter().filter(|row| !row.sequential);
-        let concurrent: HashSet<u64> = concurrent.map(|row| row.connection).collect();
+        let sequential = connections.iter().filter(|row| row.sequential);
+        let sequential: HashSet<u64> = sequential.map(|row| row.connection).collect();
         let epochs: Vec<Epoch> = record.rows()?;
         let sequential = epochs
             .iter()
-            .filter(|row| !concurrent.contains(&row.connection));
+            .filter(|row| sequential.contains(&row.connection));
         measured
             .responses
             .extend(sequential.map(|row| row.response_ms));

@@ -2,8 +2,8 @@
 //!
 //! Vectors are drawn once, and those are kept that can be played to their end ([`kept`]). Each run plays the same ones by one
 //! model of structure, of round trips and of windows (a [`Cell`]), alone on the machine: first over a link that limits nothing,
-//! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Queue, load and active
-//! connections are those of a window in which connections end as fast as they start. What the runs of a cell found is put together
+//! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Figures are those of
+//! a window in which connections end as fast as they start. What the runs of a cell found is put together
 //! ([`measured`]) and each claim that the cells can tell is held against it ([`claims`]).
 
 mod claims;
@@ -51,7 +51,7 @@ pub(crate) struct Replays {
     starts: Span,
     /// Connections are played that are over so long after their start, when nothing limits them.
     longest: Span,
-    /// Part of `starts` at its beginning that load, queue and active connections are not of; at least `longest`, so that as many end as start.
+    /// Part of `starts` at its beginning that figures are not of; at least `longest`, so that as many end as start afterwards.
     warm_up: Span,
     /// Runs of each cell in each mode.
     repeats: usize,
@@ -131,6 +131,11 @@ impl Extent {
     fn after(&self) -> Duration {
         self.longest * 2
     }
+
+    /// The time of which figures are: all starts but those of the warm-up.
+    fn period(&self) -> Duration {
+        self.starts.saturating_sub(self.warm_up)
+    }
 }
 
 impl Replays {
@@ -148,8 +153,8 @@ impl Replays {
         if self.longest.0.is_zero() || self.longest.0 > self.warm_up.0 {
             return Err("longest is above 0 and at most warm_up".to_owned());
         }
-        if self.warm_up.0 >= self.starts.0 {
-            return Err("warm_up leaves nothing of starts".to_owned());
+        if self.warm_up.0 > self.starts.0 / 2 {
+            return Err("warm_up is at most half of starts".to_owned());
         }
         if !(0.1..=1_000.0).contains(&self.capacity) {
             return Err("capacity is a multiple of the load, 0.1 to 1000".to_owned());

@@ -69,8 +69,8 @@ fn what_cannot_be_replayed_is_refused_in_a_line() {
         ),
         (
             "warm_up = \"15s\"",
-            "warm_up = \"45s\"",
-            "warm_up leaves nothing of starts",
+            "warm_up = \"23s\"",
+            "warm_up is at most half of starts",
         ),
         (
             "longest = \"14s\"",
