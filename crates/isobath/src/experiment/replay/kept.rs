@@ -49,7 +49,7 @@ impl Count {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Kept {
     pub(super) drawn: Count,
-    pub(super) kept: Count,
+    pub(super) completed: Count,
     pub(super) played: Count,
 }
 
@@ -128,7 +128,7 @@ fn keep(rehearsal: &Record, extent: Extent, bench: &Bench<'_>) -> anyhow::Result
     for (number, vector) in (0..).zip(drawn) {
         kept.drawn.enter(&vector);
         if over.contains(&number) {
-            kept.kept.enter(&vector);
+            kept.completed.enter(&vector);
             short.push(vector);
         }
     }
@@ -196,6 +196,7 @@ mod tests {
             destination_port: None,
             sequential: true,
             rtt_us: 0,
+            min_rtt_us: None,
             request_bytes: 1,
             response_bytes: 1,
             received_by_acceptor: 1,
