@@ -2,7 +2,7 @@
 
 use super::rtt::Rtts;
 use super::{Conserved, Footprint, Latencies, Pieces, Structure, Windows};
-use crate::Vector;
+use crate::{Transport, Vector};
 
 /// A structure, round-trip times and windows: what a replay plays of a trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,7 +24,7 @@ impl Transform {
     /// Rewrites the vector at place `index` of its set, and enters it in the books.
     ///
     /// The round-trip time that [`Latencies::subtract_rtt`] takes off is the one that was measured, not the one that is
-    /// assigned. Both connections of *harpoon* take the same path.
+    /// assigned. Both connections of *harpoon* take the same path. Of a flow of UDP only the round-trip time changes.
     pub fn apply(&self, vector: Vector, index: u64, books: &mut Conserved) -> Pieces {
         let before = Footprint::of(&vector);
         let mut pieces = self.structure.apply(vector, &self.latencies);
@@ -32,7 +32,9 @@ impl Transform {
             if let Some(rtts) = &self.rtts {
                 rtts.apply(piece, index, self.seed);
             }
-            self.windows.apply(piece);
+            if piece.transport == Transport::Tcp {
+                self.windows.apply(piece);
+            }
         }
         books.enter(before, &pieces);
         pieces

@@ -22,6 +22,10 @@
 //! [`Player::next_timeout`], send what [`Player::poll_send`] allows, close the sending direction when [`Player::poll_close`] says so, and take what
 //! [`Player::poll_answered`] has.
 
+//!
+//! Flows of UDP have ends of another kind: [`datagrams`].
+
+pub mod datagrams;
 #[cfg(test)]
 mod tests;
 
