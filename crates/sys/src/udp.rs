@@ -93,9 +93,22 @@ impl UdpSocket {
     /// # Errors
     /// When the address is taken or not of this host, or the family is missing.
     pub fn bind(local: SocketAddr) -> Result<Self, Error> {
+        Self::bind_as(local, false)
+    }
+
+    /// [`UdpSocket::bind`], on an address that other sockets of this kind may have too (`SO_REUSEADDR`): each is to be
+    /// connected to a peer of its own.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::bind`].
+    pub fn bind_shared(local: SocketAddr) -> Result<Self, Error> {
+        Self::bind_as(local, true)
+    }
+
+    fn bind_as(local: SocketAddr, shared: bool) -> Result<Self, Error> {
         let mut name = format!("UDP socket {local}");
         let v6 = local.is_ipv6();
-        let socket = open(local).map_err(|e| {
+        let socket = open(local, shared).map_err(|e| {
             Error::io("open", &name, e).advise("choose a free port and an address of this host")
         })?;
         enable(&socket, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
@@ -241,8 +254,11 @@ impl AsFd for UdpSocket {
 /// Stamps of received datagrams, made by the kernel's own software.
 const RX_STAMPS: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 
-fn open(local: SocketAddr) -> io::Result<Socket> {
+fn open(local: SocketAddr, shared: bool) -> io::Result<Socket> {
     let socket = nonblocking(local)?;
+    if shared {
+        socket.set_reuse_address(true)?;
+    }
     socket.bind(&local.into())?;
     Ok(socket)
 }
