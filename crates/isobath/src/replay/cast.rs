@@ -37,7 +37,7 @@ impl Host {
     }
 }
 
-/// A connection to be played.
+/// A connection to be played, or a flow of UDP.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// As it is played.
@@ -50,6 +50,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// Whether it is a flow of UDP.
+    pub(crate) fn is_udp(&self) -> bool {
+        self.vector.transport == Transport::Udp
+    }
+
     /// The side that `host` plays.
     pub(crate) fn side(&self, host: Host) -> Side {
         if host == self.initiator {
@@ -69,7 +74,7 @@ impl Part {
 #[derive(Debug, Default)]
 pub(crate) struct Cast {
     pub(crate) parts: Vec<Part>,
-    /// Flows of UDP of the file, which are not played.
+    /// Flows of UDP that were left out.
     pub(crate) udp: u64,
 }
 
@@ -84,18 +89,17 @@ impl Cast {
         until: Option<Duration>,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let (mut vectors, mut udp) = (Vec::new(), 0);
+        let mut vectors = Vec::new();
         let mut rtts = Summary::default();
         for vector in Input::open(file)? {
             let vector = vector.with_context(|| file.display().to_string())?;
             if until.is_some_and(|until| vector.start >= until) {
                 continue;
             }
-            if vector.transport == Transport::Udp {
-                udp += 1;
-                continue;
+            // No flow of UDP knows its round-trip time: it gets what the model says of connections.
+            if vector.transport == Transport::Tcp {
+                rtts.enter(&vector);
             }
-            rtts.enter(&vector);
             vectors.push(vector);
         }
         anyhow::ensure!(
@@ -105,7 +109,24 @@ impl Cast {
         );
         let transform = models.transform(&rtts, seed);
         let parts = parts(vectors, &transform)?;
-        Ok(Self { parts, udp })
+        Ok(Self { parts, udp: 0 })
+    }
+
+    /// Leaves flows of UDP out, and counts them.
+    pub(crate) fn leave_out_udp(&mut self) {
+        let all = self.parts.len();
+        self.parts.retain(|part| !part.is_udp());
+        self.udp += (all - self.parts.len()) as u64;
+    }
+
+    /// Flows of UDP among the parts.
+    pub(crate) fn flows(&self) -> u64 {
+        self.parts.iter().filter(|part| part.is_udp()).count() as u64
+    }
+
+    /// Connections among the parts.
+    pub(crate) fn connections(&self) -> u64 {
+        self.parts.len() as u64 - self.flows()
     }
 
     /// The same without distances: between two hosts connections meet the path's own.
@@ -134,9 +155,13 @@ impl Cast {
 fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part>> {
     let mut books = Conserved::default();
     let mut parts = Vec::with_capacity(vectors.len());
-    for (index, vector) in (0..).zip(vectors) {
+    // What chance gives to a connection does not depend on the flows beside it.
+    let mut places = [0, 0];
+    for vector in vectors {
         let was_sequential = vector.body.is_sequential();
-        let pieces = transform.apply(vector, index, &mut books);
+        let place = &mut places[vector.transport as usize];
+        let pieces = transform.apply(vector, *place, &mut books);
+        *place += 1;
         let pieces = [(Host::Client, pieces.forth), (Host::Server, pieces.back)];
         parts.extend(pieces.into_iter().filter_map(|(initiator, vector)| {
             Some(Part {
@@ -152,4 +177,55 @@ fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part
     );
     parts.sort_by_key(|part| part.vector.start);
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vectors::{Body, Loss, Turn};
+
+    fn vector(transport: Transport, rtt_ms: Option<u64>) -> Vector {
+        let turn = |side| Turn {
+            side,
+            bytes: 100,
+            wait: Duration::ZERO,
+        };
+        Vector {
+            transport,
+            start: Duration::ZERO,
+            ids: [0; 2],
+            windows: [0; 2],
+            min_rtt: rtt_ms.map(Duration::from_millis),
+            loss: [Loss::NONE; 2],
+            mss: None,
+            body: Body::Sequential {
+                turns: Side::BOTH.map(turn).to_vec(),
+                tail: None,
+            },
+        }
+    }
+
+    #[test]
+    fn a_flow_gets_what_the_model_says_of_connections_and_no_structure() {
+        let set = [
+            vector(Transport::Udp, None),
+            vector(Transport::Tcp, Some(40)),
+        ];
+        let mut rtts = Summary::default();
+        rtts.enter(&set[1]);
+        let models = Models {
+            structure: vectors::model::Structure::Harpoon,
+            ..Models::default()
+        };
+        let parts = parts(set.to_vec(), &models.transform(&rtts, 1)).unwrap();
+        let mut cast = Cast { parts, udp: 0 };
+        // The connection became two.
+        assert_eq!((cast.flows(), cast.connections()), (1, 2));
+        let flow = &cast.parts.iter().find(|part| part.is_udp()).unwrap().vector;
+        assert_eq!(flow.body, set[0].body);
+        let off = flow.min_rtt.unwrap().abs_diff(Duration::from_millis(40));
+        assert!(off < Duration::from_micros(100), "{off:?}");
+        cast.leave_out_udp();
+        assert_eq!((cast.flows(), cast.connections(), cast.udp), (0, 2, 1));
+    }
 }

@@ -3,12 +3,13 @@
 use super::Live as Shown;
 use super::books::{self, Books};
 use super::cast::{Cast, Host};
+use super::datagrams;
 use super::engine::{News, Stage};
 use super::live::Half;
 use super::monitors::{Monitors, Rows};
 use super::plan::{Plan, Way};
 use super::summary::Figures;
-use super::tables::{Connection, Epoch, Goodput};
+use super::tables::{Connection, Epoch, Flow, Goodput};
 use crate::dialogue::{DISPLAY, FLUSH};
 use crate::instrument::Cpus;
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
@@ -68,6 +69,7 @@ pub(super) struct Collector<'a> {
     /// Why there is no other host any more.
     lost: &'a OnceLock<String>,
     books: Books,
+    flow_books: datagrams::Books,
     lab: Option<Lab<'a>>,
     figures: Figures,
     /// What was heard in seconds, and by which hosts, that are not over yet.
@@ -76,6 +78,7 @@ pub(super) struct Collector<'a> {
     cpu: Vec<Cpu>,
     connections: Vec<Connection>,
     epochs: Vec<Epoch>,
+    flows: Vec<Flow>,
     open: u64,
     /// Since when no connection is open, nor to be opened.
     over: Option<Instant>,
@@ -120,6 +123,7 @@ impl<'a> Collector<'a> {
             origin,
             lost,
             books: Books::default(),
+            flow_books: datagrams::Books::default(),
             lab: lab.transpose()?,
             figures: Figures::new(context.plan, context.cast),
             heard: BTreeMap::new(),
@@ -127,6 +131,7 @@ impl<'a> Collector<'a> {
             cpu: Vec::new(),
             connections: Vec::new(),
             epochs: Vec::new(),
+            flows: Vec::new(),
             open: 0,
             over: None,
             flushed: origin,
@@ -174,6 +179,9 @@ impl<'a> Collector<'a> {
         for ends in self.books.rest().collect::<Vec<_>>() {
             self.end(ends);
         }
+        for ends in self.flow_books.rest() {
+            self.end_flow(&ends);
+        }
         let now = clock::now();
         self.flush(now)?;
         self.told(u64::MAX)?;
@@ -212,7 +220,7 @@ impl<'a> Collector<'a> {
     fn all_over(&self) -> bool {
         let begun = self.stage.begun.load(Ordering::Relaxed);
         let all_begun = begun >= self.context.cast.parts.len() as u64;
-        all_begun && self.stage.open.load(Ordering::Relaxed) == 0
+        all_begun && self.stage.open.load(Ordering::Relaxed) == 0 && self.stage.flows.are_over()
     }
 
     fn enter(&mut self, news: News) {
@@ -225,6 +233,11 @@ impl<'a> Collector<'a> {
         for half in news.halves {
             if let Some(ends) = self.books.enter(half) {
                 self.end(ends);
+            }
+        }
+        for half in news.flows {
+            if let Some(ends) = self.flow_books.enter(half) {
+                self.end_flow(&ends);
             }
         }
         for (number, epoch) in news.answered {
@@ -272,6 +285,15 @@ impl<'a> Collector<'a> {
         self.connections.push(row);
     }
 
+    /// A flow is over.
+    fn end_flow(&mut self, ends: &[Option<datagrams::Half>; 2]) {
+        let parts = &self.context.cast.parts;
+        if let Some(row) = datagrams::books::row(parts, &self.stage.flows, ends, self.origin) {
+            self.figures.flow(&row);
+            self.flows.push(row);
+        }
+    }
+
     fn since_origin(&self, at: Instant) -> u64 {
         u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
     }
@@ -282,8 +304,10 @@ impl<'a> Collector<'a> {
         self.told((self.since_origin(now) / SECOND).saturating_sub(LATE))?;
         self.record.append(&self.connections)?;
         self.record.append(&self.epochs)?;
+        self.record.append(&self.flows)?;
         self.connections.clear();
         self.epochs.clear();
+        self.flows.clear();
         let cpu = self.cpus.take();
         self.record.append(&cpu)?;
         self.cpu.extend(cpu);

@@ -8,6 +8,7 @@
 //! until a socket has news. Sockets are registered once, edge-triggered; an end that is told of news does all that it can.
 
 use super::cast::{Host, Part};
+use super::datagrams::{self, Flows};
 use super::doors::{Arrival, Doors};
 use super::live::{self, Half, Live, Readiness, State};
 use super::road::{Departure, Road};
@@ -47,6 +48,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) begun: AtomicU64,
     /// Ends of connections that are open now.
     pub(crate) open: AtomicU64,
+    /// Flows of UDP, which engines of their own play.
+    pub(crate) flows: Flows,
 }
 
 impl Stage<'_> {
@@ -66,6 +69,7 @@ pub(crate) struct News {
     pub(crate) answered: Vec<(u32, Answered)>,
     /// Which host heard how many octets until when.
     pub(crate) heard: Option<(Host, Instant, u64)>,
+    pub(crate) flows: Vec<datagrams::Half>,
 }
 
 /// A host, or a share of it, at work.
@@ -164,7 +168,7 @@ impl<'a> Engine<'a> {
             let Some(part) = self.stage.parts.get(self.next) else {
                 return;
             };
-            if part.initiator == self.host && self.is_mine() {
+            if part.initiator == self.host && self.is_mine() && !part.is_udp() {
                 let now = clock::now();
                 if self.origin + part.vector.start > now {
                     return;

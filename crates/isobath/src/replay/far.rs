@@ -5,6 +5,7 @@
 //! opened from here, and nothing said but on connections that the client opened.
 
 use super::cast::Host;
+use super::datagrams::Flows;
 use super::doors::{Arrival, Doors, Usher};
 use super::engine::{Engine, News, Stage};
 use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
@@ -63,6 +64,7 @@ pub(crate) fn serve(control: &mut Control, session: &Session, setup: &Setup) -> 
         stop: &stop,
         begun: AtomicU64::new(0),
         open: AtomicU64::new(0),
+        flows: Flows::none(),
     };
     play(control, session, &stage)?;
     let used = OwnCpu::now()

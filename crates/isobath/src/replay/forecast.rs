@@ -12,12 +12,15 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
-use vectors::Turn;
+use vectors::play::datagrams::{PATIENCE, datagrams};
+use vectors::{Side, Turn};
 
 /// Octets of data in a segment over Ethernet, with time stamps.
 const SEGMENT: u64 = 1_448;
 /// Octets of headers of a segment.
 const HEADERS: u64 = 52;
+/// Octets of headers of a datagram, over IPv4.
+const UDP_HEADERS: u64 = 28;
 /// Octets of the initial window (RFC 6928).
 const INITIAL_WINDOW: u64 = 10 * SEGMENT;
 /// Segments of a connection that carry nothing: three of the handshake, four of the end.
@@ -32,7 +35,13 @@ pub(crate) struct Forecast {
     pub(crate) connections: u64,
     /// The most that are open at once.
     pub(crate) open: u64,
-    /// The most that start in one second.
+    /// Flows of UDP in all.
+    #[serde(default)]
+    pub(crate) flows: u64,
+    /// The most that are under way at once.
+    #[serde(default)]
+    pub(crate) open_flows: u64,
+    /// The most of both that start in one second.
     pub(crate) starts_per_s: u64,
     /// Packets a second, both directions, on average over the time in which connections start.
     pub(crate) packets_per_s: f64,
@@ -46,7 +55,7 @@ impl Forecast {
     /// Of `cast`, if it is played for `duration` at most.
     pub(crate) fn of(cast: &Cast, duration: Option<Duration>) -> Self {
         let end = duration.unwrap_or(Duration::MAX);
-        let mut open = Level::default();
+        let (mut open, mut flows) = (Level::default(), Level::default());
         let mut tuples = [Level::default(), Level::default()];
         let (mut second, mut starts, mut busiest) = (0, 0, 0);
         let (mut packets, mut octets) = (0_u64, 0_u64);
@@ -58,17 +67,26 @@ impl Forecast {
             starts += 1;
             busiest = busiest.max(starts);
             let over = start.saturating_add(length(part)).min(end);
-            open.enter(start, over);
-            tuples[part.initiator as usize].enter(start, over.saturating_add(REST));
-            let (of_packets, of_octets) = load(part, end.saturating_sub(start));
+            let left = end.saturating_sub(start);
+            let (of_packets, of_octets) = if part.is_udp() {
+                // Who has said everything waits for what may be lost.
+                flows.enter(start, over.saturating_add(PATIENCE));
+                load_of_flow(part)
+            } else {
+                open.enter(start, over);
+                tuples[part.initiator as usize].enter(start, over.saturating_add(REST));
+                load(part, left)
+            };
             packets = packets.saturating_add(of_packets);
             octets = octets.saturating_add(of_octets);
         }
         let span = cast.last_start().max(Duration::from_secs(1));
         let span = duration.unwrap_or(span).max(span).as_secs_f64();
         Self {
-            connections: cast.parts.len() as u64,
+            connections: cast.connections(),
             open: open.most,
+            flows: cast.flows(),
+            open_flows: flows.most,
             starts_per_s: busiest,
             packets_per_s: packets as f64 / span,
             mbps: octets as f64 * 8e-6 / span,
@@ -188,6 +206,17 @@ fn share(bytes: u64, [from, to]: [Duration; 2], end: Duration) -> u64 {
     u64::try_from(part).unwrap_or(bytes)
 }
 
+/// The same of a flow of UDP: its datagrams, and nothing else.
+fn load_of_flow(part: &Part) -> (u64, u64) {
+    let packets = Side::BOTH.map(|side| datagrams(&part.vector, side));
+    let octets = Side::BOTH.map(|side| part.vector.body.bytes(side));
+    let [packets, octets] = [packets, octets].map(|[one, other]| one.saturating_add(other));
+    (
+        packets,
+        octets.saturating_add(packets.saturating_mul(UDP_HEADERS)),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cast::Host;
@@ -235,6 +264,22 @@ mod tests {
         assert_eq!(forecast.tuples, [2, 1]);
         // Two segments with data, one acknowledgement and seven bare ones each.
         assert!((forecast.packets_per_s - 0.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_flow_is_its_datagrams_and_has_one_socket() {
+        let mut flow = part(0, 10, Host::Client);
+        flow.vector.transport = vectors::Transport::Udp;
+        flow.vector.mss = Some([400, 1_000]);
+        let parts = vec![flow.clone(), flow, part(1, 0, Host::Client)];
+        let forecast = Forecast::of(&Cast { parts, udp: 0 }, None);
+        assert_eq!((forecast.connections, forecast.open), (1, 1));
+        assert_eq!((forecast.flows, forecast.open_flows), (2, 2));
+        assert_eq!((forecast.starts_per_s, forecast.tuples), (2, [1, 0]));
+        // Four datagrams each, and ten packets of the connection.
+        assert!((forecast.packets_per_s - 18.0).abs() < 1e-9);
+        let octets = 2 * (2_000 + 4 * 28) + 2_000 + 10 * 52;
+        assert!((forecast.mbps - f64::from(octets) * 8e-6).abs() < 1e-9);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //!
 //! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
+//!   [`datagrams`]: flows of UDP, likewise.
 //! - [`road`], [`doors`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
 //! - [`run`] in a lab: [`place`]; [`monitors`], [`active`] are what is seen at the bottleneck.
 //! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`distance`].
@@ -23,6 +24,7 @@ pub(crate) mod active;
 pub(crate) mod books;
 pub(crate) mod cast;
 pub(crate) mod collector;
+pub(crate) mod datagrams;
 pub(crate) mod distance;
 mod doors;
 pub(crate) mod engine;

@@ -9,6 +9,7 @@
 
 use super::cast::{Cast, Host};
 use super::collector::{Collector, Context, Outcome};
+use super::datagrams::Flows;
 use super::engine::{Engine, News, Stage};
 use super::messages::{Done, Far, Near, Opening, PER_LINE, Setup, Told};
 use super::road::{Introduced, Road};
@@ -89,6 +90,7 @@ pub(crate) fn run(
         stop: &stop,
         begun: AtomicU64::new(0),
         open: AtomicU64::new(0),
+        flows: Flows::none(),
     };
     let (tell, news) = mpsc::sync_channel(QUEUE);
     let (cpus, lost, done) = (Cpus::default(), OnceLock::new(), OnceLock::new());

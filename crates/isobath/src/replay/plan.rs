@@ -92,6 +92,10 @@ impl Way {
 
 /// A replay.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own, and a field of the record"
+)]
 pub(crate) struct Plan {
     /// The file of vectors.
     pub(crate) vectors: PathBuf,
@@ -119,6 +123,9 @@ pub(crate) struct Plan {
     pub(crate) initial_window: Option<u32>,
     /// Whether the packets at the bottleneck are written down.
     pub(crate) capture: bool,
+    /// Whether flows of UDP are played; in a record that does not say so they were not.
+    #[serde(default)]
+    pub(crate) udp: bool,
     pub(crate) seed: u64,
 }
 

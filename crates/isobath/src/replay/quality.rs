@@ -1,7 +1,7 @@
 //! How good the instrument was, and what the reader of a replay should beware of.
 
 use super::limits::margin::BEYOND;
-use super::summary::Summary;
+use super::summary::{Datagrams, Summary, Udp};
 use crate::instrument::{INVALID, cpu_use};
 use crate::remarks::List;
 use crate::rrul::run::Ending;
@@ -32,9 +32,22 @@ pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Option<Durati
         late_us: late.in_us(),
         missed: 0,
     });
+    let of_udp = summary.udp.into_iter().flat_map(|udp| {
+        let kinds = [
+            ("flows", udp.start_lateness_ms),
+            ("datagrams", udp.send_lateness_ms),
+        ];
+        kinds.into_iter().filter_map(|(of, late)| {
+            Some(Lateness {
+                of: of.to_owned(),
+                late_us: late?.in_us(),
+                missed: 0,
+            })
+        })
+    });
     let mut instrument = Instrument {
         cpu: cpu_use(cpu, "client", &whole).into_iter().collect(),
-        lateness: lateness.into_iter().collect(),
+        lateness: lateness.into_iter().chain(of_udp).collect(),
         ..Instrument::default()
     };
     if let Some(emulator) = emulator {
@@ -59,18 +72,22 @@ pub(crate) fn warnings(
     list.processors(instrument);
     list.throttled(cpu);
     list.emulator(&summary.links);
-    if let Some(late) = summary
-        .start_lateness_ms
-        .filter(|late| late.of.p99 > MOST_LATE_MS)
-    {
-        list.add(
-            LATE,
-            format!(
-                "connections were opened late: {:.1} ms at the 99th percentile",
-                late.of.p99
-            ),
-            "replay less at once, by 'isobath trace transform --thin'",
-        );
+    let of_flows = summary.udp.and_then(|udp| udp.start_lateness_ms);
+    let starts = [
+        ("connections were opened", summary.start_lateness_ms),
+        ("flows of UDP began", of_flows),
+    ];
+    for (what, late) in starts {
+        if let Some(late) = late.filter(|late| late.of.p99 > MOST_LATE_MS) {
+            list.add(
+                LATE,
+                format!("{what} late: {:.1} ms at the 99th percentile", late.of.p99),
+                "replay less at once, by 'isobath trace transform --thin'",
+            );
+        }
+    }
+    if let Some(udp) = summary.udp {
+        flows(&mut list, &udp);
     }
     if left_out.udp > 0 {
         list.add(
@@ -102,6 +119,25 @@ pub(crate) fn warnings(
         );
     }
     list.0
+}
+
+/// What became of flows of UDP that should not have.
+fn flows(list: &mut List, udp: &Udp) {
+    if udp.broken > 0 {
+        list.add(
+            "flows_broken",
+            format!("the sockets of {} flows of UDP failed", udp.broken),
+            "see the column 'end' of the table 'flows'",
+        );
+    }
+    let Datagrams { sent, lost, .. } = udp.datagrams;
+    if lost > 0 {
+        list.add(
+            "datagrams_lost",
+            format!("{lost} of {sent} datagrams did not arrive in time"),
+            "nothing is wrong with those that the links dropped; for others this machine had no room",
+        );
+    }
 }
 
 /// Whether the run was complete, and whether the instrument was up to it.

@@ -11,6 +11,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use units::FlowId;
 use vectors::Side;
 
 /// What the data streams of a replay say they are for.
@@ -66,11 +67,8 @@ impl Emulated<'_> {
     ) -> io::Result<Departure> {
         let [source, destination] = tuples.addresses(tuple);
         tuples.give(tuple, number);
-        let delay = (self.split)(part);
-        let forth = lab::flow(source, destination);
-        let back = lab::flow(destination, source);
-        self.delays.set(forth, delay[host as usize]);
-        self.delays.set(back, delay[host.other() as usize]);
+        let ways = [(source, destination), (destination, source)];
+        self.assign(part, host, ways.map(|(from, to)| lab::flow(from, to)));
         let socket = socket(source, part, congestion_control)?;
         // Another connection to another port may have the same source.
         socket.set_reuse_address(true)?;
@@ -81,6 +79,15 @@ impl Emulated<'_> {
             ports: [source.port(), destination.port()],
             introduction: None,
         })
+    }
+}
+
+impl Emulated<'_> {
+    /// Tells the path how far `part` is, whose packets from and to `host` are of these two flows.
+    pub(crate) fn assign(&self, part: &Part, host: Host, [forth, back]: [FlowId; 2]) {
+        let delay = (self.split)(part);
+        self.delays.set(forth, delay[host as usize]);
+        self.delays.set(back, delay[host.other() as usize]);
     }
 }
 

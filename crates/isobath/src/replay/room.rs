@@ -41,6 +41,14 @@ impl Room {
                 Tuples::MOST
             );
         }
+        anyhow::ensure!(
+            forecast.flows <= u64::from(Tuples::MOST) && 2 * forecast.open_flows <= each(),
+            "{} flows of UDP, some {} at once, are more than there are pairs of ports ({}) or descriptors of a thread ({}) for - thin the vectors with 'isobath trace transform --thin'",
+            forecast.flows,
+            forecast.open_flows,
+            Tuples::MOST,
+            each()
+        );
         let most = most_open();
         anyhow::ensure!(
             forecast.open <= most,

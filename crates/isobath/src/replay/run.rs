@@ -5,6 +5,7 @@
 
 use super::cast::{Host, Part};
 use super::collector::{Collector, Context, Outcome};
+use super::datagrams::{self, Flows};
 use super::engine::{Engine, News, Stage};
 use super::plan::Plan;
 use super::road::{Emulated, Road};
@@ -26,6 +27,8 @@ use units::Instant;
 
 /// From the word to begin to the first planned start.
 pub(super) const LEAD: Duration = Duration::from_millis(300);
+/// Threads that may be ready before anybody looks.
+const SLOTS: usize = 64;
 /// Bundles of news that may wait.
 pub(super) const QUEUE: usize = 64;
 
@@ -48,6 +51,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let stop = AtomicBool::new(false);
     let split = split(context.plan);
+    let [client, server] = place.addresses()?;
     let stage = Stage {
         parts: &context.cast.parts,
         shares: place.room.shares,
@@ -60,12 +64,13 @@ pub(crate) fn run(
         stop: &stop,
         begun: AtomicU64::new(0),
         open: AtomicU64::new(0),
+        flows: Flows::of(&context.cast.parts, client, server),
     };
     let (tell, news) = mpsc::sync_channel(QUEUE);
     let (cpus, lost) = (Cpus::default(), OnceLock::new());
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
-        let (ready, readiness) = mpsc::channel();
+        let (ready, readiness) = mpsc::sync_channel(SLOTS);
         let mut signals = Vec::new();
         let threads = Host::BOTH.map(|host| (0..stage.shares).map(move |share| (host, share)));
         for (host, share) in threads.into_iter().flatten() {
@@ -88,6 +93,8 @@ pub(crate) fn run(
                     }
                 })?;
         }
+        let node = |host| Ok(place.network.node(place.node(host))?);
+        signals.extend(datagrams::spawn(scope, &stage, node, &ready, &tell)?);
         drop((ready, tell));
         for _ in &signals {
             readiness.recv()??;
@@ -104,7 +111,7 @@ pub(crate) fn run(
 }
 
 /// Moves the calling thread to a host of the lab, with descriptors of its own.
-fn enter(node: &lab::Node) -> Result<(), Error> {
+pub(super) fn enter(node: &lab::Node) -> Result<(), Error> {
     node.enter()?;
     process::own_descriptors()
 }

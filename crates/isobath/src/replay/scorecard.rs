@@ -1,7 +1,7 @@
 //! The end of a replay on a terminal, from `run.json` alone.
 
 use super::plan::Plan;
-use super::summary::{Arrivals, Spread, Summary};
+use super::summary::{Arrivals, Spread, Summary, Udp};
 use crate::page;
 use record::Run;
 
@@ -27,6 +27,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         summary.bytes.sent as f64 / 1e6,
         summary.bytes.planned as f64 / 1e6
     ));
+    lines.extend(summary.udp.map(|udp| flows(&udp)));
     lines.push(load(summary));
     lines.push(String::new());
     lines.push(format!(
@@ -41,6 +42,11 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         ("", summary.queue_ms, "ms"),
         ("active", summary.active_connections, "connections"),
         ("start late", summary.start_lateness_ms, "ms"),
+        (
+            "datagrams late",
+            summary.udp.and_then(|udp| udp.send_lateness_ms),
+            "ms",
+        ),
     ];
     lines.extend(
         rows.iter()
@@ -70,6 +76,21 @@ fn load(summary: &Summary) -> String {
     format!(
         "load          {:.2} Mbit/s {way} (forward), {:.2} Mbit/s back; {:.0} and {:.0} packets/s",
         mbps.forward, mbps.reverse, packets.forward, packets.reverse
+    )
+}
+
+/// What became of flows of UDP.
+fn flows(udp: &Udp) -> String {
+    format!(
+        "flows of UDP  {} planned, {} completed, {} cut at the end, {} broken; {:.1} of {:.1} MB arrived, {} of {} datagrams",
+        udp.planned,
+        udp.completed,
+        udp.unfinished + udp.never,
+        udp.broken,
+        udp.bytes.sent as f64 / 1e6,
+        udp.bytes.planned as f64 / 1e6,
+        udp.datagrams.received,
+        udp.datagrams.sent
     )
 }
 

@@ -1,10 +1,14 @@
 //! The figures of a replay, from the rows of its tables as they come.
 
+mod udp;
+
+pub(crate) use udp::{Datagrams, Udp};
+
 use super::cast::{Cast, Host};
 use super::monitors::Rows;
 use super::nanos;
 use super::plan::{Plan, Way};
-use super::tables::{Connection, Epoch, Goodput};
+use super::tables::{Connection, Epoch, Flow, Goodput};
 use crate::rrul::lab_books::{LabRows, LinkTruth};
 use record::{Distribution, Record};
 use schemars::JsonSchema;
@@ -21,8 +25,11 @@ use units::Rate;
 pub(crate) struct Summary {
     /// What became of the connections.
     pub(crate) connections: Connections,
-    /// Octets of data of both directions.
+    /// Octets of data of both directions, of connections.
     pub(crate) bytes: Bytes,
+    /// What became of flows of UDP; null when there were none.
+    #[serde(default)]
+    pub(crate) udp: Option<Udp>,
     /// How much later than planned connections were opened.
     pub(crate) start_lateness_ms: Option<Spread>,
     /// Of complete connections: from the first octet sent to the last one taken (D, section 4.5.2).
@@ -176,6 +183,7 @@ impl Spread {
 pub(crate) struct Figures {
     connections: Connections,
     bytes: Bytes,
+    flows: udp::Flows,
     forward: Way,
     /// Of the run, after its start, in nanoseconds; the end follows from the plan, or is known at the end.
     window: [u64; 2],
@@ -198,12 +206,13 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn new(plan: &Plan, cast: &Cast) -> Self {
-        let bytes = Host::BOTH.map(|host| cast.bytes(host));
-        Self::of(
-            plan,
-            cast.parts.len() as u64,
-            bytes[0].saturating_add(bytes[1]),
-        )
+        let bytes = |is_udp: bool| {
+            let parts = cast.parts.iter().filter(|part| part.is_udp() == is_udp);
+            let bytes = parts.flat_map(|part| Host::BOTH.map(|host| part.bytes(host)));
+            bytes.fold(0, u64::saturating_add)
+        };
+        let flows = udp::Flows::planned(cast.flows(), bytes(true));
+        Self::of(plan, cast.connections(), bytes(false), flows)
     }
 
     /// Of a record whose run was killed before it could write a summary; what was to be sent is what the connections that are in it were to send.
@@ -217,12 +226,23 @@ impl Figures {
         let bytes = rows
             .iter()
             .map(|row| row.request_bytes + row.response_bytes);
-        let planned = run.plan["forecast"]["connections"].as_u64();
+        let planned = |kind: &str| run.plan["forecast"][kind].as_u64();
+        let flows: Vec<Flow> = record.rows()?;
+        let of_flows = flows
+            .iter()
+            .map(|row| row.initiator_bytes + row.acceptor_bytes);
         let mut figures = Self::of(
             &plan,
-            planned.unwrap_or(rows.len() as u64),
+            planned("connections").unwrap_or(rows.len() as u64),
             bytes.fold(0, u64::saturating_add),
+            udp::Flows::planned(
+                planned("flows").unwrap_or(flows.len() as u64),
+                of_flows.fold(0, u64::saturating_add),
+            ),
         );
+        for row in &flows {
+            figures.flow(row);
+        }
         let concurrent = rows.iter().filter(|row| !row.sequential);
         let concurrent: HashSet<u64> = concurrent.map(|row| row.connection).collect();
         for row in &rows {
@@ -254,7 +274,7 @@ impl Figures {
         ))
     }
 
-    fn of(plan: &Plan, planned: u64, bytes: u64) -> Self {
+    fn of(plan: &Plan, planned: u64, bytes: u64, flows: udp::Flows) -> Self {
         Self {
             connections: Connections {
                 planned,
@@ -264,6 +284,7 @@ impl Figures {
                 planned: bytes,
                 sent: 0,
             },
+            flows,
             forward: plan.forward,
             window: plan.window(Duration::MAX).map(nanos),
             planned_end: plan.duration.is_some(),
@@ -279,10 +300,20 @@ impl Figures {
         }
     }
 
-    /// Connections that are over.
+    /// Connections and flows that are over.
     pub(crate) const fn ended(&self) -> u64 {
+        self.closed() + self.flows.ended()
+    }
+
+    /// Connections that are over.
+    const fn closed(&self) -> u64 {
         let c = &self.connections;
         c.completed + c.reset + c.refused + c.unfinished
+    }
+
+    /// A flow of UDP is over.
+    pub(crate) fn flow(&mut self, row: &Flow) {
+        self.flows.enter(row);
     }
 
     /// A connection is over.
@@ -389,11 +420,12 @@ impl Figures {
             BothWays { forward, reverse }
         };
         let seen = !links.is_empty() || self.carried.iter().any(|way| !way.is_empty());
-        self.connections.never = self.connections.planned.saturating_sub(self.ended());
+        self.connections.never = self.connections.planned.saturating_sub(self.closed());
         let drops = |link: &LinkTruth| link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
         Summary {
             connections: self.connections,
             bytes: self.bytes,
+            udp: self.flows.summary(),
             start_lateness_ms: Spread::of(&self.lateness),
             duration_ms: Spread::of(&self.durations),
             duration_from_connect_ms: Spread::of(&self.from_connect),

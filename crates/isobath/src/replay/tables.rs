@@ -55,6 +55,49 @@ table! {
 }
 
 table! {
+    /// A flow of UDP: what it was to be, and what became of it.
+    pub(crate) struct Flow in "flows" {
+        /// Its place in the order of planned starts of connections and flows, from 0.
+        flow: u64,
+        /// When it was to begin.
+        planned_ns: u64 => "ns",
+        /// When its initiator began; null when nobody knows.
+        started_ns: Option<u64> => "ns",
+        /// When an end first gave a datagram to its kernel.
+        first_sent_ns: Option<u64> => "ns",
+        /// When an end last took a datagram from its kernel.
+        last_heard_ns: Option<u64> => "ns",
+        /// When both ends had said everything, and heard it or given it up.
+        ended_ns: Option<u64> => "ns",
+        /// The port of its initiator.
+        source_port: u16,
+        /// The port of its acceptor.
+        destination_port: u16,
+        /// Whether each end keeps its own time; the ends of an exchange take turns.
+        isochronous: bool,
+        /// Round-trip time that was added for it.
+        rtt_us: u32 => "us",
+        /// Octets that its initiator was to send.
+        initiator_bytes: u64 => "bytes",
+        /// Octets that its acceptor was to send.
+        acceptor_bytes: u64 => "bytes",
+        /// Octets that its acceptor took.
+        received_by_acceptor: u64 => "bytes",
+        /// Octets that its initiator took.
+        received_by_initiator: u64 => "bytes",
+        /// Datagrams that both ends gave to their kernels.
+        datagrams_sent: u64 => "datagrams",
+        /// Datagrams that both ends took from them.
+        datagrams_received: u64 => "datagrams",
+        /// The most that a datagram was sent after its time.
+        late_us: u32 => "us",
+        /// What became of it: `complete` when both ends said everything; `reset` when a socket failed; `refused` when there was
+        /// none; `unfinished` when it was cut.
+        end: Label,
+    }
+}
+
+table! {
     /// A request that was answered.
     pub(crate) struct Epoch in "epochs" {
         /// Which connection, as `connections.connection`.

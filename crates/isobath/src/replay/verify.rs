@@ -4,10 +4,12 @@
 //! ports, which the replay wrote down. Connections that were cut are left out on both sides. D judges by eye; here the
 //! distributions of what applications say must be as good as the same, and the distances too.
 
+mod udp;
+
 use super::cast::{Cast, Host, Part};
 use super::monitors::CAPTURE;
 use super::plan::Plan;
-use super::tables::Connection;
+use super::tables::{Connection, Flow};
 use crate::trace::Captures;
 use anyhow::{Context, ensure};
 use record::{Distribution, Record, Verdict};
@@ -18,7 +20,7 @@ use std::path::Path;
 use std::time::Duration;
 use vectors::describe::{Describer, Difference, Measure};
 use vectors::extract::Options;
-use vectors::{Side, Vector};
+use vectors::{Side, Transport, Vector};
 
 /// The largest distance of two distributions of sizes or epochs.
 const MOST_DISTANCE: f64 = 0.02;
@@ -60,6 +62,8 @@ pub(crate) struct Fidelity {
     /// Waits that were played, as they are in the capture, less what was asked for and the answering host's part of the round
     /// trip, which the capture sees as part of the wait.
     pub(crate) wait_error_ms: Option<Distribution>,
+    /// Of flows of UDP; null where there are none.
+    pub(crate) udp: Option<udp::Udp>,
 }
 
 /// Both sets.
@@ -98,21 +102,27 @@ pub(crate) fn verify(folder: &Path) -> anyhow::Result<(Fidelity, Sets)> {
         folder.display()
     );
     let duration = plan.duration.map(|duration| duration.0);
-    let cast = Cast::read(&plan.vectors, &plan.models, duration, plan.seed)?;
+    let mut cast = Cast::read(&plan.vectors, &plan.models, duration, plan.seed)?;
+    if !plan.udp {
+        cast.leave_out_udp();
+    }
     let rows: Vec<Connection> = record.rows()?;
+    let flows: Vec<Flow> = record.rows()?;
     let planned = run.summary["connections"]["planned"].as_u64();
+    let planned_flows = run.summary["udp"]["planned"].as_u64();
     ensure!(
-        planned == Some(cast.parts.len() as u64),
+        planned == Some(cast.connections()) && planned_flows.unwrap_or(0) == cast.flows(),
         "{} has other vectors than when it was replayed - replay it again",
         plan.vectors.display()
     );
-    compare(&plan, &cast, &rows, &capture)
+    compare(&plan, &cast, &rows, &flows, &capture)
 }
 
 fn compare(
     plan: &Plan,
     cast: &Cast,
     rows: &[Connection],
+    flows: &[Flow],
     capture: &Path,
 ) -> anyhow::Result<(Fidelity, Sets)> {
     let mut expected = expected(rows);
@@ -133,6 +143,7 @@ fn compare(
         rtt_error_ms: None,
         start_error_ms: None,
         wait_error_ms: None,
+        udp: None,
     };
     // What was played waits that long or not at all; a wait in the capture may be shorter by the way of an acknowledgement.
     let quiet = plan.models.latencies.threshold.0 / 2;
@@ -140,11 +151,15 @@ fn compare(
         quiet: quiet.max(Duration::from_millis(1)),
         ..Options::default()
     };
-    let mut extracted = Vec::new();
+    let (mut extracted, mut datagrams) = (Vec::new(), udp::Captured::default());
     Captures::open(&[capture.to_owned()])?.extract(options, |one| {
-        extracted.push(one);
+        match one.vector.transport {
+            Transport::Tcp => extracted.push(one),
+            Transport::Udp => datagrams.enter(&one),
+        }
         Ok(())
     })?;
+    fidelity.udp = datagrams.compare(flows);
     extracted.sort_by_key(|one| one.vector.start);
     for one in &extracted {
         let ports = one.seen.ends.map(|end| end.port());
@@ -171,7 +186,11 @@ fn compare(
     let of_interest = |d: &Difference| JUDGED.contains(&d.measure) || SHOWN.contains(&d.measure);
     fidelity.distributions = differences.into_iter().filter(of_interest).collect();
     errors.tell(&mut fidelity);
-    fidelity.verdict = verdict(&fidelity);
+    fidelity.verdict = match fidelity.udp.map(|udp| udp.verdict()) {
+        Some(of_flows) if rows.is_empty() => of_flows,
+        Some(Verdict::Fail) => Verdict::Fail,
+        _ => verdict(&fidelity),
+    };
     Ok((fidelity, sets))
 }
 
@@ -312,6 +331,7 @@ pub(crate) fn words(fidelity: &Fidelity) -> String {
             error.p50, error.p90, error.p99
         ))
     }));
+    lines.extend(fidelity.udp.map(|udp| udp.words()));
     lines.push(format!(
         "good is       distance up to {MOST_DISTANCE}, round trip up to {MOST_RTT_MS} ms off in the median"
     ));

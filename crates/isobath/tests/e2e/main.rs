@@ -27,6 +27,7 @@ mod mistakes;
 mod packet_log;
 mod records;
 mod replay;
+mod replay_udp;
 mod sets;
 mod sim;
 mod support;

@@ -159,6 +159,7 @@ impl Play {
             congestion_control: self.cc.clone(),
             initial_window: self.initial_window,
             capture: !self.no_capture && self.host.is_none(),
+            udp: self.host.is_none(),
             seed: self.seed,
         };
         let cut = plan.warm_up.0 + plan.cool_down.0;

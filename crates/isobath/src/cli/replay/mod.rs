@@ -75,6 +75,9 @@ fn prepare(args: &Play) -> anyhow::Result<Prepared> {
     let mut plan = args.plan()?;
     let file = plan.vectors.clone();
     let mut cast = Cast::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
+    if !plan.udp {
+        cast.leave_out_udp();
+    }
     if cast.parts.is_empty() {
         return Err(Usage::of(anyhow!(
             "{} has no vector that starts within the duration - give another file or a longer --duration",

@@ -88,6 +88,7 @@ mod tests {
         Summary {
             connections: Connections::default(),
             bytes: Bytes::default(),
+            udp: None,
             start_lateness_ms: Some(spread(&[late_ms; 3])),
             duration_ms: None,
             duration_from_connect_ms: None,

@@ -261,6 +261,7 @@ fn plan(end: Duration) -> Plan {
         congestion_control: None,
         initial_window: None,
         capture: true,
+        udp: true,
         seed: 1,
     }
 }

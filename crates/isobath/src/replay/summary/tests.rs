@@ -11,6 +11,7 @@ fn what_is_published_is_what_is_written() {
     published::schema::<Summary>("replay");
     published::columns::<Connection>();
     published::columns::<Epoch>();
+    published::columns::<Flow>();
     published::columns::<Offered>();
     published::columns::<Active>();
 }
@@ -30,6 +31,7 @@ fn plan() -> Plan {
         congestion_control: None,
         initial_window: None,
         capture: false,
+        udp: true,
         seed: 1,
     }
 }

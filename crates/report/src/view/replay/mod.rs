@@ -205,11 +205,27 @@ pub(crate) fn sentence(run: &Run) -> Option<String> {
     let responses =
         median("response_ms").map(|ms| format!("half of their responses came within {ms}"));
     let parts: Vec<String> = [durations, responses].into_iter().flatten().collect();
+    let flows = flows(summary);
+    if planned == 0 && flows.is_some() {
+        return flows;
+    }
+    let flows = flows.map_or_else(String::new, |flows| format!(" {flows}"));
     Some(if parts.is_empty() {
-        format!("{of}.")
+        format!("{of}.{flows}")
     } else {
-        format!("{of}; {}.", parts.join(", "))
+        format!("{of}; {}.{flows}", parts.join(", "))
     })
+}
+
+/// What became of flows of UDP, if there were any.
+fn flows(summary: &Value) -> Option<String> {
+    let udp = summary["udp"].as_object()?;
+    let completed = udp["completed"].as_u64()?;
+    let planned = udp["planned"].as_u64()?;
+    let lost = udp["datagrams"]["lost"].as_u64()?;
+    Some(format!(
+        "{completed} of {planned} flows of UDP said everything; {lost} of their datagrams were lost."
+    ))
 }
 
 #[cfg(test)]

@@ -199,6 +199,21 @@ fn models_are_told_by_their_names() {
 }
 
 #[test]
+fn flows_of_udp_are_told_beside_connections_or_alone() {
+    let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
+    let udp = json!({"planned": 5, "completed": 4, "datagrams": {"lost": 2}});
+    let told = "4 of 5 flows of UDP said everything; 2 of their datagrams were lost.";
+    for (planned, before) in [
+        (0, ""),
+        (3, "All 3 connections of the replay came to their end. "),
+    ] {
+        let connections = json!({"planned": planned, "completed": planned});
+        run.summary = json!({"connections": connections, "udp": udp});
+        assert_eq!(sentence(&run), Some(format!("{before}{told}")));
+    }
+}
+
+#[test]
 fn a_window_that_is_none_is_not_one() {
     let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
     for window in [

@@ -49,7 +49,7 @@
 //! - When a train's datagrams leave is the business of a congestion control; a replay without one sends them in a row.
 //! - The first ADU of all begins at the vector's start. In an isochronous flow the first ADU of the other end waits since then too.
 //! - A datagram that is lost is lost. An end that waits for a whole ADU of an exchange goes on without it after a patience of
-//!   the replay's own, or its flow ends there.
+//!   the replay's own ([`play::datagrams`](crate::play::datagrams)).
 //! - Round-trip time and loss are unknown (none), windows zero: no header of UDP says them.
 
 mod flow;

@@ -1,0 +1,140 @@
+//! Flows of UDP in the capture of a replay.
+//!
+//! No header says which datagrams belong together, so flows are told by their ports, of which each has a pair for itself, and
+//! octets are counted whatever an extraction would make of them.
+
+use super::MOST_DISTANCE;
+use crate::replay::tables::Flow;
+use record::Verdict;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use vectors::extract::Extracted;
+
+/// Octets of the headers of a datagram: UDP over IPv4 and over IPv6.
+const HEADERS: [u64; 2] = [28, 48];
+
+/// What the capture has of flows. Pairs are of octets that initiators and that acceptors sent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Udp {
+    /// Flows that were played to their end.
+    pub(crate) flows: u64,
+    /// Those of them that were found in the capture.
+    pub(crate) found: u64,
+    /// Those of them that have as many octets each way as the vector.
+    pub(crate) same_bytes: u64,
+    /// Octets that the vectors have.
+    pub(crate) asked: [u64; 2],
+    /// Octets that came through the bottleneck.
+    pub(crate) captured: [u64; 2],
+    /// Octets that the other ends took.
+    pub(crate) received: [u64; 2],
+}
+
+/// Octets from one port to another.
+#[derive(Default)]
+pub(super) struct Captured(HashMap<[u16; 2], u64>);
+
+impl Captured {
+    /// Enters a flow, or a piece of one that was silent for long.
+    pub(super) fn enter(&mut self, one: &Extracted) {
+        let [source, destination] = one.seen.ends.map(|end| end.port());
+        let header = HEADERS[usize::from(one.seen.ends[0].is_ipv6())];
+        let ways = [[source, destination], [destination, source]];
+        for (side, ports) in ways.into_iter().enumerate() {
+            let headers = one.seen.packets[side].saturating_mul(header);
+            *self.0.entry(ports).or_default() += one.seen.bytes[side].saturating_sub(headers);
+        }
+    }
+
+    /// What it has of the flows of `rows` that came to their end; nothing where there are no flows.
+    pub(super) fn compare(&self, rows: &[Flow]) -> Option<Udp> {
+        let mut sums = Udp::default();
+        for row in rows.iter().filter(|row| row.end.as_ref() == "complete") {
+            let forth = [row.source_port, row.destination_port];
+            let back = [row.destination_port, row.source_port];
+            let captured = [forth, back].map(|ports| self.0.get(&ports).copied());
+            sums.enter(row, captured);
+        }
+        (!rows.is_empty()).then_some(sums)
+    }
+}
+
+impl Udp {
+    fn enter(&mut self, row: &Flow, captured: [Option<u64>; 2]) {
+        let asked = [row.initiator_bytes, row.acceptor_bytes];
+        let received = [row.received_by_acceptor, row.received_by_initiator];
+        self.flows += 1;
+        self.found += u64::from(captured.iter().any(Option::is_some));
+        let captured = captured.map(Option::unwrap_or_default);
+        self.same_bytes += u64::from(captured == asked);
+        for way in 0..2 {
+            self.asked[way] += asked[way];
+            self.captured[way] += captured[way];
+            self.received[way] += received[way];
+        }
+    }
+
+    /// Whether what came through is what the other ends took, and there is something of nearly every flow. What the path lost
+    /// is neither.
+    pub(super) fn verdict(&self) -> Verdict {
+        let is_near = |one: u64, other: u64| {
+            one.abs_diff(other) as f64 <= MOST_DISTANCE * one.max(other) as f64
+        };
+        let mut ways = self.captured.iter().zip(self.received);
+        let same = ways.all(|(captured, received)| is_near(*captured, received));
+        if self.flows == 0 {
+            Verdict::Inconclusive
+        } else if is_near(self.found, self.flows) && same {
+            Verdict::Pass
+        } else {
+            Verdict::Fail
+        }
+    }
+
+    /// What was found, for a terminal.
+    pub(super) fn words(&self) -> String {
+        let way = |way: usize| {
+            format!(
+                "{} octets asked, {} captured, {} received",
+                self.asked[way], self.captured[way], self.received[way]
+            )
+        };
+        format!(
+            "flows of UDP  {} played, {} found in the capture, {} with the same octets\n              forth: {}\n              back: {}",
+            self.flows,
+            self.found,
+            self.same_bytes,
+            way(0),
+            way(1)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_through_must_be_what_was_received() {
+        let found = Udp {
+            flows: 100,
+            found: 99,
+            same_bytes: 90,
+            asked: [5_000, 10_000],
+            captured: [5_000, 8_000],
+            received: [5_000, 7_900],
+        };
+        // A fifth of the octets was lost on the way, and one flow in a hundred altogether.
+        assert_eq!(found.verdict(), Verdict::Pass);
+        let lost = Udp {
+            received: [5_000, 7_000],
+            ..found
+        };
+        assert_eq!(lost.verdict(), Verdict::Fail);
+        let missing = Udp { found: 90, ..found };
+        assert_eq!(missing.verdict(), Verdict::Fail);
+        assert_eq!(Udp::default().verdict(), Verdict::Inconclusive);
+        assert_eq!(Captured::default().compare(&[]), None);
+    }
+}
