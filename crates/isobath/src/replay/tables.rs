@@ -91,8 +91,8 @@ table! {
         datagrams_received: u64 => "datagrams",
         /// The most that a datagram was sent after its time.
         late_us: u32 => "us",
-        /// What became of it: `complete` when both ends said everything; `reset` when a socket failed; `refused` when there was
-        /// none; `unfinished` when it was cut.
+        /// What became of it: `complete` when both ends said everything, and heard it or gave it up; `reset` when a socket
+        /// failed; `refused` when there was none; `unfinished` when it was cut.
         end: Label,
     }
 }

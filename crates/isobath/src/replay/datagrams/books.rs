@@ -27,7 +27,7 @@ pub(crate) struct Half {
     pub(crate) datagrams: [u64; 2],
     /// The most that a datagram was sent after its time.
     pub(crate) late: Duration,
-    /// *Complete* when this end has said everything.
+    /// *Complete* when this end has said everything, and heard everything or given it up.
     pub(crate) end: End,
 }
 

@@ -168,7 +168,6 @@ impl<'a> Engine<'a> {
             let opened = &self.stage.flows.opened;
             if is_client {
                 self.open(number, part, now);
-                opened.fetch_add(1, Ordering::Release);
                 self.stage.begun.fetch_add(1, Ordering::Relaxed);
             } else if opened.load(Ordering::Acquire) as usize <= self.next {
                 return;
@@ -188,13 +187,17 @@ impl<'a> Engine<'a> {
             self.watch(&socket, self.lives.vacant_key() as u64)?;
             Ok(socket)
         });
+        let flows = &self.stage.flows;
         let Ok(socket) = opened else {
+            flows.opened.fetch_add(1, Ordering::Release);
             self.news.flows.push(Half::refused(number, now));
             return;
         };
-        self.stage.flows.tuples.give(tuple, number);
+        flows.tuples.give(tuple, number);
         // The acceptor's too: a flow is not over before it has begun.
-        self.stage.flows.open.fetch_add(2, Ordering::Relaxed);
+        flows.open.fetch_add(2, Ordering::Relaxed);
+        // Before the first datagram leaves: the acceptor may have it sooner than this thread goes on.
+        flows.opened.fetch_add(1, Ordering::Release);
         self.enter(Live::new(
             part,
             number,

@@ -93,11 +93,9 @@ impl Live {
             self.half.end = End::Reset;
             return State::Over;
         };
-        if self.player.has_said_all(&part.vector) {
-            self.half.end = End::Complete;
-        }
         let now = clock::now();
         if self.player.is_over(&part.vector, now) {
+            self.half.end = End::Complete;
             State::Over
         } else if has_room {
             State::Waits(self.player.next_timeout())

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Udp {
     /// Those that were to be played.
     pub(crate) planned: u64,
-    /// Both ends said everything; whether it arrived is another matter.
+    /// Both ends said everything, and heard everything or gave it up.
     pub(crate) completed: u64,
     /// A socket failed, or there was none.
     pub(crate) broken: u64,

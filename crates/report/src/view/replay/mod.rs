@@ -224,7 +224,7 @@ fn flows(summary: &Value) -> Option<String> {
     let planned = udp["planned"].as_u64()?;
     let lost = udp["datagrams"]["lost"].as_u64()?;
     Some(format!(
-        "{completed} of {planned} flows of UDP said everything; {lost} of their datagrams were lost."
+        "{completed} of {planned} flows of UDP came to their end; {lost} of their datagrams were lost."
     ))
 }
 

@@ -202,7 +202,7 @@ fn models_are_told_by_their_names() {
 fn flows_of_udp_are_told_beside_connections_or_alone() {
     let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
     let udp = json!({"planned": 5, "completed": 4, "datagrams": {"lost": 2}});
-    let told = "4 of 5 flows of UDP said everything; 2 of their datagrams were lost.";
+    let told = "4 of 5 flows of UDP came to their end; 2 of their datagrams were lost.";
     for (planned, before) in [
         (0, ""),
         (3, "All 3 connections of the replay came to their end. "),

@@ -174,12 +174,6 @@ impl DatagramPlayer {
         self.due.or(self.give_up)
     }
 
-    /// Whether this end has said everything.
-    pub fn has_said_all(&self, vector: &Vector) -> bool {
-        let rest = vector.body.turns().get(self.turn..).unwrap_or_default();
-        rest.iter().all(|turn| turn.side != self.side)
-    }
-
     /// Whether there is nothing left to say, and nothing left to wait for.
     pub fn is_over(&self, vector: &Vector, now: Instant) -> bool {
         let waits = self.unheard > 0 && !self.has_given_up(now);
