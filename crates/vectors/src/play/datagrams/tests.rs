@@ -121,7 +121,7 @@ impl Talk {
             end.handle_sent(&self.vector, 1, now);
         }
         if end.is_over(&self.vector, now) {
-            self.over[place].get_or_insert(now.since(Instant::ZERO));
+            self.over[place].get_or_insert_with(|| now.since(Instant::ZERO));
         }
     }
 
@@ -136,10 +136,6 @@ impl Talk {
     }
 }
 
-fn half(_: usize) -> Option<Duration> {
-    Some(RTT / 2)
-}
-
 #[test]
 fn a_turn_is_taken_after_the_wait_that_follows_the_turn_before() {
     let body = exchange(&[
@@ -149,7 +145,7 @@ fn a_turn_is_taken_after_the_wait_that_follows_the_turn_before() {
         turn(Initiator, 50, 700),
         turn(Acceptor, 10, 0),
     ]);
-    let talk = Talk::play(vector(body, [50, 1_000]), &half);
+    let talk = Talk::play(vector(body, [50, 1_000]), &|_| Some(RTT / 2));
     let expected = [
         (Initiator, 0),
         (Acceptor, 40),
@@ -175,7 +171,7 @@ fn the_ends_of_an_isochronous_flow_have_clocks_of_their_own() {
         turn(Initiator, 160, 20),
     ]);
     let vector = vector(body, [160; 2]);
-    let talk = Talk::play(vector.clone(), &half);
+    let talk = Talk::play(vector.clone(), &|_| Some(RTT / 2));
     let expected = [
         (Initiator, 0),
         (Acceptor, 7),
