@@ -225,7 +225,7 @@ fn played(kept: &Kept, longest_s: f64) -> Table {
     .column("octets of both ends", "MB")
     .column("share of octets", "%")
     .row(row("drawn", kept.drawn))
-    .row(row("kept", kept.completed))
+    .row(row("kept", kept.short))
     .row(row("played, with the warm-up", kept.played))
 }
 

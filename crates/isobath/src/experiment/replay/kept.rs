@@ -49,7 +49,7 @@ impl Count {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Kept {
     pub(super) drawn: Count,
-    pub(super) completed: Count,
+    pub(super) short: Count,
     pub(super) played: Count,
 }
 
@@ -128,7 +128,7 @@ fn keep(rehearsal: &Record, extent: Extent, bench: &Bench<'_>) -> anyhow::Result
     for (number, vector) in (0..).zip(drawn) {
         kept.drawn.enter(&vector);
         if over.contains(&number) {
-            kept.completed.enter(&vector);
+            kept.short.enter(&vector);
             short.push(vector);
         }
     }

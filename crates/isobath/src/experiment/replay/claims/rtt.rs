@@ -300,7 +300,7 @@ fn waits(found: &Found) -> Option<Told> {
     let played = of.durations.above(1_000.0);
     // What is not played took longer than that.
     let share = found.kept.map_or(1.0, |kept| {
-        kept.completed.connections as f64 / kept.drawn.connections.max(1) as f64
+        kept.short.connections as f64 / kept.drawn.connections.max(1) as f64
     });
     let all = 100.0 - (100.0 - played) * share;
     Some(Told::new(
