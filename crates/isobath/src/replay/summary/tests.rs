@@ -1,10 +1,14 @@
-use super::super::plan::Models;
-use super::super::tables::{Active, Offered};
 use super::*;
 use crate::published;
+use crate::replay::cast::Cast;
+use crate::replay::monitors::Rows;
+use crate::replay::plan::{Models, Plan};
+use crate::replay::tables::{Active, Connection, Epoch, Flow, Goodput, Offered};
+use crate::rrul::lab_books::LabRows;
 use record::tables::{Counters, Queue};
 use std::path::PathBuf;
-use units::Span;
+use std::time::Duration;
+use units::{Rate, Span};
 
 #[test]
 fn what_is_published_is_what_is_written() {
@@ -14,6 +18,7 @@ fn what_is_published_is_what_is_written() {
     published::columns::<Flow>();
     published::columns::<Offered>();
     published::columns::<Active>();
+    published::columns::<Goodput>();
 }
 
 fn plan() -> Plan {
