@@ -11,6 +11,8 @@
 //! | [`emodel`] | delay and loss of a call | rating R and mean opinion score |
 //! | [`hops`] | path traces, idle and loaded | the link whose queue fills under load |
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
+//! | [`train`] | what an estimator asks for | what came of a train of probes |
+//! | [`pathload`] | delays of periodic streams | the available bandwidth |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -19,4 +21,6 @@ pub mod call;
 pub mod clock;
 pub mod emodel;
 pub mod hops;
+pub mod pathload;
 pub mod responsiveness;
+pub mod train;

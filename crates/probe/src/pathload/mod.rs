@@ -1,0 +1,252 @@
+//! Available bandwidth by streams that load the path themselves (*pathload*).
+//!
+//! # The idea
+//!
+//! A stream of equal packets with equal gaps has a rate. While that is below what the narrowest link has left, each packet waits as
+//! long as the one before; above it a queue builds up, and the one-way delays rise from the first packet to the last. So
+//! whether delays rise tells on which side of the available bandwidth a rate lies, and a search finds the edge.
+//! Only differences of delays count: the two clocks need not agree.
+//!
+//! # What one answer takes
+//!
+//! - A **stream** ([`Trend`]): 100 packets in about 10 groups, whose median delays are compared. Two tests, each of which may
+//!   say nothing.
+//! - A **fleet**: 12 streams of one rate, with pauses in which queues empty again. Seven tenths of them must agree; else the rate
+//!   is *grey*: what is available went from below it to above it, or back, while the fleet lasted. A fleet that loses many
+//!   packets is above it.
+//! - A **search**: rates are doubled until a fleet is above, then halved between the bounds, on both sides of a grey region.
+//!
+//! Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with TCP throughput",
+//! IEEE/ACM Transactions on Networking 11(4), 2003, and their tool, version 1.3, whose constants these are. Between two streams the tool waits a round
+//! trip and nine times as long as a stream lasts ([`Pause::Slow`]), so that a tenth of the rate is the most that it takes from the
+//! path on average; [`Pause::Fast`] waits a round trip only (Papageorgiou 2011, section 5.1.3: *pSLOW*, *pFAST*).
+//!
+//! # Riders
+//!
+//! Packets of applications that travel inside probes do not compete with them, so a train finds more than is left beside
+//! these applications. Papageorgiou 2011, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
+//! [`Estimate::competing`] has both.
+
+mod fleet;
+mod search;
+#[cfg(test)]
+mod tests;
+mod trend;
+
+pub use trend::Trend;
+
+use crate::train::{Estimator, Passage, Step, Train};
+use fleet::Fleet;
+use search::Search;
+use std::time::Duration;
+use units::{Instant, Rate};
+
+/// How long is waited between two streams.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Pause {
+    /// Nine times as long as a stream lasts: on average a tenth of the rate is sent.
+    #[default]
+    Slow,
+    /// No longer than the answer takes.
+    Fast,
+}
+
+/// How it is sought.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Packets of a stream.
+    pub probes: usize,
+    /// Streams of a fleet.
+    pub streams: usize,
+    /// Between streams.
+    pub pause: Pause,
+    /// The shortest gap that the sender keeps; with the largest packet it bounds the rate.
+    pub least_gap: Duration,
+    /// Octets of the smallest and of the largest packet, IP header included.
+    pub octets: [u32; 2],
+    /// The rate of the first fleet.
+    pub first: Rate,
+    /// How exactly: width of what remains unknown, as a share of the rate.
+    pub resolution: f64,
+    /// Fleets after which is told what is known.
+    pub most_fleets: u32,
+}
+
+impl Default for Options {
+    /// The tool's own; but gaps of 20 us, which hosts of 2003 could not keep (theirs was 100 us).
+    fn default() -> Self {
+        Self {
+            probes: 100,
+            streams: 12,
+            pause: Pause::Slow,
+            least_gap: Duration::from_micros(20),
+            octets: [200, 1_500],
+            first: FIRST,
+            resolution: 0.05,
+            most_fleets: 60,
+        }
+    }
+}
+
+const FIRST: Rate = match Rate::from_bps(1_000_000) {
+    Some(rate) => rate,
+    None => unreachable!(),
+};
+
+impl Options {
+    /// The highest rate that a stream can have, in bit/s.
+    fn most(&self) -> f64 {
+        bits(self.octets[1]) / self.least_gap.as_secs_f64().max(1e-9)
+    }
+
+    /// A stream of `rate` bit/s: the shortest gap that its smallest packet allows.
+    fn stream(&self, rate: f64) -> Train {
+        let [least, most] = self.octets;
+        let octets = rate * self.least_gap.as_secs_f64() / 8.0;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and what is beyond the bounds is held at them"
+        )]
+        let octets = (octets.round() as u32).clamp(least, most.max(least));
+        let gap = Duration::from_secs_f64((bits(octets) / rate).min(1.0));
+        Train::periodic(self.probes, octets, gap)
+    }
+}
+
+fn bits(octets: u32) -> f64 {
+    f64::from(octets) * 8.0
+}
+
+/// What a fleet says of its rate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Verdict {
+    Above,
+    Below,
+    Grey,
+}
+
+/// How sure an estimate is.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Outcome {
+    /// The available bandwidth lies within the range.
+    Conclusive,
+    /// It varied within the range while it was measured.
+    Grey,
+    /// It is at least the range's lower end, the highest rate that could be sent.
+    AtLeast,
+    /// Fleets contradicted each other until there were too many: the range is what was not excluded.
+    Unfinished,
+    /// The sender did not keep its gaps; nothing is known.
+    Untimed,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// See [`Outcome`].
+    pub outcome: Outcome,
+    /// The available bandwidth is at least this; 0 for next to nothing. In bit/s of packets with their IP headers.
+    pub low_bps: f64,
+    /// And at most this.
+    pub high_bps: f64,
+    /// The range in which it was seen to vary.
+    pub grey_bps: Option<[f64; 2]>,
+    /// Rate of the riders that would have competed with the last stream, and with the streams of the last fleet on average: to
+    /// be subtracted from the bounds.
+    pub competing_bps: [f64; 2],
+    /// Streams that were sent, and their octets.
+    pub streams: u32,
+    /// See `streams`.
+    pub octets: u64,
+}
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub struct Pathload {
+    options: Options,
+    search: Search,
+    fleet: Fleet,
+    fleets: u32,
+    ready: Instant,
+    sent: Train,
+    streams: u32,
+    octets: u64,
+    done: Option<Estimate>,
+}
+
+impl Pathload {
+    /// Begins at `now`.
+    pub fn new(options: Options, now: Instant) -> Self {
+        Self {
+            search: Search::new(options.first.as_bps() as f64, options.most()),
+            fleet: Fleet::new(options.streams),
+            fleets: 0,
+            ready: now,
+            sent: Train::default(),
+            streams: 0,
+            octets: 0,
+            done: None,
+            options,
+        }
+    }
+
+    fn conclude(&mut self, outcome: Outcome, range: search::Range) {
+        self.done = Some(Estimate {
+            outcome,
+            low_bps: range.low,
+            high_bps: range.high,
+            grey_bps: range.grey,
+            competing_bps: self.fleet.competing(),
+            streams: self.streams,
+            octets: self.octets,
+        });
+    }
+
+    /// A fleet is over.
+    fn judged(&mut self, verdict: Verdict) {
+        self.fleets += 1;
+        self.search.enter(verdict);
+        if let Some(range) = self.search.advance(self.options.resolution) {
+            let outcome = match range.grey {
+                _ if range.low >= range.high => Outcome::AtLeast,
+                Some(_) => Outcome::Grey,
+                None => Outcome::Conclusive,
+            };
+            self.conclude(outcome, range);
+        } else if self.fleets >= self.options.most_fleets {
+            let range = self.search.known();
+            self.conclude(Outcome::Unfinished, range);
+        } else {
+            self.fleet = Fleet::new(self.options.streams);
+        }
+    }
+}
+
+impl Estimator for Pathload {
+    type Estimate = Estimate;
+
+    fn next(&mut self) -> Step<Estimate> {
+        if let Some(estimate) = self.done {
+            return Step::Done(estimate);
+        }
+        self.sent = self.options.stream(self.search.rate());
+        Step::Train(self.sent.clone(), self.ready)
+    }
+
+    fn handle(&mut self, passage: &Passage, now: Instant) {
+        self.streams += 1;
+        self.octets = self.octets.saturating_add(self.sent.octets());
+        let planned = self.sent.duration();
+        self.ready = match self.options.pause {
+            Pause::Slow => now + planned * 9,
+            Pause::Fast => now,
+        };
+        if self.fleet.enter(passage, planned).is_err() {
+            let range = self.search.known();
+            self.conclude(Outcome::Untimed, range);
+        } else if let Some(verdict) = self.fleet.verdict() {
+            self.judged(verdict);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+use super::*;
+use crate::train::{Arrival, Riders};
+use proptest::prelude::*;
+
+/// A link with a queue, cross traffic that never stops, and clocks that do not agree: as a fluid, so that what is available is
+/// exactly known.
+struct Link {
+    capacity_bps: f64,
+    cross_bps: f64,
+    /// How long the queue may get, in seconds.
+    most_s: f64,
+    /// Octets of one packet of the cross traffic; the queue is known to no better than that.
+    grain: f64,
+}
+
+impl Link {
+    fn carry(&self, train: &Train, at: Instant) -> Passage {
+        let left = (self.capacity_bps - self.cross_bps) / self.capacity_bps;
+        let (mut queue_s, mut sent_ns) = (0.0_f64, at.as_nanos());
+        let mut arrivals = Vec::new();
+        for (number, probe) in (0..).zip(&train.probes) {
+            if number > 0 {
+                let gap = probe.gap.as_secs_f64();
+                queue_s = (queue_s - gap * left).max(0.0);
+                sent_ns += u64::try_from(probe.gap.as_nanos()).unwrap();
+            }
+            if queue_s > self.most_s {
+                continue;
+            }
+            let own = bits(probe.octets) / self.capacity_bps;
+            // Somewhere within a packet of the cross traffic.
+            let phase = f64::from(number * 7 % 10) / 10.0 * self.grain * 8.0 / self.capacity_bps;
+            let delay = Duration::from_secs_f64(queue_s + own + phase + 0.010);
+            let delay_ns = u64::try_from(delay.as_nanos()).unwrap();
+            queue_s += own;
+            arrivals.push(Arrival {
+                number,
+                sent_ns,
+                arrived_ns: sent_ns + delay_ns + 77_000_000_000,
+            });
+        }
+        Passage {
+            sent: u32::try_from(train.probes.len()).unwrap(),
+            lasted: train.duration(),
+            arrivals,
+            riders: Riders::default(),
+        }
+    }
+}
+
+fn run(options: Options, mut carry: impl FnMut(&Train, Instant) -> Passage) -> (Estimate, Instant) {
+    let mut now = Instant::from_nanos(5_000_000_000);
+    let mut pathload = Pathload::new(options, now);
+    loop {
+        match pathload.next() {
+            Step::Done(estimate) => return (estimate, now),
+            Step::Train(train, not_before) => {
+                let at = now.max(not_before);
+                let passage = carry(&train, at);
+                now = at + train.duration() + Duration::from_millis(20);
+                pathload.handle(&passage, now);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn what_is_available_is_found(capacity_mbps in 5.0_f64..500.0, load in 0.0_f64..0.9, fast: bool) {
+        let link = Link {
+            capacity_bps: capacity_mbps * 1e6,
+            cross_bps: capacity_mbps * load * 1e6,
+            most_s: 0.2,
+            grain: 100.0,
+        };
+        let pause = if fast { Pause::Fast } else { Pause::Slow };
+        let options = Options { pause, ..Options::default() };
+        let (estimate, _) = run(options, |train, at| link.carry(train, at));
+        let available = link.capacity_bps - link.cross_bps;
+        prop_assert_eq!(estimate.outcome, Outcome::Conclusive);
+        let middle = f64::midpoint(estimate.low_bps, estimate.high_bps);
+        prop_assert!((middle / available - 1.0).abs() < 0.1, "{} for {available}", middle);
+    }
+}
+
+#[test]
+fn the_slow_one_takes_a_tenth_of_its_rate_and_the_fast_one_more() {
+    let link = Link {
+        capacity_bps: 10e6,
+        cross_bps: 4e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let rate = |pause| {
+        let options = Options {
+            pause,
+            ..Options::default()
+        };
+        let (estimate, end) = run(options, |train, at| link.carry(train, at));
+        let seconds = end.since(Instant::from_nanos(5_000_000_000)).as_secs_f64();
+        estimate.octets as f64 * 8.0 / seconds / estimate.high_bps
+    };
+    assert!(rate(Pause::Slow) < 0.1);
+    assert!(rate(Pause::Fast) > 0.3);
+}
+
+#[test]
+fn a_link_faster_than_the_sender_is_told_apart() {
+    let link = Link {
+        capacity_bps: 10e9,
+        cross_bps: 0.0,
+        most_s: 0.2,
+        grain: 0.0,
+    };
+    let (estimate, _) = run(Options::default(), |train, at| link.carry(train, at));
+    assert_eq!(estimate.outcome, Outcome::AtLeast);
+    assert!(
+        (estimate.low_bps / 600e6 - 1.0).abs() < 1e-9,
+        "1,500 octets in 20 us"
+    );
+}
+
+#[test]
+fn a_load_that_comes_and_goes_makes_a_grey_region() {
+    let mut count = 0;
+    let (estimate, _) = run(Options::default(), |train, at| {
+        count += 1;
+        let cross_bps = if count % 2 == 0 { 2e6 } else { 6e6 };
+        let link = Link {
+            capacity_bps: 10e6,
+            cross_bps,
+            most_s: 0.2,
+            grain: 100.0,
+        };
+        link.carry(train, at)
+    });
+    assert_eq!(estimate.outcome, Outcome::Grey);
+    let [low, high] = estimate.grey_bps.unwrap();
+    assert!(low > 3.9e6 && high < 8.1e6, "{low} {high}");
+    assert!(estimate.low_bps < 4.4e6 && estimate.high_bps > 7.6e6);
+}
+
+#[test]
+fn a_full_queue_is_above_by_its_losses_alone() {
+    let passage = |train: &Train| Passage {
+        sent: u32::try_from(train.probes.len()).unwrap(),
+        lasted: train.duration(),
+        ..Passage::default()
+    };
+    let (estimate, _) = run(Options::default(), |train, _| passage(train));
+    assert_eq!(estimate.low_bps.to_bits(), 0, "nothing ever arrived");
+    assert!(estimate.high_bps <= search::LEAST);
+}
+
+#[test]
+fn a_sender_that_cannot_keep_its_gaps_finds_nothing() {
+    let link = Link {
+        capacity_bps: 10e6,
+        cross_bps: 0.0,
+        most_s: 0.2,
+        grain: 0.0,
+    };
+    let (estimate, _) = run(Options::default(), |train, at| Passage {
+        lasted: train.duration() * 2,
+        ..link.carry(train, at)
+    });
+    assert_eq!(estimate.outcome, Outcome::Untimed);
+    assert_eq!(estimate.streams, 13);
+}
+
+#[test]
+fn riders_that_would_have_competed_are_told() {
+    let link = Link {
+        capacity_bps: 10e6,
+        cross_bps: 2e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let (estimate, _) = run(Options::default(), |train, at| {
+        let lasted = train.duration();
+        // 1 Mbit/s: a bit in a microsecond.
+        let octets = u64::try_from(lasted.as_micros()).unwrap() / 8;
+        let riders = Riders {
+            packets: 1,
+            octets,
+            competing_octets: octets,
+        };
+        Passage {
+            riders,
+            ..link.carry(train, at)
+        }
+    });
+    for competing in estimate.competing_bps {
+        assert!((competing / 1e6 - 1.0).abs() < 0.01, "{competing}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Trains of probes: what every active measurement sends, and what comes of it.
+//!
+//! Whatever a tool infers, it sends groups of packets: from one or two to hundreds, each of a size of its own, with exact gaps,
+//! and one group has nothing to do with the next (Papageorgiou 2011, section 2.1, "the probe group primitive"). So an
+//! estimator here is a machine that says which [`Train`] it wants next and is told what came of it ([`Passage`]); who
+//! sends it, by which clock, over a socket or in virtual time, it does not know.
+//!
+//! # Calling order
+//!
+//! [`Estimator::next`] until it says [`Step::Done`]. Each [`Step::Train`] is sent, not before the moment that comes with it, and
+//! answered by one call of [`Estimator::handle`] once the receiver has told or given up.
+
+use std::time::Duration;
+use units::{Instant, Rate};
+
+/// A probe to be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Probe {
+    /// Octets of the packet, IP header included.
+    pub octets: u32,
+    /// Time since the probe before it left; of no meaning for the first.
+    pub gap: Duration,
+}
+
+/// Probes that are sent together.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Train {
+    /// In the order in which they leave.
+    pub probes: Vec<Probe>,
+}
+
+impl Train {
+    /// `count` probes of `octets` each, `gap` apart.
+    pub fn periodic(count: usize, octets: u32, gap: Duration) -> Self {
+        Self {
+            probes: vec![Probe { octets, gap }; count],
+        }
+    }
+
+    /// From the first probe to the last.
+    pub fn duration(&self) -> Duration {
+        let gaps = self.probes.iter().skip(1).map(|probe| probe.gap);
+        gaps.fold(Duration::ZERO, Duration::saturating_add)
+    }
+
+    /// Octets of all probes.
+    pub fn octets(&self) -> u64 {
+        let octets = self.probes.iter().map(|probe| u64::from(probe.octets));
+        octets.sum()
+    }
+}
+
+/// A probe that has arrived.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Arrival {
+    /// Its place in the train, from 0.
+    pub number: u32,
+    /// When it left, on the sender's clock.
+    pub sent_ns: u64,
+    /// When it arrived, on the receiver's, which may differ from it in time.
+    pub arrived_ns: u64,
+}
+
+impl Arrival {
+    /// Its one-way delay, in nanoseconds; all of a train are off by the same offset of the two clocks.
+    pub fn delay_ns(&self) -> i64 {
+        let delay = i128::from(self.arrived_ns) - i128::from(self.sent_ns);
+        i64::try_from(delay).unwrap_or(if delay < 0 { i64::MIN } else { i64::MAX })
+    }
+}
+
+/// Packets of applications that were carried inside probes instead of beside them (Papageorgiou 2011, Table 3.1).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Riders {
+    /// How many, and their octets.
+    pub packets: u64,
+    /// See `packets`.
+    pub octets: u64,
+    /// Octets of those that would have left while the train did, and so would have competed with it.
+    pub competing_octets: u64,
+}
+
+/// What came of a train.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Passage {
+    /// Probes that left.
+    pub sent: u32,
+    /// How long that took: from the first probe to the last, as it was and not as it was asked for.
+    pub lasted: Duration,
+    /// Probes that arrived, in the order of their numbers, each once.
+    pub arrivals: Vec<Arrival>,
+    /// What they carried.
+    pub riders: Riders,
+}
+
+impl Passage {
+    /// Share of the probes that did not arrive: 0 to 1.
+    pub fn loss(&self) -> f64 {
+        if self.sent == 0 {
+            return 0.0;
+        }
+        let arrived = self.arrivals.len() as f64;
+        (1.0 - arrived / f64::from(self.sent)).max(0.0)
+    }
+
+    /// Rate of the riders that would have competed with the train; none when there were none.
+    pub fn competing(&self) -> Option<Rate> {
+        Rate::from_transfer(self.riders.competing_octets, self.lasted)
+    }
+}
+
+/// What an estimator wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step<E> {
+    /// A train, not before this moment.
+    Train(Train, Instant),
+    /// Nothing more: this is what it found.
+    Done(E),
+}
+
+/// Infers a property of a path from trains; see the [module](self) for the calling order.
+pub trait Estimator {
+    /// What it finds.
+    type Estimate;
+
+    /// What to do next.
+    fn next(&mut self) -> Step<Self::Estimate>;
+
+    /// What came of the train that was asked for; `now` is the moment at which that is known.
+    fn handle(&mut self, passage: &Passage, now: Instant);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_train_lasts_from_its_first_probe_to_its_last() {
+        let train = Train::periodic(5, 1_000, Duration::from_millis(1));
+        assert_eq!(train.duration(), Duration::from_millis(4));
+        assert_eq!(train.octets(), 5_000);
+        assert_eq!(Train::default().duration(), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_did_not_arrive_is_lost() {
+        let arrival = |number| Arrival {
+            number,
+            sent_ns: 5,
+            arrived_ns: 3,
+        };
+        let passage = Passage {
+            sent: 4,
+            lasted: Duration::from_millis(10),
+            arrivals: vec![arrival(0), arrival(2), arrival(3)],
+            riders: Riders {
+                packets: 2,
+                octets: 2_000,
+                competing_octets: 1_250,
+            },
+        };
+        assert!((passage.loss() - 0.25).abs() < 1e-12);
+        assert_eq!(passage.competing(), Rate::from_bps(1_000_000));
+        assert_eq!(arrival(0).delay_ns(), -2);
+        assert_eq!(Passage::default().loss().to_bits(), 0);
+    }
+}
