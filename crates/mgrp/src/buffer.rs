@@ -1,0 +1,302 @@
+//! Where packets of applications wait for probes, and what of them a probe takes.
+//!
+//! Tools send probes in short bursts, applications space their packets out; so that they meet, packets wait a little (T section 4.4).
+//! Each leaves at the latest a constant time after it came, inside a probe or by itself: the intervals between packets are
+//! kept, and all are shifted by the same. That they leave in the order in which they came is what makes one deadline enough.
+//!
+//! A probe takes from the head of the buffer (T section 4.5): the head packet whole if it fits and was not cut before; else as much of
+//! it as there is room for, as a fragment, and the next probe takes on from there. Once a packet has been cut its rest may not
+//! wait for other trains: it leaves when the train is over, or when its time is up.
+
+use crate::packet::{FRAGMENT_HEADER, Fragment, Payload};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::time::Duration;
+use units::Instant;
+
+/// The fewest octets of a packet that a fragment is worth its header for.
+const LEAST: usize = 16;
+/// The longest packet that can be cut: offsets of fragments have 16 bits.
+const MOST: usize = 65_535;
+
+/// What leaves.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cargo {
+    packet: Vec<u8>,
+    /// What of it leaves now.
+    part: Range<usize>,
+    /// The number of its fragments, if it is one.
+    id: Option<u32>,
+    /// When it would have left if there were no riding: when it came.
+    came: Instant,
+}
+
+impl Cargo {
+    /// As a packet on the wire carries it.
+    pub fn payload(&self) -> Payload<'_> {
+        let octets = self.packet.get(self.part.clone()).unwrap_or_default();
+        match self.id {
+            None => Payload::Whole(octets),
+            Some(id) => Payload::Fragment(Fragment {
+                id,
+                offset: u16::try_from(self.part.start).unwrap_or(u16::MAX),
+                is_last: self.part.end == self.packet.len(),
+                octets,
+            }),
+        }
+    }
+
+    /// Octets of the application's packet that it has.
+    pub fn octets(&self) -> usize {
+        self.part.len()
+    }
+
+    /// Whether it would have left while a train did that lasted from and to these moments, and so competed with it (T section 4.5.2).
+    pub fn competes(&self, train: [Instant; 2]) -> bool {
+        (train[0]..=train[1]).contains(&self.came)
+    }
+}
+
+/// A packet that waits.
+#[derive(Debug)]
+struct Waiting {
+    packet: Vec<u8>,
+    came: Instant,
+    /// Where its rest begins, and the number of its fragments, once it has been cut.
+    cut: Option<(usize, u32)>,
+}
+
+/// Packets that wait, the first that came first.
+#[derive(Debug)]
+pub struct Buffer {
+    delay: Duration,
+    /// Octets that may wait.
+    most: usize,
+    octets: usize,
+    waiting: VecDeque<Waiting>,
+    next_id: u32,
+}
+
+impl Buffer {
+    /// Packets wait for `delay`, and at most `most` octets of them.
+    pub const fn new(delay: Duration, most: usize) -> Self {
+        Self {
+            delay,
+            most,
+            octets: 0,
+            waiting: VecDeque::new(),
+            next_id: 0,
+        }
+    }
+
+    /// Takes a packet that came at `now`, or hands it back to be sent at once: when there is no room, it is too long, or nothing waits
+    /// here at all. A packet that is handed back while others wait overtakes them.
+    pub fn push(&mut self, packet: Vec<u8>, now: Instant) -> Option<Vec<u8>> {
+        let is_too_much = packet.len() > MOST || self.octets + packet.len() > self.most;
+        if self.delay.is_zero() || is_too_much {
+            return Some(packet);
+        }
+        self.octets += packet.len();
+        self.waiting.push_back(Waiting {
+            packet,
+            came: now,
+            cut: None,
+        });
+        None
+    }
+
+    /// Packets that wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none does.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When the first must leave.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.waiting.front().map(|first| first.came + self.delay)
+    }
+
+    /// What must leave at `now` by itself; asked until it says nothing.
+    pub fn poll_due(&mut self, now: Instant) -> Option<Cargo> {
+        let due = self.next_timeout()?;
+        if due > now { None } else { self.rest() }
+    }
+
+    /// The rest of a packet that was cut, when the train is over.
+    pub fn poll_cut(&mut self) -> Option<Cargo> {
+        self.waiting.front()?.cut?;
+        self.rest()
+    }
+
+    /// What a probe with `room` octets of padding takes.
+    pub fn fill(&mut self, room: usize) -> Option<Cargo> {
+        let first = self.waiting.front()?;
+        let from = first.cut.map_or(0, |(from, _)| from);
+        let left = first.packet.len() - from;
+        let fits = match first.cut {
+            None => left <= room,
+            Some(_) => left + FRAGMENT_HEADER <= room,
+        };
+        if fits {
+            return self.rest();
+        }
+        let take = room.saturating_sub(FRAGMENT_HEADER).min(left);
+        // What is left over must be worth another one.
+        (take >= LEAST).then(|| self.cut(take))?
+    }
+
+    /// All that is left of the first.
+    fn rest(&mut self) -> Option<Cargo> {
+        let first = self.waiting.pop_front()?;
+        let from = first.cut.map_or(0, |(from, _)| from);
+        self.octets -= first.packet.len();
+        Some(Cargo {
+            part: from..first.packet.len(),
+            packet: first.packet,
+            id: first.cut.map(|(_, id)| id),
+            came: first.came,
+        })
+    }
+
+    /// The next `take` octets of the first, of which there are more.
+    fn cut(&mut self, take: usize) -> Option<Cargo> {
+        let first = self.waiting.front_mut()?;
+        let (from, id) = first.cut.unwrap_or((0, self.next_id));
+        if first.cut.is_none() {
+            self.next_id = self.next_id.wrapping_add(1);
+        }
+        let to = (from + take).min(first.packet.len().saturating_sub(1));
+        first.cut = Some((to, id));
+        Some(Cargo {
+            packet: first.packet.clone(),
+            part: from..to,
+            id: Some(id),
+            came: first.came,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reassembly::{Key, Limits, Reassembly};
+    use proptest::prelude::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1_000)
+    }
+
+    fn buffer() -> Buffer {
+        Buffer::new(Duration::from_millis(10), 100_000)
+    }
+
+    #[test]
+    fn packets_leave_as_far_apart_as_they_came() {
+        let mut buffer = buffer();
+        for us in [0, 130, 131, 5_000] {
+            assert_eq!(buffer.push(vec![4; 1_000], at(us)), None);
+        }
+        let mut left = Vec::new();
+        while let Some(due) = buffer.next_timeout() {
+            assert_eq!(buffer.poll_due(due - Duration::from_nanos(1)), None);
+            while buffer.poll_due(due).is_some() {
+                left.push(due);
+            }
+        }
+        assert_eq!(left, [10_000, 10_130, 10_131, 15_000].map(at));
+    }
+
+    /// The probes of T figures 4.4 and 4.5.
+    #[test]
+    fn probes_take_what_fits_and_cut_what_does_not() {
+        let mut buffer = buffer();
+        assert_eq!(buffer.fill(500), None, "nothing waits");
+        buffer.push((0..=99).cycle().take(1_000).collect(), at(0));
+        buffer.push(vec![9; 100], at(1));
+        let fragment = |cargo: &Cargo| match cargo.payload() {
+            Payload::Fragment(f) => (f.id, usize::from(f.offset), f.octets.len(), f.is_last),
+            Payload::Whole(_) => panic!("cut it was"),
+        };
+        let first = buffer.fill(408).unwrap();
+        assert_eq!(fragment(&first), (0, 0, 400, false));
+        assert_eq!(
+            buffer.fill(FRAGMENT_HEADER + LEAST - 1),
+            None,
+            "not worth it"
+        );
+        assert_eq!(fragment(&buffer.fill(408).unwrap()), (0, 400, 400, false));
+        // The rest fits with its header, and the second packet as it is.
+        assert_eq!(fragment(&buffer.fill(408).unwrap()), (0, 800, 200, true));
+        let second = buffer.fill(100).unwrap();
+        assert_eq!(second.payload(), Payload::Whole(&[9; 100]));
+        assert!(buffer.is_empty());
+        assert!(first.competes([at(0), at(5)]) && !second.competes([at(2), at(5)]));
+    }
+
+    #[test]
+    fn the_rest_of_a_cut_packet_leaves_with_its_train() {
+        let mut buffer = buffer();
+        buffer.push(vec![1; 1_000], at(0));
+        buffer.push(vec![2; 1_000], at(0));
+        assert_eq!(buffer.poll_cut(), None);
+        assert_eq!(buffer.fill(500).unwrap().octets(), 492);
+        assert_eq!(buffer.poll_cut().unwrap().octets(), 508);
+        assert_eq!(buffer.poll_cut(), None, "the other is whole and waits on");
+        assert_eq!(buffer.len(), 1);
+    }
+
+    #[test]
+    fn what_has_no_room_is_handed_back() {
+        let mut small = Buffer::new(Duration::from_millis(10), 1_500);
+        assert_eq!(small.push(vec![0; 1_000], at(0)), None);
+        assert_eq!(small.push(vec![0; 1_000], at(0)), Some(vec![0; 1_000]));
+        assert!(small.poll_due(at(10_000)).is_some());
+        assert_eq!(
+            small.push(vec![0; 1_000], at(10_000)),
+            None,
+            "there is room again"
+        );
+        let mut off = Buffer::new(Duration::ZERO, 1_500);
+        assert_eq!(off.push(vec![0; 4], at(0)), Some(vec![0; 4]));
+    }
+
+    proptest! {
+        #[test]
+        fn what_comes_out_at_the_far_end_is_what_went_in(
+            lengths in prop::collection::vec(1_usize..3_000, 1..20),
+            rooms in prop::collection::vec(0_usize..1_500, 0..60),
+        ) {
+            let packets: Vec<Vec<u8>> = (0_u8..).zip(lengths).map(|(i, n)| vec![i; n]).collect();
+            let mut buffer = buffer();
+            for packet in &packets {
+                prop_assert_eq!(buffer.push(packet.clone(), at(0)), None);
+            }
+            let mut table = Reassembly::new(Limits::default());
+            let mut arrived = Vec::new();
+            let mut carry = |cargo: Cargo| match cargo.payload() {
+                Payload::Whole(octets) => arrived.push(octets.to_vec()),
+                Payload::Fragment(fragment) => {
+                    let source = IpAddr::V4(Ipv4Addr::LOCALHOST);
+                    let key = Key { source, protocol: 6, id: fragment.id };
+                    arrived.extend(table.handle(key, &fragment, at(0)));
+                }
+            };
+            for room in rooms {
+                if let Some(cargo) = buffer.fill(room) {
+                    prop_assert!(cargo.payload().length() <= room);
+                    carry(cargo);
+                }
+            }
+            while let Some(cargo) = buffer.poll_due(at(10_000)) {
+                carry(cargo);
+            }
+            prop_assert_eq!(buffer.octets, 0);
+            prop_assert_eq!(arrived, packets);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Probes that carry other programs' packets (MGRP).
+//!
+//! # The idea
+//!
+//! A probe is mostly padding. An application's packet that is on its way to the same host can travel in that padding, at no
+//! cost: the probe was to be sent anyway, and the packet need not be. Neither the tool nor the application knows. Whatever the
+//! probe has room for is taken from the head of a buffer in which packets wait for a short, constant time; what does not
+//! fit is cut, and put together again at the far end.
+//!
+//! Papageorgiou 2011, "The Measurement Manager: Modular and Efficient End-to-End Measurement Services", chapters 3 and 4,
+//! called T here. There it was a protocol of a kernel; here nothing in the packets depends on who carries them.
+//!
+//! # The rooms
+//!
+//! - [`packet`]: one packet on the wire: a probe, what it carries, and padding.
+//! - [`reassembly`]: packets from their fragments, in bounded memory, whoever sends them.
+//! - [`buffer`]: where packets wait for probes, and how a probe is filled.
+//!
+//! Nothing here reads a clock or opens a socket.
+#![forbid(unsafe_code)]
+
+pub mod buffer;
+pub mod packet;
+pub mod reassembly;
