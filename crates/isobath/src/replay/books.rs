@@ -23,11 +23,6 @@ impl Books {
         Some(pair(half, Some(other)))
     }
 
-    /// Whether both ends have told of each connection of which one has.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.halves.is_empty()
-    }
-
     /// Those of which only one end has told, at the end of the run.
     pub(crate) fn rest(&mut self) -> impl Iterator<Item = [Option<Half>; 2]> {
         self.halves.drain().map(|(_, half)| pair(half, None))

@@ -129,13 +129,11 @@ impl Cast {
         self.parts.len() as u64 - self.flows()
     }
 
-    /// The same without distances: between two hosts connections meet the path's own.
-    #[must_use]
-    pub(crate) fn without_rtts(mut self) -> Self {
+    /// Gives each connection the distance that `made` makes of its own.
+    pub(crate) fn set_rtts(&mut self, made: impl Fn(Duration) -> Duration) {
         for part in &mut self.parts {
-            part.vector.min_rtt = None;
+            part.vector.min_rtt = Some(made(part.vector.min_rtt.unwrap_or_default()));
         }
-        self
     }
 
     /// Octets that `host` sends in all.

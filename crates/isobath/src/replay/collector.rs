@@ -143,7 +143,11 @@ impl<'a> Collector<'a> {
     ///
     /// # Errors
     /// When the record cannot be written.
-    pub(super) fn collect(mut self, news: &Receiver<News>) -> anyhow::Result<Outcome> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "when this ends nobody may wait to be heard any more"
+    )]
+    pub(super) fn collect(mut self, news: Receiver<News>) -> anyhow::Result<Outcome> {
         let ending = loop {
             match news.recv_timeout(DISPLAY) {
                 Ok(news) => self.enter(news),
@@ -176,6 +180,11 @@ impl<'a> Collector<'a> {
         while let Ok(news) = news.recv() {
             self.enter(news);
         }
+        let ending = match (ending, self.lost.get()) {
+            // It was there until the end, and did not tell all that it had seen.
+            (Ending::Complete, Some(reason)) => Ending::Lost(reason.clone()),
+            (ending, _) => ending,
+        };
         for ends in self.books.rest().collect::<Vec<_>>() {
             self.end(ends);
         }
@@ -214,13 +223,18 @@ impl<'a> Collector<'a> {
         }
         // In a lab both hosts' ends are counted; another host has its own.
         let since = *self.over.get_or_insert(now);
-        self.lab.is_some() || self.books.is_settled() || now >= since + PATIENCE
+        self.lab.is_some() || self.all_told() || now >= since + PATIENCE
+    }
+
+    /// Whether both ends have told of every connection.
+    fn all_told(&self) -> bool {
+        self.figures.ended() >= self.context.cast.parts.len() as u64
     }
 
     fn all_over(&self) -> bool {
-        let begun = self.stage.begun.load(Ordering::Relaxed);
+        let begun = self.stage.begun.load(Ordering::Acquire);
         let all_begun = begun >= self.context.cast.parts.len() as u64;
-        all_begun && self.stage.open.load(Ordering::Relaxed) == 0 && self.stage.flows.are_over()
+        all_begun && self.stage.open.load(Ordering::Acquire) == 0 && self.stage.flows.are_over()
     }
 
     fn enter(&mut self, news: News) {
@@ -228,7 +242,8 @@ impl<'a> Collector<'a> {
             && octets > 0
         {
             let second = self.since_origin(at) / SECOND;
-            self.heard.entry(second).or_default()[host as usize] += octets;
+            let heard = &mut self.heard.entry(second).or_default()[host as usize];
+            *heard = heard.saturating_add(octets);
         }
         for half in news.halves {
             if let Some(ends) = self.books.enter(half) {

@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 use sys::{Error, clock};
 use units::Instant;
@@ -158,8 +158,7 @@ impl<'a> Engine<'a> {
         for (_, live) in std::mem::take(&mut self.lives) {
             self.news.halves.push(live.bury(true));
         }
-        self.told = Instant::ZERO;
-        self.tell();
+        self.tell_all();
     }
 
     /// Opens the connections that should be open.
@@ -174,7 +173,7 @@ impl<'a> Engine<'a> {
                     return;
                 }
                 self.start(part, now);
-                self.stage.begun.fetch_add(1, Ordering::Relaxed);
+                self.stage.begun.fetch_add(1, Ordering::Release);
             }
             self.next += 1;
         }
@@ -217,6 +216,9 @@ impl<'a> Engine<'a> {
             && due <= now
         {
             self.timers.pop();
+            if let Some(live) = self.lives.get_mut(key) {
+                live.alarm.rings(due);
+            }
             self.look_after(key, Readiness::default());
         }
     }
@@ -277,7 +279,9 @@ impl<'a> Engine<'a> {
         let control = self.stage.congestion_control;
         // What cannot be set is not: the connection is there and is played.
         let _ = live::prepare(&arrival.socket, part, Side::Acceptor, control);
-        self.enter(Live::accept(arrival, part));
+        let live = Live::accept(arrival, part);
+        self.heard += live.heard();
+        self.enter(live);
     }
 
     /// From now on `live` is among those that are looked after.
@@ -287,7 +291,7 @@ impl<'a> Engine<'a> {
             | epoll::EventFlags::OUT
             | epoll::EventFlags::RDHUP
             | epoll::EventFlags::ET;
-        self.stage.open.fetch_add(1, Ordering::Relaxed);
+        self.stage.open.fetch_add(1, Ordering::Release);
         let watched = watch(&self.poll, self.lives[key].socket(), key as u64, flags);
         if watched.is_err() {
             self.over.push(key);
@@ -309,8 +313,10 @@ impl<'a> Engine<'a> {
         self.heard += live.heard() - before;
         match state {
             State::Over => self.over.push(key),
-            State::Waits(Some(due)) => self.timers.push(Reverse((due, key))),
-            State::Waits(None) => {}
+            State::Waits(Some(due)) if live.alarm.sets(due) => {
+                self.timers.push(Reverse((due, key)));
+            }
+            State::Waits(_) => {}
         }
     }
 
@@ -321,21 +327,31 @@ impl<'a> Engine<'a> {
             let Some(live) = self.lives.try_remove(key) else {
                 continue;
             };
-            self.stage.open.fetch_sub(1, Ordering::Relaxed);
+            self.stage.open.fetch_sub(1, Ordering::Release);
             self.free.extend(live.tuple());
             self.news.halves.push(live.bury(false));
         }
     }
 
-    /// Hands on what is new, now and then.
+    /// Hands on what is new, now and then; what nobody has time to take waits for the next time.
     fn tell(&mut self) {
         let now = clock::now();
         if now.since(self.told) < TELL {
             return;
         }
         self.told = now;
-        self.news.heard = Some((self.host, now, std::mem::take(&mut self.heard)));
-        // Nobody listens only when the run is over.
+        let heard = std::mem::take(&mut self.heard);
+        self.news.heard = Some((self.host, now, heard));
+        if let Err(TrySendError::Full(news)) = self.tell.try_send(std::mem::take(&mut self.news)) {
+            self.news = news;
+            self.heard = heard;
+        }
+    }
+
+    /// Hands on the rest. Nobody listens only when the run is broken off.
+    fn tell_all(&mut self) {
+        let heard = std::mem::take(&mut self.heard);
+        self.news.heard = Some((self.host, clock::now(), heard));
         let _ = self.tell.send(std::mem::take(&mut self.news));
     }
 }

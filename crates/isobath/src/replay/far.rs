@@ -9,7 +9,7 @@ use super::datagrams::Flows;
 use super::doors::{Arrival, Doors, Usher};
 use super::engine::{Engine, News, Stage};
 use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
-use super::road::{KIND, Road};
+use super::road::{self, KIND, Road};
 use super::run::QUEUE;
 use super::script::Script;
 use crate::serve::StopOnDrop;
@@ -18,11 +18,14 @@ use socket2::Socket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
+use sys::clock;
 use sys::proc::OwnCpu;
-use sys::{clock, tcp};
 
 /// A client that has set up a run says within this time what is next.
 const NEXT: Duration = Duration::from_secs(30);
+/// Connections of a replay for each that a session may have open at once, and ADUs for each of these: as in [`super::script`].
+const PER_STREAM: u64 = 512;
+const ADUS: u64 = 8;
 /// How often the control connection is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long news are waited for in between.
@@ -66,7 +69,9 @@ pub(crate) fn serve(control: &mut Control, session: &Session, setup: &Setup) -> 
         open: AtomicU64::new(0),
         flows: Flows::none(),
     };
-    play(control, session, &stage)?;
+    if !play(control, session, &stage)? {
+        return Ok(());
+    }
     let used = OwnCpu::now()
         .ok()
         .zip(cpu_before)
@@ -87,6 +92,15 @@ fn check(session: &Session, setup: &Setup) -> Result<(), String> {
         ));
     }
     let most = session.limits.streams;
+    let connections = u64::from(most) * PER_STREAM;
+    if setup.connections > connections || setup.adus > connections * ADUS {
+        return Err(format!(
+            "{} connections with {} ADUs - this server takes {connections} with {} in one replay",
+            setup.connections,
+            setup.adus,
+            connections * ADUS
+        ));
+    }
     if setup.open > u64::from(most) {
         return Err(format!(
             "{} connections at once - this server allows {most}: start it with 'isobath serve --streams {}'",
@@ -96,18 +110,11 @@ fn check(session: &Session, setup: &Setup) -> Result<(), String> {
     let Some(control) = &setup.congestion_control else {
         return Ok(());
     };
-    let known = tcp::available_congestion().map_err(|error| error.to_string())?;
-    if known.contains(control) {
-        return Ok(());
-    }
-    Err(format!(
-        "no congestion control '{control}' here - there are {}",
-        known.join(", ")
-    ))
+    road::check_congestion(control).map_err(|error| error.to_string())
 }
 
-/// Plays its ends of all connections until the client has had enough.
-fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<(), Error> {
+/// Plays its ends of all connections until the client has had enough; says whether it could.
+fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<bool, Error> {
     let ready = Doors::handed().and_then(|(doors, usher)| {
         let (tell, news) = mpsc::sync_channel(QUEUE);
         let engine = Engine::new((Host::Server, 0), stage, Some(doors), tell)?;
@@ -115,7 +122,10 @@ fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<(
     });
     let (engine, usher, news) = match ready {
         Ok(ready) => ready,
-        Err(error) => return control.send(&Far::Refused(error.to_string())),
+        Err(error) => {
+            control.send(&Far::Refused(error.to_string()))?;
+            return Ok(false);
+        }
     };
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(stage.stop);
@@ -125,7 +135,8 @@ fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<(
         });
         scope.spawn(|| usher_in(session, &usher, stage.stop));
         control.send(&Far::Ready)?;
-        watch(control, &news, stage.stop)
+        watch(control, news, stage.stop)?;
+        Ok(true)
     })
 }
 
@@ -152,8 +163,13 @@ fn usher_in(session: &Session, usher: &Usher, stop: &AtomicBool) {
     }
 }
 
-/// Tells what is new until the client says that it is over, and then the rest.
-fn watch(control: &mut Control, news: &Receiver<News>, stop: &AtomicBool) -> Result<(), Error> {
+/// Tells what is new until the client says that it is over, and then the rest. Whatever ends it, nobody waits to be heard any
+/// more.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the engine could wait for it when it is over"
+)]
+fn watch(control: &mut Control, news: Receiver<News>, stop: &AtomicBool) -> Result<(), Error> {
     loop {
         match news.recv_timeout(WAIT) {
             Ok(news) => tell(control, &news)?,

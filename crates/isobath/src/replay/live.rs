@@ -122,11 +122,32 @@ pub(crate) struct Live {
     introduction: Option<[u8; Preamble::LEN]>,
     /// Kept as long as the socket.
     _slot: Option<Slot>,
+    pub(crate) alarm: Alarm,
     connecting: bool,
     peer_closed: bool,
     closed: bool,
     /// The window that has to be said again and again, if the peer says enough to fill it.
     window: Option<u32>,
+}
+
+/// The timer of an end: set for the earliest moment at which it wants to be looked after, and not again for the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alarm(Option<Instant>);
+
+impl Alarm {
+    /// Whether a timer is to be set for `due`: none is that wakes the end earlier.
+    pub(crate) fn sets(&mut self, due: Instant) -> bool {
+        let sets = self.0.is_none_or(|set| due < set);
+        if sets {
+            self.0 = Some(due);
+        }
+        sets
+    }
+
+    /// The timer that was set for `due` has woken the end.
+    pub(crate) fn rings(&mut self, due: Instant) {
+        self.0 = self.0.filter(|set| *set != due);
+    }
 }
 
 /// What the kernel said of a socket.
@@ -174,6 +195,7 @@ impl Live {
             tuple: None,
             introduction: None,
             _slot: slot,
+            alarm: Alarm::default(),
             connecting: false,
             peer_closed: false,
             closed: false,

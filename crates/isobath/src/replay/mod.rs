@@ -38,7 +38,7 @@ pub(crate) mod near;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod quality;
-mod road;
+pub(crate) mod road;
 pub(crate) mod room;
 pub(crate) mod run;
 pub(crate) mod scorecard;

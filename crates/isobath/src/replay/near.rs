@@ -25,8 +25,13 @@ use session::{Client, ClockOffset, Error};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use sys::clock;
 use units::Instant;
+
+/// Exchanges by which the two clocks are compared, and how long these may take: the first waits until all has been told.
+const CLOCK_ROUNDS: u32 = 12;
+const TELLING: Duration = Duration::from_secs(60);
 
 /// Tells the far end what will be played. This must be followed by the run at once.
 ///
@@ -38,7 +43,7 @@ pub(crate) fn agree(
     setup: Setup,
     progress: &dyn Fn(u64),
 ) -> anyhow::Result<ClockOffset> {
-    let (_, clock) = dialogue::agree(client, |_| Opening::Replay(setup))?;
+    client.control.send(&Opening::Replay(setup))?;
     expect_ready(client)?;
     let mut line = Vec::with_capacity(PER_LINE);
     for (number, part) in (0..).zip(&cast.parts) {
@@ -53,6 +58,8 @@ pub(crate) fn agree(
         }
     }
     client.control.send(&Near::Cast(line))?;
+    // As late as can be, since clocks drift.
+    let clock = client.control.measure_clock(CLOCK_ROUNDS, TELLING)?;
     client.control.send(&Near::Go)?;
     expect_ready(client)?;
     Ok(clock)
@@ -103,20 +110,25 @@ pub(crate) fn run(
         let far = Listening {
             client,
             clock,
-            tell,
+            tell: tell.clone(),
             stop: &stop,
+            origin,
             known: vec![false; stage.parts.len()],
         };
         let (heard, broken) = (&done, &lost);
-        scope.spawn(move || match far.listen() {
-            Ok(done) => drop(heard.set(done)),
-            Err(Broken::Far(reason)) => drop(broken.set(reason)),
-            Err(Broken::Record(error)) => drop(broken.set(error.to_string())),
+        scope.spawn(move || {
+            match far.listen() {
+                Ok(done) => drop(heard.set(done)),
+                Err(Broken::Far(reason)) => drop(broken.set(reason)),
+                Err(Broken::Record(error)) => drop(broken.set(error.to_string())),
+            }
+            // Whoever waits for the last news knows then how it ended.
+            drop(tell);
         });
         let sampler = Sampler::new(origin, "client", &cpus);
         let stopped = &stop;
         scope.spawn(move || sampler.run(stopped));
-        Collector::new(context, &stage, record, (origin, &lost), &cpus)?.collect(&news)
+        Collector::new(context, &stage, record, (origin, &lost), &cpus)?.collect(news)
     })?;
     Ok((outcome, done.into_inner()))
 }
@@ -127,6 +139,8 @@ struct Listening<'a> {
     clock: ClockOffset,
     tell: SyncSender<News>,
     stop: &'a AtomicBool,
+    /// The first planned start.
+    origin: Instant,
     /// Connections of which the far end has told.
     known: Vec<bool>,
 }
@@ -140,13 +154,15 @@ impl Listening<'_> {
                 dialogue::say(self.client, &Near::Stop)?;
                 deadline = Some(clock::now() + ANSWER);
             }
+            if deadline.is_some_and(|deadline| clock::now() >= deadline) {
+                return Err(Broken::Far("the server did not stop".to_owned()));
+            }
             match self.client.control.recv(LOOK) {
                 Ok(Far::Told(told)) => self.told(&told),
                 Ok(Far::Done(done)) => return Ok(done),
                 Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
                 Ok(Far::Ready) => return Err(Broken::out_of_turn()),
-                Err(Error::Timeout { .. })
-                    if deadline.is_none_or(|deadline| clock::now() < deadline) => {}
+                Err(Error::Timeout { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -162,8 +178,9 @@ impl Listening<'_> {
             }
         }
         news.heard = told.heard.map(|(octets, at)| {
+            // Nothing was heard before the beginning, nor will be tomorrow.
             let at = self.clock.to_ours(Instant::from_nanos(at));
-            (Host::Server, at, octets)
+            (Host::Server, at.max(self.origin).min(clock::now()), octets)
         });
         // Nobody listens only when the run is over.
         let _ = self.tell.send(news);

@@ -113,6 +113,16 @@ impl Introduced {
     }
 }
 
+/// Whether sockets of this process can have a congestion control.
+///
+/// # Errors
+/// When they cannot, with the ones that there are.
+pub(crate) fn check_congestion(control: &str) -> Result<(), sys::Error> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
+        .map_err(|e| sys::Error::io("make", "a socket", e))?;
+    sys::tcp::set_congestion(&socket, control)
+}
+
 /// A socket for the initiator of `part`, from or to `address`.
 fn socket(
     address: SocketAddr,

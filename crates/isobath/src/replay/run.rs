@@ -106,7 +106,7 @@ pub(crate) fn run(
         let sampler = Sampler::new(origin, "client", &cpus);
         let stopped = &stop;
         scope.spawn(move || sampler.run(stopped));
-        Collector::new(context, &stage, record, (origin, &lost), &cpus)?.collect(&news)
+        Collector::new(context, &stage, record, (origin, &lost), &cpus)?.collect(news)
     })
 }
 

@@ -23,7 +23,7 @@ table! {
         first_byte_ns: Option<u64> => "ns",
         /// When an end last took an octet from its kernel.
         last_byte_ns: Option<u64> => "ns",
-        /// When both ends had closed.
+        /// When both ends had closed, or were cut or broken.
         closed_ns: Option<u64> => "ns",
         /// The host that opened it: `client` or `server`.
         initiator: Label,

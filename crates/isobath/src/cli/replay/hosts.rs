@@ -5,29 +5,31 @@ use super::{Prepared, conclude, new_run, progress, tell};
 use crate::bar;
 use crate::cli::begin::{self, Opened};
 use crate::cli::{Usage, common};
+use crate::dialogue::ANSWER;
 use crate::instrument::between_hosts;
 use crate::replay::cast::{Cast, Host};
 use crate::replay::collector::Context;
+use crate::replay::forecast::Forecast;
 use crate::replay::messages::Setup;
 use crate::replay::plan::Plan;
-use crate::replay::{distance, nanos, near, room};
+use crate::replay::{distance, nanos, near, road, room};
 use anyhow::anyhow;
 use session::{Client, ClockOffset};
+use std::time::Duration;
 use sys::process;
 
 /// What the words to the far end are to the whole, for the progress bar's first part.
 const TELLING: &str = "telling the far end";
 
+/// Exchanges by which the path's round trip is found.
+const CLOCK_ROUNDS: u32 = 5;
+
 /// Plays with `host`.
 pub(super) fn play(args: &Play, host: &str, prepared: Prepared) -> anyhow::Result<u8> {
-    let Prepared {
-        plan,
-        cast,
-        forecast,
-    } = prepared;
-    check(&cast)?;
-    room::check_near(&forecast).map_err(Usage::of)?;
+    let Prepared { plan, mut cast, .. } = prepared;
+    check(&plan, &cast)?;
     let mut client = args.reach.connect(host, None)?;
+    let forecast = forecast(&mut client, &plan, &mut cast)?;
     if plan.add_rtt {
         distance::check(client.peer)?;
     }
@@ -59,8 +61,26 @@ pub(super) fn play(args: &Play, host: &str, prepared: Prepared) -> anyhow::Resul
     Ok(common::exit_status(&run, &ending))
 }
 
-/// Whether this host can open all connections.
-fn check(cast: &Cast) -> anyhow::Result<()> {
+/// What the replay asks of both hosts, over the path's own distance; afterwards the connections of `cast` have what is to be added
+/// to it.
+fn forecast(client: &mut Client, plan: &Plan, cast: &mut Cast) -> anyhow::Result<Forecast> {
+    let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
+    let path = Duration::from_nanos(clock.rtt_ns);
+    if !plan.add_rtt {
+        cast.set_rtts(|_| Duration::ZERO);
+    }
+    cast.set_rtts(|added| added.saturating_add(path));
+    let forecast = Forecast::of(cast, plan.duration.map(|duration| duration.0));
+    cast.set_rtts(|whole| whole.saturating_sub(path));
+    room::check_near(&forecast).map_err(Usage::of)?;
+    Ok(forecast)
+}
+
+/// Whether this host can open all connections as they are wanted.
+fn check(plan: &Plan, cast: &Cast) -> anyhow::Result<()> {
+    if let Some(control) = &plan.congestion_control {
+        road::check_congestion(control).map_err(Usage::of)?;
+    }
     let backwards = cast.parts.iter().any(|part| part.initiator == Host::Server);
     if backwards {
         return Err(Usage::of(anyhow!(

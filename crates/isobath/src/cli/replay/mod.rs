@@ -84,9 +84,6 @@ fn prepare(args: &Play) -> anyhow::Result<Prepared> {
             file.display()
         )));
     }
-    if args.host.is_some() && !plan.add_rtt {
-        cast = cast.without_rtts();
-    }
     plan.forward = forward(&cast);
     let forecast = Forecast::of(&cast, plan.duration.map(|d| d.0));
     Ok(Prepared {

@@ -168,7 +168,7 @@ impl<'a> Engine<'a> {
             let opened = &self.stage.flows.opened;
             if is_client {
                 self.open(number, part, now);
-                self.stage.begun.fetch_add(1, Ordering::Relaxed);
+                self.stage.begun.fetch_add(1, Ordering::Release);
             } else if opened.load(Ordering::Acquire) as usize <= self.next {
                 return;
             } else {
@@ -251,7 +251,7 @@ impl<'a> Engine<'a> {
         {
             self.timers.pop();
             if let Some(live) = self.lives.get_mut(key) {
-                live.wakes(due);
+                live.alarm.rings(due);
                 self.look_after(key);
             }
         }
@@ -355,7 +355,7 @@ impl<'a> Engine<'a> {
             return;
         };
         match live.look_after(part, &self.shared, &mut self.octets) {
-            State::Waits(Some(due)) if live.waits_until(due) => {
+            State::Waits(Some(due)) if live.alarm.sets(due) => {
                 self.timers.push(Reverse((due, key)));
             }
             State::Waits(_) => {}

@@ -1,7 +1,7 @@
 //! One end of one flow, on a socket of the kernel.
 
 use super::super::cast::Part;
-use super::super::live::{End, State};
+use super::super::live::{Alarm, End, State};
 use super::books::Half;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -27,8 +27,7 @@ pub(super) struct Live {
     mouth: Mouth,
     player: DatagramPlayer,
     half: Half,
-    /// The earliest moment for which a timer has been set.
-    timer: Option<Instant>,
+    pub(super) alarm: Alarm,
 }
 
 impl Live {
@@ -37,7 +36,7 @@ impl Live {
             mouth,
             player: DatagramPlayer::new(&part.vector, side),
             half: Half::new(number, side, now),
-            timer: None,
+            alarm: Alarm::default(),
         }
     }
 
@@ -65,20 +64,6 @@ impl Live {
         self.half.datagrams[1] += 1;
         self.half.last_heard = Some(now);
         self.player.handle_heard(&part.vector, turn, octets, now);
-    }
-
-    /// Whether a timer is to be set for `due`: none is that wakes this end earlier.
-    pub(super) fn waits_until(&mut self, due: Instant) -> bool {
-        let sets = self.timer.is_none_or(|timer| due < timer);
-        if sets {
-            self.timer = Some(due);
-        }
-        sets
-    }
-
-    /// The timer that was set for `due` has woken this end.
-    pub(super) fn wakes(&mut self, due: Instant) {
-        self.timer = self.timer.filter(|timer| *timer != due);
     }
 
     /// Does all that can be done now, with `octets` to say.

@@ -12,6 +12,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 use units::Rate;
 
+/// What comes later has no part in the figures by second: no replay takes two days, and a damaged record must not take all memory.
+const MOST_SECONDS: usize = 172_800;
+
 /// Figures in the making.
 pub(crate) struct Figures {
     connections: Connections,
@@ -158,7 +161,9 @@ impl Figures {
             "refused" => &mut counts.refused,
             _ => &mut counts.unfinished,
         } += 1;
-        self.bytes.sent += row.received_by_acceptor + row.received_by_initiator;
+        for octets in [row.received_by_acceptor, row.received_by_initiator] {
+            self.bytes.sent = self.bytes.sent.saturating_add(octets);
+        }
         let ms = |from: u64, to: u64| to.saturating_sub(from) as f64 / 1e6;
         if let Some(started) = row.started_ns {
             self.lateness.push(ms(row.planned_ns, started));
@@ -215,6 +220,9 @@ impl Figures {
         let forward = self.forward.name();
         for row in rows.offered.iter().filter(|row| row.direction == forward) {
             let bin = usize::try_from(row.t_ns / 1_000_000).unwrap_or(usize::MAX);
+            if bin / 1_000 >= MOST_SECONDS {
+                continue;
+            }
             if self.offered.len() <= bin {
                 self.offered.resize(bin + 1, 0.0);
             }
@@ -286,11 +294,14 @@ impl Figures {
 /// Adds `figures` to those of the second in which `t_ns` lies.
 fn add(seconds: &mut Vec<[u64; 2]>, t_ns: u64, figures: [u64; 2]) {
     let second = usize::try_from(t_ns / 1_000_000_000).unwrap_or(usize::MAX);
+    if second >= MOST_SECONDS {
+        return;
+    }
     if seconds.len() <= second {
         seconds.resize(second + 1, [0; 2]);
     }
     for (sum, figure) in seconds[second].iter_mut().zip(figures) {
-        *sum += figure;
+        *sum = sum.saturating_add(figure);
     }
 }
 
