@@ -420,3 +420,22 @@ fn binding_window(part: &Part, side: Side) -> Option<u32> {
     let heard = part.vector.body.bytes(side.other());
     (window > 0 && heard > u64::from(window)).then_some(window)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_is_set_once_for_a_moment_and_again_for_an_earlier_one() {
+        let at = Instant::from_nanos;
+        let mut alarm = Alarm::default();
+        assert!(alarm.sets(at(50)));
+        assert!(!alarm.sets(at(50)) && !alarm.sets(at(60)));
+        assert!(alarm.sets(at(40)));
+        // The one for 50 is still there, and does no harm.
+        alarm.rings(at(40));
+        assert!(alarm.sets(at(60)));
+        alarm.rings(at(50));
+        assert!(!alarm.sets(at(60)));
+    }
+}

@@ -167,3 +167,25 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
     let cov = arrivals.cov_1s.unwrap();
     assert!((cov - f64::sqrt(21.0) / 4.0).abs() < 1e-9, "{cov}");
 }
+
+#[test]
+fn a_damaged_record_does_not_take_all_memory() {
+    let mut figures = Figures::new(&plan(), &Cast::default());
+    figures.goodput(&[Goodput {
+        t_ns: u64::MAX,
+        host: "server".into(),
+        bytes: u64::MAX,
+    }]);
+    figures.monitors(&Rows {
+        offered: vec![Offered {
+            t_ns: u64::MAX,
+            link: "a-b".into(),
+            direction: "down".into(),
+            packets: 1,
+            bytes: 1,
+        }],
+        ..Rows::default()
+    });
+    let summary = figures.summary(&plan(), Duration::from_secs(9), None, Vec::new());
+    assert!(summary.goodput_mbps.forward.abs() < 1e-9 && summary.arrivals.is_none());
+}
