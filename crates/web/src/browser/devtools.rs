@@ -28,7 +28,7 @@ const QUEUE: usize = 1024;
 /// Events put aside while an answer is awaited; the oldest are dropped beyond.
 const MAX_ASIDE: usize = 16_384;
 /// How long Chromium may take to answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The line to a browser.
 #[derive(Debug)]
