@@ -25,7 +25,7 @@
 //!
 //! Packets of applications that travel inside probes do not compete with them, so a train finds more than is left beside
 //! these applications. Papageorgiou 2011, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
-//! [`Estimate::competing`] has both.
+//! [`Estimate::competing_bps`] has both.
 
 mod fleet;
 mod search;
