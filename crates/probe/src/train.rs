@@ -20,6 +20,8 @@ pub struct Probe {
     pub octets: u32,
     /// Time since the probe before it left; of no meaning for the first.
     pub gap: Duration,
+    /// Whether it may carry a packet of an application instead of padding.
+    pub may_carry: bool,
 }
 
 /// Probes that are sent together.
@@ -27,14 +29,30 @@ pub struct Probe {
 pub struct Train {
     /// In the order in which they leave.
     pub probes: Vec<Probe>,
+    /// Whether the receiver is to send each one back at once, as long as it is.
+    pub echo: bool,
 }
 
 impl Train {
     /// `count` probes of `octets` each, `gap` apart.
     pub fn periodic(count: usize, octets: u32, gap: Duration) -> Self {
         Self {
-            probes: vec![Probe { octets, gap }; count],
+            probes: vec![
+                Probe {
+                    octets,
+                    gap,
+                    may_carry: true
+                };
+                count
+            ],
+            echo: false,
         }
+    }
+
+    /// The same, of which the receiver sends each probe back.
+    #[must_use]
+    pub fn echoed(self) -> Self {
+        Self { echo: true, ..self }
     }
 
     /// From the first probe to the last.
@@ -59,14 +77,42 @@ pub struct Arrival {
     pub sent_ns: u64,
     /// When it arrived, on the receiver's, which may differ from it in time.
     pub arrived_ns: u64,
+    /// Its way back, where the train was to be echoed; an echo that was lost leaves no trace of its probe.
+    pub back: Option<Back>,
+}
+
+/// The way back of a probe.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Back {
+    /// When the receiver sent it back, on its clock.
+    pub left_ns: u64,
+    /// When it was back, on the sender's clock.
+    pub returned_ns: u64,
 }
 
 impl Arrival {
     /// Its one-way delay, in nanoseconds; all of a train are off by the same offset of the two clocks.
     pub fn delay_ns(&self) -> i64 {
-        let delay = i128::from(self.arrived_ns) - i128::from(self.sent_ns);
-        i64::try_from(delay).unwrap_or(if delay < 0 { i64::MIN } else { i64::MAX })
+        difference(self.arrived_ns, self.sent_ns)
     }
+
+    /// The way back's one-way delay in nanoseconds, off by the same offset with the other sign; none without an echo.
+    pub fn back_ns(&self) -> Option<i64> {
+        let back = self.back?;
+        Some(difference(back.returned_ns, back.left_ns))
+    }
+
+    /// Time on the way there and back, in nanoseconds, without what the receiver took; none without an echo.
+    pub fn round_trip_ns(&self) -> Option<i64> {
+        Some(self.delay_ns().saturating_add(self.back_ns()?))
+    }
+}
+
+/// `later - earlier` of two clocks, which may be decades apart.
+fn difference(later: u64, earlier: u64) -> i64 {
+    let difference = i128::from(later) - i128::from(earlier);
+    let bound = if difference < 0 { i64::MIN } else { i64::MAX };
+    i64::try_from(difference).unwrap_or(bound)
 }
 
 /// Packets of applications that were carried inside probes instead of beside them (Papageorgiou 2011, Table 3.1).
@@ -148,6 +194,7 @@ mod tests {
             number,
             sent_ns: 5,
             arrived_ns: 3,
+            back: None,
         };
         let passage = Passage {
             sent: 4,
@@ -163,5 +210,19 @@ mod tests {
         assert_eq!(passage.competing(), Rate::from_bps(1_000_000));
         assert_eq!(arrival(0).delay_ns(), -2);
         assert_eq!(Passage::default().loss().to_bits(), 0);
+    }
+
+    #[test]
+    fn a_round_trip_knows_neither_the_offset_of_the_clocks_nor_the_time_at_the_receiver() {
+        let arrival = Arrival {
+            number: 0,
+            sent_ns: 1_000_000,
+            arrived_ns: 77_003_000,
+            back: Some(Back {
+                left_ns: 77_010_000,
+                returned_ns: 1_012_000,
+            }),
+        };
+        assert_eq!(arrival.round_trip_ns(), Some(3_000 + 2_000));
     }
 }

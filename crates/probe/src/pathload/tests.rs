@@ -37,6 +37,7 @@ impl Link {
                 number,
                 sent_ns,
                 arrived_ns: sent_ns + delay_ns + 77_000_000_000,
+                back: None,
             });
         }
         Passage {

@@ -108,6 +108,7 @@ mod tests {
                 number,
                 sent_ns,
                 arrived_ns: sent_ns.saturating_add_signed(delay_us * 1_000),
+                back: None,
             }
         });
         let arrivals: Vec<_> = arrivals.collect();
