@@ -149,6 +149,13 @@ impl Passage {
         (1.0 - arrived / f64::from(self.sent)).max(0.0)
     }
 
+    /// From the first arrival to the last; zero when fewer than two came.
+    pub fn span(&self) -> Duration {
+        let ends = self.arrivals.first().zip(self.arrivals.last());
+        let span = ends.map(|(first, last)| last.arrived_ns.saturating_sub(first.arrived_ns));
+        Duration::from_nanos(span.unwrap_or(0))
+    }
+
     /// Rate of the riders that would have competed with the train; none when there were none.
     pub fn competing(&self) -> Option<Rate> {
         Rate::from_transfer(self.riders.competing_octets, self.lasted)

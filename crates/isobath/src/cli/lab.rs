@@ -211,6 +211,19 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
+/// The lab of this name, in which one of its nodes measures towards another: those that were asked for, or its own.
+///
+/// # Errors
+///
+/// When there is no such lab or node, or it cannot be brought up.
+pub(super) fn between(name: &str, ends: [Option<&str>; 2], seed: u64) -> anyhow::Result<Network> {
+    let mut topology = profiles::find(name).map_err(Usage::of)?;
+    if ends.iter().any(Option::is_some) {
+        topology = topology.between(ends).map_err(Usage::of)?;
+    }
+    Ok(Network::up(topology, seed)?)
+}
+
 /// Moves the calling thread (and those it will start) to the client host of a lab.
 ///
 /// # Errors

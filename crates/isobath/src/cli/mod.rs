@@ -6,6 +6,7 @@ mod btc;
 mod calibrate;
 mod common;
 mod compare;
+mod estimate;
 mod experiment;
 mod export;
 mod generate;
@@ -55,6 +56,8 @@ enum Verb {
     Btc(btc::Args),
     /// Test whether a path will carry an application at its rate over its round trip: the tests of RFC 8337.
     Mbm(Box<mbm::Args>),
+    /// Find one property of a path by trains of probes: delay, loss, capacity, what is left of it, its bottleneck.
+    Estimate(estimate::Args),
     /// The same measurements in virtual time, over a path that options describe.
     #[command(subcommand)]
     Sim(sim::Verb),
@@ -139,6 +142,7 @@ impl Verb {
             Self::Rrul(_) => "rrul",
             Self::Btc(_) => "btc",
             Self::Mbm(_) => "mbm",
+            Self::Estimate(_) => "estimate",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Trace(_) => "trace",
@@ -160,6 +164,7 @@ impl Verb {
             Self::Rrul(args) => rrul::run(&args),
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),
+            Self::Estimate(args) => estimate::run(&args),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Trace(verb) => trace::run(&verb),

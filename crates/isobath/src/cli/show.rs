@@ -94,6 +94,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             run,
             &serde_json::from_value(summary)?,
         )),
+        "estimate" => Ok(crate::estimate::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
         calibrate::TEST => Ok(calibrate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,

@@ -1,6 +1,7 @@
 //! What each end knows of a test when it is over.
 
 use super::tcp::TcpBooks;
+use crate::link::Quality;
 use mbm::loss::{Counts, LossReport};
 use mbm::stream::{PatternReport, Round, ScanReport};
 use mbm::verdict::{TestFigures, Verdict};
@@ -38,19 +39,4 @@ pub(crate) struct ReceiverBooks {
     /// What became of all packets.
     pub(crate) loss: LossReport,
     pub(crate) quality: Quality,
-}
-
-/// How good the instrument was at one end of a test.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Quality {
-    /// From a datagram's arrival, by the kernel's stamp, to its being looked at.
-    pub(crate) late_us: Option<Distribution>,
-    /// Datagrams that were not taken: no form, a wrong tag, another test's.
-    pub(crate) refused: u64,
-    /// Datagrams that found the socket's buffer full: they count as lost, and the path did not lose them.
-    pub(crate) overflows: u64,
-    /// Whether the wall clock, by which the kernel stamps, was set.
-    pub(crate) clock_stepped: bool,
-    /// Packets whose rows are not in the record.
-    pub(crate) rows_left_out: u64,
 }

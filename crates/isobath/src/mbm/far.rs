@@ -4,16 +4,17 @@
 //! ([`crate::btc::far`]): nothing is sent to an address that has not asked for it. How fast is the target's rate, which the
 //! session's limit of datagrams bounds.
 
-use super::link::{Link, Terms};
 use super::messages::{Done, Far, FarBooks, Near, Passed, ROWS_PER_LINE, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiving, sending};
 use crate::btc::plan::Direction;
+use crate::link::{Link, Terms};
 use crate::rrul::far::Equipment;
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::HELLO;
 use mbm::loss::Counts;
+use session::wire::Kind;
 use session::{Control, Error, Session};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -142,6 +143,7 @@ impl Run<'_> {
         let terms = Terms {
             session: self.session.id,
             stream,
+            kind: Kind::OneWay,
             key_out: keys.to_client,
             key_in: keys.to_server,
             class: self.plan.class(),

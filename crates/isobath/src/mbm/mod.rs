@@ -7,12 +7,11 @@
 //! The packets are datagrams, or ([`tcp`]) segments of the kernel's TCP.
 //!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
-//! the two ends of a test ([`sending`], [`receiving`], over a [`link`]) -> their books ([`books`]) -> [`summary`] ->
+//! the two ends of a test ([`sending`], [`receiving`], over a [`crate::link`]) -> their books ([`books`]) -> [`summary`] ->
 //! [`scorecard`].
 
 pub(crate) mod books;
 pub(crate) mod far;
-mod link;
 pub(crate) mod messages;
 pub(crate) mod plan;
 pub(crate) mod quality;

@@ -90,7 +90,7 @@ impl Plan {
         if self.carrier == Carrier::Tcp {
             self.check_tcp()?;
         }
-        let (mtu, least) = (self.target.mtu(), super::link::SHORTEST + HEADERS[1]);
+        let (mtu, least) = (self.target.mtu(), super::report::SHORTEST + HEADERS[1]);
         if mtu < least {
             return Err(format!(
                 "packets of {mtu} octets are too short for a measurement - use --mtu {least} or more"

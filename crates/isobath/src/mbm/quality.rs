@@ -1,9 +1,9 @@
 //! How good the instrument was, whether the run says anything about the path, and what its reader should beware of.
 
-use super::books::Quality;
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
 use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
+use crate::link::Quality;
 use crate::remarks::List;
 use crate::rrul::run::Ending;
 use mbm::diagnostic::Decider;

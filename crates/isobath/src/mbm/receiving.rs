@@ -1,9 +1,10 @@
 //! The receiving end of a test: keeps the books of what arrived and reports them, until it is told that the test is over.
 
-use super::books::{Quality, ReceiverBooks};
-use super::link::{Link, expand};
+use super::books::ReceiverBooks;
 use super::plan::Plan;
 use super::report::Totals;
+use crate::link::Quality;
+use crate::link::{Link, expand};
 use mbm::loss::{Arrival, Ledger, LossReport};
 use mbm::stream::Stream;
 use session::wire::{Kind, Probe, Receipt};
@@ -130,7 +131,7 @@ impl Receiving<'_> {
 
     fn report(&mut self, probe: &Probe, receipt: &Receipt) -> Result<(), Error> {
         let totals = self.totals();
-        self.link.send_report(probe, receipt, totals)?;
+        self.link.send_reply(probe, receipt, &totals.emit())?;
         self.reported = totals;
         Ok(())
     }

@@ -13,8 +13,9 @@ use session::wire::Probe;
 
 /// Octets of the totals.
 const TOTALS: usize = 40;
-/// Octets of a report.
-pub(super) const LEN: usize = Probe::LEN + TOTALS;
+/// Octets of the shortest datagram: a packet is no shorter than its report.
+pub(super) const SHORTEST: u32 = 96;
+const _: () = assert!(Probe::LEN + TOTALS == SHORTEST as usize);
 /// A clock was set since the stream began.
 const STEPPED: u64 = 1;
 
@@ -28,13 +29,15 @@ pub(super) struct Totals {
 
 impl Totals {
     /// The payload.
-    pub(super) fn emit(self, payload: &mut [u8; TOTALS]) {
+    pub(super) fn emit(self) -> [u8; TOTALS] {
+        let mut payload = [0; TOTALS];
         let flags = if self.clock_stepped { STEPPED } else { 0 };
         let Counts { packets, lost, ce } = self.settled;
         let numbers = [self.arrived, packets, lost, ce, flags];
         for (octets, number) in payload.chunks_exact_mut(8).zip(numbers) {
             octets.copy_from_slice(&number.to_be_bytes());
         }
+        payload
     }
 
     /// What a payload says; `None` for one that is too short or cannot be true.
@@ -65,9 +68,7 @@ mod tests {
         fn totals_survive_the_wire(arrived: u64, packets: u64, clock_stepped: bool) {
             let settled = Counts { packets, lost: packets / 3, ce: packets / 5 };
             let totals = Totals { arrived, settled, clock_stepped };
-            let mut payload = [0; TOTALS];
-            totals.emit(&mut payload);
-            prop_assert_eq!(Totals::parse(&payload), Some(totals));
+            prop_assert_eq!(Totals::parse(&totals.emit()), Some(totals));
         }
 
         #[test]

@@ -9,7 +9,6 @@ mod trip;
 pub(super) use ends::Halves;
 
 use super::books::{ReceiverBooks, SenderBooks};
-use super::link::{Link, Terms};
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::tables::Arrival;
@@ -18,6 +17,7 @@ use crate::btc::plan::Direction;
 use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
 use crate::hello;
 use crate::instrument::Cpus;
+use crate::link::{Link, Terms};
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
@@ -27,7 +27,7 @@ use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use record::RecordWriter;
 use record::tables::Cpu;
-use session::wire::Probe;
+use session::wire::{Kind, Probe};
 use session::{Client, ClockOffset};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -254,6 +254,7 @@ impl Run<'_> {
         Terms {
             session: self.client.dialer.session(),
             stream,
+            kind: Kind::OneWay,
             key_out: keys.to_server,
             key_in: keys.to_client,
             class: self.context.plan.class(),

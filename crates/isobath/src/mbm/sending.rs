@@ -4,12 +4,12 @@
 //! wait, asleep until shortly before the next departure and spinning for the rest.
 
 use super::books::SenderBooks;
-use super::link::{Link, expand};
 use super::messages::Passed;
 use super::plan::Plan;
 use super::report::Totals;
 use super::spans::Spans;
 use crate::btc::thinned::Thinned;
+use crate::link::{Link, expand};
 use mbm::diagnostic::{AqmLimits, Decider, QueueLimits, Test, judge_rounds, judge_scan};
 use mbm::loss::Counts;
 use mbm::stream::{Ack, Keeping, Stream};

@@ -5,7 +5,7 @@ mod responder;
 
 use crate::rrul::far::{self, Equipment};
 use crate::rrul::messages::Setup;
-use crate::{btc, mbm, replay};
+use crate::{btc, estimate, mbm, replay};
 use mailbox::Mailboxes;
 use responder::Responder;
 use serde::Deserialize;
@@ -98,6 +98,8 @@ impl Drop for StopOnDrop<'_> {
 enum Opening {
     /// Bulk transfers.
     Btc(btc::messages::Setup),
+    /// Trains of probes.
+    Estimate(estimate::messages::Setup),
     /// Tests of model based metrics.
     Mbm(Box<mbm::messages::Setup>),
     /// Connections of a trace.
@@ -114,6 +116,9 @@ impl Service for Measurements {
         // Whatever goes wrong with one client is that client's to report.
         let _ = match control.recv(SETUP) {
             Ok(Opening::Btc(setup)) => btc::far::serve(&mut control, &session, setup, &self.0),
+            Ok(Opening::Estimate(setup)) => {
+                estimate::far::serve(&mut control, &session, &setup, &self.0)
+            }
             Ok(Opening::Mbm(setup)) => mbm::far::serve(&mut control, &session, &setup, &self.0),
             Ok(Opening::Replay(setup)) => replay::far::serve(&mut control, &session, &setup),
             Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),

@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::trend::Trend;
-use crate::train::Passage;
+use crate::train::{Passage, Train};
 use std::time::Duration;
 
 /// The share of streams that must agree.
@@ -11,7 +11,8 @@ const AGREEMENT: f64 = 0.7;
 const MUCH_LOST: f64 = 0.1;
 /// Half of the streams may lose this much and no more.
 const SOME_LOST: f64 = 0.03;
-/// A stream whose sender took that much longer or less long than planned is not counted.
+/// A stream that lasted that much longer or less long than planned, or that stood still or ran for such a part of it, is not
+/// counted: the sender was interrupted.
 const UNTIMED: f64 = 0.05;
 
 /// Those of a fleet; as many streams as it has may be sent again because they were not counted.
@@ -41,9 +42,9 @@ impl Fleet {
         }
     }
 
-    /// Takes what came of a stream that was to last so long.
-    pub(super) fn enter(&mut self, passage: &Passage, planned: Duration) -> Result<(), Untimed> {
-        if is_untimed(passage.lasted, planned) {
+    /// Takes what came of a stream.
+    pub(super) fn enter(&mut self, passage: &Passage, stream: &Train) -> Result<(), Untimed> {
+        if is_untimed(passage, stream) {
             self.untimed += 1;
             return if self.untimed > self.streams {
                 Err(Untimed)
@@ -60,25 +61,26 @@ impl Fleet {
         Ok(())
     }
 
-    /// What they say, once they do.
+    /// What they say, once they do: as soon as those that are left cannot change it.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         if self.overloaded || self.lossy * 2 > self.streams {
             return Some(Verdict::Above);
         }
-        if self.trends.len() < self.streams {
-            return None;
-        }
-        let share = |wanted| {
+        let count = |wanted| {
             let agree = self.trends.iter().filter(|trend| **trend == wanted);
-            agree.count() as f64 / self.streams.max(1) as f64
+            agree.count() as f64
         };
-        Some(if share(Trend::Rising) >= AGREEMENT {
-            Verdict::Above
-        } else if share(Trend::Level) >= AGREEMENT {
-            Verdict::Below
+        let enough = AGREEMENT * self.streams as f64;
+        let left = self.streams.saturating_sub(self.trends.len()) as f64;
+        let (rising, level) = (count(Trend::Rising), count(Trend::Level));
+        if rising >= enough {
+            Some(Verdict::Above)
+        } else if level >= enough {
+            Some(Verdict::Below)
         } else {
-            Verdict::Grey
-        })
+            // Nor can those that are left make it one of the two.
+            (rising.max(level) + left < enough).then_some(Verdict::Grey)
+        }
     }
 
     /// Rate of riders that would have competed with the last stream, and with all on average, in bit/s.
@@ -89,8 +91,15 @@ impl Fleet {
     }
 }
 
-/// Whether a stream lasted another time than it was to.
-fn is_untimed(lasted: Duration, planned: Duration) -> bool {
-    let off = lasted.as_secs_f64() - planned.as_secs_f64();
-    off.abs() > UNTIMED * planned.as_secs_f64()
+/// Whether a stream left at other times than it was to.
+fn is_untimed(passage: &Passage, stream: &Train) -> bool {
+    let planned = stream.duration();
+    let most = planned.mul_f64(UNTIMED);
+    let gap = stream.probes.first().map_or(planned, |probe| probe.gap);
+    let neighbours = passage.arrivals.windows(2);
+    let mut gaps = neighbours
+        .filter(|pair| pair[1].number == pair[0].number.saturating_add(1))
+        .map(|pair| pair[1].sent_ns.saturating_sub(pair[0].sent_ns));
+    passage.lasted.abs_diff(planned) > most
+        || gaps.any(|left| Duration::from_nanos(left).abs_diff(gap) > most)
 }

@@ -14,7 +14,8 @@
 //! - A **fleet**: 12 streams of one rate, with pauses in which queues empty again. Seven tenths of them must agree; else the rate
 //!   is *grey*: what is available went from below it to above it, or back, while the fleet lasted. A fleet that loses many
 //!   packets is above it.
-//! - A **search**: rates are doubled until a fleet is above, then halved between the bounds, on both sides of a grey region.
+//! - A **search**: it begins at the rate at which a train arrives that left at once (about what a greedy sender would get), goes up by
+//!   doubling while fleets are below, then halves between the bounds, on both sides of a grey region.
 //!
 //! Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with TCP throughput",
 //! IEEE/ACM Transactions on Networking 11(4), 2003, and their tool, version 1.3, whose constants these are. Between two streams the tool waits a round
@@ -64,8 +65,10 @@ pub struct Options {
     pub least_gap: Duration,
     /// Octets of the smallest and of the largest packet, IP header included.
     pub octets: [u32; 2],
-    /// The rate of the first fleet.
-    pub first: Rate,
+    /// The rate of the first fleet; none for that at which a train of the largest packets arrives that left at once.
+    pub first: Option<Rate>,
+    /// No stream is faster than this.
+    pub most: Rate,
     /// How exactly: width of what remains unknown, as a share of the rate.
     pub resolution: f64,
     /// Fleets after which is told what is known.
@@ -81,22 +84,42 @@ impl Default for Options {
             pause: Pause::Slow,
             least_gap: Duration::from_micros(20),
             octets: [200, 1_500],
-            first: FIRST,
+            first: None,
+            most: MOST,
             resolution: 0.05,
             most_fleets: 60,
         }
     }
 }
 
-const FIRST: Rate = match Rate::from_bps(1_000_000) {
-    Some(rate) => rate,
-    None => unreachable!(),
-};
+/// Where the search begins when not even a train arrives.
+const FIRST: Rate = bps(1_000_000);
+/// Packets of the train that comes before the search.
+const OPENING: usize = 48;
+const MOST: Rate = bps(10_000_000_000);
+
+const fn bps(bits: u64) -> Rate {
+    match Rate::from_bps(bits) {
+        Some(rate) => rate,
+        None => unreachable!(),
+    }
+}
 
 impl Options {
     /// The highest rate that a stream can have, in bit/s.
-    fn most(&self) -> f64 {
-        bits(self.octets[1]) / self.least_gap.as_secs_f64().max(1e-9)
+    fn fastest(&self) -> f64 {
+        let kept = bits(self.octets[1]) / self.least_gap.as_secs_f64().max(1e-9);
+        kept.min(self.most.as_bps() as f64)
+    }
+
+    /// What comes before the search. Riders would be lost with it.
+    fn opening(&self) -> Train {
+        let mut train = Train::periodic(OPENING, self.octets[1], Duration::ZERO);
+        train
+            .probes
+            .iter_mut()
+            .for_each(|probe| probe.may_carry = false);
+        train
     }
 
     /// A stream of `rate` bit/s: the shortest gap that its smallest packet allows.
@@ -112,6 +135,13 @@ impl Options {
         let gap = Duration::from_secs_f64((bits(octets) / rate).min(1.0));
         Train::periodic(self.probes, octets, gap)
     }
+}
+
+/// The rate at which packets of `octets` arrived, in bit/s; none when that cannot be told.
+fn arrival_rate(passage: &Passage, octets: u32) -> Option<f64> {
+    let span = passage.span().as_secs_f64();
+    let packets = passage.arrivals.len().saturating_sub(1);
+    (span > 0.0).then(|| packets as f64 * bits(octets) / span)
 }
 
 fn bits(octets: u32) -> f64 {
@@ -131,7 +161,7 @@ enum Verdict {
 pub enum Outcome {
     /// The available bandwidth lies within the range.
     Conclusive,
-    /// It varied within the range while it was measured.
+    /// It varied within the range while it was measured, by more than the resolution.
     Grey,
     /// It is at least the range's lower end, the highest rate that could be sent.
     AtLeast,
@@ -165,7 +195,8 @@ pub struct Estimate {
 #[derive(Clone, Debug)]
 pub struct Pathload {
     options: Options,
-    search: Search,
+    /// None before the first train.
+    search: Option<Search>,
     fleet: Fleet,
     fleets: u32,
     ready: Instant,
@@ -178,8 +209,9 @@ pub struct Pathload {
 impl Pathload {
     /// Begins at `now`.
     pub fn new(options: Options, now: Instant) -> Self {
+        let first = options.first.map(|first| first.as_bps() as f64);
         Self {
-            search: Search::new(options.first.as_bps() as f64, options.most()),
+            search: first.map(|first| Search::new(first, options.fastest())),
             fleet: Fleet::new(options.streams),
             fleets: 0,
             ready: now,
@@ -189,6 +221,13 @@ impl Pathload {
             done: None,
             options,
         }
+    }
+
+    /// The first train is over: the search begins at its rate.
+    fn opened(&mut self, passage: &Passage) {
+        let octets = self.options.octets[1];
+        let first = arrival_rate(passage, octets).unwrap_or(FIRST.as_bps() as f64);
+        self.search = Some(Search::new(first, self.options.fastest()));
     }
 
     fn conclude(&mut self, outcome: Outcome, range: search::Range) {
@@ -206,16 +245,20 @@ impl Pathload {
     /// A fleet is over.
     fn judged(&mut self, verdict: Verdict) {
         self.fleets += 1;
-        self.search.enter(verdict);
-        if let Some(range) = self.search.advance(self.options.resolution) {
+        let Some(search) = &mut self.search else {
+            return;
+        };
+        search.enter(verdict);
+        let resolution = self.options.resolution;
+        if let Some(range) = search.advance(resolution) {
             let outcome = match range.grey {
                 _ if range.low >= range.high => Outcome::AtLeast,
-                Some(_) => Outcome::Grey,
-                None => Outcome::Conclusive,
+                Some([low, high]) if high - low > resolution * high => Outcome::Grey,
+                _ => Outcome::Conclusive,
             };
             self.conclude(outcome, range);
         } else if self.fleets >= self.options.most_fleets {
-            let range = self.search.known();
+            let range = search.known();
             self.conclude(Outcome::Unfinished, range);
         } else {
             self.fleet = Fleet::new(self.options.streams);
@@ -230,7 +273,10 @@ impl Estimator for Pathload {
         if let Some(estimate) = self.done {
             return Step::Done(estimate);
         }
-        self.sent = self.options.stream(self.search.rate());
+        self.sent = match &self.search {
+            Some(search) => self.options.stream(search.rate()),
+            None => self.options.opening(),
+        };
         Step::Train(self.sent.clone(), self.ready)
     }
 
@@ -238,13 +284,20 @@ impl Estimator for Pathload {
         self.streams += 1;
         self.octets = self.octets.saturating_add(self.sent.octets());
         let planned = self.sent.duration();
+        let Some(search) = &self.search else {
+            self.ready = match self.options.pause {
+                Pause::Slow => now + passage.span() * 9,
+                Pause::Fast => now,
+            };
+            return self.opened(passage);
+        };
+        let known = search.known();
         self.ready = match self.options.pause {
             Pause::Slow => now + planned * 9,
             Pause::Fast => now,
         };
-        if self.fleet.enter(passage, planned).is_err() {
-            let range = self.search.known();
-            self.conclude(Outcome::Untimed, range);
+        if self.fleet.enter(passage, &self.sent).is_err() {
+            self.conclude(Outcome::Untimed, known);
         } else if let Some(verdict) = self.fleet.verdict() {
             self.judged(verdict);
         }

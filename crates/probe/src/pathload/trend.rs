@@ -6,6 +6,8 @@ use crate::train::{Arrival, Passage};
 /// them thresholds of PCT and PDT).
 const PCT: [f64; 2] = [0.66, 0.54];
 const PDT: [f64; 2] = [0.55, 0.45];
+/// The standard error of a median of n, times the root of n, in interquartile ranges of what it is the median of (normal).
+const MEDIAN_ERROR: f64 = 1.253 / 1.349;
 /// The fewest groups by which anything can be told.
 const LEAST_GROUPS: usize = 5;
 
@@ -36,8 +38,8 @@ impl Trend {
     pub fn of(passage: &Passage) -> Self {
         let delays = passage.arrivals.iter().map(Arrival::delay_ns);
         let delays: Vec<i64> = delays.collect();
-        let medians = medians(&delays);
-        match (pct(&medians), pdt(&medians)) {
+        let (medians, noise) = medians(&delays);
+        match (pct(&medians, noise), pdt(&medians)) {
             (Some(pct), Some(pdt)) => Self::both(judge(pct, PCT), judge(pdt, PDT)),
             _ => Self::Unclear,
         }
@@ -58,27 +60,34 @@ impl Trend {
 }
 
 /// The median delay of each of about `sqrt(K)` groups of neighbours: single probes that were held up count for nothing. In
-/// nanoseconds above the least, so that no offset of clocks costs precision.
-fn medians(delays: &[i64]) -> Vec<f64> {
+/// nanoseconds above the least, so that no offset of clocks costs precision. With them the noise of one of them: what the
+/// delays within most groups scatter about it.
+fn medians(delays: &[i64]) -> (Vec<f64>, f64) {
     let size = delays.len().isqrt().max(1);
     let Some(least) = delays.iter().min() else {
-        return Vec::new();
+        return (Vec::new(), 0.0);
     };
     let above = |delay: &i64| i128::from(*delay) - i128::from(*least);
-    let mut medians = Vec::new();
+    let (mut medians, mut spreads) = (Vec::new(), Vec::new());
     for group in delays.chunks_exact(size) {
         let mut group: Vec<f64> = group.iter().map(|delay| above(delay) as f64).collect();
         group.sort_unstable_by(f64::total_cmp);
         medians.extend(stats::quantile(&group, 0.5));
+        let quartiles = stats::quantile(&group, 0.75).zip(stats::quantile(&group, 0.25));
+        spreads.extend(quartiles.map(|(high, low)| high - low));
     }
-    medians
+    spreads.sort_unstable_by(f64::total_cmp);
+    let spread = stats::quantile(&spreads, 0.5).unwrap_or(0.0);
+    (medians, spread * MEDIAN_ERROR / (size as f64).sqrt())
 }
 
-/// The share of groups that are later than the one before: near 1 when delays rise throughout, 0.5 when they do not change
-/// (*pairwise comparison test*).
-fn pct(medians: &[f64]) -> Option<f64> {
+/// The share of groups that are later than the one before by more than noise: near 1 when delays rise throughout (*pairwise
+/// comparison test*). The paper counts every rise, so that half of the pairs do where nothing changes; its hosts told time in
+/// microseconds, and most of these were ties.
+fn pct(medians: &[f64], noise: f64) -> Option<f64> {
     let pairs = medians.windows(2);
-    let rises = pairs.clone().filter(|pair| pair[1] > pair[0]).count();
+    let rises = pairs.clone().filter(|pair| pair[1] - pair[0] > noise);
+    let rises = rises.count();
     (medians.len() >= LEAST_GROUPS).then(|| rises as f64 / pairs.len() as f64)
 }
 
@@ -137,6 +146,27 @@ mod tests {
         // Up in two groups, down in two, and so on: half of the pairs rise, and nothing is left at the end.
         let wave = [0, 40, 80, 40].into_iter().flat_map(|delay| [delay; 10]);
         assert_eq!(Trend::of(&passage(wave.cycle().take(100))), Trend::Level);
+    }
+
+    #[test]
+    fn noise_of_the_clocks_is_no_trend() {
+        let mut chance = stats::random::SplitMix64::new(7);
+        let mut streams = |rise_us: f64| {
+            let mut stream = || {
+                let mut delay = |i: i64| rise_us * i as f64 / 100.0 + 40.0 * chance.unit();
+                #[expect(clippy::cast_possible_truncation, reason = "some microseconds")]
+                let delays: Vec<_> = (0..100).map(|i| delay(i) as i64).collect();
+                Trend::of(&passage(delays))
+            };
+            let trends: Vec<_> = (0..1_000).map(|_| stream()).collect();
+            let count = |wanted| trends.iter().filter(|trend| **trend == wanted).count();
+            (count(Trend::Level), count(Trend::Rising))
+        };
+        // 40 us of noise on delays that do not change, and that rise by five times as much.
+        let (level, rising) = streams(0.0);
+        assert!(level > 900 && rising < 10, "{level} {rising}");
+        let (level, rising) = streams(200.0);
+        assert!(level == 0 && rising > 990, "{level} {rising}");
     }
 
     #[test]

@@ -13,13 +13,13 @@ pub(crate) use args::Args;
 pub(super) use parts::composed;
 
 use super::begin::{self, Opened};
-use super::lab::Far;
-use super::{INTERRUPTED, Usage, common, print};
+use super::lab::{Far, between};
+use super::{INTERRUPTED, common, print};
 use crate::mbm::run::{self, Context, Outcome};
 use crate::mbm::{Plan, quality, scorecard, summary};
 use args::{Measure, Verb};
 use jiff::Timestamp;
-use lab::{Network, profiles};
+use lab::Network;
 use mbm::target::NamedTarget;
 use record::{Run, Status, Verdict};
 use serde_json::json;
@@ -59,7 +59,9 @@ fn measure(args: &Measure) -> anyhow::Result<u8> {
         return monitor::run(args, &plan, every.0);
     }
     // The lab comes first: it may have to change this process before there are other threads.
-    let network = args.towards.lab.as_deref().map(|name| network(name, args));
+    let ends = [args.from.as_deref(), args.to.as_deref()];
+    let network = args.towards.lab.as_deref();
+    let network = network.map(|name| between(name, ends, args.seed));
     let network = network.transpose()?;
     let interrupt = process::interrupt_flag()?;
     let out = args.output.out.as_deref();
@@ -97,16 +99,6 @@ fn measured(
     opened.writer.finish(&run)?;
     far.iter_mut().for_each(Far::stop);
     Ok((run, outcome, dir))
-}
-
-/// The lab, between the nodes that were asked for.
-fn network(name: &str, args: &Measure) -> anyhow::Result<Network> {
-    let mut topology = profiles::find(name).map_err(Usage::of)?;
-    if args.from.is_some() || args.to.is_some() {
-        let ends = [args.from.as_deref(), args.to.as_deref()];
-        topology = topology.between(ends).map_err(Usage::of)?;
-    }
-    Ok(Network::up(topology, args.seed)?)
 }
 
 /// What is known before the run.

@@ -1,12 +1,12 @@
 //! The near end's half of a test, as its sender or as its receiver.
 
 use super::super::books::{ReceiverBooks, SenderBooks};
-use super::super::link::Link;
 use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
 use super::super::sending::{MOST_ROWS, Together};
 use super::super::{far, receiving, sending};
 use super::Run;
 use crate::dialogue::{self, ANSWER, Broken, LOOK};
+use crate::link::Link;
 use crate::serve::StopOnDrop;
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;

@@ -1,11 +1,12 @@
 //! The far end's part in a test that TCP carries.
 
-use super::super::books::{Quality, ReceiverBooks, SenderBooks};
+use super::super::books::{ReceiverBooks, SenderBooks};
 use super::super::far::{Run, path_rtt};
 use super::super::messages::{Far, FarBooks, TestSetup};
 use super::super::sending::{Job, Together};
 use super::{CONGESTION, STREAM_KIND, receiving, sending};
 use crate::btc::plan::Direction;
+use crate::link::Quality;
 use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
 use crate::serve::StopOnDrop;
 use mbm::loss::{Counts, LossReport};

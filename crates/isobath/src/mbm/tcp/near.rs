@@ -110,6 +110,6 @@ fn as_sent(books: &super::super::books::SenderBooks) -> ReceiverBooks {
     });
     ReceiverBooks {
         loss: LossReport::of_counts(all),
-        quality: super::super::books::Quality::default(),
+        quality: crate::link::Quality::default(),
     }
 }

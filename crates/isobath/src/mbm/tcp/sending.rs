@@ -1,11 +1,12 @@
 //! The sending end of a test that TCP carries: feeds it, reads its books every 10 ms, and judges them.
 
-use super::super::books::{Quality, SenderBooks};
+use super::super::books::SenderBooks;
 use super::super::sending::{Job, TICK, called_off};
 use super::feed::Feed;
 use super::{OPTIONS, TcpBooks, headers};
 use crate::btc::kernel::settled;
 use crate::btc::thinned::Thinned;
+use crate::link::Quality;
 use mbm::diagnostic::TcpShape;
 use mbm::loss::Counts;
 use mbm::stream::PatternReport;

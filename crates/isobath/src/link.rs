@@ -1,11 +1,11 @@
-//! The datagrams of one test at one end: a connected socket, in batches, with tags and the kernel's stamps.
+//! The datagrams of one stream of probes at one end: a connected socket, in batches, with tags and the kernel's stamps.
 //!
-//! Packets are datagrams that want no reply ([`Kind::OneWay`]), as long as the target's packets; reports are replies to them
-//! ([`super::report`]). Numbers on the wire have 32 bits; a stream's have 64, and the ones nearest to the last are meant.
+//! Probes are datagrams that want no reply ([`Kind::OneWay`]), padded to the length they are to have; what the receiver says of
+//! them are replies. Numbers on the wire have 32 bits; a stream's have 64, and the ones nearest to the last are meant.
 
-use super::books::Quality;
-use super::report::{self, Totals};
 use crate::btc::thinned::Thinned;
+use record::Distribution;
+use serde::{Deserialize, Serialize};
 use session::TagKey;
 use session::wire::{Flags, Kind, Probe, Receipt};
 use stats::random::SplitMix64;
@@ -14,9 +14,6 @@ use sys::udp::{BATCH, Outgoing, RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::{Instant, Stamp, TrafficClass};
 
-/// Octets of the shortest datagram: a packet is no shorter than its report.
-pub(crate) const SHORTEST: u32 = 96;
-const _: () = assert!(report::LEN == SHORTEST as usize);
 /// What is received and sent before the program or the interface gets to it.
 const BUFFER: usize = 4 << 20;
 /// The two clocks are compared again after this long: the wall clock may be slewed.
@@ -31,14 +28,31 @@ const ROOM: Duration = Duration::from_millis(1);
 pub(crate) struct Terms {
     pub(crate) session: u64,
     pub(crate) stream: u16,
+    /// What is sent: probes that want no reply, or requests.
+    pub(crate) kind: Kind,
     pub(crate) key_out: TagKey,
     pub(crate) key_in: TagKey,
     pub(crate) class: TrafficClass,
-    /// Octets of a packet's UDP payload.
+    /// Octets of the longest UDP payload, at least a header's.
     pub(crate) payload: usize,
 }
 
-/// One end of a test's datagrams.
+/// How good the instrument was at one end.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Quality {
+    /// From a datagram's arrival, by the kernel's stamp, to its being looked at.
+    pub(crate) late_us: Option<Distribution>,
+    /// Datagrams that were not taken: no form, a wrong tag, another test's.
+    pub(crate) refused: u64,
+    /// Datagrams that found the socket's buffer full: they count as lost, and the path did not lose them.
+    pub(crate) overflows: u64,
+    /// Whether the wall clock, by which the kernel stamps, was set.
+    pub(crate) clock_stepped: bool,
+    /// Packets whose rows are not in the record.
+    pub(crate) rows_left_out: u64,
+}
+
+/// One end of a stream's datagrams.
 pub(crate) struct Link {
     socket: UdpSocket,
     terms: Terms,
@@ -61,7 +75,7 @@ impl Link {
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
         socket.forbid_fragments()?;
-        let longest = terms.payload.max(report::LEN);
+        let longest = terms.payload.max(Probe::LEN);
         let mut slots = vec![0; BATCH * longest];
         // Octets that no middlebox compresses.
         let mut chance = SplitMix64::new(1);
@@ -113,22 +127,53 @@ impl Link {
         Ok((began, self.advance(clock::now())))
     }
 
-    /// Reports `packet`, which arrived at `at`, with the totals of the books.
+    /// Sends probes of these lengths (octets of UDP payload, at most [`BATCH`] of them, no shorter than a header and no longer than
+    /// the longest) with one system call, the first as number `first`; the time that the first of them says.
+    ///
+    /// # Errors
+    /// When they cannot be sent at all: too long, no route.
+    pub(crate) fn send_probes(&mut self, first: u64, lengths: &[usize]) -> Result<Instant, Error> {
+        let longest = self.terms.payload;
+        let mut began = None;
+        for ((slot, length), seq) in self
+            .slots
+            .chunks_exact_mut(longest)
+            .zip(lengths)
+            .zip(first..)
+        {
+            let slot = &mut slot[..(*length).clamp(Probe::LEN, longest)];
+            let sent = clock::now();
+            began = began.or(Some(sent));
+            let _ = self.terms.packet(seq, sent).emit(slot, &self.terms.key_out);
+        }
+        let slots = self.slots.chunks_exact(longest).zip(lengths);
+        let out = slots.map(|(slot, length)| &slot[..(*length).clamp(Probe::LEN, longest)]);
+        let out: Vec<_> = out.map(|slot| self.terms.out(slot)).collect();
+        let mut done = 0;
+        while done < out.len() {
+            let sent = self.socket.send(&out[done..])?.count;
+            if sent == 0 {
+                self.socket.wait_for_room(ROOM)?;
+            }
+            done += sent;
+        }
+        Ok(self.advance(began.unwrap_or_else(clock::now)))
+    }
+
+    /// Replies to `packet`, of which `receipt` says how it arrived, with `payload`.
     ///
     /// # Errors
     /// When it cannot be sent at all.
-    pub(super) fn send_report(
+    pub(crate) fn send_reply(
         &mut self,
         packet: &Probe,
         receipt: &Receipt,
-        totals: Totals,
+        payload: &[u8],
     ) -> Result<(), Error> {
-        let slot = &mut self.slots[..report::LEN];
-        if let Some(payload) = slot[Probe::LEN..].first_chunk_mut() {
-            totals.emit(payload);
-        }
+        let slot = &mut self.slots[..Probe::LEN + payload.len()];
+        slot[Probe::LEN..].copy_from_slice(payload);
         let _ = packet.reply(receipt).emit(slot, &self.terms.key_out);
-        // A report that finds no room is as good as lost: the next one says more.
+        // A reply that finds no room is as good as lost.
         let _ = self.socket.send(&[self.terms.out(slot)])?;
         Ok(())
     }
@@ -165,12 +210,12 @@ impl Link {
         Ok(())
     }
 
-    /// Takes what has arrived, one batch, and tells `each` datagram of the test with its payload, what is known of its
+    /// Takes what has arrived, one batch, and tells `each` datagram of the stream with its payload, what is known of its
     /// arrival, and whether a clock was set; false when there was nothing.
     ///
     /// # Errors
     /// When the socket cannot be used any more.
-    pub(super) fn recv(
+    pub(crate) fn recv(
         &mut self,
         mut each: impl FnMut(&Probe, &[u8], &Receipt),
     ) -> Result<bool, Error> {
@@ -237,7 +282,7 @@ impl Link {
 impl Terms {
     fn packet(&self, seq: u64, sent: Instant) -> Probe {
         Probe {
-            kind: Kind::OneWay,
+            kind: self.kind,
             class: self.class,
             arrived: TrafficClass::default(),
             stream: self.stream,
@@ -260,7 +305,7 @@ impl Terms {
         }
     }
 
-    /// The header of `octets`, if they are this test's and the tag is right.
+    /// The header of `octets`, if they are this stream's and the tag is right.
     fn parse(&self, octets: &[u8]) -> Option<Probe> {
         let probe = Probe::parse(octets).ok()?;
         let is_ours = probe.session == self.session && probe.stream == self.stream;
@@ -278,7 +323,7 @@ fn is_step(before: Stamp, after: Stamp) -> bool {
 }
 
 /// The number nearest to `last` whose lower half is `low`.
-pub(super) fn expand(low: u32, last: u64) -> u64 {
+pub(crate) fn expand(low: u32, last: u64) -> u64 {
     const HALF: u64 = 1 << 31;
     let near = last.saturating_add(HALF);
     let candidate = near & !u64::from(u32::MAX) | u64::from(low);

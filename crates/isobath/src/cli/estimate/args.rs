@@ -1,0 +1,71 @@
+//! What can be asked of `isobath estimate`.
+
+use super::super::Usage;
+use super::super::common::{Output, Towards};
+use crate::btc::plan::Direction;
+use crate::estimate::Plan;
+use crate::estimate::plan::{Method, What};
+use std::time::Duration;
+use units::{Dscp, Rate, Span};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What is to be found.
+    #[arg(value_enum)]
+    what: What,
+    #[command(flatten)]
+    pub(super) towards: Towards,
+    /// The lab's node that measures [default: the lab's client].
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    pub(super) from: Option<String>,
+    /// The lab's node at the far end [default: the lab's server].
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    pub(super) to: Option<String>,
+    /// How it is found; the first that can is usual.
+    #[arg(long, value_enum, value_name = "NAME")]
+    estimator: Option<Method>,
+    /// The path from the far end to here, instead of from here.
+    #[arg(long)]
+    reverse: bool,
+    /// How long is measured, where the estimator does not end by itself [default: 10s; loss 60s].
+    #[arg(short, long, value_name = "TIME")]
+    duration: Option<Span>,
+    /// No probes faster than this.
+    #[arg(long, value_name = "RATE", default_value = "1Gbit")]
+    most: Rate,
+    /// Class of what is sent, such as EF or CS1.
+    #[arg(long, default_value = "CS0")]
+    dscp: Dscp,
+    /// Seed of what is random in probing and on emulated links.
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+impl Args {
+    /// What the options come to.
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let usual = match self.what {
+            What::Loss => 60,
+            _ => 10,
+        };
+        let methods = self.what.methods();
+        let plan = Plan {
+            what: self.what,
+            method: self.estimator.unwrap_or(methods[0]),
+            direction: if self.reverse {
+                Direction::Down
+            } else {
+                Direction::Up
+            },
+            duration: self.duration.unwrap_or(Span(Duration::from_secs(usual))),
+            most: self.most,
+            class: self.dscp,
+            seed: self.seed,
+        };
+        plan.check()
+            .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        Ok(plan)
+    }
+}

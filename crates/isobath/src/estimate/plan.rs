@@ -1,0 +1,169 @@
+//! What a run of `isobath estimate` is to do.
+
+use crate::btc::plan::Direction;
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Dscp, Rate, Span, TrafficClass};
+
+/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
+pub(crate) const HEADERS: [u32; 2] = [28, 48];
+/// Octets of the longest packet that every path carries whole in practice.
+pub(crate) const MTU: u32 = 1_500;
+/// The longest run.
+const LONGEST: Span = Span(std::time::Duration::from_secs(3_600));
+
+/// A property of a path.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// Time of a round trip, in ms.
+    Rtt,
+    /// One-way delay, in ms.
+    Owd,
+    /// How much the delay of one packet differs from that of the next, in ms.
+    Jitter,
+    /// Share of the time in which packets get lost, in percent.
+    Loss,
+    /// What the slowest link carries, in Mbit/s.
+    Capacity,
+    /// What is left of the link that has least to give, in Mbit/s.
+    Available,
+    /// The link behind whose queue packets wait when there are more than it carries.
+    Bottleneck,
+}
+
+/// How it is found.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Method {
+    /// Probes at even intervals.
+    Isochronous,
+    /// Three-packet probes in slots chosen at random: congestion's frequency and duration.
+    Badabing,
+    /// Dispersion of pairs and trains.
+    Pathrate,
+    /// Streams that load the path themselves, a tenth of the time.
+    Pathload,
+    /// The same without pauses.
+    PathloadFast,
+    /// Streams whose length is found by calibration.
+    Yaz,
+    /// Chirps: all rates in one train.
+    Pathchirp,
+    /// Datagrams that live for a few hops, before and under trains.
+    Hops,
+}
+
+impl What {
+    /// The unit of its figures.
+    pub(crate) const fn unit(self) -> &'static str {
+        match self {
+            Self::Rtt | Self::Owd | Self::Jitter => "ms",
+            Self::Loss => "%",
+            Self::Capacity | Self::Available => "Mbit/s",
+            Self::Bottleneck => "hop",
+        }
+    }
+
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rtt => "rtt",
+            Self::Owd => "owd",
+            Self::Jitter => "jitter",
+            Self::Loss => "loss",
+            Self::Capacity => "capacity",
+            Self::Available => "available",
+            Self::Bottleneck => "bottleneck",
+        }
+    }
+
+    /// How it can be found, the usual way first.
+    pub(crate) const fn methods(self) -> &'static [Method] {
+        match self {
+            Self::Rtt | Self::Owd | Self::Jitter => &[Method::Isochronous],
+            Self::Loss => &[Method::Badabing, Method::Isochronous],
+            Self::Capacity => &[Method::Pathrate],
+            Self::Available => &[
+                Method::Pathload,
+                Method::PathloadFast,
+                Method::Yaz,
+                Method::Pathchirp,
+            ],
+            Self::Bottleneck => &[Method::Hops],
+        }
+    }
+}
+
+impl Method {
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Isochronous => "isochronous",
+            Self::Badabing => "badabing",
+            Self::Pathrate => "pathrate",
+            Self::Pathload => "pathload",
+            Self::PathloadFast => "pathload-fast",
+            Self::Yaz => "yaz",
+            Self::Pathchirp => "pathchirp",
+            Self::Hops => "hops",
+        }
+    }
+}
+
+/// A run, as it is agreed on and recorded.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Plan {
+    pub(crate) what: What,
+    pub(crate) method: Method,
+    /// Of the path that is asked about; the probes go this way.
+    pub(crate) direction: Direction,
+    /// How long is measured, where the method does not end by itself.
+    pub(crate) duration: Span,
+    /// No probes faster than this.
+    pub(crate) most: Rate,
+    pub(crate) class: Dscp,
+    /// Seed of what is random in probing and in an emulated network.
+    pub(crate) seed: u64,
+}
+
+impl Plan {
+    /// The plan of a record, which may have more fields.
+    pub(crate) fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
+        serde_json::from_value(kept.clone())
+    }
+
+    /// What is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// One line for whoever made it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let methods = self.what.methods();
+        if !methods.contains(&self.method) {
+            let names: Vec<_> = methods.iter().map(|method| method.name()).collect();
+            return Err(format!(
+                "'{}' does not find '{}' - use {}",
+                self.method.name(),
+                self.what.name(),
+                names.join(" or ")
+            ));
+        }
+        if self.duration.0.is_zero() || self.duration.0 > LONGEST.0 {
+            return Err(format!("a run lasts up to {LONGEST}, and not no time"));
+        }
+        Ok(())
+    }
+
+    /// How probes are marked when they leave.
+    pub(crate) const fn class(&self) -> TrafficClass {
+        TrafficClass {
+            dscp: self.class,
+            ecn: units::Ecn::NotEct,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The near end of a run: carries trains to the far end or from it, one after the other, and tells what came of each.
+
+use super::messages::{self, Arrived, Extent, Far, Near as Say, Order, Sent};
+use super::plan::Plan;
+use super::receiving::{Arrivals, PATIENCE, of_train};
+use super::sending::Sender;
+use super::tables::{ProbeRow, TrainRow};
+use super::{ECHO, terms};
+use crate::btc::plan::Direction;
+use crate::dialogue::{self, ANSWER, Broken};
+use crate::hello;
+use crate::link::{Link, Quality, Terms, expand};
+use crate::rrul::stream::any;
+use probe::train::{Arrival, Back, Passage, Riders, Train};
+use session::wire::{Kind, Probe};
+use session::{Client, ClockOffset};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::udp::{RecvBatch, UdpSocket};
+use sys::{Error, clock};
+use units::Instant;
+
+/// The record has rows of so many probes at most.
+const MOST_ROWS: usize = 500_000;
+/// How long is waited before an interrupt is looked for.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What there was on the road.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) trains: u32,
+    pub(crate) probes: u64,
+    pub(crate) octets: u64,
+    pub(crate) arrived: u64,
+    /// Packets of applications that travelled inside probes.
+    pub(crate) riders: Riders,
+    /// Rows that are not in the record yet.
+    pub(crate) train_rows: Vec<TrainRow>,
+    pub(crate) probe_rows: Vec<ProbeRow>,
+    rows: usize,
+    pub(crate) rows_left_out: u64,
+}
+
+/// A road between two hosts.
+pub(crate) struct Road<'a> {
+    pub(crate) client: &'a mut Client,
+    direction: Direction,
+    interrupt: &'a AtomicBool,
+    link: Link,
+    echoes: Link,
+    sender: Sender,
+    arrivals: Arrivals,
+    /// Number of the next probe.
+    next: u64,
+    origin: Instant,
+    clock: ClockOffset,
+    pub(crate) traffic: Traffic,
+}
+
+impl<'a> Road<'a> {
+    /// Opens sockets at both ends, after the far end was told of the run.
+    ///
+    /// # Errors
+    /// When the far end refuses, or no datagram reaches it.
+    pub(crate) fn open(
+        client: &'a mut Client,
+        plan: &Plan,
+        interrupt: &'a AtomicBool,
+        (origin, clock): (Instant, ClockOffset),
+    ) -> Result<Self, Broken> {
+        let v6 = client.peer.ip().to_canonical().is_ipv6();
+        let keys = client.dialer.keys();
+        let keys = (keys.to_server, keys.to_client);
+        let terms = terms(client.dialer.session(), keys, plan, v6);
+        let socket = connected(client)?;
+        greet(client, &socket, terms.stream)?;
+        let echo = Terms {
+            stream: ECHO,
+            kind: Kind::Request,
+            ..terms
+        };
+        Ok(Self {
+            direction: plan.direction,
+            interrupt,
+            echoes: Link::new(connected(client)?, echo)?,
+            link: Link::new(socket, terms)?,
+            client,
+            sender: Sender::new(v6)?,
+            arrivals: Arrivals::default(),
+            next: 0,
+            origin,
+            clock,
+            traffic: Traffic::default(),
+        })
+    }
+
+    /// Carries a train, not before this moment.
+    ///
+    /// # Errors
+    /// When the far end is gone, or the run is interrupted.
+    pub(crate) fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
+        messages::check(train).map_err(Broken::Far)?;
+        self.wait_until(not_before)?;
+        let extent = Extent {
+            first: self.next,
+            count: u32::try_from(train.probes.len()).unwrap_or(u32::MAX),
+        };
+        self.next = self.next.saturating_add(u64::from(extent.count));
+        let (sent, arrivals) = match (train.echo, self.direction) {
+            (true, _) => self.there_and_back(train, extent)?,
+            (false, Direction::Up) => self.up(train, extent)?,
+            (false, Direction::Down) => self.down(train, extent)?,
+        };
+        let passage = Passage {
+            sent: sent.count.min(extent.count),
+            lasted: Duration::from_nanos(sent.lasted_ns),
+            arrivals,
+            riders: Riders::default(),
+        };
+        self.enter(train, &passage, sent);
+        Ok(passage)
+    }
+
+    fn up(&mut self, train: &Train, extent: Extent) -> Result<(Sent, Vec<Arrival>), Broken> {
+        let sent = self.sender.send(&mut self.link, extent.first, train)?;
+        dialogue::say(self.client, &Say::Collect(extent))?;
+        let mut arrived: Vec<Arrived> = Vec::new();
+        loop {
+            match dialogue::hear(self.client)? {
+                Far::Arrivals(more) if arrived.len() + more.len() <= train.probes.len() => {
+                    arrived.extend(more);
+                }
+                Far::Collected => break,
+                Far::Refused(reason) => return Err(Broken::refused(&reason)),
+                _ => return Err(Broken::out_of_turn()),
+            }
+        }
+        Ok((sent, of_train(&arrived, extent)))
+    }
+
+    fn down(&mut self, train: &Train, extent: Extent) -> Result<(Sent, Vec<Arrival>), Broken> {
+        let parts = messages::parts(train);
+        let first = extent.first;
+        dialogue::say(self.client, &Say::Send(Order { first, parts }))?;
+        let deadline = clock::now() + train.duration() + ANSWER;
+        let sent = loop {
+            match self.client.control.recv(LOOK) {
+                Ok(Far::Sent(sent)) => break sent,
+                Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
+                Err(session::Error::Timeout { .. }) if clock::now() < deadline => {}
+                Ok(_) => return Err(Broken::out_of_turn()),
+                Err(error) => return Err(error.into()),
+            }
+            self.arrivals.take(&mut self.link)?;
+        };
+        let abort = || self.interrupt.load(Ordering::Relaxed);
+        let arrived = self.arrivals.collect(&mut self.link, extent, &abort)?;
+        Ok((sent, of_train(&arrived, extent)))
+    }
+
+    /// The far end's responder sends each probe back as it comes.
+    fn there_and_back(
+        &mut self,
+        train: &Train,
+        extent: Extent,
+    ) -> Result<(Sent, Vec<Arrival>), Broken> {
+        let sent = self.sender.send(&mut self.echoes, extent.first, train)?;
+        let mut back = BTreeMap::new();
+        let mut latest = clock::now();
+        while back.len() < train.probes.len()
+            && clock::now().since(latest) < PATIENCE
+            && !self.is_interrupted()
+        {
+            let any = take_echoes(&mut self.echoes, extent, &mut back)?;
+            if any {
+                latest = clock::now();
+            } else {
+                self.echoes.wait(clock::now() + LOOK)?;
+            }
+        }
+        Ok((sent, back.into_values().collect()))
+    }
+
+    fn wait_until(&self, moment: Instant) -> Result<(), Broken> {
+        loop {
+            if self.is_interrupted() {
+                return Err(Broken::Far("interrupted".to_owned()));
+            }
+            let left = moment.since(clock::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            clock::sleep_until(clock::now() + left.min(LOOK * 4));
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Into the books.
+    fn enter(&mut self, train: &Train, passage: &Passage, sent: Sent) {
+        let number = self.traffic.trains;
+        let left = self.left_at(passage);
+        let rows = self.rows(train, passage, number);
+        let traffic = &mut self.traffic;
+        traffic.trains += 1;
+        traffic.probes += u64::from(passage.sent);
+        traffic.octets += train.octets();
+        traffic.arrived += passage.arrivals.len() as u64;
+        traffic.train_rows.push(TrainRow {
+            train: number,
+            t_ns: left,
+            probes: passage.sent,
+            arrived: u32::try_from(passage.arrivals.len()).unwrap_or(u32::MAX),
+            bytes: train.octets(),
+            planned_ns: u64::try_from(train.duration().as_nanos()).unwrap_or(u64::MAX),
+            lasted_ns: sent.lasted_ns,
+            worst_gap_error_ns: sent.worst_ns,
+            echo: train.echo,
+        });
+        let room = MOST_ROWS.saturating_sub(traffic.rows);
+        traffic.rows_left_out += rows.len().saturating_sub(room) as u64;
+        traffic.rows += rows.len().min(room);
+        traffic.probe_rows.extend(rows.into_iter().take(room));
+    }
+
+    /// When a train left, by the first of its probes that arrived; when it was over, if none did. On this end's clock, from the
+    /// run's start.
+    fn left_at(&self, passage: &Passage) -> u64 {
+        let first = passage.arrivals.first();
+        let left = first.map(|arrival| self.ours(arrival.sent_ns, self.is_sender()));
+        left.unwrap_or_else(|| self.since_origin(clock::now()))
+    }
+
+    const fn is_sender(&self) -> bool {
+        matches!(self.direction, Direction::Up)
+    }
+
+    fn rows(&self, train: &Train, passage: &Passage, number: u32) -> Vec<ProbeRow> {
+        let sends = train.echo || self.is_sender();
+        let row = |arrival: &Arrival| {
+            let probe = train.probes.get(arrival.number as usize);
+            ProbeRow {
+                train: number,
+                probe: arrival.number,
+                bytes: probe.map_or(0, |probe| probe.octets),
+                t_ns: self.ours(arrival.sent_ns, sends),
+                arrived_ns: self.ours(arrival.arrived_ns, !sends),
+                returned_ns: arrival.back.map(|back| self.ours(back.returned_ns, true)),
+            }
+        };
+        passage.arrivals.iter().map(row).collect()
+    }
+
+    /// A moment on this end's clock, or on the far end's, since the run's start.
+    fn ours(&self, ns: u64, is_ours: bool) -> u64 {
+        let at = Instant::from_nanos(ns);
+        let at = if is_ours { at } else { self.clock.to_ours(at) };
+        self.since_origin(at)
+    }
+
+    fn since_origin(&self, at: Instant) -> u64 {
+        u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// How good the instrument was: of each of the sockets, and |actual - planned gap| of what was sent, in nanoseconds.
+    pub(crate) fn quality(&self) -> (Vec<Quality>, Option<record::Distribution>) {
+        let sockets = vec![self.link.quality(), self.echoes.quality()];
+        (sockets, self.sender.gap_errors())
+    }
+}
+
+fn connected(client: &Client) -> Result<UdpSocket, Error> {
+    let mut socket = UdpSocket::bind(any(client.peer))?;
+    socket.connect(client.peer)?;
+    Ok(socket)
+}
+
+/// Shows the far end where this end's datagrams come from, until it is ready.
+fn greet(client: &mut Client, socket: &UdpSocket, stream: u16) -> Result<(), Broken> {
+    let dialer = Arc::clone(&client.dialer);
+    let hello = || hello::ask(socket, &dialer, stream, Probe::LEN);
+    match dialogue::until_answered(client, hello)? {
+        Far::Ready => {}
+        Far::Refused(reason) => return Err(Broken::refused(&reason)),
+        _ => return Err(Broken::out_of_turn()),
+    }
+    // Answers to the requests are no probes.
+    let mut batch = RecvBatch::new(16, 1);
+    while socket.recv(&mut batch)? > 0 {}
+    Ok(())
+}
+
+/// Takes the echoes that have come; false when there were none.
+fn take_echoes(
+    link: &mut Link,
+    extent: Extent,
+    back: &mut BTreeMap<u64, Arrival>,
+) -> Result<bool, Error> {
+    let mut any = false;
+    while link.recv(|probe, _, receipt| {
+        let number = expand(probe.sequence, extent.first);
+        let place = number.checked_sub(extent.first);
+        let place = place.and_then(|place| u32::try_from(place).ok());
+        if let Some(place) = place.filter(|place| *place < extent.count)
+            && probe.kind == Kind::Reply
+        {
+            any = true;
+            back.entry(number).or_insert(Arrival {
+                number: place,
+                sent_ns: probe.sent.as_nanos(),
+                arrived_ns: probe.received.as_nanos(),
+                back: Some(Back {
+                    left_ns: probe.replied.as_nanos(),
+                    returned_ns: receipt.received.as_nanos(),
+                }),
+            });
+        }
+    })? {}
+    Ok(any)
+}

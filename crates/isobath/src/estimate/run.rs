@@ -1,0 +1,237 @@
+//! Carries an estimator out between two hosts: train after train, until it knows.
+
+use super::finding::{self, Finding};
+use super::messages::{Done, Far, Near as Say, Setup};
+use super::plan::{Method, Plan};
+use super::road::{Road, Traffic};
+use super::{Live, Opening};
+use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
+use crate::instrument::Cpus;
+use crate::link::Quality;
+use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
+use crate::rrul::run::Ending;
+use crate::rrul::sampler::Sampler;
+use crate::serve::StopOnDrop;
+use probe::pathload::{self, Pathload, Pause};
+use probe::train::{Estimator, Step};
+use record::tables::Cpu;
+use record::{Distribution, RecordWriter};
+use session::{Client, ClockOffset};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+
+/// What is needed to carry a plan out.
+pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+
+/// What came of a run.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    pub(crate) finding: Finding,
+    pub(crate) seconds: f64,
+    pub(crate) traffic: Traffic,
+    /// Of this end's sockets, and |actual - planned gap| of what it sent, in nanoseconds.
+    pub(crate) quality: Vec<Quality>,
+    pub(crate) gap_error_ns: Option<Distribution>,
+    pub(crate) cpu: Vec<Cpu>,
+    pub(crate) truth: Vec<LinkTruth>,
+    pub(crate) clock: ClockOffset,
+    pub(crate) far: Option<Done>,
+}
+
+/// A run at work.
+struct Run<'a> {
+    context: &'a Context<'a>,
+    road: Road<'a>,
+    record: &'a mut RecordWriter,
+    cpus: &'a Cpus,
+    cpu: Vec<Cpu>,
+    lab: Option<LabBooks>,
+    flushed: Instant,
+    shown: Instant,
+}
+
+/// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
+///
+/// # Errors
+/// When the far end does not answer.
+pub(crate) fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant, ClockOffset)> {
+    let opening = |origin_ns| {
+        let plan = plan.clone();
+        Opening::Estimate(Setup { origin_ns, plan })
+    };
+    Ok(dialogue::agree(client, opening)?)
+}
+
+/// Carries the plan out with `client`, writing what is found to `record` as it comes.
+///
+/// # Errors
+/// Only when the record cannot be written; everything else ends up in the outcome.
+pub(crate) fn run(
+    context: &Context<'_>,
+    agreed: (Instant, ClockOffset),
+    client: &mut Client,
+    record: &mut RecordWriter,
+) -> Result<Outcome, record::Error> {
+    let (origin, clock) = agreed;
+    let cpus = Cpus::default();
+    let stop = AtomicBool::new(false);
+    let sampler = Sampler::new(origin, "client", &cpus);
+    std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        scope.spawn(|| sampler.run(&stop));
+        let road = match Road::open(client, context.plan, context.interrupt, agreed) {
+            Ok(road) => road,
+            Err(Broken::Record(error)) => return Err(error),
+            Err(Broken::Far(reason)) => return Ok(unmade(context, clock, reason)),
+        };
+        let whole = (Duration::ZERO, Duration::MAX);
+        let run = Run {
+            context,
+            road,
+            record,
+            cpus: &cpus,
+            cpu: Vec::new(),
+            lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+            flushed: origin,
+            shown: Instant::ZERO,
+        };
+        run.carry_out(clock)
+    })
+}
+
+/// The outcome of a run that never began.
+fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome {
+    Outcome {
+        ending: lost(context, reason),
+        finding: Finding::none("nothing was measured"),
+        seconds: 0.0,
+        traffic: Traffic::default(),
+        quality: Vec::new(),
+        gap_error_ns: None,
+        cpu: Vec::new(),
+        truth: Vec::new(),
+        clock,
+        far: None,
+    }
+}
+
+fn lost(context: &Context<'_>, reason: String) -> Ending {
+    if context.is_interrupted() {
+        Ending::Interrupted
+    } else {
+        Ending::Lost(reason)
+    }
+}
+
+impl Run<'_> {
+    fn carry_out(mut self, clock: ClockOffset) -> Result<Outcome, record::Error> {
+        let began = clock::now();
+        let found = self
+            .find()
+            .and_then(|finding| Ok((finding, self.finish()?)));
+        let (ending, finding, far) = match found {
+            Ok((finding, far)) => (self.context.ending(), finding, Some(far)),
+            Err(Broken::Record(error)) => return Err(error),
+            Err(Broken::Far(reason)) => {
+                let ending = lost(self.context, reason);
+                (ending, Finding::none("the run came to no end"), None)
+            }
+        };
+        let seconds = clock::now().since(began).as_secs_f64();
+        self.flush()?;
+        let (quality, gap_error_ns) = self.road.quality();
+        Ok(Outcome {
+            ending,
+            finding,
+            seconds,
+            quality,
+            gap_error_ns,
+            traffic: self.road.traffic,
+            cpu: self.cpu,
+            truth: self.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+            clock,
+            far,
+        })
+    }
+
+    /// By the plan's method.
+    fn find(&mut self) -> Result<Finding, Broken> {
+        match self.context.plan.method {
+            Method::Pathload => self.pathload(Pause::Slow),
+            Method::PathloadFast => self.pathload(Pause::Fast),
+            other => Ok(Finding::none(format!("no {}", other.name()))),
+        }
+    }
+
+    fn pathload(&mut self, pause: Pause) -> Result<Finding, Broken> {
+        let options = pathload::Options {
+            pause,
+            most: self.context.plan.most,
+            ..pathload::Options::default()
+        };
+        let estimate = self.drive(Pathload::new(options, clock::now()))?;
+        Ok(finding::of_pathload(&estimate))
+    }
+
+    /// Carries train after train until the estimator has its estimate.
+    fn drive<E: Estimator>(&mut self, mut estimator: E) -> Result<E::Estimate, Broken> {
+        loop {
+            match estimator.next() {
+                Step::Done(estimate) => return Ok(estimate),
+                Step::Train(train, not_before) => {
+                    let passage = self.road.carry(&train, not_before)?;
+                    estimator.handle(&passage, clock::now());
+                    self.look()?;
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Done, Broken> {
+        dialogue::say(self.road.client, &Say::Finish)?;
+        match dialogue::hear(self.road.client)? {
+            Far::Done(done) => Ok(*done),
+            _ => Err(Broken::out_of_turn()),
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Broken> {
+        let now = clock::now();
+        if now.since(self.flushed) >= FLUSH {
+            self.flush()?;
+        }
+        if now.since(self.shown) >= DISPLAY {
+            self.shown = now;
+            let traffic = &self.road.traffic;
+            (self.context.display)(&Live {
+                trains: traffic.trains,
+                probes: traffic.probes,
+                octets: traffic.octets,
+                doing: self.context.plan.method.name().to_owned(),
+                done: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), record::Error> {
+        self.flushed = clock::now();
+        let traffic = &mut self.road.traffic;
+        self.record.append(&traffic.train_rows)?;
+        self.record.append(&traffic.probe_rows)?;
+        traffic.train_rows.clear();
+        traffic.probe_rows.clear();
+        if let (Some(network), Some(lab)) = (self.context.lab, &mut self.lab) {
+            let mut rows = LabRows::default();
+            lab.take(network, &mut rows);
+            self.record.append(&rows.queue)?;
+            self.record.append(&rows.counters)?;
+        }
+        let cpu = self.cpus.take();
+        self.record.append(&cpu)?;
+        self.cpu.extend(cpu);
+        self.record.flush()
+    }
+}

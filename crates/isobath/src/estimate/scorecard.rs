@@ -1,0 +1,58 @@
+//! The end of a run on a terminal, from `run.json` alone.
+
+use super::finding::words;
+use super::plan::What;
+use super::summary::Summary;
+use crate::page;
+use record::Run;
+
+/// The scorecard of `run`, whose summary is `summary`.
+pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
+    let mut lines = vec![page::title(run, "estimate"), String::new()];
+    let finding = &summary.finding;
+    let doubt = if finding.conclusive {
+        ""
+    } else {
+        "  INCONCLUSIVE"
+    };
+    lines.push(format!(
+        "{:14}{}{doubt}",
+        summary.what.name(),
+        words(summary.what, finding)
+    ));
+    lines.push(format!("              {}", finding.says));
+    lines.push(format!("direction     {}", way(summary)));
+    lines.push(format!(
+        "by            {} in {:.1} s: {} trains of {} probes in all, {}",
+        summary.estimator.name(),
+        summary.seconds,
+        summary.trains,
+        summary.probes,
+        octets(summary.overhead_bytes)
+    ));
+    if summary.rider_bytes > 0 {
+        lines.push(format!(
+            "riders        {} of applications inside probes",
+            octets(summary.rider_bytes)
+        ));
+    }
+    lines.push(String::new());
+    lines.extend(page::closing(run));
+    lines.join("\n") + "\n"
+}
+
+fn way(summary: &Summary) -> &'static str {
+    match (summary.what, summary.direction.as_str()) {
+        (What::Rtt, _) => "there and back",
+        (_, "down") => "from the far end to here",
+        _ => "from here to the far end",
+    }
+}
+
+fn octets(octets: u64) -> String {
+    match octets {
+        0..10_000 => format!("{octets} B"),
+        10_000..10_000_000 => format!("{:.0} kB", octets as f64 / 1e3),
+        _ => format!("{:.1} MB", octets as f64 / 1e6),
+    }
+}

@@ -1,0 +1,57 @@
+//! The figures of a run.
+
+use super::finding::Finding;
+use super::plan::{Method, Plan, What};
+use super::run::Outcome;
+use crate::rrul::lab_books::LinkTruth;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a run of `isobath estimate` found.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Summary {
+    /// The property that was asked for.
+    pub(crate) what: What,
+    /// Of which way: `up` is from the client to the server.
+    pub(crate) direction: String,
+    /// How it was sought.
+    pub(crate) estimator: Method,
+    /// The unit of `value`, `low` and `high`.
+    pub(crate) unit: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub(crate) finding: Finding,
+    /// How long it took.
+    pub(crate) seconds: f64,
+    /// Trains that were sent.
+    pub(crate) trains: u32,
+    /// Their probes.
+    pub(crate) probes: u64,
+    /// Probes that did not arrive; of echoed trains, that did not come back.
+    pub(crate) probes_lost: u64,
+    /// Octets that probing put on the path, IP headers included; riders apart.
+    pub(crate) overhead_bytes: u64,
+    /// Octets of the packets of applications that travelled inside probes.
+    pub(crate) rider_bytes: u64,
+    /// In a lab: what its links carried, queued and dropped.
+    pub(crate) links: Vec<LinkTruth>,
+}
+
+/// The summary of a run.
+pub(crate) fn summarise(plan: &Plan, outcome: &Outcome) -> Summary {
+    let traffic = &outcome.traffic;
+    Summary {
+        what: plan.what,
+        direction: plan.direction.label().to_owned(),
+        estimator: plan.method,
+        unit: plan.what.unit().to_owned(),
+        finding: outcome.finding.clone(),
+        seconds: outcome.seconds,
+        trains: traffic.trains,
+        probes: traffic.probes,
+        probes_lost: traffic.probes.saturating_sub(traffic.arrived),
+        overhead_bytes: traffic.octets.saturating_sub(traffic.riders.octets),
+        rider_bytes: traffic.riders.octets,
+        links: outcome.truth.clone(),
+    }
+}
