@@ -13,10 +13,12 @@
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
 //! | [`train`] | what an estimator asks for | what came of a train of probes |
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
+//! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
 pub mod acks;
+pub mod badabing;
 pub mod call;
 pub mod clock;
 pub mod emodel;
