@@ -14,6 +14,7 @@
 //! | [`train`] | what an estimator asks for | what came of a train of probes |
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
 //! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
+//! | [`isochronous`] | a steady stream, echoed or one-way | round trip, delays, jitter, loss, reordering |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ pub mod call;
 pub mod clock;
 pub mod emodel;
 pub mod hops;
+pub mod isochronous;
 pub mod pathload;
 pub mod responsiveness;
 pub mod train;
