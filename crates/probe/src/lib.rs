@@ -15,6 +15,7 @@
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
 //! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
 //! | [`isochronous`] | a steady stream, echoed or one-way | round trip, delays, jitter, loss, reordering |
+//! | [`suspicion`] | a fast train | what makes its dispersion lie: a token bucket, coalescence, the sender |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -27,4 +28,5 @@ pub mod hops;
 pub mod isochronous;
 pub mod pathload;
 pub mod responsiveness;
+pub mod suspicion;
 pub mod train;
