@@ -16,12 +16,14 @@
 //! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
 //! | [`isochronous`] | a steady stream, echoed or one-way | round trip, delays, jitter, loss, reordering |
 //! | [`suspicion`] | a fast train | what makes its dispersion lie: a token bucket, coalescence, the sender |
+//! | [`chirp`] | delays of streams that grow ever faster | the available bandwidth |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
 pub mod acks;
 pub mod badabing;
 pub mod call;
+pub mod chirp;
 pub mod clock;
 pub mod emodel;
 pub mod hops;
@@ -29,4 +31,7 @@ pub mod isochronous;
 pub mod pathload;
 pub mod responsiveness;
 pub mod suspicion;
+pub mod spread;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod train;
