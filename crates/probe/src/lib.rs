@@ -17,6 +17,7 @@
 //! | [`isochronous`] | a steady stream, echoed or one-way | round trip, delays, jitter, loss, reordering |
 //! | [`suspicion`] | a fast train | what makes its dispersion lie: a token bucket, coalescence, the sender |
 //! | [`chirp`] | delays of streams that grow ever faster | the available bandwidth |
+//! | [`yaz`] | mean spacings of periodic streams | the available bandwidth |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -35,3 +36,4 @@ pub mod spread;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod train;
+pub mod yaz;
