@@ -31,8 +31,8 @@ pub mod hops;
 pub mod isochronous;
 pub mod pathload;
 pub mod responsiveness;
-pub mod suspicion;
 pub mod spread;
+pub mod suspicion;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod train;

@@ -10,6 +10,7 @@
 pub(crate) mod far;
 pub(crate) mod finding;
 pub(crate) mod messages;
+pub(crate) mod methods;
 pub(crate) mod plan;
 pub(crate) mod quality;
 mod receiving;

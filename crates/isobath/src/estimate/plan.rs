@@ -4,6 +4,7 @@ use crate::btc::plan::Direction;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use units::{Dscp, Rate, Span, TrafficClass};
 
 /// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
@@ -11,7 +12,7 @@ pub(crate) const HEADERS: [u32; 2] = [28, 48];
 /// Octets of the longest packet that every path carries whole in practice.
 pub(crate) const MTU: u32 = 1_500;
 /// The longest run.
-const LONGEST: Span = Span(std::time::Duration::from_secs(3_600));
+const LONGEST: Span = Span(Duration::from_secs(3_600));
 
 /// A property of a path.
 #[derive(
@@ -101,6 +102,14 @@ impl What {
 }
 
 impl Method {
+    /// How long it measures, unless told otherwise.
+    pub(crate) const fn usual_duration(self) -> Duration {
+        match self {
+            Self::Badabing | Self::Yaz | Self::Pathchirp => Duration::from_secs(60),
+            _ => Duration::from_secs(10),
+        }
+    }
+
     /// The word for it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -133,11 +142,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a record, which may have more fields.
-    pub(crate) fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
-        serde_json::from_value(kept.clone())
-    }
-
     /// What is wrong with it, if anything.
     ///
     /// # Errors

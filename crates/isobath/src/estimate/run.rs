@@ -1,8 +1,9 @@
 //! Carries an estimator out between two hosts: train after train, until it knows.
 
-use super::finding::{self, Finding};
+use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
-use super::plan::{Method, Plan};
+use super::methods::{self, Carry};
+use super::plan::Plan;
 use super::road::{Road, Traffic};
 use super::{Live, Opening};
 use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
@@ -12,8 +13,7 @@ use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
-use probe::pathload::{self, Pathload, Pause};
-use probe::train::{Estimator, Step};
+use probe::train::{Passage, Train};
 use record::tables::Cpu;
 use record::{Distribution, RecordWriter};
 use session::{Client, ClockOffset};
@@ -125,6 +125,20 @@ fn lost(context: &Context<'_>, reason: String) -> Ending {
     }
 }
 
+impl Carry for Run<'_> {
+    type Error = Broken;
+
+    fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
+        let passage = self.road.carry(train, not_before)?;
+        self.look()?;
+        Ok(passage)
+    }
+
+    fn now(&self) -> Instant {
+        clock::now()
+    }
+}
+
 impl Run<'_> {
     fn carry_out(mut self, clock: ClockOffset) -> Result<Outcome, record::Error> {
         let began = clock::now();
@@ -156,37 +170,8 @@ impl Run<'_> {
         })
     }
 
-    /// By the plan's method.
     fn find(&mut self) -> Result<Finding, Broken> {
-        match self.context.plan.method {
-            Method::Pathload => self.pathload(Pause::Slow),
-            Method::PathloadFast => self.pathload(Pause::Fast),
-            other => Ok(Finding::none(format!("no {}", other.name()))),
-        }
-    }
-
-    fn pathload(&mut self, pause: Pause) -> Result<Finding, Broken> {
-        let options = pathload::Options {
-            pause,
-            most: self.context.plan.most,
-            ..pathload::Options::default()
-        };
-        let estimate = self.drive(Pathload::new(options, clock::now()))?;
-        Ok(finding::of_pathload(&estimate))
-    }
-
-    /// Carries train after train until the estimator has its estimate.
-    fn drive<E: Estimator>(&mut self, mut estimator: E) -> Result<E::Estimate, Broken> {
-        loop {
-            match estimator.next() {
-                Step::Done(estimate) => return Ok(estimate),
-                Step::Train(train, not_before) => {
-                    let passage = self.road.carry(&train, not_before)?;
-                    estimator.handle(&passage, clock::now());
-                    self.look()?;
-                }
-            }
-        }
+        methods::find(self.context.plan, self)
     }
 
     fn finish(&mut self) -> Result<Done, Broken> {

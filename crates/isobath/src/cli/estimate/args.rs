@@ -5,7 +5,6 @@ use super::super::common::{Output, Towards};
 use crate::btc::plan::Direction;
 use crate::estimate::Plan;
 use crate::estimate::plan::{Method, What};
-use std::time::Duration;
 use units::{Dscp, Rate, Span};
 
 #[derive(Debug, clap::Args)]
@@ -27,7 +26,7 @@ pub(crate) struct Args {
     /// The path from the far end to here, instead of from here.
     #[arg(long)]
     reverse: bool,
-    /// How long is measured, where the estimator does not end by itself [default: 10s; loss 60s].
+    /// How long is measured, where the estimator does not end by itself [default: 10s; badabing, yaz and pathchirp 60s].
     #[arg(short, long, value_name = "TIME")]
     duration: Option<Span>,
     /// No probes faster than this.
@@ -46,20 +45,16 @@ pub(crate) struct Args {
 impl Args {
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let usual = match self.what {
-            What::Loss => 60,
-            _ => 10,
-        };
-        let methods = self.what.methods();
+        let method = self.estimator.unwrap_or(self.what.methods()[0]);
         let plan = Plan {
             what: self.what,
-            method: self.estimator.unwrap_or(methods[0]),
+            method,
             direction: if self.reverse {
                 Direction::Down
             } else {
                 Direction::Up
             },
-            duration: self.duration.unwrap_or(Span(Duration::from_secs(usual))),
+            duration: self.duration.unwrap_or(Span(method.usual_duration())),
             most: self.most,
             class: self.dscp,
             seed: self.seed,

@@ -1,0 +1,144 @@
+//! What estimators of the available bandwidth found.
+
+use super::{Finding, mbps};
+use probe::pathload;
+use probe::spread::Spread;
+use probe::{chirp, yaz};
+use serde_json::{Value, json};
+
+/// What the edges of a range say where the range could not be left.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Edge {
+    Within,
+    AtLeast,
+    AtMost,
+}
+
+/// By pathload: beside the riders that would have competed with its last stream.
+pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
+    use pathload::Outcome;
+    let [last, _] = estimate.competing_bps;
+    let [low, high] = [estimate.low_bps, estimate.high_bps].map(|bps| beside(bps, last));
+    let range = format!("{low:.2} to {high:.2} Mbit/s");
+    let (conclusive, says) = match estimate.outcome {
+        Outcome::Conclusive => (true, format!("{range} are available")),
+        Outcome::Grey => (
+            true,
+            format!("what is available varied while it was measured: {range}"),
+        ),
+        Outcome::AtLeast => (false, at_least(low)),
+        Outcome::Unfinished => (
+            false,
+            format!("streams contradicted each other; {range} were not excluded"),
+        ),
+        Outcome::Untimed => (false, UNTIMED.to_owned()),
+    };
+    let edge = match estimate.outcome {
+        Outcome::AtLeast => Edge::AtLeast,
+        _ => Edge::Within,
+    };
+    let known = estimate.outcome != Outcome::Untimed;
+    let figures = known.then(|| [f64::midpoint(low, high), low, high]);
+    let mut finding = with(figures, edge, conclusive, says);
+    finding.details = json!({
+        "streams": estimate.streams,
+        "grey_mbps": estimate.grey_bps.map(|grey| grey.map(mbps)),
+        "competing_mbps": estimate.competing_bps.map(mbps),
+    });
+    finding
+}
+
+/// By chirps.
+pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
+    use chirp::Outcome;
+    let figures = spread(estimate.available, estimate.competing_bps[0]);
+    let (conclusive, edge, says) = match estimate.outcome {
+        Outcome::Conclusive => (true, Edge::Within, mean(figures)),
+        Outcome::AtLeast => (false, Edge::AtLeast, at_least(value(figures))),
+        Outcome::AtMost => (false, Edge::AtMost, at_most(value(figures))),
+        Outcome::TooFewArrivals => (false, Edge::Within, LOST.to_owned()),
+        Outcome::Unfinished => (false, Edge::Within, MORE_TIME.to_owned()),
+        Outcome::Untimed => (false, Edge::Within, UNTIMED.to_owned()),
+    };
+    let history = estimate.history.iter().map(|second| mbps(second.value_bps));
+    let mut finding = with(figures, edge, conclusive, says);
+    finding.details = details(history.collect(), estimate.competing_bps);
+    finding.details["chirps"] = json!(estimate.chirps);
+    finding
+}
+
+/// By yaz.
+pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
+    use yaz::Outcome;
+    let figures = spread(estimate.available, estimate.competing_bps[0]);
+    let (conclusive, edge, says) = match estimate.outcome {
+        Outcome::Conclusive => (true, Edge::Within, mean(figures)),
+        Outcome::Varying => (
+            false,
+            Edge::Within,
+            "estimates did not agree: what is available varies".to_owned(),
+        ),
+        Outcome::AtLeast => (false, Edge::AtLeast, at_least(value(figures))),
+        Outcome::AtMost => (false, Edge::AtMost, at_most(value(figures))),
+        Outcome::TooFewArrivals => (false, Edge::Within, LOST.to_owned()),
+        Outcome::Unfinished => (false, Edge::Within, MORE_TIME.to_owned()),
+    };
+    let history = estimate.history.iter().map(|moment| mbps(moment.value_bps));
+    let mut finding = with(figures, edge, conclusive, says);
+    finding.details = details(history.collect(), estimate.competing_bps);
+    finding.details["streams"] = json!(estimate.streams);
+    finding
+}
+
+const UNTIMED: &str = "the sender could not keep its gaps - use a host that does less";
+const LOST: &str = "too many probes were lost to tell anything";
+const MORE_TIME: &str = "there was no time for an estimate - give it more with --duration";
+
+fn at_least(mbps: f64) -> String {
+    format!("at least {mbps:.2} Mbit/s, about the fastest that was sent - see --most")
+}
+
+fn at_most(mbps: f64) -> String {
+    format!("at most {mbps:.2} Mbit/s, about the slowest that was sent")
+}
+
+fn mean(figures: Option<[f64; 3]>) -> String {
+    format!("about {:.2} Mbit/s are available", value(figures))
+}
+
+fn value(figures: Option<[f64; 3]>) -> f64 {
+    figures.map_or(0.0, |figures| figures[0])
+}
+
+/// In Mbit/s, what is left beside riders that would have competed.
+fn beside(bps: f64, riders_bps: f64) -> f64 {
+    mbps((bps - riders_bps).max(0.0))
+}
+
+fn spread(spread: Option<Spread>, riders_bps: f64) -> Option<[f64; 3]> {
+    let Spread {
+        value_bps,
+        low_bps,
+        high_bps,
+    } = spread?;
+    Some([value_bps, low_bps, high_bps].map(|bps| beside(bps, riders_bps)))
+}
+
+fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -> Finding {
+    let figure = |index: usize| figures.map(|figures| figures[index]);
+    Finding {
+        value: figure(0),
+        low: figure(1).filter(|_| edge != Edge::AtMost),
+        high: figure(2).filter(|_| edge != Edge::AtLeast),
+        conclusive,
+        says,
+        details: Value::Null,
+    }
+}
+
+fn details(history: Vec<f64>, competing_bps: [f64; 2]) -> Value {
+    json!({
+        "history_mbps": history,
+        "competing_mbps": competing_bps.map(mbps),
+    })
+}

@@ -1,0 +1,92 @@
+//! What an estimator found, in the words and units of whoever asked.
+
+pub(super) mod available;
+pub(super) mod loss;
+pub(super) mod steady;
+
+use super::plan::What;
+use probe::suspicion::Suspicion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stats::interval::Interval;
+
+/// A figure of a path, or why there is none.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Finding {
+    /// The best guess; null when there is none.
+    pub(crate) value: Option<f64>,
+    /// The truth is at least this, as far as the method can tell; null when it cannot.
+    pub(crate) low: Option<f64>,
+    /// And at most this.
+    pub(crate) high: Option<f64>,
+    /// Whether the method came to an end at which it can be believed.
+    pub(crate) conclusive: bool,
+    /// What was found, or why nothing was, in a sentence.
+    pub(crate) says: String,
+    /// What else the method knows; see docs/estimate.md.
+    pub(crate) details: Value,
+}
+
+impl Finding {
+    /// Nothing can be said, because of this.
+    pub(crate) fn none(says: impl Into<String>) -> Self {
+        Self {
+            says: says.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A figure with its interval, times `unit`.
+    pub(super) fn within(self, interval: Option<Interval>, unit: f64) -> Self {
+        Self {
+            value: interval.map(|interval| interval.estimate * unit),
+            low: interval.map(|interval| interval.low * unit),
+            high: interval.map(|interval| interval.high * unit),
+            ..self
+        }
+    }
+
+    /// The path does something that makes the figures wrong: there are none then.
+    #[must_use]
+    pub(super) fn doubted(self, suspicion: &Suspicion) -> Self {
+        let told = [self.value, self.low, self.high];
+        let mut details = self.details;
+        details["suspicion"] = json!(suspicion.to_string());
+        details["not_believed"] = json!(told);
+        Self {
+            says: format!(
+                "{suspicion} - no figure of this path holds for long and short trains alike"
+            ),
+            details,
+            ..Self::default()
+        }
+    }
+}
+
+/// Megabits a second.
+fn mbps(bps: f64) -> f64 {
+    bps / 1e6
+}
+
+/// A figure with its unit, for people.
+pub(crate) fn words(what: What, finding: &Finding) -> String {
+    let unit = what.unit();
+    let Some(value) = finding.value else {
+        return "unknown".to_owned();
+    };
+    let digits = if value.abs() >= 100.0 { 1 } else { 2 };
+    let number = |figure: f64| format!("{figure:.digits$}");
+    match (finding.low, finding.high) {
+        (Some(low), Some(high)) if low < high => {
+            format!(
+                "{} {unit} ({} to {})",
+                number(value),
+                number(low),
+                number(high)
+            )
+        }
+        (Some(low), None) => format!("at least {} {unit}", number(low)),
+        _ => format!("{} {unit}", number(value)),
+    }
+}

@@ -1,0 +1,153 @@
+//! From the plan to an estimator, and from what that says to a finding; over a road between hosts, or in virtual time.
+
+use super::finding::{Finding, available, loss, steady};
+use super::plan::{Method, Plan, What};
+use probe::badabing::{self, Badabing};
+use probe::chirp::{self, Chirp};
+use probe::isochronous::{self, Isochronous};
+use probe::pathload::{self, Pathload, Pause};
+use probe::suspicion::{Suspicion, suspect};
+use probe::train::{Estimator, Passage, Step, Train};
+use probe::yaz::{self, Yaz};
+use std::time::Duration;
+use units::{Instant, Rate};
+
+/// What carries trains.
+pub(crate) trait Carry {
+    /// Why it can no longer.
+    type Error;
+
+    /// Carries a train, not before this moment, and tells what came of it.
+    fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error>;
+
+    /// What time it is.
+    fn now(&self) -> Instant;
+}
+
+/// A figure is tried on one more train of at most this time and this many octets.
+const CHECK: Duration = Duration::from_secs(2);
+const CHECK_OCTETS: f64 = 3e6;
+/// Before it the path has this time to recover.
+const REST: Duration = Duration::from_secs(1);
+/// Octets of the packets of that train.
+const FULL: u32 = 1_500;
+
+/// Carries out what the plan asks for.
+///
+/// # Errors
+/// When `road` fails.
+pub(crate) fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+    let finding = by_method(plan, road)?;
+    match plan.what {
+        What::Available | What::Capacity => check(finding, road),
+        _ => Ok(finding),
+    }
+}
+
+fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+    let now = road.now();
+    Ok(match plan.method {
+        Method::Pathload => by_pathload(plan, Pause::Slow, road)?,
+        Method::PathloadFast => by_pathload(plan, Pause::Fast, road)?,
+        Method::Yaz => {
+            let options = yaz::Options {
+                duration: plan.duration.0,
+                seed: plan.seed,
+                ..yaz::Options::default()
+            };
+            available::of_yaz(&drive(Yaz::new(options, now), road)?)
+        }
+        Method::Pathchirp => {
+            let options = chirp::Options {
+                duration: plan.duration.0,
+                ..chirp::Options::default()
+            };
+            available::of_chirp(&drive(Chirp::new(options, now), road)?)
+        }
+        Method::Badabing => {
+            let options = badabing::Options {
+                duration: plan.duration.0,
+                seed: plan.seed,
+                ..badabing::Options::default()
+            };
+            loss::of_badabing(&drive(Badabing::new(options, now), road)?)
+        }
+        Method::Isochronous => by_stream(plan, road)?,
+        Method::Pathrate | Method::Hops => Finding::none("not by trains alone"),
+    })
+}
+
+fn by_pathload<R: Carry>(plan: &Plan, pause: Pause, road: &mut R) -> Result<Finding, R::Error> {
+    let options = pathload::Options {
+        pause,
+        most: plan.most,
+        ..pathload::Options::default()
+    };
+    let estimate = drive(Pathload::new(options, road.now()), road)?;
+    Ok(available::of_pathload(&estimate))
+}
+
+fn by_stream<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+    let options = isochronous::Options {
+        duration: plan.duration.0,
+        // There and back is what a round trip is, and how clocks are compared.
+        echo: matches!(plan.what, What::Rtt | What::Owd),
+        ..isochronous::Options::default()
+    };
+    let estimate = drive(Isochronous::new(options, road.now()), road)?;
+    Ok(match plan.what {
+        What::Owd => steady::owd(&estimate, plan.direction),
+        What::Jitter => steady::jitter(&estimate),
+        What::Loss => steady::loss(&estimate),
+        _ => steady::rtt(&estimate),
+    })
+}
+
+/// Carries train after train until the estimator has its estimate.
+fn drive<E: Estimator, R: Carry>(mut estimator: E, road: &mut R) -> Result<E::Estimate, R::Error> {
+    loop {
+        match estimator.next() {
+            Step::Done(estimate) => return Ok(estimate),
+            Step::Train(train, not_before) => {
+                let passage = road.carry(&train, not_before)?;
+                estimator.handle(&passage, road.now());
+            }
+        }
+    }
+}
+
+/// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not.
+fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<Finding, R::Error> {
+    let Some(train) = finding.value.and_then(long_train) else {
+        return Ok(finding);
+    };
+    let passage = road.carry(&train, road.now() + REST)?;
+    Ok(match suspect(&train, &passage) {
+        Some(suspicion @ Suspicion::TokenBucket { .. }) => finding.doubted(&suspicion),
+        _ => finding,
+    })
+}
+
+/// A train of this rate in Mbit/s. Riders have no place in it: it fills the path.
+fn long_train(mbps: f64) -> Option<Train> {
+    let bps = mbps * 1e6;
+    let rate = Rate::from_bps(whole(bps)?)?;
+    let octets = (bps * CHECK.as_secs_f64() / 8.0).min(CHECK_OCTETS);
+    let packets = whole(octets / f64::from(FULL))?;
+    let gap = rate.time_for(u64::from(FULL));
+    let mut train = Train::periodic(usize::try_from(packets).ok()?, FULL, gap);
+    let probes = train.probes.iter_mut();
+    probes.for_each(|probe| probe.may_carry = false);
+    Some(train)
+}
+
+/// A whole number of what there is at least one of.
+fn whole(figure: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates, and NaN is 0"
+    )]
+    let number = figure as u64;
+    (number > 0).then_some(number)
+}
