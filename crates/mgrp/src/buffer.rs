@@ -8,9 +8,9 @@
 //! it as there is room for, as a fragment, and the next probe takes on from there. Once a packet has been cut its rest may not
 //! wait for other trains: it leaves when the train is over, or when its time is up.
 
+use crate::ip;
 use crate::packet::{FRAGMENT_HEADER, Fragment, Payload};
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::time::Duration;
 use units::Instant;
 
@@ -19,36 +19,66 @@ const LEAST: usize = 16;
 /// The longest packet that can be cut: offsets of fragments have 16 bits.
 const MOST: usize = 65_535;
 
-/// What leaves.
+/// What leaves: a packet, or a piece of one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Cargo {
-    packet: Vec<u8>,
-    /// What of it leaves now.
-    part: Range<usize>,
-    /// The number of its fragments, if it is one.
-    id: Option<u32>,
+    octets: Vec<u8>,
+    /// What it is a piece of, if it is one.
+    piece: Option<Piece>,
     /// When it would have left if there were no riding: when it came.
     came: Instant,
 }
 
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Piece {
+    id: u32,
+    offset: usize,
+    is_last: bool,
+    protocol: u8,
+}
+
 impl Cargo {
+    /// A packet that does not wait.
+    pub const fn whole(packet: Vec<u8>, came: Instant) -> Self {
+        Self {
+            octets: packet,
+            piece: None,
+            came,
+        }
+    }
+
     /// As a packet on the wire carries it.
     pub fn payload(&self) -> Payload<'_> {
-        let octets = self.packet.get(self.part.clone()).unwrap_or_default();
-        match self.id {
-            None => Payload::Whole(octets),
-            Some(id) => Payload::Fragment(Fragment {
-                id,
-                offset: u16::try_from(self.part.start).unwrap_or(u16::MAX),
-                is_last: self.part.end == self.packet.len(),
+        let octets = self.octets.as_slice();
+        self.piece.map_or(Payload::Whole(octets), |piece| {
+            Payload::Fragment(Fragment {
+                id: piece.id,
+                offset: u16::try_from(piece.offset).unwrap_or(u16::MAX),
+                is_last: piece.is_last,
+                protocol: piece.protocol,
                 octets,
-            }),
-        }
+            })
+        })
     }
 
     /// Octets of the application's packet that it has.
     pub fn octets(&self) -> usize {
-        self.part.len()
+        self.octets.len()
+    }
+
+    /// Whether it is a piece of a packet that was cut.
+    pub const fn is_piece(&self) -> bool {
+        self.piece.is_some()
+    }
+
+    /// Whether nothing of its packet is left after it.
+    pub fn is_end(&self) -> bool {
+        self.piece.is_none_or(|piece| piece.is_last)
+    }
+
+    /// When its packet came from the application.
+    pub const fn came(&self) -> Instant {
+        self.came
     }
 
     /// Whether it would have left while a train did that lasted from and to these moments, and so competed with it (T section 4.5.2).
@@ -132,8 +162,16 @@ impl Buffer {
         self.rest()
     }
 
-    /// What a probe with `room` octets of padding takes.
-    pub fn fill(&mut self, room: usize) -> Option<Cargo> {
+    /// Whether the first was cut, so that its rest may not wait for another train.
+    pub fn is_cut(&self) -> bool {
+        self.waiting
+            .front()
+            .is_some_and(|first| first.cut.is_some())
+    }
+
+    /// What a probe with `room` octets of padding takes. With `may_cut` off only packets that fit as they are ride, and what is behind the
+    /// first never overtakes it.
+    pub fn fill(&mut self, room: usize, may_cut: bool) -> Option<Cargo> {
         let first = self.waiting.front()?;
         let from = first.cut.map_or(0, |(from, _)| from);
         let left = first.packet.len() - from;
@@ -144,6 +182,9 @@ impl Buffer {
         if fits {
             return self.rest();
         }
+        if !may_cut {
+            return None;
+        }
         let take = room.saturating_sub(FRAGMENT_HEADER).min(left);
         // What is left over must be worth another one.
         (take >= LEAST).then(|| self.cut(take))?
@@ -152,14 +193,11 @@ impl Buffer {
     /// All that is left of the first.
     fn rest(&mut self) -> Option<Cargo> {
         let first = self.waiting.pop_front()?;
-        let from = first.cut.map_or(0, |(from, _)| from);
         self.octets -= first.packet.len();
-        Some(Cargo {
-            part: from..first.packet.len(),
-            packet: first.packet,
-            id: first.cut.map(|(_, id)| id),
-            came: first.came,
-        })
+        let Some((offset, id)) = first.cut else {
+            return Some(Cargo::whole(first.packet, first.came));
+        };
+        Some(first.piece(id, offset, first.packet.len()))
     }
 
     /// The next `take` octets of the first, of which there are more.
@@ -171,12 +209,24 @@ impl Buffer {
         }
         let to = (from + take).min(first.packet.len().saturating_sub(1));
         first.cut = Some((to, id));
-        Some(Cargo {
-            packet: first.packet.clone(),
-            part: from..to,
-            id: Some(id),
-            came: first.came,
-        })
+        Some(first.piece(id, from, to))
+    }
+}
+
+impl Waiting {
+    /// The piece between two places, under the number of the packet's fragments.
+    fn piece(&self, id: u32, from: usize, to: usize) -> Cargo {
+        let octets = self.packet.get(from..to).unwrap_or_default();
+        Cargo {
+            octets: octets.to_vec(),
+            piece: Some(Piece {
+                id,
+                offset: from,
+                is_last: to == self.packet.len(),
+                protocol: ip::protocol(&self.packet).unwrap_or(0),
+            }),
+            came: self.came,
+        }
     }
 }
 
@@ -215,24 +265,31 @@ mod tests {
     #[test]
     fn probes_take_what_fits_and_cut_what_does_not() {
         let mut buffer = buffer();
-        assert_eq!(buffer.fill(500), None, "nothing waits");
+        assert_eq!(buffer.fill(500, true), None, "nothing waits");
         buffer.push((0..=99).cycle().take(1_000).collect(), at(0));
         buffer.push(vec![9; 100], at(1));
         let fragment = |cargo: &Cargo| match cargo.payload() {
             Payload::Fragment(f) => (f.id, usize::from(f.offset), f.octets.len(), f.is_last),
             Payload::Whole(_) => panic!("cut it was"),
         };
-        let first = buffer.fill(408).unwrap();
+        assert_eq!(buffer.fill(408, false), None, "nothing may be cut");
+        let first = buffer.fill(408, true).unwrap();
         assert_eq!(fragment(&first), (0, 0, 400, false));
         assert_eq!(
-            buffer.fill(FRAGMENT_HEADER + LEAST - 1),
+            buffer.fill(FRAGMENT_HEADER + LEAST - 1, true),
             None,
             "not worth it"
         );
-        assert_eq!(fragment(&buffer.fill(408).unwrap()), (0, 400, 400, false));
+        assert_eq!(
+            fragment(&buffer.fill(408, true).unwrap()),
+            (0, 400, 400, false)
+        );
         // The rest fits with its header, and the second packet as it is.
-        assert_eq!(fragment(&buffer.fill(408).unwrap()), (0, 800, 200, true));
-        let second = buffer.fill(100).unwrap();
+        assert_eq!(
+            fragment(&buffer.fill(408, true).unwrap()),
+            (0, 800, 200, true)
+        );
+        let second = buffer.fill(100, true).unwrap();
         assert_eq!(second.payload(), Payload::Whole(&[9; 100]));
         assert!(buffer.is_empty());
         assert!(first.competes([at(0), at(5)]) && !second.competes([at(2), at(5)]));
@@ -244,7 +301,8 @@ mod tests {
         buffer.push(vec![1; 1_000], at(0));
         buffer.push(vec![2; 1_000], at(0));
         assert_eq!(buffer.poll_cut(), None);
-        assert_eq!(buffer.fill(500).unwrap().octets(), 492);
+        assert_eq!(buffer.fill(500, true).unwrap().octets(), 492);
+        assert!(buffer.is_cut());
         assert_eq!(buffer.poll_cut().unwrap().octets(), 508);
         assert_eq!(buffer.poll_cut(), None, "the other is whole and waits on");
         assert_eq!(buffer.len(), 1);
@@ -282,12 +340,12 @@ mod tests {
                 Payload::Whole(octets) => arrived.push(octets.to_vec()),
                 Payload::Fragment(fragment) => {
                     let source = IpAddr::V4(Ipv4Addr::LOCALHOST);
-                    let key = Key { source, protocol: 6, id: fragment.id };
+                    let key = Key { source, protocol: fragment.protocol, id: fragment.id };
                     arrived.extend(table.handle(key, &fragment, at(0)));
                 }
             };
             for room in rooms {
-                if let Some(cargo) = buffer.fill(room) {
+                if let Some(cargo) = buffer.fill(room, true) {
                     prop_assert!(cargo.payload().length() <= room);
                     carry(cargo);
                 }

@@ -20,5 +20,6 @@
 #![forbid(unsafe_code)]
 
 pub mod buffer;
+mod ip;
 pub mod packet;
 pub mod reassembly;

@@ -8,7 +8,7 @@
 //! +---------------------------------------------------------------+
 //! |                    time stamp, ns, modulo 2^48                |  4
 //! |                               +---------------+---------------+
-//! |                               |     flags     |    unused     |  8
+//! |                               |     flags     |    channel    |  8
 //! +-------------------------------+---------------+---------------+
 //! |             TUN 0             |             TUN 1             | 12
 //! +-------------------------------+-------------------------------+
@@ -18,7 +18,7 @@
 //! highest bits (1 probe, 2 whole packet, 3 fragment) and its length in the twelve lowest. The units follow the header in their order,
 //! and padding follows them (T section 4.2, whose figure does not give the widths within a sub-header). A fragment begins with
 //! eight octets of its own: identifier (32 bits), offset (16), flags (8, of which the lowest says that it is the last), and
-//! one unused.
+//! the IP protocol of the packet that was cut (8). The channel, unused in T, says which of the receiver's tools a probe is for.
 
 use thiserror::Error;
 
@@ -64,6 +64,8 @@ pub struct Fragment<'a> {
     pub offset: u16,
     /// Whether nothing follows.
     pub is_last: bool,
+    /// The protocol of that packet, as IP numbers it.
+    pub protocol: u8,
     /// Its octets.
     pub octets: &'a [u8],
 }
@@ -84,6 +86,8 @@ pub struct Packet<'a> {
     pub sequence: u32,
     /// When it left, in nanoseconds, modulo [`STAMPS`].
     pub stamp_ns: u64,
+    /// Which of the receiver's tools the probe is for.
+    pub channel: u8,
     /// The probe's own octets, without padding.
     pub probe: Option<&'a [u8]>,
     /// What it carries.
@@ -106,6 +110,7 @@ impl<'a> Packet<'a> {
         let mut packet = Packet {
             sequence: u32::from_be_bytes([header[0], header[1], header[2], header[3]]),
             stamp_ns: u64::from(word(4)) << 32 | u64::from(word(6)) << 16 | u64::from(word(8)),
+            channel: header[11],
             ..Packet::default()
         };
         let tuns = [word(12), word(14)];
@@ -179,7 +184,7 @@ impl<'a> Packet<'a> {
         };
         out.extend_from_slice(&self.sequence.to_be_bytes());
         out.extend_from_slice(&self.stamp_ns.to_be_bytes()[2..]);
-        out.extend_from_slice(&[count | padded, 0]);
+        out.extend_from_slice(&[count | padded, self.channel]);
         for tun in tuns {
             out.extend_from_slice(&tun.to_be_bytes());
         }
@@ -189,6 +194,14 @@ impl<'a> Packet<'a> {
         }
         out.resize(out.len() + self.padding, 0);
         Ok(())
+    }
+
+    /// Writes a time stamp into a packet's octets, as the last thing before it leaves (T section 3.2.1). Octets that are too short for a
+    /// header stay as they are.
+    pub fn stamp(octets: &mut [u8], stamp_ns: u64) {
+        if let Some(field) = octets.get_mut(4..10) {
+            field.copy_from_slice(&stamp_ns.to_be_bytes()[2..]);
+        }
     }
 }
 
@@ -214,7 +227,7 @@ impl Payload<'_> {
             Self::Fragment(fragment) => {
                 out.extend_from_slice(&fragment.id.to_be_bytes());
                 out.extend_from_slice(&fragment.offset.to_be_bytes());
-                out.extend_from_slice(&[if fragment.is_last { LAST } else { 0 }, 0]);
+                out.extend_from_slice(&[u8::from(fragment.is_last) * LAST, fragment.protocol]);
                 out.extend_from_slice(fragment.octets);
             }
         }
@@ -230,6 +243,7 @@ impl<'a> Fragment<'a> {
             id: u32::from_be_bytes([header[0], header[1], header[2], header[3]]),
             offset: u16::from_be_bytes([header[4], header[5]]),
             is_last: header[6] & LAST != 0,
+            protocol: header[7],
             octets,
         })
     }
@@ -256,11 +270,13 @@ mod tests {
         let packet = Packet {
             sequence: 0x0102_0304,
             stamp_ns: 0x1112_1314_1516,
+            channel: 0x17,
             probe: Some(b"pr"),
             payload: Some(Payload::Fragment(Fragment {
                 id: 0x2122_2324,
                 offset: 0x3132,
                 is_last: true,
+                protocol: 0x33,
                 octets: b"rest",
             })),
             padding: 3,
@@ -268,14 +284,21 @@ mod tests {
         let mut out = Vec::new();
         packet.emit(&mut out).unwrap();
         let head = [
-            1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0b110, 0, 0x40, 2, 0xc0, 12,
+            1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0b110, 0x17, 0x40, 2, 0xc0, 12,
         ];
         assert_eq!(out[..HEADER], head);
         assert_eq!(
             &out[HEADER..],
-            b"pr\x21\x22\x23\x24\x31\x32\x01\0rest\0\0\0"
+            b"pr\x21\x22\x23\x24\x31\x32\x01\x33rest\0\0\0"
         );
         assert_eq!(out.len(), packet.length());
+        Packet::stamp(&mut out, STAMPS + 5);
+        let stamped = Packet {
+            stamp_ns: 5,
+            ..packet
+        };
+        assert_eq!(Packet::parse(&out), Ok(stamped));
+        Packet::stamp(&mut [0; 9], 5);
     }
 
     #[test]
@@ -315,6 +338,7 @@ mod tests {
                 id,
                 offset,
                 is_last: kind == 2,
+                protocol: id.to_be_bytes()[0],
                 octets,
             })),
         }
@@ -333,6 +357,7 @@ mod tests {
             let packet = Packet {
                 sequence,
                 stamp_ns,
+                channel: sequence.to_be_bytes()[3],
                 probe: probe.as_deref(),
                 payload: payload(&octets, kind, id, offset),
                 padding,

@@ -9,6 +9,10 @@ use crate::packet::Fragment;
 /// The longest packet of IP.
 pub(super) const MOST: usize = 65_535;
 
+/// The most gaps that a packet may have. A packet of an Ethernet has fewer fragments than that, and who sends more gaps than a
+/// path's reordering makes wants memory for lists instead of for octets.
+const MOST_GAPS: usize = 128;
+
 /// A gap from an offset to the one behind its end; the last one has no end before the last fragment has come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Gap {
@@ -33,7 +37,8 @@ pub(super) enum Fit {
     Plugged,
     /// All of it was there.
     Repeated,
-    /// Part of it was there, or it says another end: two packets have one identifier, or somebody forges (RFC 5722).
+    /// Part of it was there, or it says another end, or it leaves more than [`MOST_GAPS`]: two packets have one identifier, or somebody
+    /// forges (RFC 5722).
     Overlaps,
 }
 
@@ -88,6 +93,9 @@ impl Bucket {
             return Fit::Overlaps;
         }
         self.plug(place, from, to, fragment.is_last);
+        if self.gaps.len() > MOST_GAPS {
+            return Fit::Overlaps;
+        }
         if self.octets.len() < to {
             self.octets.resize(to, 0);
         }
@@ -146,6 +154,7 @@ mod tests {
             id: 1,
             offset: u16::try_from(from).unwrap(),
             is_last: to == octets.len(),
+            protocol: 6,
             octets: &octets[from..to],
         }
     }
@@ -190,6 +199,7 @@ mod tests {
             id: 1,
             offset: u16::MAX,
             is_last: true,
+            protocol: 6,
             octets: &octets,
         };
         assert_eq!(
@@ -199,6 +209,18 @@ mod tests {
         );
         assert_eq!(bucket.enter(&fragment(&octets, 10, 20)), Fit::Plugged);
         assert_eq!(bucket.enter(&fragment(&octets, 10, 20)), Fit::Repeated);
+    }
+
+    #[test]
+    fn a_packet_of_more_gaps_than_a_path_makes_is_given_up() {
+        let octets = vec![7; 2 * MOST_GAPS + 2];
+        let mut bucket = Bucket::new();
+        for number in 1..MOST_GAPS {
+            let fit = bucket.enter(&fragment(&octets, 2 * number, 2 * number + 1));
+            assert_eq!(fit, Fit::Plugged, "gap {number}");
+        }
+        let fit = bucket.enter(&fragment(&octets, 2 * MOST_GAPS, 2 * MOST_GAPS + 1));
+        assert_eq!(fit, Fit::Overlaps);
     }
 
     proptest! {
@@ -235,8 +257,8 @@ mod tests {
             let octets = vec![1; 3_000];
             let mut bucket = Bucket::new();
             for (offset, length, is_last) in pieces {
-                let fit = bucket.enter(&Fragment { id: 0, offset, is_last, octets: &octets[..length] });
-                prop_assert!(bucket.kept() <= MOST);
+                let fit = bucket.enter(&Fragment { id: 0, offset, is_last, protocol: 6, octets: &octets[..length] });
+                prop_assert!(bucket.kept() <= MOST && bucket.gaps.len() <= MOST_GAPS + 1);
                 let gaps = bucket.gaps.windows(2);
                 for pair in gaps {
                     prop_assert!(pair[0].to.unwrap() <= pair[1].from, "in order: {:?}", pair);

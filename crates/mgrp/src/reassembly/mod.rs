@@ -184,6 +184,7 @@ impl Reassembly {
     fn whole(&mut self, key: &Key) -> Option<Vec<u8>> {
         let bucket = self.remove(key)?;
         self.counters.whole += 1;
+        self.forget_ages();
         Some(bucket.into_octets())
     }
 
@@ -209,7 +210,17 @@ impl Reassembly {
                 self.counters.evicted += 1;
             }
         }
-        // Packets that were whole leave their ages behind; never more of them than of packets.
+        self.forget_ages();
+    }
+
+    /// Packets that were whole leave their ages behind; never more of them than of packets, and none at the head, where they would
+    /// wake somebody up for nothing.
+    fn forget_ages(&mut self) {
+        while let Some(&(since, key)) = self.ages.front()
+            && !self.is_current(since, &key)
+        {
+            self.ages.pop_front();
+        }
         if self.ages.len() > 2 * self.limits.packets.max(16) {
             let entries = &self.entries;
             self.ages.retain(|(since, key)| {

@@ -17,6 +17,7 @@ fn fragment(offset: u16, is_last: bool, octets: &[u8]) -> Fragment<'_> {
         id: 0,
         offset,
         is_last,
+        protocol: TCP,
         octets,
     }
 }
@@ -106,6 +107,19 @@ fn the_oldest_goes_when_there_is_no_room() {
     table.handle(key(9), &fragment(998, false, b"zz"), at(9));
     assert_eq!(table.states().len(), 1);
     assert!(table.octets <= 1_000);
+}
+
+#[test]
+fn packets_of_one_fragment_leave_nothing_behind() {
+    let mut table = Reassembly::new(Limits::default());
+    table.handle(key(0), &fragment(0, false, b"ab"), at(0));
+    for id in 1..10_000 {
+        let whole = table.handle(key(id), &fragment(0, true, b"ab"), at(1));
+        assert_eq!(whole.as_deref(), Some(&b"ab"[..]));
+        assert!(table.ages.len() <= 2_049);
+    }
+    table.handle(key(0), &fragment(2, true, b"cd"), at(2));
+    assert_eq!(table.next_timeout(), None);
 }
 
 proptest! {
