@@ -13,13 +13,19 @@
 //! # The rooms
 //!
 //! - [`packet`]: one packet on the wire: a probe, what it carries, and padding.
+//! - [`envelope`]: what it travels in between two hosts that share keys.
 //! - [`reassembly`]: packets from their fragments, in bounded memory, whoever sends them.
 //! - [`buffer`]: where packets wait for probes, and how a probe is filled.
+//! - [`transaction`]: what a tool asks for, and what it is told.
+//! - [`message`]: the same over a Unix socket.
 //!
-//! Nothing here reads a clock or opens a socket.
+//! Nothing here reads a clock or opens a socket. `docs/mgrp.md` draws what is on the wire.
 #![forbid(unsafe_code)]
 
 pub mod buffer;
+pub mod envelope;
 mod ip;
+pub mod message;
 pub mod packet;
 pub mod reassembly;
+pub mod transaction;
