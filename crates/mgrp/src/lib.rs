@@ -18,6 +18,7 @@
 //! - [`buffer`]: where packets wait for probes, and how a probe is filled.
 //! - [`transaction`]: what a tool asks for, and what it is told.
 //! - [`message`]: the same over a Unix socket.
+//! - [`peer`]: all of it together, for one peer: what goes to it, what comes from it, and what is counted.
 //!
 //! Nothing here reads a clock or opens a socket. `docs/mgrp.md` draws what is on the wire.
 #![forbid(unsafe_code)]
@@ -27,5 +28,6 @@ pub mod envelope;
 mod ip;
 pub mod message;
 pub mod packet;
+pub mod peer;
 pub mod reassembly;
 pub mod transaction;

@@ -17,6 +17,9 @@ use units::Instant;
 /// How long a packet may take from its first fragment to its last, as in Linux (T section 4.6).
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How many packets that are over can be looked at.
+const MOST_RECENT: usize = 32;
+
 /// By which fragments belong together.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Key {
@@ -63,6 +66,21 @@ pub struct Counters {
     pub evicted: u64,
 }
 
+/// How far a packet is.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Status {
+    /// Fragments are missing.
+    Growing,
+    /// It was handed over.
+    Whole,
+    /// Fragments contradicted each other, and it was given up.
+    Contradicted,
+    /// It took too long.
+    Expired,
+    /// There was no room for it.
+    Evicted,
+}
+
 /// The state of a packet, for who looks at the table (T table 4.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct State {
@@ -74,8 +92,20 @@ pub struct State {
     pub octets: usize,
     /// When the first came.
     pub since: Instant,
-    /// Whether it was given up.
-    pub is_dead: bool,
+    /// How far it is.
+    pub status: Status,
+}
+
+impl State {
+    fn new(key: Key, since: Instant, bucket: &Bucket, status: Status) -> Self {
+        Self {
+            key,
+            fragments: bucket.fragments(),
+            octets: bucket.kept(),
+            since,
+            status,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -94,6 +124,8 @@ pub struct Reassembly {
     ages: VecDeque<(Instant, Key)>,
     octets: usize,
     counters: Counters,
+    /// The last [`MOST_RECENT`] that are whole or were given up.
+    recent: VecDeque<State>,
 }
 
 impl Reassembly {
@@ -105,6 +137,7 @@ impl Reassembly {
             ages: VecDeque::new(),
             octets: 0,
             counters: Counters::default(),
+            recent: VecDeque::new(),
         }
     }
 
@@ -146,7 +179,7 @@ impl Reassembly {
             && now.since(since) >= TIMEOUT
         {
             self.ages.pop_front();
-            if self.is_current(since, &key) && self.remove(&key).is_some() {
+            if self.is_current(since, &key) && self.remove(&key, Status::Expired).is_some() {
                 self.counters.expired += 1;
             }
         }
@@ -162,27 +195,33 @@ impl Reassembly {
         self.counters
     }
 
-    /// All packets in the making, the oldest first.
+    /// All packets in the making, the oldest first, and those that were given up because of a contradiction.
     pub fn states(&self) -> Vec<State> {
         let states = self.ages.iter().filter_map(|(since, key)| {
             let entry = self
                 .entries
                 .get(key)
                 .filter(|entry| entry.since == *since)?;
-            let bucket = entry.bucket.as_ref();
-            Some(State {
+            let state = |bucket| State::new(*key, *since, bucket, Status::Growing);
+            let dead = State {
                 key: *key,
-                fragments: bucket.map_or(0, Bucket::fragments),
-                octets: bucket.map_or(0, Bucket::kept),
+                fragments: 0,
+                octets: 0,
                 since: *since,
-                is_dead: bucket.is_none(),
-            })
+                status: Status::Contradicted,
+            };
+            Some(entry.bucket.as_ref().map_or(dead, state))
         });
         states.collect()
     }
 
+    /// The last packets that became whole or were given up for want of time or room, the oldest first.
+    pub fn recent(&self) -> impl Iterator<Item = &State> {
+        self.recent.iter()
+    }
+
     fn whole(&mut self, key: &Key) -> Option<Vec<u8>> {
-        let bucket = self.remove(key)?;
+        let bucket = self.remove(key, Status::Whole)?;
         self.counters.whole += 1;
         self.forget_ages();
         Some(bucket.into_octets())
@@ -194,9 +233,15 @@ impl Reassembly {
     }
 
     /// Takes a packet out; none when it had been given up.
-    fn remove(&mut self, key: &Key) -> Option<Bucket> {
-        let bucket = self.entries.remove(key)?.bucket?;
+    fn remove(&mut self, key: &Key, status: Status) -> Option<Bucket> {
+        let entry = self.entries.remove(key)?;
+        let bucket = entry.bucket?;
         self.octets -= bucket.kept();
+        let state = State::new(*key, entry.since, &bucket, status);
+        if self.recent.len() >= MOST_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(state);
         Some(bucket)
     }
 
@@ -206,7 +251,7 @@ impl Reassembly {
             let Some((since, key)) = self.ages.pop_front() else {
                 return;
             };
-            if self.is_current(since, &key) && self.remove(&key).is_some() {
+            if self.is_current(since, &key) && self.remove(&key, Status::Evicted).is_some() {
                 self.counters.evicted += 1;
             }
         }

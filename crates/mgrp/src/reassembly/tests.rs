@@ -88,7 +88,7 @@ fn who_contradicts_loses_the_packet_and_all_that_still_comes_of_it() {
     );
     assert_eq!(table.handle(key(1), &fragment(4, true, b"ef"), at(2)), None);
     assert_eq!((table.counters().contradicted, table.octets), (2, 0));
-    assert!(table.states()[0].is_dead);
+    assert_eq!(table.states()[0].status, Status::Contradicted);
 }
 
 #[test]
@@ -107,6 +107,26 @@ fn the_oldest_goes_when_there_is_no_room() {
     table.handle(key(9), &fragment(998, false, b"zz"), at(9));
     assert_eq!(table.states().len(), 1);
     assert!(table.octets <= 1_000);
+}
+
+/// T table 4.2 has all buckets in one view.
+#[test]
+fn packets_that_are_over_can_be_looked_at_for_a_while() {
+    let mut table = Reassembly::new(Limits::default());
+    for id in 0..40 {
+        table.handle(key(id), &fragment(0, false, b"ab"), at(0));
+    }
+    for id in 0..38 {
+        table.handle(key(id), &fragment(2, true, b"cd"), at(1));
+    }
+    table.handle_timeout(at(30_000));
+    let view: Vec<_> = table
+        .recent()
+        .map(|state| (state.key.id, state.fragments, state.octets, state.status))
+        .collect();
+    assert_eq!(view.len(), MOST_RECENT);
+    assert_eq!(view[29], (37, 2, 4, Status::Whole));
+    assert_eq!(view[30], (38, 1, 2, Status::Expired));
 }
 
 #[test]

@@ -1,0 +1,224 @@
+//! What goes to a peer.
+
+use super::Peer;
+use super::train::Train;
+use crate::buffer::Cargo;
+use crate::envelope::{self, TAG};
+use crate::ip;
+use crate::packet::{FRAGMENT_HEADER, Packet};
+use thiserror::Error;
+use units::Instant;
+
+/// Why an application's packet was dropped.
+#[derive(Clone, Copy, Debug, Eq, Error, Hash, PartialEq)]
+pub enum Dropped {
+    /// Too many are waiting.
+    #[error("too many packets are waiting")]
+    Full,
+    /// No datagram can hold it.
+    #[error("packet longer than the path's datagrams")]
+    Long,
+    /// It is none.
+    #[error("not a packet of IP")]
+    NotIp,
+}
+
+/// A datagram that leaves now.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transmit {
+    /// The number of its packet.
+    pub sequence: u64,
+    /// Whether it has a probe: then its departure is to be told to [`Peer::sent`].
+    pub is_probe: bool,
+    datagram: Vec<u8>,
+}
+
+impl Transmit {
+    /// Its octets, stamped with a time of the clock by which receivers are told departures, and tagged. To be called last
+    /// before it is sent: a stamp is as good as it is fresh, and the tag, which covers it, takes a hash's time to make.
+    pub fn seal(self, stamp_ns: u64, tag: impl Fn(&[u8], &[u8]) -> [u8; TAG]) -> Vec<u8> {
+        let mut datagram = self.datagram;
+        envelope::seal(&mut datagram, self.sequence, stamp_ns, tag);
+        datagram
+    }
+}
+
+impl Peer {
+    /// An application's packet for the peer. It leaves in a probe or after the buffer's delay; at once where it `may_ride` not, the
+    /// policy lets nothing ride, or there is no delay. Packets that leave at once overtake those that wait.
+    ///
+    /// # Errors
+    /// [`Dropped`], counted; the packet is gone.
+    pub fn offer(&mut self, packet: Vec<u8>, may_ride: bool, now: Instant) -> Result<(), Dropped> {
+        self.counters.offered_packets += 1;
+        self.counters.offered_octets += packet.len() as u64;
+        if ip::protocol(&packet).is_none() {
+            self.counters.dropped_not_ip += 1;
+            return Err(Dropped::NotIp);
+        }
+        if packet.len() > self.config.longest_packet() {
+            self.counters.dropped_long += 1;
+            return Err(Dropped::Long);
+        }
+        let waits = may_ride && self.config.policy.riding && !self.config.delay.is_zero();
+        if !self.store(packet, waits, now) {
+            self.counters.dropped_full += 1;
+            return Err(Dropped::Full);
+        }
+        Ok(())
+    }
+
+    /// What leaves at `now`; asked until it says nothing. First comes the rest of a packet that the last train cut, then a probe that is due,
+    /// then packets that do not wait, then those that have waited long enough. Probes go first because nothing else must move them; a train without gaps
+    /// therefore holds up what it does not carry until its last probe has left.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.reassembly.handle_timeout(now);
+        self.settle();
+        self.poll_rest()
+            .or_else(|| self.poll_probe(now))
+            .or_else(|| self.poll_prompt())
+            .or_else(|| self.poll_expired(now))
+    }
+
+    /// The probe in the packet with this number left at this moment, for the audit: to be told before
+    /// [`poll_transmit`](Self::poll_transmit) is called again; where it is not, the probe left when it was polled.
+    pub fn sent(&mut self, sequence: u64, at: Instant) {
+        if let Some(train) = self.trains.front_mut() {
+            train.tell(sequence, at);
+        }
+        self.settle();
+    }
+
+    /// When [`poll_transmit`](Self::poll_transmit) is to be called again; a moment that has passed means at once.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let rest = self.has_free_rest().then_some(Instant::ZERO);
+        let probe = self.trains.front().map(Train::due);
+        let prompt = self.prompt.front().map(Cargo::came);
+        let timeouts = [rest, probe, prompt, self.buffer.next_timeout()];
+        let timeouts = timeouts.into_iter().chain([self.reassembly.next_timeout()]);
+        timeouts.flatten().min()
+    }
+
+    /// False when there is no room.
+    fn store(&mut self, packet: Vec<u8>, waits: bool, now: Instant) -> bool {
+        if waits {
+            return self.buffer.push(packet, now).is_none();
+        }
+        let octets = self.prompt_octets + packet.len();
+        if octets > self.config.waiting_octets {
+            return false;
+        }
+        self.prompt_octets = octets;
+        self.prompt.push_back(Cargo::whole(packet, now));
+        true
+    }
+
+    fn has_free_rest(&self) -> bool {
+        let is_underway = self.trains.front().is_some_and(Train::has_begun);
+        !is_underway && self.buffer.is_cut()
+    }
+
+    fn poll_rest(&mut self) -> Option<Transmit> {
+        if !self.has_free_rest() {
+            return None;
+        }
+        let cargo = self.buffer.poll_cut()?;
+        self.leave_alone(&cargo)
+    }
+
+    fn poll_prompt(&mut self) -> Option<Transmit> {
+        let cargo = self.prompt.pop_front()?;
+        self.prompt_octets -= cargo.octets();
+        self.counters.prompt += 1;
+        self.transmit(Packet::default(), Some(&cargo))
+    }
+
+    fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
+        let cargo = self.buffer.poll_due(now)?;
+        self.leave_alone(&cargo)
+    }
+
+    /// A packet that found no probe, or what is left of one.
+    fn leave_alone(&mut self, cargo: &Cargo) -> Option<Transmit> {
+        if cargo.is_piece() {
+            self.counters.rests += 1;
+            let header = FRAGMENT_HEADER as u64;
+            self.counters.saved_octets = self.counters.saved_octets.saturating_sub(header);
+        } else {
+            self.counters.expired += 1;
+        }
+        self.transmit(Packet::default(), Some(cargo))
+    }
+
+    fn poll_probe(&mut self, now: Instant) -> Option<Transmit> {
+        let train = self.trains.front_mut()?;
+        let (place, count) = train.progress();
+        let channel = train.channel();
+        let probe = train.poll(now)?;
+        let header = std::mem::take(&mut probe.header);
+        let taken = self.config.carrier.overhead() + header.len();
+        let room = usize::from(probe.octets).saturating_sub(taken);
+        let policy = self.config.policy;
+        let cargo = (probe.may_carry && policy.lets_carry(place, count))
+            .then(|| self.buffer.fill(room, policy.fragments))
+            .flatten();
+        train.leave(self.sequence, cargo.as_ref(), now);
+        if let Some(cargo) = &cargo {
+            self.count_rider(cargo);
+        }
+        let carried = cargo.as_ref().map_or(0, |cargo| cargo.payload().length());
+        let packet = Packet {
+            channel,
+            probe: Some(&header),
+            padding: room.saturating_sub(carried),
+            ..Packet::default()
+        };
+        self.transmit(packet, cargo.as_ref())
+    }
+
+    fn count_rider(&mut self, cargo: &Cargo) {
+        let octets = cargo.octets() as u64;
+        self.counters.riders += 1;
+        self.counters.riding_pieces += u64::from(cargo.is_piece());
+        self.counters.riding_octets += octets;
+        // With its last octet a packet needs no datagram of its own any more.
+        let headers = if cargo.is_end() {
+            self.config.carrier.overhead() as u64
+        } else {
+            0
+        };
+        self.counters.saved_octets += octets + headers;
+    }
+
+    /// A datagram with this packet and what it carries; lengths were checked when they came, so it can always be written.
+    fn transmit(&mut self, packet: Packet<'_>, cargo: Option<&Cargo>) -> Option<Transmit> {
+        let sequence = self.sequence;
+        let [_, _, _, _, low @ ..] = sequence.to_be_bytes();
+        let packet = Packet {
+            sequence: u32::from_be_bytes(low),
+            payload: cargo.map(Cargo::payload),
+            ..packet
+        };
+        let mut datagram = Vec::with_capacity(envelope::ENVELOPE + packet.length());
+        envelope::begin(self.config.session, &mut datagram);
+        packet.emit(&mut datagram).ok()?;
+        self.sequence += 1;
+        self.count_sent(&packet, datagram.len());
+        Some(Transmit {
+            sequence,
+            is_probe: packet.probe.is_some(),
+            datagram,
+        })
+    }
+
+    fn count_sent(&mut self, packet: &Packet<'_>, octets: usize) {
+        let octets = (octets + self.config.carrier.outside()) as u64;
+        self.counters.sent_packets += 1;
+        self.counters.sent_octets += octets;
+        self.counters.padding_octets += packet.padding as u64;
+        if packet.probe.is_some() {
+            self.counters.sent_probes += 1;
+            self.counters.sent_probe_octets += octets;
+        }
+    }
+}
