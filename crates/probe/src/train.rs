@@ -149,6 +149,21 @@ impl Passage {
         (1.0 - arrived / f64::from(self.sent)).max(0.0)
     }
 
+    /// Whether it left as `train` was to: neither its whole length nor the gap between two neighbours that arrived was off by more
+    /// than a twentieth of that length, or the sender was interrupted, and what it held up left too fast afterwards.
+    pub fn is_timed(&self, train: &Train) -> bool {
+        let planned = train.duration();
+        let most = planned / 20;
+        let gap_before = |arrival: &Arrival| Some(train.probes.get(arrival.number as usize)?.gap);
+        let mut gaps = self.arrivals.windows(2).filter_map(|pair| {
+            let left = pair[1].sent_ns.saturating_sub(pair[0].sent_ns);
+            let neighbours = pair[1].number == pair[0].number.saturating_add(1);
+            let off = Duration::from_nanos(left).abs_diff(gap_before(&pair[1])?);
+            neighbours.then_some(off)
+        });
+        self.lasted.abs_diff(planned) <= most && gaps.all(|off| off <= most)
+    }
+
     /// From the first arrival to the last; zero when fewer than two came.
     pub fn span(&self) -> Duration {
         let ends = self.arrivals.first().zip(self.arrivals.last());
@@ -217,6 +232,37 @@ mod tests {
         assert_eq!(passage.competing(), Rate::from_bps(1_000_000));
         assert_eq!(arrival(0).delay_ns(), -2);
         assert_eq!(Passage::default().loss().to_bits(), 0);
+    }
+
+    #[test]
+    fn a_sender_that_was_interrupted_is_told() {
+        let train = Train::periodic(41, 1_000, Duration::from_millis(1));
+        let passage = |held_ns: u64, from: u32| Passage {
+            sent: 41,
+            lasted: train.duration(),
+            arrivals: (0..41)
+                .map(|number| Arrival {
+                    number,
+                    // What was held up leaves at once with the next.
+                    sent_ns: u64::from(number) * 1_000_000
+                        + if number == from { held_ns } else { 0 },
+                    arrived_ns: 50_000_000,
+                    back: None,
+                })
+                .collect(),
+            riders: Riders::default(),
+        };
+        assert!(passage(0, 0).is_timed(&train));
+        assert!(
+            passage(1_900_000, 40).is_timed(&train),
+            "a twentieth of 40 ms is 2"
+        );
+        assert!(!passage(2_100_000, 40).is_timed(&train));
+        let cut = Passage {
+            lasted: Duration::from_millis(37),
+            ..passage(0, 0)
+        };
+        assert!(!cut.is_timed(&train));
     }
 
     #[test]

@@ -57,6 +57,8 @@ impl Seen {
         full: Option<f64>,
         options: &Options,
     ) -> Vec<bool> {
+        // A queue that empties within a slot says nothing of its neighbours: there, losses have another cause.
+        let full = full.filter(|full| *full > options.slot.as_nanos() as f64);
         let limit = full.map(|full| full * (1.0 - options.alpha));
         let lossy = self.probes.iter().filter(|probed| probed.lost > 0);
         let lossy: Vec<u32> = lossy.map(|probed| probed.slot).collect();

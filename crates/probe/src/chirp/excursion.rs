@@ -63,7 +63,7 @@ impl Segmentation {
         let arrivals: Vec<Arrival> = whole.map(|(arrival, _)| *arrival).collect();
         let planned = gaps_of(train);
         let mut gaps = kept(&arrivals, train);
-        if is_untimed(&gaps, &planned) {
+        if is_untimed(&gaps, &planned) || !passage.is_timed(train) {
             return Chirped::Untimed;
         }
         let delays = delays(&arrivals);

@@ -3,7 +3,6 @@
 use super::Verdict;
 use super::trend::Trend;
 use crate::train::{Passage, Train};
-use std::time::Duration;
 
 /// The share of streams that must agree.
 const AGREEMENT: f64 = 0.7;
@@ -11,10 +10,6 @@ const AGREEMENT: f64 = 0.7;
 const MUCH_LOST: f64 = 0.1;
 /// Half of the streams may lose this much and no more.
 const SOME_LOST: f64 = 0.03;
-/// A stream that lasted that much longer or less long than planned, or that stood still or ran for such a part of it, is not
-/// counted: the sender was interrupted.
-const UNTIMED: f64 = 0.05;
-
 /// Those of a fleet; as many streams as it has may be sent again because they were not counted.
 #[derive(Clone, Debug)]
 pub(super) struct Fleet {
@@ -44,7 +39,7 @@ impl Fleet {
 
     /// Takes what came of a stream.
     pub(super) fn enter(&mut self, passage: &Passage, stream: &Train) -> Result<(), Untimed> {
-        if is_untimed(passage, stream) {
+        if !passage.is_timed(stream) {
             self.untimed += 1;
             return if self.untimed > self.streams {
                 Err(Untimed)
@@ -89,17 +84,4 @@ impl Fleet {
         let all: f64 = self.competing.iter().sum();
         [last, all / self.competing.len().max(1) as f64]
     }
-}
-
-/// Whether a stream left at other times than it was to.
-fn is_untimed(passage: &Passage, stream: &Train) -> bool {
-    let planned = stream.duration();
-    let most = planned.mul_f64(UNTIMED);
-    let gap = stream.probes.first().map_or(planned, |probe| probe.gap);
-    let neighbours = passage.arrivals.windows(2);
-    let mut gaps = neighbours
-        .filter(|pair| pair[1].number == pair[0].number.saturating_add(1))
-        .map(|pair| pair[1].sent_ns.saturating_sub(pair[0].sent_ns));
-    passage.lasted.abs_diff(planned) > most
-        || gaps.any(|left| Duration::from_nanos(left).abs_diff(gap) > most)
 }
