@@ -33,6 +33,20 @@ pub trait Element<B>: Send {
     fn backlog(&self) -> Option<Count> {
         None
     }
+
+    /// Which of the packets that have entered and left are made up inside of the element; none where nobody shares it.
+    fn others(&self) -> Others {
+        Others::default()
+    }
+}
+
+/// Other people's packets, which come from no stage before and go to none after.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Others {
+    /// Those that came to the queue.
+    pub entered: Count,
+    /// Those that left the link.
+    pub left: Count,
 }
 
 /// Why a packet was dropped.

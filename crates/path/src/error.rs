@@ -18,6 +18,19 @@ pub enum Error {
     /// A trace delivers nothing, or takes no time and so cannot be repeated.
     #[error("trace: it is empty or ends at 0 ms - the last line must be a time above zero")]
     TraceEmpty,
+    /// A line of a recording of packets is no packet.
+    #[error(
+        "recording line {line}: '{text}' is no packet - write the gap in us and the octets, such as '350 1500'"
+    )]
+    RecordingLine {
+        /// Line number, from 1.
+        line: usize,
+        /// What stands there (at most 40 characters).
+        text: String,
+    },
+    /// A recording has no packets, or takes no time and so cannot be repeated.
+    #[error("recording: it has no packets or takes no time - write a line with a gap above zero")]
+    RecordingEmpty,
     /// The text of a named trace could not be had.
     #[error(
         "stage {stage}: trace '{name}' cannot be read ({reason}) - give the name of a known trace or a file"

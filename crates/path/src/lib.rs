@@ -13,6 +13,7 @@
 //! | element | parts |
 //! |---|---|
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
+//! | [`Shared`] is a link that others use too | a [`Source`] of their packets |
 //! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
@@ -51,6 +52,7 @@
 //! the same to the same packets every time.
 #![forbid(unsafe_code)]
 
+mod cross;
 mod delay;
 mod duplicate;
 mod element;
@@ -65,11 +67,12 @@ mod random;
 mod remark;
 mod spec;
 
+pub use cross::{Own, Pace, Recording, Schedule, Sent, Shared, Sizes, Source};
 pub use delay::{
     Assigned, ConnectionDelay, Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law,
 };
 pub use duplicate::Duplicate;
-pub use element::{Cause, Count, Counters, Element};
+pub use element::{Cause, Count, Counters, Element, Others};
 pub use error::Error;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
 pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
@@ -80,4 +83,4 @@ pub use queue::{
     CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,
 };
 pub use remark::{DscpTable, EcnChange, Remark};
-pub use spec::{QueueSpec, Resolver, Spec, StageSpec};
+pub use spec::{CrossSpec, QueueSpec, Resolver, Spec, StageSpec, Then};

@@ -1,6 +1,6 @@
 //! Elements in a row.
 
-use crate::{Count, Counters, Delay, Element, Fixed, Packet};
+use crate::{Count, Counters, Delay, Element, Fixed, Others, Packet};
 use std::collections::VecDeque;
 use std::time::Duration;
 use units::Instant;
@@ -41,6 +41,8 @@ pub struct StageState<'a> {
     pub counters: Counters,
     /// What waits in the stage's queue, if it has one.
     pub backlog: Option<Count>,
+    /// Other people's packets among those of the books.
+    pub others: Others,
 }
 
 impl<B: Send + 'static> Pipeline<B> {
@@ -77,6 +79,7 @@ impl<B> Pipeline<B> {
             name: &stage.name,
             counters: stage.element.counters(),
             backlog: stage.element.backlog(),
+            others: stage.element.others(),
         })
     }
 
@@ -132,15 +135,21 @@ impl<B: Send> Element<B> for Pipeline<B> {
         self.stages.iter().filter_map(|stage| stage.wake).min()
     }
 
-    /// `entered` is the first stage's and `left` the last one's; the rest are sums.
+    /// `entered` is the first stage's and `left` the last one's, and besides each stage's of other people's packets; the
+    /// rest are sums.
     fn counters(&self) -> Counters {
         let mut total = Counters::default();
+        let mut others_left = Count::default();
         for (position, stage) in self.stages.iter().enumerate() {
-            let books = stage.element.counters();
-            if position == 0 {
-                total.entered = books.entered;
-            }
-            total.left = books.left;
+            let (books, others) = (stage.element.counters(), stage.element.others());
+            total.entered = total.entered
+                + if position == 0 {
+                    books.entered
+                } else {
+                    others.entered
+                };
+            total.left = books.left + others_left;
+            others_left = others_left + others.left;
             total.queued = total.queued + books.queued;
             total.duplicated = total.duplicated + books.duplicated;
             total.overflow = total.overflow + books.overflow;
@@ -149,6 +158,14 @@ impl<B: Send> Element<B> for Pipeline<B> {
             total.marked = total.marked + books.marked;
         }
         total
+    }
+
+    fn others(&self) -> Others {
+        let others = self.stages.iter().map(|stage| stage.element.others());
+        others.fold(Others::default(), |sum, others| Others {
+            entered: sum.entered + others.entered,
+            left: sum.left + others.left,
+        })
     }
 
     /// What waits in all queues together; `None` when no stage has a queue.

@@ -45,6 +45,7 @@ fn link(rate: &str, delay: &str, packets: u32) -> Result<Duplex, Box<dyn Error>>
         StageSpec::Rate {
             rate: rate.parse()?,
             queue: QueueSpec::Fifo(Limit::packets(packets)),
+            cross: None,
         },
         StageSpec::Delay {
             delay: delay.parse()?,

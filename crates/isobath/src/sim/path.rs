@@ -113,6 +113,7 @@ impl Figures {
         let bottleneck = StageSpec::Rate {
             rate: self.rate,
             queue: self.queue(),
+            cross: None,
         };
         let mut up = vec![bottleneck, half.clone()];
         if self.loss > Probability::default() {

@@ -1,12 +1,13 @@
 //! From description to pipeline.
 
-use super::{QueueSpec, Spec, StageSpec};
+use super::{CrossSpec, QueueSpec, Spec, StageSpec};
 use crate::random::seed_at;
 use crate::{
     Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, Distribution, DscpTable,
     Duplicate, EcnChange, Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack, Jitter, Law,
-    Link, Loss, LossProcess, Pipeline, Remark, Service, TokenBucket, Trace, TraceRate,
+    Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket, Trace, TraceRate,
 };
+use std::str::FromStr;
 use units::{Bytes, Rate, Span};
 
 /// Gives the text of the trace that a description names, or says why it cannot.
@@ -55,23 +56,30 @@ impl Site<'_> {
     fn element<B: Clone + Send + 'static>(&self, stage: &StageSpec) -> Built<B> {
         let seed = self.seed;
         Ok(match *stage {
-            StageSpec::Rate { rate, ref queue } => {
-                self.link(ConstantRate::new(rate), queue, Some(rate))?
-            }
+            StageSpec::Rate {
+                rate,
+                ref queue,
+                ref cross,
+            } => self.link(ConstantRate::new(rate), queue, Some(rate), cross.as_ref())?,
             StageSpec::Trace {
                 ref trace,
                 ref queue,
+                ref cross,
             } => {
-                let trace = self.trace(trace)?;
+                let trace: Trace = self.read(trace)?;
                 let rate = trace.mean_rate();
-                self.link(TraceRate::new(trace), queue, rate)?
+                self.link(TraceRate::new(trace), queue, rate, cross.as_ref())?
             }
             StageSpec::TokenBucket {
                 rate,
                 burst,
                 peak,
                 ref queue,
-            } => self.link(self.bucket(rate, burst, peak)?, queue, Some(rate))?,
+                ref cross,
+            } => {
+                let bucket = self.bucket(rate, burst, peak)?;
+                self.link(bucket, queue, Some(rate), cross.as_ref())?
+            }
             StageSpec::Delay { delay } => delayed(Fixed::new(delay.0)),
             StageSpec::Jitter {
                 delay,
@@ -121,11 +129,19 @@ impl Site<'_> {
         service: impl Service + 'static,
         queue: &QueueSpec,
         rate: Option<Rate>,
+        cross: Option<&CrossSpec>,
     ) -> Built<B> {
-        Ok(Box::new(Link::new(service, self.queue(queue, rate)?)))
+        Ok(match cross {
+            None => Box::new(Link::new(service, self.queue(queue, rate)?)),
+            Some(cross) => {
+                let source = self.source(cross)?;
+                Box::new(Shared::new(service, self.queue(queue, rate)?, source))
+            }
+        })
     }
 
-    fn trace(&self, name: &str) -> Result<Trace, Error> {
+    /// What the text of that name says.
+    pub(super) fn read<T: FromStr<Err = Error>>(&self, name: &str) -> Result<T, Error> {
         let text = (self.resolver)(name).map_err(|reason| Error::TraceUnknown {
             stage: self.stage,
             name: name.to_owned(),

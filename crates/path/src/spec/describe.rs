@@ -1,7 +1,7 @@
 //! What can be said of a path before the first packet.
 
-use super::{QueueSpec, Spec, StageSpec};
-use crate::{Distribution, DscpTable, EcnChange, Probability};
+use super::{CrossSpec, QueueSpec, Spec, StageSpec};
+use crate::{Distribution, DscpTable, EcnChange, Pace, Probability};
 use std::time::Duration;
 use units::{Bytes, Rate};
 
@@ -41,7 +41,7 @@ impl StageSpec {
     /// Rate and queue of a link that names its rate.
     const fn link(&self) -> Option<(Rate, &QueueSpec)> {
         match self {
-            Self::Rate { rate, queue } | Self::TokenBucket { rate, queue, .. } => {
+            Self::Rate { rate, queue, .. } | Self::TokenBucket { rate, queue, .. } => {
                 Some((*rate, queue))
             }
             _ => None,
@@ -63,17 +63,33 @@ impl StageSpec {
         }
     }
 
-    fn describe(&self) -> String {
+    /// What others send through it.
+    const fn cross(&self) -> Option<&CrossSpec> {
         match self {
-            Self::Rate { rate, queue } => {
+            Self::Rate { cross, .. }
+            | Self::Trace { cross, .. }
+            | Self::TokenBucket { cross, .. } => cross.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let cross = self.cross().map(CrossSpec::describe);
+        self.describe_own() + &cross.unwrap_or_default()
+    }
+
+    fn describe_own(&self) -> String {
+        match self {
+            Self::Rate { rate, queue, .. } => {
                 format!("{}, {}", bits(*rate), queue.describe(Some(*rate)))
             }
-            Self::Trace { trace, queue } => format!("trace {trace}, {}", queue.describe(None)),
+            Self::Trace { trace, queue, .. } => format!("trace {trace}, {}", queue.describe(None)),
             Self::TokenBucket {
                 rate,
                 burst,
                 peak,
                 queue,
+                ..
             } => {
                 let peak = peak.map(|peak| format!(" at {}", bits(peak)));
                 let burst = octets(*burst) + &peak.unwrap_or_default();
@@ -118,6 +134,27 @@ impl StageSpec {
                 probability,
             } => remarks(dscp, *ecn, *probability),
         }
+    }
+}
+
+impl CrossSpec {
+    /// ", shared with 1 Mbit/s, 3 Mbit/s (45 s each), even, sizes of web-page".
+    fn describe(&self) -> String {
+        let rates: Vec<String> = self.rates.iter().copied().map(bits).collect();
+        let each = self.each.map(|each| format!(" ({} each)", time(each.0)));
+        let rates = rates.join(", ") + &each.unwrap_or_default();
+        let rates = if self.rates.is_empty() {
+            "others".to_owned()
+        } else {
+            rates
+        };
+        let recording = self.recording.as_deref();
+        let packets = match (self.pace, recording) {
+            (Pace::Recorded, name) => format!(" as recorded in {}", name.unwrap_or_default()),
+            (pace, Some(name)) => format!(", {}, sizes of {name}", pace.name()),
+            (pace, None) => format!(", {}", pace.name()),
+        };
+        format!(", shared with {rates}{packets}")
     }
 }
 

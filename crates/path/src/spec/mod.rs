@@ -12,12 +12,15 @@
 //! contradicts itself before the first packet.
 
 mod build;
+mod build_cross;
 mod build_queue;
+mod cross;
 mod describe;
 mod queue;
 mod stage;
 
 pub use build::Resolver;
+pub use cross::{CrossSpec, Then};
 pub use queue::QueueSpec;
 pub use stage::StageSpec;
 

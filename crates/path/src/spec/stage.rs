@@ -1,6 +1,6 @@
 //! The kinds of stage.
 
-use super::QueueSpec;
+use super::{CrossSpec, QueueSpec};
 use crate::{Distribution, DscpTable, EcnChange, Family, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ pub enum StageSpec {
         /// The queue in front; without one, first in, first out, 1,000 packets.
         #[serde(default)]
         queue: QueueSpec,
+        /// Other people's packets that share the queue; without it, none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cross: Option<CrossSpec>,
     },
     /// A link that follows a recorded trace in mahimahi's format.
     Trace {
@@ -25,6 +28,9 @@ pub enum StageSpec {
         /// The queue in front; without one, first in, first out, 1,000 packets.
         #[serde(default)]
         queue: QueueSpec,
+        /// Other people's packets that share the queue; without it, none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cross: Option<CrossSpec>,
     },
     /// A shaper.
     TokenBucket {
@@ -38,6 +44,9 @@ pub enum StageSpec {
         /// The queue in front; without one, first in, first out, 1,000 packets.
         #[serde(default)]
         queue: QueueSpec,
+        /// Other people's packets that share the queue; without it, none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cross: Option<CrossSpec>,
     },
     /// The same delay for all packets.
     Delay {

@@ -9,6 +9,7 @@ mod aimd;
 mod aqm;
 mod assigned;
 mod closed_forms;
+mod cross;
 mod invariants;
 mod marks;
 mod specs;

@@ -83,6 +83,7 @@ fn copies_that_the_network_made_are_not_counted_as_arrivals_of_what_was_lost() {
         StageSpec::Rate {
             rate: "10Mbit".parse().unwrap(),
             queue: ::path::QueueSpec::default(),
+            cross: None,
         },
         StageSpec::Delay {
             delay: "10ms".parse().unwrap(),

@@ -36,6 +36,7 @@ impl Path {
             StageSpec::Rate {
                 rate: self.rate,
                 queue: QueueSpec::Fifo(limit),
+                cross: None,
             },
             StageSpec::Delay {
                 delay: Span(self.rtt / 2),
