@@ -22,6 +22,7 @@ const LABS: &[(&str, &str)] = labs![
     "dsl-ecn",
     "dsl-remark",
     "dsl-boost",
+    "shaped",
     "dsl-long",
     "dsl-v4",
     "dsl-v6-blackhole",
@@ -33,6 +34,7 @@ const LABS: &[(&str, &str)] = labs![
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "step",
     "dumbbell",
     "wire",
 ];
@@ -45,6 +47,12 @@ const TRACES: &[(&str, &str)] = &[
     ),
     ("lte-up", include_str!("../../../labs/traces/lte-up.trace")),
 ];
+
+/// Recorded packets, for links that others use too.
+const RECORDINGS: &[(&str, &str)] = &[(
+    "web-page",
+    include_str!("../../../labs/traces/web-page.packets"),
+)];
 
 /// Names of the built-in labs.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -91,13 +99,14 @@ pub fn rate(spec: &Spec) -> Option<Rate> {
     traces.chain(spec.rate()).min()
 }
 
-/// The text of the trace called `name`, or of the file at that path.
+/// The text of the trace or the recording called `name`, or of the file at that path.
 ///
 /// # Errors
 ///
 /// [`Error::Read`] for a file that cannot be read.
 pub fn trace(name: &str) -> Result<String, Error> {
-    let known = TRACES.iter().find(|(known, _)| *known == name);
+    let mut all = TRACES.iter().chain(RECORDINGS);
+    let known = all.find(|(known, _)| *known == name);
     known.map_or_else(|| read(name), |(_, text)| Ok((*text).to_owned()))
 }
 
@@ -111,7 +120,7 @@ fn read(file: &str) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::{Assigned, Element as _, Family, Packet};
+    use path::{Assigned, Element as _, Family, Packet, Recording};
     use std::collections::VecDeque;
     use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -144,6 +153,53 @@ mod tests {
         for (name, text) in TRACES {
             assert!(text.parse::<Trace>().is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn every_recording_is_one() {
+        for (name, text) in RECORDINGS {
+            let recording: Recording = text
+                .parse()
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(recording.mean_rate().is_some(), "{name}");
+        }
+    }
+
+    /// A probe of 100 octets each 10 ms through the bottleneck of `step`, in virtual time: what others send in each 45 s.
+    #[test]
+    fn the_steps_are_those_of_the_summary() {
+        let topology = find("step").unwrap();
+        let (_, up) = topology.direction("x1", "x2").unwrap();
+        let mut path = up
+            .build::<()>(
+                1,
+                &|name| trace(name).map_err(Into::into),
+                &Assigned::default(),
+            )
+            .unwrap();
+        let (mut out, mut sent, mut before) = (VecDeque::new(), Vec::new(), 0);
+        for number in 1..=28_000_u64 {
+            let at = Instant::from_millis(number * 10);
+            let packet = Packet {
+                size: 100,
+                flow: FlowId(0),
+                family: Family::V6,
+                dscp: Dscp::CS0,
+                ecn: Ecn::NotEct,
+                at,
+                body: (),
+            };
+            path.process(Some(packet), at, &mut out);
+            if number % 4_500 == 1 && number > 1 {
+                let all = path.others().entered.bytes;
+                sent.push((all - before) as f64 * 8.0 / 45e6);
+                before = all;
+            }
+        }
+        for (sent, expected) in sent.iter().zip([1.0, 3.0, 5.0, 6.0, 4.0, 2.0]) {
+            assert!((sent - expected).abs() < 0.01, "{sent} for {expected}");
+        }
+        assert_eq!(sent.len(), 6);
     }
 
     /// Full-sized packets faster than the boost, in virtual time: what has left at the end of each second.

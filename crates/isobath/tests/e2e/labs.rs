@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 
-const LABS: [&str; 23] = [
+const LABS: [&str; 25] = [
     "lan",
     "fiber",
     "gigabit",
@@ -20,6 +20,7 @@ const LABS: [&str; 23] = [
     "dsl-ecn",
     "dsl-remark",
     "dsl-boost",
+    "shaped",
     "dsl-long",
     "dsl-v4",
     "dsl-v6-blackhole",
@@ -31,6 +32,7 @@ const LABS: [&str; 23] = [
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "step",
     "dumbbell",
     "wire",
 ];
