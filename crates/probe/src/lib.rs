@@ -18,6 +18,7 @@
 //! | [`suspicion`] | a fast train | what makes its dispersion lie: a token bucket, coalescence, the sender |
 //! | [`chirp`] | delays of streams that grow ever faster | the available bandwidth |
 //! | [`yaz`] | mean spacings of periodic streams | the available bandwidth |
+//! | [`pathrate`] | dispersions of packets that leave back to back | the capacity |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,7 @@ pub mod emodel;
 pub mod hops;
 pub mod isochronous;
 pub mod pathload;
+pub mod pathrate;
 pub mod responsiveness;
 pub mod spread;
 pub mod suspicion;
