@@ -8,6 +8,7 @@
 //! |---|---|
 //! | put machines of any kind into a network | [`Node`], [`Builder`], [`World`] |
 //! | run bulk transfers over a path, a chain of links or a shared bottleneck | [`Transfers`] |
+//! | carry trains of probes over a path | [`Probing`] |
 //! | see what happened on the way | [`Log`], or any other [`Observer`] |
 //!
 //! # How time passes
@@ -46,11 +47,13 @@
 
 mod calendar;
 mod node;
+mod probing;
 mod routes;
 mod transfer;
 mod world;
 
 pub use node::{Addressed, LinkId, Node, NodeId, Parcel};
+pub use probing::Probing;
 pub use transfer::{
     Duplex, End, Endpoint, Headers, Log, Observer, Outcome, Packet, Plan, Report, Side, Sink,
     Source, Transfers, pipeline,

@@ -1,11 +1,12 @@
 //! From the plan to an estimator, and from what that says to a finding; over a road between hosts, or in virtual time.
 
-use super::finding::{Finding, available, loss, steady};
+use super::finding::{Finding, available, capacity, loss, steady};
 use super::plan::{Method, Plan, What};
 use probe::badabing::{self, Badabing};
 use probe::chirp::{self, Chirp};
 use probe::isochronous::{self, Isochronous};
 use probe::pathload::{self, Pathload, Pause};
+use probe::pathrate::{self, Pathrate};
 use probe::suspicion::{Suspicion, suspect};
 use probe::train::{Estimator, Passage, Step, Train};
 use probe::yaz::{self, Yaz};
@@ -22,11 +23,16 @@ pub(crate) trait Carry {
 
     /// What time it is.
     fn now(&self) -> Instant;
+
+    /// Lets time pass.
+    fn rest(&mut self, time: Duration) -> Result<(), Self::Error>;
 }
 
 /// A figure is tried on one more train of at most this time and this many octets.
 const CHECK: Duration = Duration::from_secs(2);
 const CHECK_OCTETS: f64 = 3e6;
+/// If the sender was interrupted it is sent again, so often in all.
+const CHECKS: usize = 3;
 /// Before it the path has this time to recover.
 const REST: Duration = Duration::from_secs(1);
 /// Octets of the packets of that train.
@@ -73,7 +79,11 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
             loss::of_badabing(&drive(Badabing::new(options, now), road)?)
         }
         Method::Isochronous => by_stream(plan, road)?,
-        Method::Pathrate | Method::Hops => Finding::none("not by trains alone"),
+        Method::Pathrate => {
+            let options = pathrate::Options::default();
+            capacity::of_pathrate(&drive(Pathrate::new(options, now), road)?)
+        }
+        Method::Hops => Finding::none("a path of values in memory has no routers to ask"),
     })
 }
 
@@ -121,7 +131,13 @@ fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<Finding, R::Error> 
     let Some(train) = finding.value.and_then(long_train) else {
         return Ok(finding);
     };
-    let passage = road.carry(&train, road.now() + REST)?;
+    let mut passage = road.carry(&train, road.now() + REST)?;
+    for _ in 1..CHECKS {
+        if passage.is_timed(&train) {
+            break;
+        }
+        passage = road.carry(&train, road.now() + REST)?;
+    }
     Ok(match suspect(&train, &passage) {
         Some(suspicion @ Suspicion::TokenBucket { .. }) => finding.doubted(&suspicion),
         _ => finding,

@@ -9,6 +9,7 @@
 
 pub(crate) mod far;
 pub(crate) mod finding;
+mod hops;
 pub(crate) mod messages;
 pub(crate) mod methods;
 pub(crate) mod plan;
@@ -30,9 +31,10 @@ use serde::Serialize;
 use session::TagKey;
 use session::wire::Kind;
 
-/// The stream of trains, and that of probes that are sent back.
+/// The stream of trains, that of probes that are sent back, and that of a trace.
 const STREAM: u16 = 1;
 const ECHO: u16 = 2;
+const TRACE: u16 = 3;
 
 /// The first line of a run, by which a server knows what is wanted.
 #[derive(Serialize)]

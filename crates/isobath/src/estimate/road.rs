@@ -183,7 +183,7 @@ impl<'a> Road<'a> {
         Ok((sent, back.into_values().collect()))
     }
 
-    fn wait_until(&self, moment: Instant) -> Result<(), Broken> {
+    pub(super) fn wait_until(&self, moment: Instant) -> Result<(), Broken> {
         loop {
             if self.is_interrupted() {
                 return Err(Broken::Far("interrupted".to_owned()));

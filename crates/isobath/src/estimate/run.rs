@@ -3,9 +3,9 @@
 use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
-use super::plan::Plan;
+use super::plan::{Method, Plan};
 use super::road::{Road, Traffic};
-use super::{Live, Opening};
+use super::{Live, Opening, hops};
 use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
 use crate::link::Quality;
@@ -137,6 +137,15 @@ impl Carry for Run<'_> {
     fn now(&self) -> Instant {
         clock::now()
     }
+
+    fn rest(&mut self, time: Duration) -> Result<(), Broken> {
+        let end = clock::now() + time;
+        while clock::now() < end {
+            self.road.wait_until(end.min(clock::now() + DISPLAY))?;
+            self.look()?;
+        }
+        Ok(())
+    }
 }
 
 impl Run<'_> {
@@ -171,7 +180,12 @@ impl Run<'_> {
     }
 
     fn find(&mut self) -> Result<Finding, Broken> {
-        methods::find(self.context.plan, self)
+        let plan = self.context.plan;
+        if plan.method == Method::Hops {
+            let target = hops::Target::of(self.road.client);
+            return hops::find(plan, self, &target);
+        }
+        methods::find(plan, self)
     }
 
     fn finish(&mut self) -> Result<Done, Broken> {

@@ -7,7 +7,7 @@ use probe::train::{Probe, Train};
 use std::time::Duration;
 use sys::pacer::{GapAudit, Pacer};
 use sys::udp::BATCH;
-use sys::{Error, clock};
+use sys::{Error, clock, priority};
 use units::Instant;
 
 /// A gap that is wrong by more than this is late.
@@ -44,6 +44,7 @@ impl Sender {
         first: u64,
         train: &Train,
     ) -> Result<Sent, Error> {
+        let _urgent = Urgent::during(train);
         let mut planned = clock::now() + self.pacer.margin() * 2;
         let (mut began, mut last) = (None, None::<Instant>);
         let (mut sent, mut worst) = (0_u32, Duration::ZERO);
@@ -69,6 +70,30 @@ impl Sender {
     /// |actual - planned gap| of all that was sent, in nanoseconds.
     pub(crate) fn gap_errors(&self) -> Option<record::Distribution> {
         self.audit.errors()
+    }
+}
+
+/// While it exists this thread waits for no ordinary one, where it may have that: what is held up on a busy host leaves too
+/// fast afterwards.
+struct Urgent(bool);
+
+impl Urgent {
+    /// A train that lasts longer than this could stop everything else; and with one processor there is somebody to carry it.
+    const LONGEST: Duration = Duration::from_millis(500);
+
+    fn during(train: &Train) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let harmless = train.duration() <= Self::LONGEST && processors > 1;
+        Self(harmless && priority::set_realtime(true).is_ok())
+    }
+}
+
+impl Drop for Urgent {
+    fn drop(&mut self) {
+        if self.0 {
+            // What was allowed one way is allowed back.
+            let _ = priority::set_realtime(false);
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! Recorded packets of others.
 
 use crate::Error;
+use crate::random::unit_hash;
 use std::str::FromStr;
 use std::time::Duration;
 use units::Rate;
+
+/// What the beginnings of copies come from.
+const COPIES: u64 = 0x0C09_1E50;
 
 /// Sizes and gaps of recorded packets; never empty, and longer than no time.
 ///
@@ -21,6 +25,31 @@ impl Recording {
         let place = place.and_then(|place| usize::try_from(place).ok());
         let packet = place.and_then(|place| self.packets.get(place));
         packet.copied().unwrap_or((Duration::from_secs(1), 1_500))
+    }
+
+    /// As many of it at once, each begun at another time, which depends on its number alone. The period stays.
+    #[must_use]
+    pub fn times(&self, copies: u32) -> Self {
+        let period = self.period();
+        let mut events = Vec::with_capacity(self.packets.len().saturating_mul(copies as usize));
+        for copy in 0..u64::from(copies) {
+            let mut at = period.mul_f64(unit_hash(copy, COPIES));
+            for (gap, octets) in &self.packets {
+                at = at.saturating_add(*gap);
+                events.push((at.checked_sub(period).unwrap_or(at), *octets));
+            }
+        }
+        events.sort_unstable();
+        let mut before = events.last().map_or(Duration::ZERO, |(at, _)| *at);
+        let mut wrap = period;
+        let packets = events.into_iter().map(|(at, octets)| {
+            let gap = (at + std::mem::take(&mut wrap)).saturating_sub(before);
+            before = at;
+            (gap, octets)
+        });
+        Self {
+            packets: packets.collect(),
+        }
     }
 
     /// The time after which it begins anew.
@@ -113,6 +142,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn copies_send_as_much_each_in_the_same_time(
+            packets in prop::collection::vec((0_u64..5_000, 20_u32..1_500), 1..40),
+            copies in 1_u32..20,
+        ) {
+            prop_assume!(packets.iter().any(|(gap, _)| *gap > 0));
+            let packets = packets.into_iter().map(|(us, octets)| (Duration::from_micros(us), octets));
+            let one = Recording { packets: packets.collect() };
+            let all = one.times(copies);
+            prop_assert_eq!(all.packets.len(), one.packets.len() * copies as usize);
+            prop_assert_eq!(all.period(), one.period());
+            prop_assert!((all.mean_octets() - one.mean_octets()).abs() < 1e-6);
+        }
+
         #[test]
         fn any_text_is_read_or_refused(text in "[0-9 #x\\n-]{0,60}") {
             if let Ok(recording) = text.parse::<Recording>() {

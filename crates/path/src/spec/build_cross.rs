@@ -9,6 +9,8 @@ use units::Rate;
 
 /// Where the seed of others' packets differs from that of the queue.
 const APART: u64 = 0x0C05_5057_5241_FF1C;
+/// So many copies of a recording fit into memory.
+const MOST_COPIES: u32 = 1_000;
 /// Rates up to here can be made up as fast as they are sent.
 const FASTEST: Option<Rate> = Rate::from_bps(100_000_000_000);
 
@@ -64,7 +66,12 @@ impl Site<'_> {
             };
             return Ok(Sizes::Mix(sizes));
         };
+        self.check(
+            (1..=MOST_COPIES).contains(&cross.copies),
+            "cross has no copies of its recording, or too many - write 1 to 1000",
+        )?;
         let recording: Recording = self.read(name)?;
+        let recording = recording.times(cross.copies);
         let fits = recording
             .mean_rate()
             .is_some_and(|rate| Some(rate) <= FASTEST);

@@ -26,6 +26,18 @@ pub struct CrossSpec {
     /// Name or file of recorded packets, whose sizes are taken in their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<String>,
+    /// How many of the recording at once, each begun at another time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub copies: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_one(copies: &u32) -> bool {
+    *copies == 1
 }
 
 /// What follows the last rate.

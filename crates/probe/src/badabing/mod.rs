@@ -31,8 +31,8 @@
 //! - Episodes shorter than a slot are mostly not seen, and those that are count as a slot.
 //! - `01` and `10` must be about as frequent as each other, and `010` and `101` rare: [`Counts::imbalance`] and
 //!   [`Counts::violations`] tell how far the assumptions hold.
-//! - Few transitions: the standard deviation of D is about D / sqrt(S), so a minute of one loss says nothing of durations. That is
-//!   [`Outcome::TooFew`].
+//! - Few transitions: the standard deviation of D is about D / sqrt(S), so a minute of one loss says nothing of durations.
+//!   That is [`Outcome::TooFew`].
 //!
 //! - A probe is load itself. In a short queue that fills slowly, its three packets hasten the beginning of an episode: `01`
 //!   is seen more often than `10`, and D is too short.
@@ -42,10 +42,13 @@
 //! Three minutes of a process of two states with exponential times, 40 runs each, against the episodes that took place:
 //! frequency within 20 % in 37 runs at a frequency of 1 % and in all at 3 and 10 %; duration within 25 % in 27 runs at 1 %
 //! (some 15 edges seen; too long by a tenth on average), in 33 at 3 % and in 39 at 10 %; 95 % intervals of both hold the
-//! truth in 38 to 40. A link of 100 Mbit/s with a first-in first-out queue of 500 packets, overloaded in episodes of 200 ms: frequency
-//! too high by 10 %, as slots count whose wait is within alpha though nothing was dropped in them yet; duration too long by 24 %, of which
-//! a tenth is the same, and another tenth edges that are missed because no experiment met the loss within tau. At 10 Mbit/s with 50
-//! packets the probes' own load shows: frequency 7 % above, duration 9 % below, and `01` is 65 % of the edges.
+//! truth in 38 to 40.
+//!
+//! A link of 100 Mbit/s with a first-in first-out queue of 500 packets, overloaded in episodes of 200 ms: frequency too high
+//! by 10 %, as slots count whose wait is within alpha though nothing was dropped in them yet; duration too long by 24 %,
+//! of which a tenth is the same, and another tenth edges that are missed because no experiment met the loss within tau.
+//! At 10 Mbit/s with 50 packets the probes' own load shows: frequency 7 % above, duration 9 % below, and `01` is 65 % of
+//! the edges.
 //!
 //! Sommers, Barford, Duffield and Ron, "Improving accuracy in end-to-end packet loss measurement", SIGCOMM 2005: sections
 //! 5 (estimators and validation) and 6 (probes, alpha, tau). Intervals are not theirs: the seconds of the run are drawn

@@ -135,7 +135,8 @@ fn frequency_and_duration_of_a_two_state_process_are_found_in_three_minutes() {
     }
 }
 
-/// A link with a first-in first-out queue, of so many packets for each of its 10 Mbit/s, and cross traffic that overloads it in periods.
+/// A link with a first-in first-out queue of 50 packets for each of its 10 Mbit/s, and cross traffic that overloads it in
+/// periods.
 struct DropTail {
     /// Times 10 Mbit/s, and times 50 packets.
     scale: u32,

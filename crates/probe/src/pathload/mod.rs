@@ -61,6 +61,8 @@ pub struct Options {
     pub streams: usize,
     /// Between streams.
     pub pause: Pause,
+    /// The gap while packets are neither the smallest nor the largest: the longer a stream, the more it sees.
+    pub gap: Duration,
     /// The shortest gap that the sender keeps; with the largest packet it bounds the rate.
     pub least_gap: Duration,
     /// Octets of the smallest and of the largest packet, IP header included.
@@ -71,22 +73,26 @@ pub struct Options {
     pub most: Rate,
     /// How exactly: width of what remains unknown, as a share of the rate.
     pub resolution: f64,
+    /// Whether two more fleets, at both ends of what was found, must not contradict it.
+    pub confirms: bool,
     /// Fleets after which is told what is known.
     pub most_fleets: u32,
 }
 
 impl Default for Options {
-    /// The tool's own; but gaps of 20 us, which hosts of 2003 could not keep (theirs was 100 us).
+    /// The tool's own; but the largest packets have gaps down to 20 us, which hosts of 2003 could not keep.
     fn default() -> Self {
         Self {
             probes: 100,
             streams: 12,
             pause: Pause::Slow,
+            gap: Duration::from_micros(100),
             least_gap: Duration::from_micros(20),
             octets: [200, 1_500],
             first: None,
             most: MOST,
             resolution: 0.05,
+            confirms: true,
             most_fleets: 60,
         }
     }
@@ -94,6 +100,8 @@ impl Default for Options {
 
 /// Where the search begins when not even a train arrives.
 const FIRST: Rate = bps(1_000_000);
+/// A range in which it varied that is wider than this share of its middle is no single figure.
+const VARIES: f64 = 0.2;
 /// Packets of the train that comes before the search.
 const OPENING: usize = 48;
 const MOST: Rate = bps(10_000_000_000);
@@ -122,10 +130,10 @@ impl Options {
         train
     }
 
-    /// A stream of `rate` bit/s: the shortest gap that its smallest packet allows.
+    /// A stream of `rate` bit/s.
     fn stream(&self, rate: f64) -> Train {
         let [least, most] = self.octets;
-        let octets = rate * self.least_gap.as_secs_f64() / 8.0;
+        let octets = rate * self.gap.as_secs_f64() / 8.0;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -161,7 +169,7 @@ enum Verdict {
 pub enum Outcome {
     /// The available bandwidth lies within the range.
     Conclusive,
-    /// It varied within the range while it was measured, by more than the resolution.
+    /// It varied within the range while it was measured, by more than a tenth of its middle either way.
     Grey,
     /// It is at least the range's lower end, the highest rate that could be sent.
     AtLeast,
@@ -248,12 +256,13 @@ impl Pathload {
         let Some(search) = &mut self.search else {
             return;
         };
-        search.enter(verdict);
         let resolution = self.options.resolution;
-        if let Some(range) = search.advance(resolution) {
+        search.enter(verdict);
+        if let Some(range) = search.advance(resolution, self.options.confirms) {
+            let middle = f64::midpoint(range.low, range.high);
             let outcome = match range.grey {
                 _ if range.low >= range.high => Outcome::AtLeast,
-                Some([low, high]) if high - low > resolution * high => Outcome::Grey,
+                Some(_) if range.high - range.low > VARIES * middle => Outcome::Grey,
                 _ => Outcome::Conclusive,
             };
             self.conclude(outcome, range);

@@ -2,6 +2,10 @@
 //!
 //! Four bounds are moved: below `low` no fleet of streams rises, above `high` all do, and between `grey_low` and `grey_high`
 //! lie rates at which some do, because what is available changed meanwhile (the paper's Rmin, Rmax, Gmin, Gmax).
+//!
+//! A search that halves takes each answer for true for ever. Where what is available comes and goes, it ends between two answers
+//! of different times, sure of a figure that never was. So both bounds are asked once more at the end (which is ours, not the
+//! paper's): one that no longer holds becomes grey, and the search goes on beyond it.
 
 use super::Verdict;
 
@@ -18,7 +22,21 @@ pub(super) struct Search {
     /// The rate of the fleet at hand.
     rate: f64,
     most: f64,
+    /// The bound that is asked once more, and which held when they were.
+    asking: Option<Bound>,
+    held: [bool; 2],
+    contradictions: u32,
 }
+
+/// One of two bounds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Bound {
+    Low,
+    High,
+}
+
+/// Bounds that did not hold, after which no more are asked: it varies, and how far is known as well as it will be.
+const MOST_CONTRADICTIONS: u32 = 4;
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +55,9 @@ impl Search {
             grey: None,
             rate: first.min(most),
             most,
+            asking: None,
+            held: [false; 2],
+            contradictions: 0,
         }
     }
 
@@ -46,8 +67,29 @@ impl Search {
 
     /// What a fleet at the rate at hand said.
     pub(super) fn enter(&mut self, verdict: Verdict) {
+        match (self.asking.take(), verdict) {
+            (Some(Bound::Low), Verdict::Below) => self.held[0] = true,
+            (Some(Bound::High), Verdict::Above) => self.held[1] = true,
+            (Some(bound), _) => self.contradict(bound),
+            (None, verdict) => self.learn(verdict),
+        }
+    }
+
+    /// A bound does not hold any more.
+    fn contradict(&mut self, bound: Bound) {
+        self.contradictions += 1;
+        let [low, high] = self.grey.unwrap_or([self.rate; 2]);
+        self.grey = Some([low.min(self.rate), high.max(self.rate)]);
+        match bound {
+            Bound::Low => self.low = 0.0,
+            Bound::High => self.high = None,
+        }
+    }
+
+    fn learn(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Above => {
+                self.held[1] = false;
                 self.high = Some(self.rate);
                 self.grey = self.grey.filter(|grey| grey[0] < self.rate);
                 if let Some(grey) = &mut self.grey {
@@ -55,6 +97,7 @@ impl Search {
                 }
             }
             Verdict::Below => {
+                self.held[0] = false;
                 self.low = self.rate;
                 self.grey = self.grey.filter(|grey| grey[1] > self.rate);
                 if let Some(grey) = &mut self.grey {
@@ -68,8 +111,9 @@ impl Search {
         }
     }
 
-    /// What was found, when that is known to within `resolution` (a share of the rate); else the next rate is chosen.
-    pub(super) fn advance(&mut self, resolution: f64) -> Option<Range> {
+    /// What was found, when that is known to within `resolution` (a share of the rate) and, if it `confirms`, holds; else the
+    /// next rate is chosen.
+    pub(super) fn advance(&mut self, resolution: f64, confirms: bool) -> Option<Range> {
         let Some(high) = self.high else {
             if self.rate >= self.most {
                 // Nothing rises at the highest rate that can be sent.
@@ -86,10 +130,28 @@ impl Search {
             Some([_, grey_high]) => (grey_high, high),
         };
         if narrow(from, to) || to <= LEAST {
-            return Some(self.range(high));
+            let doubted = confirms && self.contradictions < MOST_CONTRADICTIONS;
+            return if doubted && self.ask(high) {
+                None
+            } else {
+                Some(self.range(high))
+            };
         }
         self.rate = f64::midpoint(from, to);
         None
+    }
+
+    /// Asks a bound once more; false when both hold.
+    fn ask(&mut self, high: f64) -> bool {
+        let bounds = [(Bound::Low, self.low), (Bound::High, high)];
+        let open = bounds.into_iter().zip(self.held);
+        let mut open = open.filter(|((_, rate), held)| *rate > LEAST && !held);
+        let Some(((bound, rate), _)) = open.next() else {
+            return false;
+        };
+        self.asking = Some(bound);
+        self.rate = rate;
+        true
     }
 
     /// What has not been excluded so far.
@@ -115,7 +177,7 @@ mod tests {
         let mut search = Search::new(first, most);
         for fleets in 1..200 {
             search.enter(verdict(search.rate()));
-            if let Some(range) = search.advance(0.05) {
+            if let Some(range) = search.advance(0.05, true) {
                 return (range, fleets);
             }
         }

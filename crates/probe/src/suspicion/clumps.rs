@@ -8,6 +8,8 @@ const LONG: f64 = 1.5;
 const CLEAR: f64 = 0.9;
 /// Whole clumps, at least.
 const LEAST_CLUMPS: usize = 4;
+/// Packets of a clump, at least: pairs are what cross traffic makes by chance, and no great loss.
+const LEAST_PACKETS: f64 = 3.0;
 /// Clumps whose size and period are within half of the median, as a share.
 const REGULAR: f64 = 0.8;
 
@@ -47,7 +49,7 @@ impl Clumps {
         let pairs = begins.iter().zip(begins.iter().skip(1));
         let sizes = pairs.clone().map(|(a, b)| (b - a) as f64);
         let periods = pairs.filter_map(|(a, b)| Some(times_s.get(*b)? - times_s.get(*a)?));
-        let packets = regular(sizes.collect()).filter(|packets| *packets >= 2.0)?;
+        let packets = regular(sizes.collect()).filter(|packets| *packets >= LEAST_PACKETS)?;
         Some(Self {
             packets,
             period_s: regular(periods.collect())?,

@@ -5,7 +5,7 @@ use crate::train::{Passage, Train};
 
 /// The steep part of a knee is at least this many times as steep as the flat one.
 const LEAST_RATIO: f64 = 2.0;
-/// Packets on either side of the knee, at least.
+/// Packets on either side of the knee, and in the bucket, at least.
 const LEAST_SIDE: usize = 10;
 /// A side is straight if no point of it is further from its chord than this share of its octets.
 const STRAIGHT: f64 = 0.1;
@@ -153,15 +153,17 @@ impl Curve {
         let before_bps = rate(knee.octets, knee.at_s);
         // The last tokens of the burst help the next packet, so what follows is counted from that one on.
         let after_bps = self.rate_between(at + 1, self.points.len() - 1)?;
+        let depth = knee.octets - after_bps * knee.at_s / 8.0;
+        let least_depth = LEAST_SIDE as f64 * last.octets / self.points.len() as f64;
         let is_steep = before_bps.is_none_or(|before| before >= LEAST_RATIO * after_bps);
-        let is_long = before.len() > LEAST_SIDE && after.len() > LEAST_SIDE;
+        let is_long = before.len() > LEAST_SIDE && after.len() > LEAST_SIDE && depth >= least_depth;
         let is_knee = is_steep && is_long && is_straight(before) && is_straight(after);
         let after: Vec<f64> = after.iter().map(|point| point.at_s).collect();
-        (is_knee && Clumps::of(&after).is_none()).then(|| Knee {
+        (is_knee && Clumps::of(&after).is_none()).then_some(Knee {
             at,
             before_bps,
             after_bps,
-            depth: (knee.octets - after_bps * knee.at_s / 8.0).max(0.0),
+            depth,
         })
     }
 }

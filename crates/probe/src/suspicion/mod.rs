@@ -2,12 +2,12 @@
 //!
 //! # The idea
 //!
-//! Tools that send packets back to back or fast take the time over which they arrive for what the narrowest link made of them. Three
-//! things that many paths have break that, and each leaves a mark of its own in the arrivals:
+//! Tools that send packets back to back or fast take the time over which they arrive for what the narrowest link made of
+//! them. Three things that many paths have break that, and each leaves a mark of its own in the arrivals:
 //!
 //! - **A token bucket** lets a burst pass at the rate of the wire and everything after it at the rate that was sold. The
 //!   cumulative arrival curve has a knee: steep, then flat, both straight. Before the knee a train measures the wire. With
-//!   a bucket of 1 MB, trains of 100 packets never come near to it, and tools report some 545 Mbit/s for a link of 20.
+//!   a bucket of 1 MB trains of 100 packets never come to it.
 //! - **Coalescence**: the receiver's card or kernel hands over many packets at once (interrupt moderation, GRO), so
 //!   they come in clumps: hardly any time within, a regular pause between. Gaps of single packets mean nothing then; the
 //!   time of many clumps still does (Prasad, Jain and Dovrolis, "Effects of interrupt coalescence on network measurements",
@@ -18,11 +18,15 @@
 //!
 //! # When it is wrong
 //!
-//! - A bucket that the train does not empty, or that was empty already, looks like a plain link.
-//! - Cross traffic that begins in the middle of a train and takes more than half of the link from then on is told as a bucket; it
-//!   goes away when the train is repeated, a bucket does so only while it is empty.
-//! - Radio links hand over aggregates of packets at regular times by themselves. They are told as coalescence, which for dispersion
-//!   they are.
+//! - A bucket that the train does not empty, or that was empty already, looks like a plain link. Streams of pathload (150 kB
+//!   at most, with pauses) never empty one of 1 MB: it finds 600 Mbit/s, the most that it can send, on a link shaped to
+//!   20, and not one of its streams is suspect. So after any tool that sends less than a bucket may hold, send a
+//!   [`bucket_check`].
+//! - Cross traffic that begins in the middle of a train and takes more than half of the link from then on is told as a
+//!   bucket, and is not again when the train is repeated. With Poisson cross traffic of 0 to 80 % on a plain link that happens to
+//!   2 of 6,204 streams of pathload, and to none of 2,000 trains back to back or at a constant 30 Mbit/s.
+//! - Radio links hand over aggregates of packets at regular times by themselves. They are told as coalescence, which they
+//!   are to dispersion.
 
 mod clumps;
 mod curve;

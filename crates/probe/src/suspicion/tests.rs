@@ -1,8 +1,10 @@
 use super::*;
-use crate::train::Arrival;
+use crate::pathload::{Options, Pathload, Pause};
+use crate::train::{Arrival, Estimator as _, Step};
 use proptest::prelude::*;
 use stats::random::SplitMix64;
 use std::collections::VecDeque;
+use units::Instant;
 
 /// What packets pass, in seconds: when one that comes then has left.
 trait Link {
@@ -95,7 +97,12 @@ impl Link for Fifo {
 
 /// A train whose packets leave no faster than `sender_bps`, one second after the link began.
 fn passage(train: &Train, sender_bps: f64, link: &mut impl Link) -> Passage {
-    let (mut sent, mut free, mut arrivals) = (1.0, 1.0_f64, Vec::new());
+    passage_at(1.0, train, sender_bps, link)
+}
+
+/// The same, so many seconds after the link began.
+fn passage_at(begin: f64, train: &Train, sender_bps: f64, link: &mut impl Link) -> Passage {
+    let (mut sent, mut free, mut arrivals) = (begin, begin, Vec::new());
     for (number, probe) in (0..).zip(&train.probes) {
         sent += probe.gap.as_secs_f64();
         sent = free.max(sent);
@@ -111,7 +118,7 @@ fn passage(train: &Train, sender_bps: f64, link: &mut impl Link) -> Passage {
     }
     Passage {
         sent: u32::try_from(train.probes.len()).unwrap(),
-        lasted: Duration::from_secs_f64(sent - 1.0),
+        lasted: Duration::from_secs_f64(sent - begin),
         arrivals,
         ..Passage::default()
     }
@@ -179,6 +186,58 @@ fn a_train_that_the_bucket_holds_measures_the_wire_and_nothing_is_told() {
     );
 }
 
+/// What pathload finds on a link, in Mbit/s, and what is suspected of its streams.
+fn pathload(link: &mut impl Link, pause: Pause) -> ([f64; 2], Vec<Option<Suspicion>>) {
+    let options = Options {
+        pause,
+        ..Options::default()
+    };
+    let (mut now, mut suspicions) = (Instant::from_millis(1_000), Vec::new());
+    let mut pathload = Pathload::new(options, now);
+    loop {
+        match pathload.next() {
+            Step::Done(found) => return ([found.low_bps / 1e6, found.high_bps / 1e6], suspicions),
+            Step::Train(train, not_before) => {
+                let at = now.max(not_before);
+                let passage = passage_at(at.as_nanos() as f64 / 1e9, &train, 1e9, link);
+                suspicions.push(suspect(&train, &passage));
+                now = at + train.duration() + Duration::from_millis(40);
+                pathload.handle(&passage, now);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_a_shaper_deceives_is_told_by_a_train_that_empties_it() {
+    for pause in [Pause::Slow, Pause::Fast] {
+        let mut link = Bucket::full(20e6, 1e6, Some(1e9));
+        let (found, suspicions) = pathload(&mut link, pause);
+        // What the bucket earns between streams is enough for all of them, at the highest rate that the tool can send.
+        assert!(
+            found.iter().all(|mbps| (mbps - 600.0).abs() < 1.0),
+            "{found:?}"
+        );
+        assert!(suspicions.iter().all(Option::is_none));
+        let train = bucket_check(Bytes::new(1_000_000));
+        let suspicion = suspect(&train, &passage_at(3_600.0, &train, 1e9, &mut link));
+        assert!(matches!(suspicion, Some(Suspicion::TokenBucket { .. })));
+    }
+}
+
+#[test]
+fn streams_of_a_tool_on_a_plain_link_are_hardly_ever_suspected() {
+    let (mut all, mut wrong) = (0, 0);
+    for seed in 0..40_u32 {
+        let load = 0.2 * f64::from(seed % 5);
+        let mut link = Fifo::new(20e6, load, seed.into());
+        let (_, suspicions) = pathload(&mut link, Pause::Fast);
+        all += suspicions.len();
+        wrong += suspicions.iter().flatten().count();
+    }
+    assert!(all > 6_000 && wrong <= 2, "{wrong} of {all}");
+}
+
 #[test]
 fn shapers_of_many_kinds_are_told() {
     for (rate_bps, burst, peak_bps) in [
@@ -230,12 +289,7 @@ fn a_plain_link_with_cross_traffic_is_not_suspected() {
             back_to_back(1_000),
             fast,
         ] {
-            let suspected = suspected(&train, load);
-            println!(
-                "{load} {} {:?} {suspected}",
-                train.probes.len(),
-                train.duration()
-            );
+            assert_eq!(suspected(&train, load), 0, "{load} {}", train.probes.len());
         }
     }
 }

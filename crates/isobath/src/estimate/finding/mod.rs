@@ -1,6 +1,8 @@
 //! What an estimator found, in the words and units of whoever asked.
 
 pub(super) mod available;
+pub(super) mod bottleneck;
+pub(super) mod capacity;
 pub(super) mod loss;
 pub(super) mod steady;
 

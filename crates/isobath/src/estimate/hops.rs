@@ -1,0 +1,145 @@
+//! Which link's queue grows: a trace of the path beside trains that fill it.
+//!
+//! First the path is traced as it is. Then trains go over it one after the other, a fifth faster than a train of full packets
+//! arrived, which is more than the slowest link has left; and the trace goes on. A router that answers later than before is behind
+//! the queue ([`probe::hops`]).
+
+use super::finding::{Finding, bottleneck};
+use super::methods::Carry;
+use super::plan::Plan;
+use crate::rrul::stream::any;
+use crate::rrul::stream::trace::{Answer, Tracer};
+use crate::serve::StopOnDrop;
+use probe::hops::{Phase, Row, Trace};
+use probe::train::Train;
+use session::{Client, TagKey};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::UdpSocket;
+use units::{Instant, Rate};
+
+/// How often each hop is asked.
+const EVERY: Duration = Duration::from_millis(100);
+/// The farthest hop.
+const HOPS: u8 = 30;
+/// Packets of the train that tells how fast the others are to be, octets of all packets, and how much faster.
+const FIRST: usize = 48;
+const FULL: u32 = 1_500;
+const FASTER: f64 = 1.2;
+/// How long a train lasts that fills the path.
+const FILLING: Duration = Duration::from_millis(400);
+/// Queues grow within this time.
+const SETTLING: Duration = Duration::from_millis(500);
+
+/// What a trace needs to know of the far end.
+pub(super) struct Target {
+    session: u64,
+    keys: [TagKey; 2],
+    peer: SocketAddr,
+}
+
+impl Target {
+    pub(super) fn of(client: &Client) -> Self {
+        let keys = client.dialer.keys();
+        Self {
+            session: client.dialer.session(),
+            keys: [keys.to_server, keys.to_client],
+            peer: client.peer,
+        }
+    }
+
+    /// A trace of the path to it, by datagrams of `stream`.
+    fn tracer(&self, stream: u16) -> Result<Tracer<'_>, sys::Error> {
+        Ok(Tracer {
+            socket: UdpSocket::bind(any(self.peer))?,
+            session: self.session,
+            stream,
+            to: self.peer,
+            key_out: &self.keys[0],
+            key_in: &self.keys[1],
+            every: EVERY,
+            hops: HOPS,
+        })
+    }
+}
+
+/// Looks for the bottleneck, half of the plan's time before the load and half under it.
+///
+/// # Errors
+/// When `road` fails.
+pub(super) fn find<R: Carry>(
+    plan: &Plan,
+    road: &mut R,
+    target: &Target,
+) -> Result<Finding, R::Error>
+where
+    R::Error: From<sys::Error>,
+{
+    let tracer = target.tracer(super::TRACE)?;
+    let half = plan.duration.0 / 2;
+    let answers = Mutex::new(Vec::new());
+    let stop = AtomicBool::new(false);
+    let abort = || stop.load(Ordering::Relaxed);
+    let load = std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        scope.spawn(|| {
+            let keep = |answer| locked(&answers).push(answer);
+            tracer.run(Instant::FAR_FUTURE, &abort, keep)
+        });
+        road.rest(half)?;
+        let load = clock::now();
+        fill(plan, road, half)?;
+        Ok::<_, R::Error>(load)
+    })?;
+    let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let rows: Vec<Row> = answers
+        .iter()
+        .filter_map(|answer| row(answer, load))
+        .collect();
+    Ok(bottleneck::of_trace(Trace::of(&rows).as_ref()))
+}
+
+fn locked(answers: &Mutex<Vec<Answer>>) -> std::sync::MutexGuard<'_, Vec<Answer>> {
+    answers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A row before the load, or under it once queues have grown.
+fn row(answer: &Answer, load: Instant) -> Option<Row> {
+    let phase = if answer.sent < load {
+        Phase::Idle
+    } else {
+        Phase::Loaded
+    };
+    let settled = phase == Phase::Idle || answer.sent >= load + SETTLING;
+    settled.then(|| Row {
+        ttl: answer.ttl,
+        address: answer.from,
+        phase,
+        rtt_ns: answer
+            .rtt
+            .map(|rtt| u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX)),
+        is_end: answer.is_end,
+    })
+}
+
+/// Sends more than the path carries, for so long.
+fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<(), R::Error> {
+    let first = road.carry(&Train::periodic(FIRST, FULL, Duration::ZERO), road.now())?;
+    let octets = first.arrivals.len().saturating_sub(1) as u64 * u64::from(FULL);
+    let rate = Rate::from_transfer(octets, first.span()).unwrap_or(plan.most);
+    let gap = rate
+        .min(plan.most)
+        .time_for(u64::from(FULL))
+        .div_f64(FASTER);
+    let packets = FILLING.as_nanos() / gap.as_nanos().max(1);
+    let packets = usize::try_from(packets).unwrap_or(usize::MAX);
+    let train = Train::periodic(packets.clamp(2, super::messages::MOST_PROBES), FULL, gap);
+    let end = road.now() + time;
+    while road.now() < end {
+        road.carry(&train, road.now())?;
+    }
+    Ok(())
+}

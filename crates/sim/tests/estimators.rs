@@ -1,0 +1,175 @@
+//! The estimators on paths whose truth is known: links of 5 to 500 Mbit/s that others use to 0 to 90 %, packet by packet.
+
+use isobath_sim::Probing;
+use path::Spec;
+use probe::pathload::{Outcome, Pathload, Pause};
+use probe::pathrate::Pathrate;
+use probe::train::{Estimator, Step, Train};
+use std::time::Duration;
+
+#[derive(serde::Deserialize)]
+struct Ways {
+    up: Spec,
+    down: Spec,
+}
+
+/// What others send: evenly, or as a recorded visit to a web site comes and goes.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    Even,
+    Recorded,
+}
+
+const RECORDING: &str = include_str!("../../../labs/traces/web-page.packets");
+
+fn probing(mbps: f64, load: f64, pace: Pace, seed: u64) -> Probing {
+    let rate = format!("{}bit", (mbps * 1e6) as u64);
+    let others = format!("{}bit", (mbps * load * 1e6) as u64);
+    let pace = match pace {
+        Pace::Even => r#"pace = "even", recording = "web-page""#,
+        Pace::Recorded => r#"pace = "recorded", recording = "web-page", copies = 100"#,
+    };
+    let cross = if load > 0.0 {
+        format!(", cross = {{ {pace}, rates = [\"{others}\"] }}")
+    } else {
+        String::new()
+    };
+    let text = format!(
+        r#"
+up = [{{ kind = "rate", rate = "{rate}", queue = {{ kind = "fifo", packets = 500 }}{cross} }}, {{ kind = "delay", delay = "10ms" }}]
+down = [{{ kind = "delay", delay = "10ms" }}]
+"#
+    );
+    let ways: Ways = toml::from_str(&text).unwrap();
+    let resolve = |_: &str| Ok(RECORDING.to_owned());
+    let build = |spec: &Spec, seed| spec.build(seed, &resolve, &path::Assigned::default());
+    Probing::new(
+        build(&ways.up, seed).unwrap(),
+        build(&ways.down, seed + 1).unwrap(),
+    )
+}
+
+fn drive<E: Estimator>(mut estimator: E, probing: &mut Probing) -> E::Estimate {
+    loop {
+        match estimator.next() {
+            Step::Done(estimate) => return estimate,
+            Step::Train(train, not_before) => {
+                let passage = probing.carry(&train, not_before);
+                estimator.handle(&passage, probing.now());
+            }
+        }
+    }
+}
+
+const CAPACITIES: [f64; 7] = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+const LOADS: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
+
+/// What an estimator said in one cell of the grid: whether it is to be believed, and how far it is off, as a share.
+struct Cell {
+    conclusive: bool,
+    off: f64,
+    /// Whether the truth lies in the range that it tells.
+    holds: bool,
+}
+
+/// An estimator in all cells; `find` gets the path, its capacity and what is left of it in bit/s.
+fn grid(pace: Pace, mut find: impl FnMut(&mut Probing, f64, f64) -> Cell) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for mbps in CAPACITIES {
+        for load in LOADS {
+            let mut probing = probing(mbps, load, pace, 7);
+            cells.push(find(&mut probing, mbps * 1e6, mbps * (1.0 - load) * 1e6));
+        }
+    }
+    cells
+}
+
+/// The share of conclusive cells, and the median of |error| over them.
+fn judge(cells: &[Cell], name: &str) -> (f64, f64) {
+    let conclusive = cells.iter().filter(|cell| cell.conclusive);
+    let mut off: Vec<f64> = conclusive.map(|cell| cell.off.abs()).collect();
+    off.sort_by(f64::total_cmp);
+    let median = off.get(off.len() / 2).copied().unwrap_or(f64::NAN);
+    let share = off.len() as f64 / cells.len() as f64;
+    let doubtful: Vec<_> = cells.iter().filter(|cell| !cell.conclusive).collect();
+    let holding = doubtful.iter().filter(|cell| cell.holds).count();
+    println!(
+        "{name}: {} of {} conclusive, off by {:.1} % (median); of {} others {holding} have the truth in their range",
+        off.len(),
+        cells.len(),
+        median * 100.0,
+        doubtful.len()
+    );
+    (share, median)
+}
+
+fn pathload(pace: Pace, pause: Pause) -> (f64, f64) {
+    let cells = grid(pace, |path, _, left| {
+        let options = probe::pathload::Options {
+            pause,
+            ..Default::default()
+        };
+        let found = drive(Pathload::new(options, path.now()), path);
+        Cell {
+            conclusive: found.outcome == Outcome::Conclusive,
+            off: f64::midpoint(found.low_bps, found.high_bps) / left - 1.0,
+            holds: (found.low_bps..=found.high_bps).contains(&left),
+        }
+    });
+    judge(&cells, &format!("pathload {pause:?}, others {pace:?}"))
+}
+
+#[test]
+fn pathload_is_sure_of_most_paths_and_right_about_them() {
+    for pause in [Pause::Fast, Pause::Slow] {
+        let (share, off) = pathload(Pace::Even, pause);
+        assert!(share >= 0.8 && off <= 0.1, "{pause:?}: {share} {off}");
+    }
+}
+
+/// A hundred visitors of one web site come and go; at high load nothing is available for some time, and everything for some other.
+#[test]
+fn pathload_says_that_it_varies_where_it_does() {
+    for pause in [Pause::Fast, Pause::Slow] {
+        let (share, off) = pathload(Pace::Recorded, pause);
+        assert!(
+            (0.2..0.8).contains(&share) && off <= 0.12,
+            "{pause:?}: {share} {off}"
+        );
+    }
+}
+
+#[test]
+fn pathrate_is_right_about_capacity_where_it_is_sure() {
+    for pace in [Pace::Even, Pace::Recorded] {
+        let cells = grid(pace, |path, capacity, _| {
+            let options = probe::pathrate::Options::default();
+            let found = drive(Pathrate::new(options, path.now()), path);
+            let value = found.capacity.map_or(f64::NAN, |found| found.value_bps);
+            let sure = [
+                probe::pathrate::Outcome::Conclusive,
+                probe::pathrate::Outcome::Quick,
+            ];
+            Cell {
+                conclusive: sure.contains(&found.outcome),
+                off: value / capacity - 1.0,
+                holds: false,
+            }
+        });
+        let (share, off) = judge(&cells, &format!("pathrate, others {pace:?}"));
+        assert!(off <= 0.05 && share > 0.3, "{pace:?}: {share} {off}");
+    }
+}
+
+#[test]
+fn an_echo_comes_back_after_both_ways() {
+    let mut path = probing(10.0, 0.0, Pace::Even, 1);
+    let train = Train::periodic(3, 1_250, Duration::from_millis(5)).echoed();
+    let passage = path.carry(&train, path.now());
+    // 1,250 octets at 10 Mbit/s last a millisecond; each way takes 10.
+    let trips = passage
+        .arrivals
+        .iter()
+        .map(|arrival| arrival.round_trip_ns());
+    assert_eq!(trips.collect::<Vec<_>>(), [Some(21_000_000); 3]);
+}
