@@ -44,6 +44,11 @@ impl Probing {
         self.now
     }
 
+    /// A moment of the receiver's clock, in nanoseconds, on the sender's.
+    pub fn to_sender(receiver_ns: u64) -> u64 {
+        receiver_ns.saturating_sub(u64::try_from(AHEAD.as_nanos()).unwrap_or(0))
+    }
+
     /// What the links there have done to packets.
     pub const fn there(&self) -> &Pipeline<u64> {
         &self.there.pipeline

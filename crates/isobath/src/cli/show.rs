@@ -94,7 +94,7 @@ fn page(run: &Run) -> anyhow::Result<String> {
             run,
             &serde_json::from_value(summary)?,
         )),
-        "estimate" => Ok(crate::estimate::scorecard::scorecard(
+        "estimate" | "sim-estimate" => Ok(crate::estimate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

@@ -28,6 +28,8 @@ pub(crate) trait Carry {
     fn rest(&mut self, time: Duration) -> Result<(), Self::Error>;
 }
 
+/// Between two of pathrate's trains, beyond the round trip in which is told what came of the first.
+const PAUSE: Duration = Duration::from_millis(10);
 /// A figure is tried on one more train of at most this time and this many octets.
 const CHECK: Duration = Duration::from_secs(2);
 const CHECK_OCTETS: f64 = 3e6;
@@ -80,10 +82,13 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
         }
         Method::Isochronous => by_stream(plan, road)?,
         Method::Pathrate => {
-            let options = pathrate::Options::default();
+            let options = pathrate::Options {
+                pause: PAUSE,
+                ..pathrate::Options::default()
+            };
             capacity::of_pathrate(&drive(Pathrate::new(options, now), road)?)
         }
-        Method::Hops => Finding::none("a path of values in memory has no routers to ask"),
+        Method::Hops => Finding::none("no trains find it alone"),
     })
 }
 

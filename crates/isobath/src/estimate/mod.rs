@@ -19,8 +19,10 @@ pub(crate) mod road;
 pub(crate) mod run;
 pub(crate) mod scorecard;
 mod sending;
+pub(crate) mod simulate;
 pub(crate) mod summary;
 pub(crate) mod tables;
+pub(crate) mod traffic;
 
 pub(crate) use plan::Plan;
 

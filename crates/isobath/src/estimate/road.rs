@@ -4,7 +4,7 @@ use super::messages::{self, Arrived, Extent, Far, Near as Say, Order, Sent};
 use super::plan::Plan;
 use super::receiving::{Arrivals, PATIENCE, of_train};
 use super::sending::Sender;
-use super::tables::{ProbeRow, TrainRow};
+use super::traffic::Traffic;
 use super::{ECHO, terms};
 use crate::btc::plan::Direction;
 use crate::dialogue::{self, ANSWER, Broken};
@@ -22,26 +22,8 @@ use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::Instant;
 
-/// The record has rows of so many probes at most.
-const MOST_ROWS: usize = 500_000;
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
-
-/// What there was on the road.
-#[derive(Default)]
-pub(crate) struct Traffic {
-    pub(crate) trains: u32,
-    pub(crate) probes: u64,
-    pub(crate) octets: u64,
-    pub(crate) arrived: u64,
-    /// Packets of applications that travelled inside probes.
-    pub(crate) riders: Riders,
-    /// Rows that are not in the record yet.
-    pub(crate) train_rows: Vec<TrainRow>,
-    pub(crate) probe_rows: Vec<ProbeRow>,
-    rows: usize,
-    pub(crate) rows_left_out: u64,
-}
 
 /// A road between two hosts.
 pub(crate) struct Road<'a> {
@@ -202,68 +184,23 @@ impl<'a> Road<'a> {
 
     /// Into the books.
     fn enter(&mut self, train: &Train, passage: &Passage, sent: Sent) {
-        let number = self.traffic.trains;
-        let left = self.left_at(passage);
-        let rows = self.rows(train, passage, number);
-        let traffic = &mut self.traffic;
-        traffic.trains += 1;
-        traffic.probes += u64::from(passage.sent);
-        traffic.octets += train.octets();
-        traffic.arrived += passage.arrivals.len() as u64;
-        traffic.train_rows.push(TrainRow {
-            train: number,
-            t_ns: left,
-            probes: passage.sent,
-            arrived: u32::try_from(passage.arrivals.len()).unwrap_or(u32::MAX),
-            bytes: train.octets(),
-            planned_ns: u64::try_from(train.duration().as_nanos()).unwrap_or(u64::MAX),
-            lasted_ns: sent.lasted_ns,
-            worst_gap_error_ns: sent.worst_ns,
-            echo: train.echo,
-        });
-        let room = MOST_ROWS.saturating_sub(traffic.rows);
-        traffic.rows_left_out += rows.len().saturating_sub(room) as u64;
-        traffic.rows += rows.len().min(room);
-        traffic.probe_rows.extend(rows.into_iter().take(room));
-    }
-
-    /// When a train left, by the first of its probes that arrived; when it was over, if none did. On this end's clock, from the
-    /// run's start.
-    fn left_at(&self, passage: &Passage) -> u64 {
-        let first = passage.arrivals.first();
-        let left = first.map(|arrival| self.ours(arrival.sent_ns, self.is_sender()));
-        left.unwrap_or_else(|| self.since_origin(clock::now()))
+        let sends = train.echo || self.is_sender();
+        let (clock, origin) = (self.clock, self.origin);
+        let ours = |ns: u64, is_senders: bool| {
+            let at = Instant::from_nanos(ns);
+            let at = if is_senders == sends {
+                at
+            } else {
+                clock.to_ours(at)
+            };
+            since(origin, at)
+        };
+        let now = since(origin, clock::now());
+        self.traffic.enter(train, passage, sent, now, ours);
     }
 
     const fn is_sender(&self) -> bool {
         matches!(self.direction, Direction::Up)
-    }
-
-    fn rows(&self, train: &Train, passage: &Passage, number: u32) -> Vec<ProbeRow> {
-        let sends = train.echo || self.is_sender();
-        let row = |arrival: &Arrival| {
-            let probe = train.probes.get(arrival.number as usize);
-            ProbeRow {
-                train: number,
-                probe: arrival.number,
-                bytes: probe.map_or(0, |probe| probe.octets),
-                t_ns: self.ours(arrival.sent_ns, sends),
-                arrived_ns: self.ours(arrival.arrived_ns, !sends),
-                returned_ns: arrival.back.map(|back| self.ours(back.returned_ns, true)),
-            }
-        };
-        passage.arrivals.iter().map(row).collect()
-    }
-
-    /// A moment on this end's clock, or on the far end's, since the run's start.
-    fn ours(&self, ns: u64, is_ours: bool) -> u64 {
-        let at = Instant::from_nanos(ns);
-        let at = if is_ours { at } else { self.clock.to_ours(at) };
-        self.since_origin(at)
-    }
-
-    fn since_origin(&self, at: Instant) -> u64 {
-        u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// How good the instrument was: of each of the sockets, and |actual - planned gap| of what was sent, in nanoseconds.
@@ -271,6 +208,10 @@ impl<'a> Road<'a> {
         let sockets = vec![self.link.quality(), self.echoes.quality()];
         (sockets, self.sender.gap_errors())
     }
+}
+
+fn since(origin: Instant, at: Instant) -> u64 {
+    u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn connected(client: &Client) -> Result<UdpSocket, Error> {

@@ -4,7 +4,8 @@ use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
 use super::plan::{Method, Plan};
-use super::road::{Road, Traffic};
+use super::road::Road;
+use super::traffic::Traffic;
 use super::{Live, Opening, hops};
 use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
@@ -48,6 +49,7 @@ struct Run<'a> {
     cpus: &'a Cpus,
     cpu: Vec<Cpu>,
     lab: Option<LabBooks>,
+    began: Instant,
     flushed: Instant,
     shown: Instant,
 }
@@ -94,6 +96,7 @@ pub(crate) fn run(
             cpus: &cpus,
             cpu: Vec::new(),
             lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+            began: clock::now(),
             flushed: origin,
             shown: Instant::ZERO,
         };
@@ -150,7 +153,6 @@ impl Carry for Run<'_> {
 
 impl Run<'_> {
     fn carry_out(mut self, clock: ClockOffset) -> Result<Outcome, record::Error> {
-        let began = clock::now();
         let found = self
             .find()
             .and_then(|finding| Ok((finding, self.finish()?)));
@@ -162,7 +164,7 @@ impl Run<'_> {
                 (ending, Finding::none("the run came to no end"), None)
             }
         };
-        let seconds = clock::now().since(began).as_secs_f64();
+        let seconds = clock::now().since(self.began).as_secs_f64();
         self.flush()?;
         let (quality, gap_error_ns) = self.road.quality();
         Ok(Outcome {
@@ -188,6 +190,17 @@ impl Run<'_> {
         methods::find(plan, self)
     }
 
+    /// Share of the run that is over, where its method has a duration.
+    fn done(&self, now: Instant) -> Option<f64> {
+        let plan = self.context.plan;
+        let has_end = !matches!(
+            plan.method,
+            Method::Pathload | Method::PathloadFast | Method::Pathrate
+        );
+        let elapsed = now.since(self.began).as_secs_f64();
+        has_end.then(|| elapsed / plan.duration.0.as_secs_f64())
+    }
+
     fn finish(&mut self) -> Result<Done, Broken> {
         dialogue::say(self.road.client, &Say::Finish)?;
         match dialogue::hear(self.road.client)? {
@@ -209,7 +222,7 @@ impl Run<'_> {
                 probes: traffic.probes,
                 octets: traffic.octets,
                 doing: self.context.plan.method.name().to_owned(),
-                done: None,
+                done: self.done(now),
             });
         }
         Ok(())

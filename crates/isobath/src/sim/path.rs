@@ -7,7 +7,7 @@ use ::path::{
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
 use serde_json::json;
-use sim::Duplex;
+use sim::{Duplex, Probing};
 use std::str::FromStr;
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
@@ -204,6 +204,22 @@ impl Path {
             Ok((up, down))
         });
         built.collect()
+    }
+
+    /// All links in a row, and back, for trains of probes.
+    ///
+    /// # Errors
+    /// As [`Path::build`].
+    pub(crate) fn probing(&self) -> anyhow::Result<Probing> {
+        let trace = |name: &str| profiles::trace(name).map_err(Into::into);
+        let row = |specs: Vec<&Spec>, seed: u64| {
+            let stages = specs.into_iter().flat_map(|spec| spec.0.clone());
+            Spec(stages.collect()).build(seed, &trace, &Assigned::default())
+        };
+        let seeds = self.links.first().map_or([1, 2], |link| link.seeds);
+        let there = self.links.iter().map(|link| &link.up).collect();
+        let back = self.links.iter().rev().map(|link| &link.down).collect();
+        Ok(Probing::new(row(there, seeds[0])?, row(back, seeds[1])?))
     }
 
     /// Whether some link limits the data's rate.

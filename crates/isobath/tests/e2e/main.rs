@@ -13,6 +13,7 @@ mod batch;
 mod btc;
 mod btc_paths;
 mod carrier;
+mod estimate;
 mod experiment;
 mod help;
 mod hostile;

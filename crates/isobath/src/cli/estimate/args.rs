@@ -9,9 +9,8 @@ use units::{Dscp, Rate, Span};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What is to be found.
-    #[arg(value_enum)]
-    what: What,
+    #[command(flatten)]
+    pub(super) asked: Asked,
     #[command(flatten)]
     pub(super) towards: Towards,
     /// The lab's node that measures [default: the lab's client].
@@ -20,12 +19,22 @@ pub(crate) struct Args {
     /// The lab's node at the far end [default: the lab's server].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) to: Option<String>,
+    /// The path from the far end to here, instead of from here.
+    #[arg(long)]
+    pub(super) reverse: bool,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+/// What is to be found, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
+    /// What is to be found.
+    #[arg(value_enum)]
+    what: What,
     /// How it is found; the first that can is usual.
     #[arg(long, value_enum, value_name = "NAME")]
     estimator: Option<Method>,
-    /// The path from the far end to here, instead of from here.
-    #[arg(long)]
-    reverse: bool,
     /// How long is measured, where the estimator does not end by itself [default: 10s; badabing, yaz and pathchirp 60s].
     #[arg(short, long, value_name = "TIME")]
     duration: Option<Span>,
@@ -37,19 +46,20 @@ pub(crate) struct Args {
     dscp: Dscp,
     /// Seed of what is random in probing and on emulated links.
     #[arg(long, default_value_t = 1)]
-    pub(super) seed: u64,
-    #[command(flatten)]
-    pub(super) output: Output,
+    seed: u64,
 }
 
-impl Args {
+impl Asked {
     /// What the options come to.
-    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+    ///
+    /// # Errors
+    /// When the estimator does not find that.
+    pub(crate) fn plan(&self, reverse: bool) -> anyhow::Result<Plan> {
         let method = self.estimator.unwrap_or(self.what.methods()[0]);
         let plan = Plan {
             what: self.what,
             method,
-            direction: if self.reverse {
+            direction: if reverse {
                 Direction::Down
             } else {
                 Direction::Up

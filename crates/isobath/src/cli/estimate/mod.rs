@@ -3,7 +3,7 @@
 mod args;
 mod progress;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Asked};
 
 use super::lab::{Far, between};
 use super::{begin, common};
@@ -17,11 +17,11 @@ use session::Client;
 use sys::process;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.plan()?;
+    let plan = args.asked.plan(args.reverse)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let ends = [args.from.as_deref(), args.to.as_deref()];
     let network = args.towards.lab.as_deref();
-    let network = network.map(|name| between(name, ends, args.seed));
+    let network = network.map(|name| between(name, ends, plan.seed));
     let network = network.transpose()?;
     let interrupt = process::interrupt_flag()?;
     let far = network.as_ref();

@@ -1,18 +1,21 @@
 //! `isobath sim`: measurements in virtual time.
 
+mod described;
+mod estimate;
+
 use super::Usage;
 use super::common::Output;
 use super::rules::Rules;
 use crate::btc::plan::{Direction, Limit, Mode, Plan};
 use crate::btc::{quality, scorecard, summary, warnings};
 use crate::host;
-use crate::sim::path::{Aqm, Figures, Path, Size, percent};
-use ::path::Probability;
+use crate::sim::path::Path;
+use described::Described;
 use jiff::Timestamp;
 use record::Run;
 use serde_json::json;
 use std::time::Duration;
-use units::{Dscp, Rate, Span};
+use units::{Dscp, Span};
 
 /// Transfers at once.
 const MOST_FLOWS: u16 = 1_000;
@@ -21,32 +24,14 @@ const MOST_FLOWS: u16 = 1_000;
 pub(crate) enum Verb {
     /// Bulk transfers over a path that is described by a few figures, or over that of a lab.
     Btc(Args),
+    /// One property of such a path by trains of probes; its truth is known.
+    Estimate(estimate::Args),
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("path").required(true).args(["rate", "lab"])))]
 pub(crate) struct Args {
-    /// Rate of the bottleneck, IP headers included.
-    #[arg(long, requires = "rtt")]
-    rate: Option<Rate>,
-    /// Round trip without any queue; acknowledgements come back without limit or loss.
-    #[arg(long, value_name = "TIME", requires = "rate")]
-    rtt: Option<Span>,
-    /// Share of the data packets that are lost behind the bottleneck, as 1%.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
-    loss: Probability,
-    /// What the bottleneck's queue holds: 1bdp (of rate x round trip), 100packets or 64KiB.
-    #[arg(long, value_name = "SIZE", default_value = "1bdp")]
-    queue: Size,
-    /// How the queue is managed; where 'ecn' is a rule of the transfer, it marks.
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
-    aqm: Aqm,
-    /// The path from the client to the server of a lab instead: a name from 'isobath lab list', or a TOML file.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["rtt", "loss", "queue", "aqm"])]
-    lab: Option<String>,
-    /// The data goes from the lab's server to its client.
-    #[arg(long, requires = "lab")]
-    reverse: bool,
+    #[command(flatten)]
+    described: Described,
     /// How long a transfer lasts.
     #[arg(long, conflicts_with = "segments", default_value = "10s")]
     duration: Span,
@@ -69,7 +54,13 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
-    let Verb::Btc(args) = verb;
+    match verb {
+        Verb::Btc(args) => btc(args),
+        Verb::Estimate(args) => estimate::run(args),
+    }
+}
+
+fn btc(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let path = args.path(&plan).map_err(Usage::of)?;
     let mut described = serde_json::to_value(&plan)?;
@@ -78,8 +69,7 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     let mut run = Run::new("sim-btc", Timestamp::now(), described);
     run.path = path.info();
     run.hosts = vec![host::facts("client")];
-    let towards = args.lab.as_deref().unwrap_or_default();
-    let mut opened = args.output.open(towards, &run)?;
+    let mut opened = args.output.open(args.described.name(), &run)?;
     let simulated = crate::sim::run(&plan, &path, args.apart.0, &mut opened.writer);
     let (outcome, work) = simulated.inspect_err(|_| opened.undo())?;
     run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
@@ -104,7 +94,7 @@ impl Args {
             mode: Mode::Cooperative,
             hop: None,
             trace: false,
-            direction: if self.reverse {
+            direction: if self.described.reverse {
                 Direction::Down
             } else {
                 Direction::Up
@@ -133,26 +123,13 @@ impl Args {
     }
 
     fn path(&self, plan: &Plan) -> anyhow::Result<Path> {
-        let path = match (&self.lab, self.rate, self.rtt) {
-            (None, Some(rate), Some(rtt)) => Figures {
-                rate,
-                rtt,
-                loss: self.loss,
-                queue: self.queue,
-                aqm: self.aqm,
-                ecn: plan.options.ecn,
-            }
-            .path(self.seed),
-            (lab, ..) => Path::of_lab(lab.as_deref().unwrap_or_default(), self.seed, self.reverse)?,
-        };
+        let path = self.described.path(self.seed, plan.options.ecn)?;
         if !path.is_limited() && plan.options.max_window.is_none() {
             anyhow::bail!(
                 "no link of '{}' has a rate, so nothing would limit a transfer - use a --window, or 'isobath btc --lab'",
-                self.lab.as_deref().unwrap_or_default()
+                self.described.name()
             );
         }
-        // What contradicts itself is found before the record is made.
-        path.build()?;
         Ok(path)
     }
 }

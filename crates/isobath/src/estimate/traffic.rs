@@ -1,0 +1,73 @@
+//! The books of a run: the trains there were, and rows of their probes.
+
+use super::messages::Sent;
+use super::tables::{ProbeRow, TrainRow};
+use probe::train::{Arrival, Passage, Riders, Train};
+
+/// The record has rows of so many probes at most.
+const MOST_ROWS: usize = 500_000;
+
+/// What there was on the road.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) trains: u32,
+    pub(crate) probes: u64,
+    pub(crate) octets: u64,
+    pub(crate) arrived: u64,
+    /// Packets of applications that travelled inside probes.
+    pub(crate) riders: Riders,
+    /// Rows that are not in the record yet.
+    pub(crate) train_rows: Vec<TrainRow>,
+    pub(crate) probe_rows: Vec<ProbeRow>,
+    rows: usize,
+    pub(crate) rows_left_out: u64,
+}
+
+impl Traffic {
+    /// A train, what came of it, and how it left. `place` puts the sender's nanoseconds (true) or the receiver's on the run's time; at
+    /// `now` all was known.
+    pub(crate) fn enter(
+        &mut self,
+        train: &Train,
+        passage: &Passage,
+        sent: Sent,
+        now: u64,
+        place: impl Fn(u64, bool) -> u64,
+    ) {
+        let first = passage.arrivals.first();
+        let arrived = passage.arrivals.len();
+        self.train_rows.push(TrainRow {
+            train: self.trains,
+            t_ns: first.map_or(now, |arrival| place(arrival.sent_ns, true)),
+            probes: passage.sent,
+            arrived: u32::try_from(arrived).unwrap_or(u32::MAX),
+            bytes: train.octets(),
+            planned_ns: u64::try_from(train.duration().as_nanos()).unwrap_or(u64::MAX),
+            lasted_ns: sent.lasted_ns,
+            worst_gap_error_ns: sent.worst_ns,
+            echo: train.echo,
+        });
+        let row = |arrival: &Arrival| ProbeRow {
+            train: self.trains,
+            probe: arrival.number,
+            bytes: octets(train, arrival.number),
+            t_ns: place(arrival.sent_ns, true),
+            arrived_ns: place(arrival.arrived_ns, false),
+            returned_ns: arrival.back.map(|back| place(back.returned_ns, true)),
+        };
+        let room = MOST_ROWS.saturating_sub(self.rows);
+        let rows = passage.arrivals.iter().take(room).map(row);
+        self.probe_rows.extend(rows);
+        self.rows += arrived.min(room);
+        self.rows_left_out += arrived.saturating_sub(room) as u64;
+        self.trains += 1;
+        self.probes += u64::from(passage.sent);
+        self.octets += train.octets();
+        self.arrived += arrived as u64;
+    }
+}
+
+fn octets(train: &Train, number: u32) -> u32 {
+    let probe = train.probes.get(number as usize);
+    probe.map_or(0, |probe| probe.octets)
+}
