@@ -55,3 +55,6 @@ pub(crate) fn summarise(plan: &Plan, outcome: &Outcome) -> Summary {
         links: outcome.truth.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;
