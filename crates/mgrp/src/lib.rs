@@ -7,7 +7,7 @@
 //! probe has room for is taken from the head of a buffer in which packets wait for a short, constant time; what does not
 //! fit is cut, and put together again at the far end.
 //!
-//! Papageorgiou 2011, "The Measurement Manager: Modular and Efficient End-to-End Measurement Services", chapters 3 and 4,
+//! Papageorgiou 2008, "The Measurement Manager: Modular and Efficient End-to-End Measurement Services", chapters 3 and 4,
 //! called T here. There it was a protocol of a kernel; here nothing in the packets depends on who carries them.
 //!
 //! # The rooms

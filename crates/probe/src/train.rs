@@ -1,7 +1,7 @@
 //! Trains of probes: what every active measurement sends, and what comes of it.
 //!
 //! Whatever a tool infers, it sends groups of packets: from one or two to hundreds, each of a size of its own, with exact gaps,
-//! and one group has nothing to do with the next (Papageorgiou 2011, section 2.1, "the probe group primitive"). So an
+//! and one group has nothing to do with the next (Papageorgiou 2008, section 2.1, "the probe group primitive"). So an
 //! estimator here is a machine that says which [`Train`] it wants next and is told what came of it ([`Passage`]); who
 //! sends it, by which clock, over a socket or in virtual time, it does not know.
 //!
@@ -115,7 +115,7 @@ fn difference(later: u64, earlier: u64) -> i64 {
     i64::try_from(difference).unwrap_or(bound)
 }
 
-/// Packets of applications that were carried inside probes instead of beside them (Papageorgiou 2011, Table 3.1).
+/// Packets of applications that were carried inside probes instead of beside them (Papageorgiou 2008, Table 3.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Riders {
     /// How many, and their octets.

@@ -58,17 +58,22 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
         Method::Pathload => by_pathload(plan, Pause::Slow, road)?,
         Method::PathloadFast => by_pathload(plan, Pause::Fast, road)?,
         Method::Yaz => {
+            let usual = yaz::Options::default();
             let options = yaz::Options {
                 duration: plan.duration.0,
                 seed: plan.seed,
-                ..yaz::Options::default()
+                gaps: [plan.least_gap(), usual.gaps[1]],
+                ..usual
             };
             available::of_yaz(&drive(Yaz::new(options, now), road)?)
         }
         Method::Pathchirp => {
+            let usual = chirp::Options::default();
             let options = chirp::Options {
                 duration: plan.duration.0,
-                ..chirp::Options::default()
+                rates: usual.rates.map(|rate| rate.min(plan.most)),
+                least_gap: usual.least_gap.max(plan.most.time_for(usual.octets.into())),
+                ..usual
             };
             available::of_chirp(&drive(Chirp::new(options, now), road)?)
         }
@@ -96,6 +101,7 @@ fn by_pathload<R: Carry>(plan: &Plan, pause: Pause, road: &mut R) -> Result<Find
     let options = pathload::Options {
         pause,
         most: plan.most,
+        least_gap: plan.least_gap(),
         ..pathload::Options::default()
     };
     let estimate = drive(Pathload::new(options, road.now()), road)?;

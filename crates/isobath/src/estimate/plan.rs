@@ -163,6 +163,12 @@ impl Plan {
         Ok(())
     }
 
+    /// Between two of the longest packets at the highest rate, as far as a host keeps it.
+    pub(crate) fn least_gap(&self) -> Duration {
+        const KEPT: Duration = Duration::from_micros(5);
+        self.most.time_for(MTU.into()).max(KEPT)
+    }
+
     /// How probes are marked when they leave.
     pub(crate) const fn class(&self) -> TrafficClass {
         TrafficClass {

@@ -22,6 +22,8 @@ use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::Instant;
 
+/// How long is waited for a train's first echo.
+const FIRST: Duration = Duration::from_secs(3);
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -152,7 +154,7 @@ impl<'a> Road<'a> {
         let mut back = BTreeMap::new();
         let mut latest = clock::now();
         while back.len() < train.probes.len()
-            && clock::now().since(latest) < PATIENCE
+            && clock::now().since(latest) < patience(&back)
             && !self.is_interrupted()
         {
             let any = take_echoes(&mut self.echoes, extent, &mut back)?;
@@ -208,6 +210,15 @@ impl<'a> Road<'a> {
         let sockets = vec![self.link.quality(), self.echoes.quality()];
         (sockets, self.sender.gap_errors())
     }
+}
+
+/// How long after the last echo another may come: after as long as two of the longest round trips so far.
+fn patience(back: &BTreeMap<u64, Arrival>) -> Duration {
+    let trips = back.values().filter_map(Arrival::round_trip_ns);
+    let longest = trips.max().and_then(|ns| u64::try_from(ns).ok());
+    longest.map_or(FIRST, |ns| {
+        PATIENCE.max(Duration::from_nanos(ns).saturating_mul(2))
+    })
 }
 
 fn since(origin: Instant, at: Instant) -> u64 {

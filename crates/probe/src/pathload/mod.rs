@@ -20,12 +20,12 @@
 //! Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with TCP throughput",
 //! IEEE/ACM Transactions on Networking 11(4), 2003, and their tool, version 1.3, whose constants these are. Between two streams the tool waits a round
 //! trip and nine times as long as a stream lasts ([`Pause::Slow`]), so that a tenth of the rate is the most that it takes from the
-//! path on average; [`Pause::Fast`] waits a round trip only (Papageorgiou 2011, section 5.1.3: *pSLOW*, *pFAST*).
+//! path on average; [`Pause::Fast`] waits a round trip only (Papageorgiou 2008, section 5.1.3: *pSLOW*, *pFAST*).
 //!
 //! # Riders
 //!
 //! Packets of applications that travel inside probes do not compete with them, so a train finds more than is left beside
-//! these applications. Papageorgiou 2011, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
+//! these applications. Papageorgiou 2008, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
 //! [`Estimate::competing_bps`] has both.
 
 mod fleet;

@@ -38,7 +38,7 @@ pub(crate) struct Asked {
     /// How long is measured, where the estimator does not end by itself [default: 10s; badabing, yaz and pathchirp 60s].
     #[arg(short, long, value_name = "TIME")]
     duration: Option<Span>,
-    /// No probes faster than this.
+    /// No stream is faster than this; trains back to back (capacity, and the first of others) are as fast as the host.
     #[arg(long, value_name = "RATE", default_value = "1Gbit")]
     most: Rate,
     /// Class of what is sent, such as EF or CS1.

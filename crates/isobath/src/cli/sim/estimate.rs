@@ -24,7 +24,8 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.asked.plan(args.described.reverse)?;
     if plan.method == Method::Hops {
-        let what = "there are no routers to ask in virtual time - use 'isobath estimate bottleneck --lab'";
+        let what =
+            "there are no routers to ask in virtual time - use 'isobath estimate bottleneck --lab'";
         return Err(Usage::of(anyhow::anyhow!(what)));
     }
     let path = args.described.path(plan.seed, false).map_err(Usage::of)?;

@@ -27,7 +27,7 @@ pub(in super::super) fn of_badabing(estimate: &Estimate) -> Finding {
         ),
     };
     let finding = Finding {
-        conclusive: conclusive && estimate.frequency.is_some(),
+        conclusive,
         says,
         details: json!({
             "episode_ms": duration,

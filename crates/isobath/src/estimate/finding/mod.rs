@@ -45,6 +45,7 @@ impl Finding {
             value: interval.map(|interval| interval.estimate * unit),
             low: interval.map(|interval| interval.low * unit),
             high: interval.map(|interval| interval.high * unit),
+            conclusive: self.conclusive && interval.is_some(),
             ..self
         }
     }
@@ -77,7 +78,11 @@ pub(crate) fn words(what: What, finding: &Finding) -> String {
     let Some(value) = finding.value else {
         return "unknown".to_owned();
     };
-    let digits = if value.abs() >= 100.0 { 1 } else { 2 };
+    let digits = match what {
+        What::Bottleneck => 0,
+        _ if value.abs() >= 100.0 => 1,
+        _ => 2,
+    };
     let number = |figure: f64| format!("{figure:.digits$}");
     match (finding.low, finding.high) {
         (Some(low), Some(high)) if low < high => {
