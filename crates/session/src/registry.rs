@@ -29,6 +29,8 @@ pub struct Session {
     pub limits: Limits,
     /// What its data plane is tagged with.
     pub keys: DataKeys,
+    /// What an overlay's packets are tagged with, if the session carries one.
+    pub overlay_keys: DataKeys,
     /// What whoever owns the UDP socket has seen of it.
     pub counters: Counters,
     /// When it will be closed.
@@ -109,6 +111,7 @@ impl Session {
             peer: guest.peer,
             limits,
             keys: guest.key.into(),
+            overlay_keys: DataKeys::of_overlay(guest.key),
             counters: Counters::default(),
             ends: sys::clock::now() + Duration::from_secs(limits.duration_s),
             control: guest.control,

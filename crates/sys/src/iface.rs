@@ -47,9 +47,18 @@ pub fn up(name: &str, mtu: Option<u32>, queue: Option<u32>) -> Result<(), Error>
 ///
 /// When there is no such interface or it may not be changed.
 pub fn add_address(name: &str, address: IpAddr) -> Result<(), Error> {
+    add_network_address(name, address, prefix(address))
+}
+
+/// Gives interface `name` the address `address`, and all addresses that begin with the same `prefix` bits are behind it.
+///
+/// # Errors
+///
+/// When there is no such interface or it may not be changed.
+pub fn add_network_address(name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
     let header = rt_addr::Ifaddrmsg {
         ifa_family: family(address),
-        ifa_prefixlen: prefix(address),
+        ifa_prefixlen: prefix,
         ifa_flags: NO_DAD,
         ifa_index: index(name)?,
         ..Default::default()
@@ -57,6 +66,37 @@ pub fn add_address(name: &str, address: IpAddr) -> Result<(), Error> {
     let mut request = rt_addr::Request::new().set_create().op_newaddr_do(&header);
     request.encode().push_local(address);
     acknowledged(&request).map_err(|e| Error::io("add address to interface", name, e))
+}
+
+/// Routes all addresses that begin with the same `prefix` bits as `network` out of interface `name`, from this host's address
+/// `source`. A route of the same length to the same network, by whatever interface, is an error and stays.
+///
+/// # Errors
+///
+/// When there is no such interface, it may not be changed, or there is such a route.
+pub fn add_network_route(
+    name: &str,
+    network: IpAddr,
+    prefix: u8,
+    source: IpAddr,
+) -> Result<(), Error> {
+    let header = route_header(network, prefix);
+    let mut request = rt_route::Request::new()
+        .set_create()
+        .set_excl()
+        .op_newroute_do(&header);
+    request
+        .encode()
+        .push_dst(network)
+        .push_oif(index(name)?)
+        .push_prefsrc(source);
+    acknowledged(&request).map_err(|e| {
+        Error::io(
+            "add a route through interface",
+            format!("{name} to {network}/{prefix}"),
+            e,
+        )
+    })
 }
 
 /// Routes `destination` (one host) out of interface `name`, from this host's address `source`. TCP there begins with a
@@ -71,15 +111,7 @@ pub fn add_route(
     source: IpAddr,
     window: Option<u32>,
 ) -> Result<(), Error> {
-    let header = rt_route::Rtmsg {
-        rtm_family: family(destination),
-        rtm_dst_len: prefix(destination),
-        rtm_table: MAIN,
-        rtm_protocol: STATIC,
-        rtm_scope: if destination.is_ipv4() { LINK } else { 0 },
-        rtm_type: UNICAST,
-        ..Default::default()
-    };
+    let header = route_header(destination, prefix(destination));
     let mut request = rt_route::Request::new()
         .set_create()
         .op_newroute_do(&header);
@@ -93,6 +125,18 @@ pub fn add_route(
         metrics.push_initcwnd(window).push_initrwnd(window);
     }
     acknowledged(&request).map_err(|e| Error::io("add route through interface", name, e))
+}
+
+fn route_header(network: IpAddr, prefix: u8) -> rt_route::Rtmsg {
+    rt_route::Rtmsg {
+        rtm_family: family(network),
+        rtm_dst_len: prefix,
+        rtm_table: MAIN,
+        rtm_protocol: STATIC,
+        rtm_scope: if network.is_ipv4() { LINK } else { 0 },
+        rtm_type: UNICAST,
+        ..Default::default()
+    }
 }
 
 fn acknowledged(request: &impl NetlinkRequest) -> io::Result<()> {

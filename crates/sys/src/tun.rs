@@ -17,6 +17,9 @@ pub const VNET_HEADER: usize = 10;
 pub const MAX_READ: usize = VNET_HEADER + 65_535;
 
 const PATH: &str = "/dev/net/tun";
+/// `IFF_TUN | IFF_NO_PI | IFF_VNET_HDR | IFF_TUN_EXCL`: packets without further headers but the virtio-net one, and an interface of
+/// this name that exists already is never joined.
+const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000 | 0x8000;
 /// `TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6`: this end completes checksums and cuts bursts of TCP.
 const OFFLOADS: libc::c_ulong = 0x01 | 0x02 | 0x04;
 
@@ -39,7 +42,7 @@ impl Tun {
     pub fn open(name: &str) -> Result<Self, Error> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = rustix::fs::open(PATH, flags, Mode::empty()).map_err(|e| no_tun(e.into()))?;
-        attach(&fd, name).map_err(|e| Error::io("make TUN interface", name, e))?;
+        attach(&fd, name).map_err(|e| refused(name, e))?;
         Ok(Self {
             fd,
             name: name.to_owned(),
@@ -76,6 +79,15 @@ impl AsFd for Tun {
     }
 }
 
+fn refused(name: &str, source: io::Error) -> Error {
+    let advice = match source.raw_os_error() {
+        Some(libc::EBUSY) => "there is an interface of this name: end whoever has made it, or choose another name",
+        Some(libc::EPERM) => "run as root, or with CAP_NET_ADMIN",
+        _ => "",
+    };
+    Error::io("make TUN interface", name, source).advise(advice)
+}
+
 fn no_tun(source: io::Error) -> Error {
     let advice = match source.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -96,8 +108,7 @@ fn attach(fd: &OwnedFd, name: &str) -> io::Result<()> {
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from.cast_signed();
     }
-    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
-    request.ifr_ifru.ifru_flags = i16::try_from(flags).unwrap_or_default();
+    request.ifr_ifru.ifru_flags = FLAGS.cast_signed();
     // SAFETY: `fd` is open, and `TUNSETIFF` reads and writes one `ifreq`, which `request` is.
     let made = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
     if made < 0 {
@@ -145,6 +156,20 @@ mod tests {
             .unwrap();
         assert_eq!(packet.len(), VNET_HEADER + 20 + 8 + 5);
         assert!(packet.ends_with(b"depth"));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_refused_and_free_again_once_it_is_dropped() {
+        let ns = Netns::create().unwrap();
+        let line = ns.run(|| {
+            let first = Tun::open("iso-test")?;
+            let line = Tun::open("iso-test").unwrap_err().to_string();
+            drop(first);
+            Tun::open("iso-test")?;
+            Ok::<_, Error>(line)
+        });
+        let line = line.unwrap();
+        assert!(line.ends_with("or choose another name"), "{line}");
     }
 
     #[test]
