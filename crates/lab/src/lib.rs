@@ -31,7 +31,7 @@ pub use capture::{Capture, Captured};
 pub use error::Error;
 #[cfg(fuzzing)]
 pub use frame::fuzz_tun_read;
-pub use frame::{Frame, connection, flow, udp_flow};
+pub use frame::{Burst, Frame, Pool, connection, flow, next_burst, split, udp_flow};
 pub use limit::{CpuShare, LimitSpec};
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};

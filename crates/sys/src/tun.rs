@@ -81,7 +81,9 @@ impl AsFd for Tun {
 
 fn refused(name: &str, source: io::Error) -> Error {
     let advice = match source.raw_os_error() {
-        Some(libc::EBUSY) => "there is an interface of this name: end whoever has made it, or choose another name",
+        Some(libc::EBUSY) => {
+            "there is an interface of this name: end whoever has made it, or choose another name"
+        }
         Some(libc::EPERM) => "run as root, or with CAP_NET_ADMIN",
         _ => "",
     };

@@ -2,7 +2,6 @@
 
 use super::header::{self, VirtioHeader, be32, put16, tcp, v4, v6};
 use super::{Frame, split};
-use path::Packet;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::ops::Range;
@@ -16,9 +15,10 @@ const MOST_PACKETS: usize = 64;
 const MOST_HEADER: usize = 60 + 60;
 
 /// The first packets of a queue that can go to the kernel in one write.
-pub(crate) struct Burst {
+#[derive(Debug)]
+pub struct Burst {
     /// How many packets.
-    pub(crate) count: usize,
+    pub count: usize,
     /// The virtio-net header, and for more than one packet the amended IP and TCP headers.
     head: [u8; VNET_HEADER + MOST_HEADER],
     head_length: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Burst {
 
 impl Burst {
     /// The pieces of the write: the header, then each packet's part.
-    pub(crate) fn pieces<'a>(
+    pub fn pieces<'a>(
         &'a self,
         frames: impl Iterator<Item = &'a Frame>,
         pieces: &mut Vec<IoSlice<'a>>,
@@ -43,11 +43,11 @@ impl Burst {
 }
 
 /// The longest burst at the front of `queue`, at most `within` packets. `None` when that is empty.
-pub(crate) fn next_burst(queue: &VecDeque<Packet<Frame>>, within: usize) -> Option<Burst> {
-    let first = &queue.front().filter(|_| within > 0)?.body;
+pub fn next_burst<T: AsRef<Frame>>(queue: &VecDeque<T>, within: usize) -> Option<Burst> {
+    let first = queue.front().filter(|_| within > 0)?.as_ref();
     let rest = queue.iter().skip(1).take(within.min(MOST_PACKETS) - 1);
     let burst = Segment::new(first).and_then(|segment| {
-        let followers = segment.followers(first, rest.map(|packet| &packet.body));
+        let followers = segment.followers(first, rest.map(AsRef::as_ref));
         (followers > 0).then(|| joined(queue, first, &segment, 1 + followers))
     });
     Some(burst.unwrap_or_else(|| single(first)))
@@ -70,17 +70,17 @@ fn single(frame: &Frame) -> Burst {
     }
 }
 
-fn joined(
-    queue: &VecDeque<Packet<Frame>>,
+fn joined<T: AsRef<Frame>>(
+    queue: &VecDeque<T>,
     first: &Frame,
     segment: &Segment,
     count: usize,
 ) -> Burst {
-    let last = queue.get(count - 1).map_or(first, |packet| &packet.body);
+    let last = queue.get(count - 1).map_or(first, AsRef::as_ref);
     let payload: usize = queue
         .iter()
         .take(count)
-        .map(|p| p.body.bytes.len() - segment.header)
+        .map(|packet| packet.as_ref().bytes.len() - segment.header)
         .sum();
     let mut head = [0; VNET_HEADER + MOST_HEADER];
     let ip = &mut head[VNET_HEADER..][..segment.header];

@@ -11,6 +11,7 @@
     reason = "a burst is at most 64 KiB, so offsets and lengths within it fit 16 bits"
 )]
 
+mod checksum;
 mod flow;
 mod header;
 mod join;
@@ -19,10 +20,10 @@ mod split;
 pub use flow::{connection, flow, udp_flow};
 pub(crate) use flow::{connection_of, flow_of, tcp_flags, udp_payload};
 pub(crate) use header::is_multicast;
-pub(crate) use join::next_burst;
-pub(crate) use split::{Pool, split};
+pub use join::{Burst, next_burst};
+pub use split::{Pool, split};
 
-use path::Family;
+use path::{Family, Packet};
 use units::{Instant, TrafficClass};
 
 /// One IP packet, not longer than the MTU.
@@ -52,6 +53,27 @@ impl Frame {
         &self.bytes
     }
 
+    /// A packet with a complete checksum, which came at `entered` from somebody else's wire. Where it is TCP and the checksum is right,
+    /// it is taken back to the sum of the pseudo-header, so that the packet can be joined with others and nobody looks at it again; one
+    /// that is wrong stays for the receiver to find.
+    pub fn received(mut bytes: Vec<u8>, entered: Instant) -> Self {
+        let partial = checksum::take_back(&mut bytes);
+        Self {
+            bytes,
+            partial,
+            entered,
+        }
+    }
+
+    /// The same octets as their own, with a complete checksum: for whoever sends them where nobody completes it.
+    pub fn into_packet(self) -> Vec<u8> {
+        let mut bytes = self.bytes;
+        if let Some(partial) = self.partial {
+            checksum::complete(&mut bytes, partial);
+        }
+        bytes
+    }
+
     /// The traffic-class octet of the IP header.
     pub(crate) fn class(&self) -> TrafficClass {
         header::traffic_class(&self.bytes)
@@ -70,6 +92,18 @@ impl Frame {
         if self.class() != class {
             header::set_traffic_class(&mut self.bytes, class);
         }
+    }
+}
+
+impl AsRef<Self> for Frame {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl AsRef<Frame> for Packet<Frame> {
+    fn as_ref(&self) -> &Frame {
+        &self.body
     }
 }
 

@@ -7,7 +7,7 @@ use units::Instant;
 
 /// Buffers that have been used and can be used again, so that moving packets allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Pool(Vec<Vec<u8>>);
+pub struct Pool(Vec<Vec<u8>>);
 
 impl Pool {
     const MOST: usize = 8_192;
@@ -18,7 +18,7 @@ impl Pool {
     }
 
     /// Takes a packet's buffer back.
-    pub(crate) fn give(&mut self, frame: Frame) {
+    pub fn give(&mut self, frame: Frame) {
         if self.0.len() < Self::MOST {
             let mut bytes = frame.bytes;
             bytes.clear();
@@ -30,12 +30,7 @@ impl Pool {
 /// Cuts what one read from a TUN device returned (header and all, at `entered`) into packets, in order.
 ///
 /// Returns how many there were; zero for what cannot be understood.
-pub(crate) fn split(
-    read: &[u8],
-    entered: Instant,
-    pool: &mut Pool,
-    mut each: impl FnMut(Frame),
-) -> usize {
+pub fn split(read: &[u8], entered: Instant, pool: &mut Pool, mut each: impl FnMut(Frame)) -> usize {
     let Some(header) = VirtioHeader::parse(read) else {
         return 0;
     };
