@@ -15,6 +15,7 @@ mod host;
 mod instrument;
 mod link;
 mod live;
+mod manager;
 mod mbm;
 mod page;
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod export;
 mod generate;
 mod import;
 pub(crate) mod lab;
+mod manager;
 mod mbm;
 mod replay;
 mod report;
@@ -58,6 +59,9 @@ enum Verb {
     Mbm(Box<mbm::Args>),
     /// Find one property of a path by trains of probes: delay, loss, capacity, what is left of it, its bottleneck.
     Estimate(estimate::Args),
+    /// An interface to other hosts whose packets ride on probes.
+    #[command(subcommand)]
+    Manager(manager::Verb),
     /// The same measurements in virtual time, over a path that options describe.
     #[command(subcommand)]
     Sim(sim::Verb),
@@ -143,6 +147,7 @@ impl Verb {
             Self::Btc(_) => "btc",
             Self::Mbm(_) => "mbm",
             Self::Estimate(_) => "estimate",
+            Self::Manager(_) => "manager",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
             Self::Trace(_) => "trace",
@@ -165,6 +170,7 @@ impl Verb {
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),
             Self::Estimate(args) => estimate::run(&args),
+            Self::Manager(verb) => manager::run(&verb),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
             Self::Trace(verb) => trace::run(&verb),

@@ -1,7 +1,7 @@
 //! The far end: `isobath serve`.
 
 pub(crate) mod mailbox;
-mod responder;
+pub(crate) mod responder;
 
 use crate::rrul::far::{self, Equipment};
 use crate::rrul::messages::Setup;

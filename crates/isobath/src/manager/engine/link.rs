@@ -1,0 +1,221 @@
+//! One session with a peer: its machine, its socket, its keys.
+
+use crate::manager::counters::Carriage;
+use mgrp::peer::{self, Finished, Peer, Received, Transmit};
+use session::wire::{Flags, Kind, MAGIC, Probe};
+use session::{DataKeys, TagKey};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::{BATCH, Datagram, Outgoing, UdpSocket};
+use units::{Instant, Stamp, TrafficClass};
+
+/// How often each end says that it is there: translators of addresses forget after 30 s or more (RFC 4787).
+const ALIVE: Duration = Duration::from_secs(10);
+/// The stream of these words, which are datagrams of the control session; the far end's responder leaves them alone.
+const STREAM: u16 = 1;
+
+/// A session that has begun, as the thread of its control connection hands it over.
+pub(crate) struct Joined {
+    pub(crate) socket: UdpSocket,
+    pub(crate) address: SocketAddr,
+    pub(crate) keys: Keys,
+    pub(crate) config: peer::Config,
+    /// When something that must be the peer's came last, in nanoseconds: the control connection's thread looks at it.
+    pub(crate) heard: Arc<AtomicU64>,
+}
+
+/// Which keys are whose.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    /// Of what this end sends: packets, and words of life.
+    out: [TagKey; 2],
+    /// Of what it receives.
+    inward: [TagKey; 2],
+}
+
+impl Keys {
+    /// At the end that has dialled.
+    pub(crate) const fn of_client(overlay: &DataKeys, session: &DataKeys) -> Self {
+        Self {
+            out: [overlay.to_server, session.to_server],
+            inward: [overlay.to_client, session.to_client],
+        }
+    }
+
+    /// At the end that was dialled.
+    pub(crate) const fn of_server(overlay: &DataKeys, session: &DataKeys) -> Self {
+        let client = Self::of_client(overlay, session);
+        Self {
+            out: client.inward,
+            inward: client.out,
+        }
+    }
+}
+
+/// A transaction's place in the books: which tool began it, and the tool's number for it.
+pub(super) type Owner = (u64, u32);
+
+/// See the [module](self).
+pub(super) struct Link {
+    pub(super) joined: Joined,
+    pub(super) peer: Peer,
+    pub(super) since: Instant,
+    /// Transactions that are not over.
+    pub(super) owners: HashMap<u64, Owner>,
+    alive_due: Instant,
+    /// Datagrams that are sealed and not sent.
+    sealed: Vec<Vec<u8>>,
+}
+
+impl Link {
+    pub(super) fn new(joined: Joined, now: Instant) -> Self {
+        Self {
+            peer: Peer::new(joined.config),
+            joined,
+            since: now,
+            owners: HashMap::new(),
+            alive_due: now,
+            sealed: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// When something is to be done for it.
+    pub(super) fn next_timeout(&self) -> Instant {
+        let due = self.peer.next_timeout();
+        due.map_or(self.alive_due, |due| due.min(self.alive_due))
+    }
+
+    /// Sends what is due. A probe leaves by itself, for the sake of its time; what lies between probes leaves in batches.
+    pub(super) fn transmit(&mut self, stamp: Stamp, counters: &mut Carriage) {
+        while let Some(transmit) = self.peer.poll_transmit(clock::now()) {
+            if transmit.is_probe {
+                self.flush(counters);
+                self.probe(transmit, stamp, counters);
+            } else {
+                let datagram = self.seal(transmit, stamp, clock::now());
+                self.sealed.push(datagram);
+                if self.sealed.len() >= BATCH {
+                    self.flush(counters);
+                }
+            }
+        }
+        self.flush(counters);
+        if self.alive_due <= clock::now() {
+            self.say_alive();
+        }
+    }
+
+    /// The moment that is told to the tool is the one that is told to the receiver.
+    fn probe(&mut self, transmit: Transmit, stamp: Stamp, counters: &mut Carriage) {
+        let (sequence, now) = (transmit.sequence, clock::now());
+        let datagram = self.seal(transmit, stamp, now);
+        let sent = self.joined.socket.send(&[outgoing(&datagram)]);
+        counters.unsent += u64::from(sent.map_or(0, |sent| sent.count) == 0);
+        self.peer.sent(sequence, now);
+    }
+
+    fn seal(&self, transmit: Transmit, stamp: Stamp, now: Instant) -> Vec<u8> {
+        let [key, _] = &self.joined.keys.out;
+        transmit.seal(stamp.wall_at(now), |before, after| key.tag(before, after))
+    }
+
+    /// Gives the kernel what is sealed. What finds no room there is lost, as in any interface's queue.
+    fn flush(&mut self, counters: &mut Carriage) {
+        let out: Vec<_> = self.sealed.iter().map(|sealed| outgoing(sealed)).collect();
+        let mut rest = &out[..];
+        while !rest.is_empty() {
+            let sent = self.joined.socket.send_train(rest).unwrap_or(0);
+            counters.unsent += u64::from(sent == 0);
+            rest = rest.get(sent.max(1)..).unwrap_or_default();
+        }
+        drop(out);
+        self.sealed.clear();
+    }
+
+    /// Tells the peer, and every translator on the way, that this end is there.
+    fn say_alive(&mut self) {
+        self.alive_due = clock::now() + ALIVE;
+        let [_, key] = &self.joined.keys.out;
+        let word = Probe {
+            kind: Kind::OneWay,
+            class: TrafficClass::default(),
+            arrived: TrafficClass::default(),
+            stream: STREAM,
+            flags: Flags::default(),
+            sequence: 0,
+            session: self.joined.config.session,
+            sent: clock::now(),
+            received: Instant::ZERO,
+            replied: Instant::ZERO,
+        };
+        let mut octets = [0; Probe::LEN];
+        if word.emit(&mut octets, key).is_ok() {
+            // One that is lost is followed by others.
+            let _ = self.joined.socket.send(&[outgoing(&octets)]);
+        }
+    }
+
+    /// Takes a datagram; none for what is no packet, or is refused and counted.
+    pub(super) fn receive(
+        &mut self,
+        datagram: &Datagram<'_>,
+        stamp: Stamp,
+        now: Instant,
+    ) -> Option<Received> {
+        if self.is_alive(datagram.payload) {
+            self.hear(now);
+            return None;
+        }
+        let arrived = datagram.wall_ns.unwrap_or_else(|| stamp.wall_at(now));
+        let [key, _] = self.joined.keys.inward;
+        let tag = |before: &[u8], after: &[u8]| key.tag(before, after);
+        let received = self.peer.handle(datagram.payload, arrived, now, tag).ok()?;
+        self.hear(now);
+        Some(received)
+    }
+
+    fn is_alive(&self, octets: &[u8]) -> bool {
+        let [_, key] = &self.joined.keys.inward;
+        octets.starts_with(&MAGIC)
+            && Probe::parse(octets).is_ok_and(|word| word.session == self.joined.config.session)
+            && Probe::verify(octets, key).is_ok()
+    }
+
+    fn hear(&self, now: Instant) {
+        let heard = &self.joined.heard;
+        heard.store(now.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// The transactions that are over, and whose they were.
+    pub(super) fn finished(&mut self) -> Vec<(Owner, Finished)> {
+        let mut all = Vec::new();
+        while let Some(finished) = self.peer.poll_finished() {
+            if let Some(owner) = self.owners.remove(&finished.number) {
+                all.push((owner, finished));
+            }
+        }
+        all
+    }
+
+    /// Calls off what `is_meant`.
+    pub(super) fn call_off(&mut self, is_meant: impl Fn(&Owner) -> bool) {
+        let meant = self.owners.iter().filter(|(_, owner)| is_meant(owner));
+        let numbers: Vec<_> = meant.map(|(number, _)| *number).collect();
+        for number in numbers {
+            self.peer.call_off(number);
+        }
+    }
+}
+
+fn outgoing(payload: &[u8]) -> Outgoing<'_> {
+    Outgoing {
+        payload,
+        to: None,
+        from: None,
+        class: TrafficClass::default(),
+    }
+}

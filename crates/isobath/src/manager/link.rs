@@ -1,0 +1,140 @@
+//! How two managers agree: what they say on the control connection of their session.
+//!
+//! ```text
+//! near: manager    which version of this, and its name
+//!   ...   the near end sends requests by UDP until the far end has seen its address
+//! far:  ready      or refused, with the reason
+//!   ...   packets; the connection stays, and its end is the session's
+//! ```
+//!
+//! Each end says by UDP every 10 s that it is there; who hears nothing for 35 s ends the session. The near end dials again.
+
+pub(crate) mod far;
+pub(crate) mod near;
+
+use super::config::{Config, PeerTable};
+use super::engine::{Command, Handle, Joined, Keys};
+use mgrp::envelope::Carrier;
+use mgrp::peer;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use session::{Control, Error};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::UdpSocket;
+use units::Instant;
+
+/// The version of what is said here and of packets.
+const VERSION: u16 = 1;
+/// The stream by whose requests the far end learns where datagrams come from.
+const STREAM: u16 = 0;
+/// How long a silent peer is believed to be there.
+const SILENCE: Duration = Duration::from_secs(35);
+/// How often the control connection is looked at for other things than what is said on it.
+const LOOK: Duration = Duration::from_millis(200);
+/// What waits in a socket before it is taken or sent.
+const BUFFER: usize = 4 << 20;
+
+/// The first line of the near end.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Opening {
+    Manager(Setup),
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Setup {
+    version: u16,
+    name: String,
+    /// Octets of the longest packet outside that it wants.
+    mtu: u16,
+}
+
+/// The answer of the far end.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Ready { mtu: u16 },
+    Refused(String),
+}
+
+/// A peer, and what a session with it is made of.
+struct Side<'a> {
+    config: &'a Config,
+    peer: &'a PeerTable,
+    index: usize,
+    engine: &'a Handle,
+}
+
+/// What the two ends of a session have agreed upon.
+struct Agreed {
+    session: u64,
+    keys: Keys,
+    mtu: u16,
+}
+
+impl Side<'_> {
+    /// Hands a session over to the engine; when the peer was heard last.
+    fn join(
+        &self,
+        socket: UdpSocket,
+        address: SocketAddr,
+        agreed: &Agreed,
+    ) -> Result<Arc<AtomicU64>, sys::Error> {
+        // With the system's default a burst may be lost here instead of on the path.
+        let _ = socket.set_buffers(BUFFER, BUFFER);
+        socket.forbid_fragments()?;
+        let carrier = if address.ip().to_canonical().is_ipv4() {
+            Carrier::UdpV4
+        } else {
+            Carrier::UdpV6
+        };
+        let config = self.config.of_session(self.peer, carrier);
+        let heard = Arc::new(AtomicU64::new(clock::now().as_nanos()));
+        let joined = Box::new(Joined {
+            socket,
+            address,
+            keys: agreed.keys,
+            config: peer::Config {
+                session: agreed.session,
+                mtu: config.mtu.min(agreed.mtu),
+                ..config
+            },
+            heard: Arc::clone(&heard),
+        });
+        let peer = self.index;
+        self.engine.tell(Command::Join { peer, joined });
+        Ok(heard)
+    }
+
+    fn leave(&self, session: u64) {
+        let peer = self.index;
+        self.engine.tell(Command::Leave { peer, session });
+    }
+
+    fn note(&self, reason: String) {
+        let peer = self.index;
+        self.engine.tell(Command::Note { peer, reason });
+    }
+}
+
+/// Waits for the end of a session; why it ended.
+fn watch(control: &mut Control, heard: &AtomicU64, is_over: &dyn Fn() -> bool) -> String {
+    loop {
+        match control.recv::<IgnoredAny>(LOOK) {
+            // Something of a later version.
+            Ok(_) | Err(Error::Timeout { .. } | Error::Malformed { .. }) => {}
+            Err(error) => return error.to_string(),
+        }
+        let last = Instant::from_nanos(heard.load(Ordering::Relaxed));
+        if clock::now().since(last) > SILENCE {
+            return format!("nothing came by UDP for {} s", SILENCE.as_secs());
+        }
+        if is_over() {
+            return "the session was ended".to_owned();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The end that is dialled.
+//!
+//! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
+//! restarted comes back before its old session is known to be dead.
+
+use super::{Agreed, Answer, Opening, STREAM, Setup, Side, VERSION, watch};
+use crate::manager::config::Config;
+use crate::manager::engine::{Handle, Keys};
+use crate::serve::mailbox::{HELLO, Mailboxes};
+use serde_json::Value;
+use session::{Control, Error, Service, Session};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::UdpSocket;
+
+/// Who has been welcomed must say within this time what it wants.
+const SETUP: Duration = Duration::from_secs(10);
+
+/// What a manager does for those that dial it.
+pub(crate) struct Door {
+    pub(crate) config: Arc<Config>,
+    pub(crate) engine: Handle,
+    pub(crate) mailboxes: Mailboxes,
+    /// The socket on the shared port.
+    pub(crate) socket: Arc<UdpSocket>,
+    /// The newest session of each peer.
+    pub(crate) newest: Mutex<HashMap<usize, Arc<Session>>>,
+}
+
+impl Service for Door {
+    fn serve(&self, mut control: Control, session: Arc<Session>) {
+        // Whatever goes wrong here the near end finds out, and dials again.
+        let _ = match control.recv(SETUP) {
+            Ok(Opening::Manager(setup)) => self.link(&mut control, &session, &setup),
+            Err(error) => Err(error),
+        };
+    }
+
+    fn host_facts(&self) -> Value {
+        serde_json::json!({ "manager": self.config.name })
+    }
+}
+
+impl Door {
+    fn link(
+        &self,
+        control: &mut Control,
+        session: &Arc<Session>,
+        setup: &Setup,
+    ) -> Result<(), Error> {
+        let side = match self.side(setup) {
+            Ok(side) => side,
+            Err(reason) => return control.send(&Answer::Refused(reason)),
+        };
+        let mailbox = self.mailboxes.open(session.id, STREAM, 0);
+        let from = match mailbox.wait_for_peer(session, clock::now() + HELLO) {
+            Ok(from) => from,
+            Err(reason) => return control.send(&Answer::Refused(reason)),
+        };
+        let agreed = Agreed {
+            session: session.id,
+            keys: Keys::of_server(&session.overlay_keys, &session.keys),
+            mtu: setup.mtu,
+        };
+        self.replace(side.index, session);
+        let socket = self.socket.beside(from.address, from.local);
+        let joined = socket.and_then(|socket| side.join(socket, from.address, &agreed));
+        let heard = match joined {
+            Ok(heard) => heard,
+            Err(error) => return control.send(&Answer::Refused(error.to_string())),
+        };
+        let mtu = self.config.mtu;
+        let said = control.send(&Answer::Ready { mtu });
+        let reason = match &said {
+            Ok(()) => watch(control, &heard, &|| session.is_closed()),
+            Err(error) => error.to_string(),
+        };
+        side.leave(session.id);
+        side.note(reason);
+        said
+    }
+
+    /// The peer that calls itself so.
+    fn side(&self, setup: &Setup) -> Result<Side<'_>, String> {
+        if setup.version != VERSION {
+            let (theirs, ours) = (setup.version, VERSION);
+            return Err(format!(
+                "overlay version {theirs} there and {ours} here - update the older one"
+            ));
+        }
+        let mut peers = self.config.peers.iter().enumerate();
+        let found = peers.find(|(_, peer)| peer.name == setup.name);
+        let (index, peer) = found.ok_or_else(|| {
+            let ours = &self.config.name;
+            format!("'{ours}' has no peer of this manager's name - add a [[peer]] there")
+        })?;
+        if peer.endpoint.is_some() {
+            let ours = &self.config.name;
+            return Err(format!(
+                "'{ours}' dials this manager itself - remove the endpoint at one end"
+            ));
+        }
+        Ok(Side {
+            config: &self.config,
+            peer,
+            index,
+            engine: &self.engine,
+        })
+    }
+
+    /// Ends the session that the peer had before.
+    fn replace(&self, peer: usize, session: &Arc<Session>) {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = newest.insert(peer, Arc::clone(session)) {
+            before.close();
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The end that dials, and dials again.
+
+use super::{Agreed, Answer, Opening, STREAM, Setup, Side, VERSION, watch};
+use crate::dialogue::{Broken, until_answered};
+use crate::hello;
+use crate::manager::config::Config;
+use crate::manager::engine::{Handle, Keys};
+use crate::rrul::stream::any;
+use session::wire::Probe;
+use session::{AccessKey, Client, DataKeys, connect};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::{RecvBatch, UdpSocket};
+use units::Instant;
+
+/// How long the far end may take to welcome.
+const WELCOME: Duration = Duration::from_secs(10);
+/// The rest between two attempts, at first and at most: it doubles with each that fails.
+const REST: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(8)];
+/// How often `stop` is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Keeps a session with the peer number `index`, as long as there is an engine.
+pub(crate) fn keep(config: &Config, index: usize, engine: &Handle, stop: &AtomicBool) {
+    let Some(peer) = config.peers.get(index) else {
+        return;
+    };
+    let Some((endpoint, key)) = peer.dial() else {
+        return;
+    };
+    let side = Side {
+        config,
+        peer,
+        index,
+        engine,
+    };
+    let mut rest = REST[0];
+    while !stop.load(Ordering::Relaxed) {
+        let is_over = || stop.load(Ordering::Relaxed);
+        match side.dial(endpoint, &key) {
+            Ok(dialled) => {
+                side.note(dialled.carry(&side, &is_over));
+                rest = REST[0];
+            }
+            Err(reason) => {
+                side.note(reason);
+                rest = (rest * 2).min(REST[1]);
+            }
+        }
+        pause(clock::now() + rest, &is_over);
+    }
+}
+
+fn pause(until: Instant, is_over: &dyn Fn() -> bool) {
+    while clock::now() < until && !is_over() {
+        clock::sleep_until(until.min(clock::now() + LOOK));
+    }
+}
+
+/// A peer that has said that it is ready.
+struct Dialled {
+    client: Client,
+    socket: UdpSocket,
+    mtu: u16,
+}
+
+impl Side<'_> {
+    fn dial(&self, endpoint: &str, key: &AccessKey) -> Result<Dialled, String> {
+        let said = |error: session::Error| error.to_string();
+        let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(said)?;
+        if let Some(route) = self.config.inside(client.peer.ip()) {
+            return Err(format!(
+                "{} lies in route {route} - give an address outside the overlay",
+                client.peer
+            ));
+        }
+        let setup = Setup {
+            version: VERSION,
+            name: self.config.name.clone(),
+            mtu: self.config.mtu,
+        };
+        let opening = Opening::Manager(setup);
+        client.control.send(&opening).map_err(said)?;
+        let socket = connected(&client).map_err(|error| error.to_string())?;
+        let dialer = Arc::clone(&client.dialer);
+        let hello = || hello::ask(&socket, &dialer, STREAM, Probe::LEN);
+        match until_answered(&mut client, hello) {
+            Ok(Answer::Ready { mtu }) => Ok(Dialled {
+                client,
+                socket,
+                mtu,
+            }),
+            Ok(Answer::Refused(reason)) | Err(Broken::Far(reason)) => Err(reason),
+            Err(Broken::Record(error)) => Err(error.to_string()),
+        }
+    }
+}
+
+impl Dialled {
+    /// Carries packets until the session ends; why it did.
+    fn carry(self, side: &Side<'_>, is_over: &dyn Fn() -> bool) -> String {
+        let Self {
+            mut client,
+            socket,
+            mtu,
+        } = self;
+        // Answers to the requests are no packets.
+        let mut batch = RecvBatch::new(16, 1);
+        while socket.recv(&mut batch).is_ok_and(|count| count > 0) {}
+        let overlay = DataKeys::of_overlay(client.welcome.data_key);
+        let agreed = Agreed {
+            session: client.dialer.session(),
+            keys: Keys::of_client(&overlay, client.dialer.keys()),
+            mtu,
+        };
+        match side.join(socket, client.peer, &agreed) {
+            Ok(heard) => {
+                let reason = watch(&mut client.control, &heard, is_over);
+                side.leave(agreed.session);
+                reason
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+fn connected(client: &Client) -> Result<UdpSocket, sys::Error> {
+    let mut socket = UdpSocket::bind(any(client.peer))?;
+    socket.connect(client.peer)?;
+    Ok(socket)
+}
