@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 35] = [
+    let verbs: [&[&str]; 38] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -27,6 +27,9 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["lab", "shell"],
         &["lab", "run"],
         &["lab", "calibrate"],
+        &["manager"],
+        &["manager", "up"],
+        &["manager", "status"],
         &["sim"],
         &["sim", "btc"],
         &["batch"],

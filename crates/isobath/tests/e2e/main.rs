@@ -19,6 +19,7 @@ mod help;
 mod hostile;
 mod interrupted;
 mod labs;
+mod manager;
 mod mbm;
 mod mbm_mishaps;
 mod mbm_streams;

@@ -1,0 +1,105 @@
+#!/bin/bash
+# What an overlay costs: TCP through two managers with riding off, and the delay that they add, beside the kernel alone over the
+# same pair of interfaces. As root. Targets: 2 Gbit/s for one flow on two processors, 100 us of added delay (median, one way).
+#
+#   bench/manager.sh [PROGRAM]        SECONDS_EACH=5 REPEATS=3
+set -eu
+cd "$(dirname "$0")/.."
+program=$(realpath "${1:-target/release/isobath}")
+seconds=${SECONDS_EACH:-5}
+repeats=${REPEATS:-3}
+place=$(mktemp -d)
+hosts=()
+trap 'kill "${hosts[@]}" 2>/dev/null; rm -rf "$place"' EXIT
+
+# Two hosts: network namespaces that live as long as their sleeper, joined by a pair of interfaces.
+for host in 0 1; do
+    unshare -n sleep 1000 &
+    hosts+=($!)
+done
+sleep 0.3
+on() { local host=$1; shift; nsenter -t "${hosts[$host]}" -n "$@"; }
+ip link add bench0 netns "${hosts[0]}" type veth peer name bench1 netns "${hosts[1]}"
+for host in 0 1; do
+    on $host ip link set lo up
+    on $host ip address add 10.98.0.$((host + 1))/24 dev bench$host
+    on $host ip link set bench$host up
+done
+
+cat > "$place/1.toml" <<END
+name = "far"
+addresses = ["10.99.0.2/24"]
+listen = "0.0.0.0:4890"
+identity = "$place/identity.json"
+socket = "$place/1.sock"
+delay = "0s"
+[[peer]]
+name = "near"
+routes = ["10.99.0.1/32"]
+END
+key=$("$program" manager up --config "$place/1.toml" --show-key)
+cat > "$place/0.toml" <<END
+name = "near"
+addresses = ["10.99.0.1/24"]
+socket = "$place/0.sock"
+delay = "0s"
+[[peer]]
+name = "far"
+endpoint = "10.98.0.2:4890"
+key = "$key"
+routes = ["10.99.0.2/32"]
+END
+chmod 600 "$place/0.toml"
+for host in 1 0; do
+    on $host "$program" manager up --config "$place/$host.toml" > "$place/$host.log" &
+    hosts+=($!)
+done
+until "$program" manager status --socket "$place/0.sock" --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.1; done
+
+cat > "$place/far.py" <<'END'
+import socket, threading
+def sink():
+    listener = socket.create_server(("", 9000))
+    while True:
+        stream = listener.accept()[0]
+        room = bytearray(1 << 20)
+        while stream.recv_into(room):
+            pass
+        stream.close()
+threading.Thread(target=sink, daemon=True).start()
+echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+echo.bind(("", 9001))
+while True:
+    data, peer = echo.recvfrom(64)
+    echo.sendto(data, peer)
+END
+cat > "$place/near.py" <<'END'
+import fcntl, socket, statistics, struct, sys, termios, time
+host, seconds = sys.argv[1], float(sys.argv[2])
+stream = socket.create_connection((host, 9000))
+block, sent, start = bytes(1 << 18), 0, time.monotonic()
+while time.monotonic() < start + seconds:
+    sent += stream.send(block)
+# What is not acknowledged yet has not arrived, perhaps.
+sent -= struct.unpack("i", fcntl.ioctl(stream, termios.TIOCOUTQ, bytes(4)))[0]
+rate = 8 * sent / (time.monotonic() - start) / 1e9
+stream.close()
+time.sleep(0.5)
+echo, trips = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), []
+echo.settimeout(1)
+for _ in range(1000):
+    start = time.monotonic()
+    echo.sendto(b"x" * 64, (host, 9001))
+    echo.recv(64)
+    trips.append((time.monotonic() - start) * 1e6)
+    time.sleep(0.001)
+print(f"{rate:.2f} Gbit/s, round trip median {statistics.median(trips):.0f} us, 99 % {sorted(trips)[990]:.0f} us", flush=True)
+END
+on 1 python3 "$place/far.py" &
+hosts+=($!)
+sleep 0.5
+for _ in $(seq "$repeats"); do
+    echo "kernel alone: $(on 0 python3 "$place/near.py" 10.98.0.2 "$seconds")"
+    echo "overlay:      $(on 0 python3 "$place/near.py" 10.99.0.2 "$seconds")"
+done
+"$program" manager stats --socket "$place/0.sock" | grep -E 'unsent|overflows|undelivered|dropped' || true

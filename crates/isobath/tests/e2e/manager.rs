@@ -1,0 +1,423 @@
+//! `isobath manager`: two hosts of a lab whose packets ride on a tool's trains.
+
+use crate::support::{
+    Machine, PROGRAM, Ran, Running, TempDir, folder, has, isobath, number, run, values,
+};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+const FAR: &str = r#"
+name = "m5"
+addresses = ["10.99.0.2/24", "fd99::2/64"]
+listen = "[::]:4890"
+identity = "identity.json"
+socket = "m5.sock"
+[[peer]]
+name = "m3"
+routes = ["10.99.0.1/32", "fd99::1/128"]
+"#;
+
+const NEAR: &str = r#"
+name = "m3"
+addresses = ["10.99.0.1/24", "fd99::1/64"]
+socket = "m3.sock"
+metrics = "127.0.0.1:9489"
+[[peer]]
+name = "m5"
+endpoint = "ENDPOINT"
+key = "KEY"
+routes = ["10.99.0.2/32", "fd99::2/128"]
+"#;
+
+/// What the scripts share: the program, and waiting until a manager (by its socket) is linked.
+const SHARED: &str = r#"
+linked() { until "$isobath" manager status --socket $1 --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.05; done; }
+answered() { until "$isobath" manager status --socket $1 >/dev/null 2>&1; do sleep 0.05; done; }
+fetch() { python3 -c "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen('$1', timeout=60).read())"; }
+"#;
+
+/// Two managers' files in a folder, the far one reached at `endpoint`.
+fn place(endpoint: &str) -> TempDir {
+    let place = folder(&[("m5.toml", FAR)]);
+    let show = ["manager", "up", "--config", "m5.toml", "--show-key"];
+    let key = run(place.path(), &show).ended(0).stdout.clone();
+    let near = NEAR
+        .replace("ENDPOINT", endpoint)
+        .replace("KEY", key.trim());
+    let file = place.path().join("m3.toml");
+    fs::write(&file, near).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    place
+}
+
+/// Runs scripts on both hosts of the lab until the near one ends.
+#[track_caller]
+fn in_lab(place: &Path, far: &str, near: &str) -> Ran {
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/probe_client.py");
+    let far = format!("m5={SHARED}{far}");
+    let near = format!("set -e; {SHARED}{near}");
+    let arguments = [
+        "lab",
+        "run",
+        "manager-dumbbell",
+        "--also",
+        &far,
+        "--",
+        "sh",
+        "-c",
+        &near,
+    ];
+    let mut command = isobath(place, &arguments);
+    command.env("isobath", PROGRAM).env("tool", client);
+    Running::start(command).finish()
+}
+
+fn read_json(place: &Path, name: &str) -> Value {
+    let text = fs::read_to_string(place.join(name)).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error} in {text}"))
+}
+
+/// What the tool printed, a line for each train.
+fn trains(place: &Path, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(place.join(name)).unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn packets_ride_on_trains_both_ways_and_arrive_as_they_were_sent() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let blob: Vec<u8> = (0..1_500_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_be_bytes()[3])
+        .collect();
+    fs::write(place.path().join("blob"), &blob).unwrap();
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+linked m5.sock
+python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
+python3 "$tool" 10.99.0.1 --socket m5.sock --trains 200 > m5.trains &
+wait
+"#;
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+python3 "$tool" 10.99.0.2 --socket m3.sock --listen > m3.heard &
+python3 "$tool" fd99::2 --socket m3.sock --trains 60 > m3.trains &
+trains=$!
+until fetch http://10.99.0.2:8000/blob > blob.4; do sleep 0.1; done
+fetch 'http://[fd99::2]:8000/blob' > blob.6
+wait $trains
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+"$isobath" manager stats --socket m5.sock --json > m5.stats
+"$isobath" manager stats --socket m3.sock > page.stats
+"$isobath" manager buckets --socket m3.sock > page.buckets
+"$isobath" manager status --socket m3.sock > page.status
+fetch http://127.0.0.1:9489/metrics > metrics
+"#;
+    let ran = in_lab(place.path(), far, near);
+    ran.ended(0);
+    let place = place.path();
+    for copy in ["blob.4", "blob.6"] {
+        assert!(
+            fs::read(place.join(copy)).unwrap() == blob,
+            "{copy} differs"
+        );
+    }
+    for (name, peer) in [("m3", "m5"), ("m5", "m3")] {
+        let stats = read_json(place, &format!("{name}.stats"));
+        let count = |counter: &str| number(&stats, &format!("/peers/{peer}/{counter}"));
+        assert!(
+            count("riders") > 0.0 && count("riding_octets") > 0.0,
+            "{stats:#}"
+        );
+        assert!(count("delivered_packets") > 500.0, "{stats:#}");
+        for refused in [
+            "refused_tag",
+            "refused_session",
+            "refused_source",
+            "unsent",
+            "undelivered",
+        ] {
+            assert!(count(refused) < 1.0, "{refused}: {stats:#}");
+        }
+    }
+    let sent = trains(place, "m3.trains");
+    assert_eq!(sent.len(), 60);
+    let mut errors: Vec<_> = sent
+        .iter()
+        .map(|train| number(train, "/worst_gap_error_us"))
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] < 1_000.0, "{errors:?}");
+    let rode: f64 = sent.iter().map(|train| number(train, "/riders")).sum();
+    assert!(rode > 0.0);
+    // A probe's delay is the path's: 20 ms and its queue, by two wall clocks that are one.
+    let heard = trains(place, "m3.heard");
+    let mut delays: Vec<_> = heard
+        .iter()
+        .map(|probe| number(probe, "/delay_us"))
+        .collect();
+    delays.sort_by(f64::total_cmp);
+    assert!(
+        heard.len() > 200 && delays[0] > 20_000.0 && delays[0] < 40_000.0,
+        "{} {:?}",
+        heard.len(),
+        delays.first()
+    );
+    let page = |name: &str| fs::read_to_string(place.join(name)).unwrap();
+    assert!(
+        page("page.status").contains("10.99.0.2               linked for"),
+        "{}",
+        page("page.status")
+    );
+    assert!(
+        page("page.stats").contains("riders"),
+        "{}",
+        page("page.stats")
+    );
+    assert!(
+        page("page.buckets").contains("whole"),
+        "{}",
+        page("page.buckets")
+    );
+    assert!(page("metrics").contains("isobath_manager_peer_riders_total{peer=\"m5\"}"));
+}
+
+#[test]
+fn a_manager_that_is_killed_leaves_nothing_and_is_linked_again_when_it_is_back() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let far = r#"
+for life in 1 2; do
+    "$isobath" manager up --config m5.toml > m5.log 2>&1 &
+    echo $! > m5.pid
+    wait
+    cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.$life
+done
+"#;
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+manager=$!
+linked m3.sock
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 --probes 5 --gap-us 1000000 > interrupted &
+trains=$!
+sleep 0.5
+kill -9 $(cat m5.pid)
+until [ -s left.1 ]; do sleep 0.05; done
+wait $trains
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 > refused
+"$isobath" manager status --socket m3.sock > page.status
+linked m3.sock
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 > again
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+kill $manager
+wait $manager
+cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.3
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let place = place.path();
+    for left in ["left.1", "left.3"] {
+        let text = fs::read_to_string(place.join(left)).unwrap();
+        assert!(text.contains("to-x") && !text.contains("iso0"), "{text}");
+    }
+    assert!(!place.join("m3.sock").exists(), "it has ended in order");
+    let of = |name: &str| trains(place, name).remove(0);
+    assert_eq!(of("interrupted")["called_off"], 1);
+    assert_eq!(of("refused")["refused"], 7, "there is no such peer now");
+    assert!(number(&of("again"), "/lasted_us") > 0.0);
+    let stats = read_json(place, "m3.stats");
+    assert!(number(&stats, "/peers/m5/sessions") > 1.0, "{stats:#}");
+    let told = fs::read_to_string(place.join("page.status")).unwrap();
+    assert!(told.contains("not linked: "), "{told}");
+}
+
+/// Takes a datagram of the manager from the wire, and sends it again, changed, cut, and something else, in its name.
+const FORGE: &str = r#"
+import socket, struct, time
+wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+while True:
+    packet = wire.recv(2048)
+    if packet[0] == 0x45 and packet[9] == 17 and packet[22:24] == struct.pack("!H", 4890) and packet[28:32] != b"ISOB":
+        break
+def send(payload):
+    ip = packet[:2] + struct.pack("!H", 28 + len(payload)) + packet[4:10] + bytes(2) + packet[12:20]
+    udp = packet[20:24] + struct.pack("!HH", 8 + len(payload), 0)
+    raw.sendto(ip + udp + payload, (socket.inet_ntoa(packet[16:20]), 0))
+payload = packet[28:]
+for _ in range(3):
+    time.sleep(0.05)
+    send(payload)
+    send(payload[:-1] + bytes([payload[-1] ^ 1]))
+    send(payload[:3])
+    send(b"x" * 60)
+"#;
+
+#[test]
+fn what_is_forged_is_counted_and_not_let_in() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let shown = folder(&[]);
+    let shown = run(shown.path(), &["lab", "show", "manager-dumbbell"])
+        .ended(0)
+        .stdout
+        .clone();
+    let line = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("m5 (server): "))
+        .unwrap();
+    let address = line.split(',').next().unwrap();
+    let place = place(&format!("{address}:4890"));
+    fs::write(place.path().join("forge.py"), FORGE).unwrap();
+    // What is routed to the near end from elsewhere is not let in at the far end: it has no such route.
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+python3 forge.py &
+forger=$!
+sleep 0.5
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 > /dev/null
+wait $forger
+ip address add 10.98.0.1/32 dev iso0
+python3 -c "
+import socket
+stranger = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+stranger.bind(('10.98.0.1', 0))
+stranger.sendto(b'let me in', ('10.99.0.2', 9))
+"
+sleep 0.3
+"$isobath" manager stats --socket m5.sock --json > m5.stats
+"#;
+    let far = r#"exec "$isobath" manager up --config m5.toml"#;
+    in_lab(place.path(), far, near).ended(0);
+    let stats = read_json(place.path(), "m5.stats");
+    let count = |counter: &str| number(&stats, &format!("/peers/m3/{counter}"));
+    for refused in [
+        "refused_repeated",
+        "refused_tag",
+        "refused_short",
+        "refused_session",
+    ] {
+        assert!(count(refused) > 2.0, "{refused}: {stats:#}");
+    }
+    assert!(count("refused_source") > 0.0, "{stats:#}");
+}
+
+#[test]
+fn what_is_taken_is_told_in_a_line() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place("m5:4890");
+    let far = r#"
+exec "$isobath" manager up --config m5.toml"#;
+    let near = r#"
+umask 077
+answered m5.sock
+"$isobath" manager up --config m3.toml > /dev/null &
+linked m3.sock
+sed 's/m3.sock/other.sock/' m3.toml > name.toml
+"$isobath" manager up --config name.toml 2> taken.name || echo $? > status.name
+sed 's/^name/interface = "iso1"\nname/' m3.toml > sock.toml
+"$isobath" manager up --config sock.toml 2> taken.sock || echo $? > status.sock
+sed 's/^name/interface = "iso1"\nname/; s/m3.sock/other.sock/' m3.toml > metrics.toml
+"$isobath" manager up --config metrics.toml 2> taken.metrics || echo $? > status.metrics
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    for (what, part) in [
+        ("name", "there is an interface of this name"),
+        ("sock", "a manager runs already"),
+        ("metrics", "choose a free port"),
+    ] {
+        let line = read(&format!("taken.{what}"));
+        assert!(line.contains(part) && line.lines().count() == 1, "{line}");
+        assert_eq!(read(&format!("status.{what}")), "3\n");
+    }
+    assert!(
+        !place.path().join("other.sock").exists(),
+        "what failed is taken away"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_or_a_socket_is_told_before_anything_is_made() {
+    let place = place("10.99.0.2:4890");
+    let up = |file: &str| {
+        run(
+            place.path(),
+            &["manager", "up", "--config", file, "--check"],
+        )
+    };
+    assert!(up("m3.toml").refused(2).contains("outside the overlay"));
+    up("m5.toml").ended(0);
+    assert!(up("none.toml").refused(2).contains("none.toml: "));
+    let open = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(place.path().join("m3.toml"), open).unwrap();
+    let text = fs::read_to_string(place.path().join("m3.toml")).unwrap();
+    fs::write(
+        place.path().join("m3.toml"),
+        text.replace("10.99.0.2:4890", "m5"),
+    )
+    .unwrap();
+    assert!(up("m3.toml").refused(2).contains("chmod 600 m3.toml"));
+    let status = run(place.path(), &["manager", "status", "--socket", "no.sock"]);
+    assert!(
+        status
+            .refused(3)
+            .contains("is 'isobath manager up' running")
+    );
+}
+
+#[test]
+fn every_train_that_is_asked_for_is_answered() {
+    // The tool's own numbers come back in order.
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let far = r#"exec "$isobath" manager up --config m5.toml"#;
+    let near = r#"
+"$isobath" manager up --config m3.toml --json > up.json &
+linked m3.sock
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 3 --octets 59 > short
+python3 "$tool" 10.99.0.9 --socket m3.sock --trains 1 > stranger
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 --probes 100 --gap-us 100 --rest-ms 1 > trains
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let refusals: Vec<_> = trains(place.path(), "short")
+        .iter()
+        .map(|train| train["refused"].clone())
+        .collect();
+    assert_eq!(refusals, [4, 4, 4]);
+    assert_eq!(trains(place.path(), "stranger")[0]["refused"], 7);
+    let all = Value::from(trains(place.path(), "trains"));
+    assert_eq!(values(&all).count(), 20);
+    for (place, train) in values(&all).enumerate() {
+        assert_eq!(train["train"], place);
+        assert!(number(train, "/lasted_us") >= 9_900.0, "{train}");
+    }
+    assert_eq!(read_json(place.path(), "up.json")["interface"], "iso0");
+}
