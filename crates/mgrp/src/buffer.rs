@@ -234,8 +234,8 @@ impl Waiting {
 mod tests {
     use super::*;
     use crate::reassembly::{Key, Limits, Reassembly};
+    use core::net::{IpAddr, Ipv4Addr};
     use proptest::prelude::*;
-    use std::net::{IpAddr, Ipv4Addr};
 
     fn at(us: u64) -> Instant {
         Instant::from_nanos(us * 1_000)

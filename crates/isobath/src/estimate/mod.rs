@@ -15,6 +15,7 @@ pub(crate) mod methods;
 pub(crate) mod plan;
 pub(crate) mod quality;
 mod receiving;
+pub(crate) mod riding;
 pub(crate) mod road;
 pub(crate) mod run;
 pub(crate) mod scorecard;

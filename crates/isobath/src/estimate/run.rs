@@ -120,7 +120,7 @@ fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome 
     }
 }
 
-fn lost(context: &Context<'_>, reason: String) -> Ending {
+pub(super) fn lost(context: &Context<'_>, reason: String) -> Ending {
     if context.is_interrupted() {
         Ending::Interrupted
     } else {
@@ -216,14 +216,8 @@ impl Run<'_> {
         }
         if now.since(self.shown) >= DISPLAY {
             self.shown = now;
-            let traffic = &self.road.traffic;
-            (self.context.display)(&Live {
-                trains: traffic.trains,
-                probes: traffic.probes,
-                octets: traffic.octets,
-                doing: self.context.plan.method.name().to_owned(),
-                done: self.done(now),
-            });
+            let done = self.done(now);
+            (self.context.display)(&self.road.traffic.live(self.context.plan, done));
         }
         Ok(())
     }

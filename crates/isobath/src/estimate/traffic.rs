@@ -1,6 +1,8 @@
 //! The books of a run: the trains there were, and rows of their probes.
 
+use super::Live;
 use super::messages::Sent;
+use super::plan::Plan;
 use super::tables::{ProbeRow, TrainRow};
 use probe::train::{Arrival, Passage, Riders, Train};
 
@@ -24,6 +26,17 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
+    /// How it goes, for whoever watches.
+    pub(crate) fn live(&self, plan: &Plan, done: Option<f64>) -> Live {
+        Live {
+            done,
+            trains: self.trains,
+            probes: self.probes,
+            octets: self.octets,
+            doing: plan.method.name().to_owned(),
+        }
+    }
+
     /// A train, what came of it, and how it left. `place` puts the sender's nanoseconds (true) or the receiver's on the run's time; at
     /// `now` all was known.
     pub(crate) fn enter(

@@ -16,7 +16,7 @@ mod write;
 pub use frames::{Frame, Frames, MOST_MESSAGE};
 
 use crate::transaction::{Arrival, Outcome, Refusal, Transaction};
-use std::net::IpAddr;
+use core::net::IpAddr;
 use thiserror::Error;
 
 const BEGIN: u8 = 1;

@@ -2,7 +2,7 @@
 
 use super::{ACCEPTED, ARRIVAL, BEGIN, CALL_OFF, LISTEN, Message, MessageError, OUTCOME, REFUSED};
 use crate::transaction::{Arrival, Gap, Outcome, Probe, Refusal, Riders, Transaction};
-use std::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 type Result<T> = std::result::Result<T, MessageError>;

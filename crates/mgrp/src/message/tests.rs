@@ -1,7 +1,7 @@
 use super::*;
 use crate::transaction::{Gap, Probe, Riders};
+use core::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 use units::Instant;
 

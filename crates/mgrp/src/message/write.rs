@@ -5,7 +5,7 @@ use super::{
     REFUSED,
 };
 use crate::transaction::{Arrival, Outcome, Probe, Refusal, Riders, Transaction};
-use std::net::IpAddr;
+use core::net::IpAddr;
 use std::time::Duration;
 
 impl Message {

@@ -9,8 +9,8 @@ mod bucket;
 
 use crate::packet::Fragment;
 use bucket::{Bucket, Fit};
+use core::net::IpAddr;
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
 use std::time::Duration;
 use units::Instant;
 

@@ -1,6 +1,6 @@
 use super::*;
+use core::net::Ipv4Addr;
 use proptest::prelude::*;
-use std::net::Ipv4Addr;
 
 const TCP: u8 = 6;
 

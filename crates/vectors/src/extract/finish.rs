@@ -6,8 +6,8 @@ use super::connection::Connection;
 use super::half::Half;
 use super::key::Key;
 use crate::{Body, Loss, Transport, Vector};
+use core::net::SocketAddr;
 use core::time::Duration;
-use std::net::SocketAddr;
 
 /// How the connection's part of the capture ended.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

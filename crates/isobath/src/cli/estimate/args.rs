@@ -5,6 +5,7 @@ use super::super::common::{Output, Towards};
 use crate::btc::plan::Direction;
 use crate::estimate::Plan;
 use crate::estimate::plan::{Method, What};
+use std::path::PathBuf;
 use units::{Dscp, Rate, Span};
 
 #[derive(Debug, clap::Args)]
@@ -13,6 +14,9 @@ pub(crate) struct Args {
     pub(super) asked: Asked,
     #[command(flatten)]
     pub(super) towards: Towards,
+    /// By way of the manager whose socket this is, towards an overlay address: other programs' packets ride on the probes.
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["lab", "reverse", "key", "ipv4", "ipv6"])]
+    pub(super) by: Option<PathBuf>,
     /// The lab's node that measures [default: the lab's client].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) from: Option<String>,

@@ -5,19 +5,26 @@ mod progress;
 
 pub(crate) use args::{Args, Asked};
 
+use super::begin::{self, Opened};
 use super::lab::{Far, between};
-use super::{begin, common};
+use super::{Usage, common};
+use crate::estimate::plan::{Method, What};
 use crate::estimate::run::{self, Context, Outcome};
-use crate::estimate::{Plan, quality, scorecard, summary};
+use crate::estimate::{Plan, quality, riding, scorecard, summary};
 use jiff::Timestamp;
 use lab::Network;
 use record::Run;
 use serde_json::json;
 use session::Client;
+use std::net::IpAddr;
+use std::path::Path;
 use sys::process;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.asked.plan(args.reverse)?;
+    if let Some(socket) = &args.by {
+        return by_manager(args, &plan, socket);
+    }
     // The lab comes first: it may have to change this process before there are other threads.
     let ends = [args.from.as_deref(), args.to.as_deref()];
     let network = args.towards.lab.as_deref();
@@ -41,14 +48,43 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let outcome = run::run(&context, agreed, &mut client, &mut opened.writer)?;
     bar.finish_and_clear();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
     far.iter_mut().for_each(Far::stop);
-    args.output.tell(&run, &dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(&run, &summary))
+    finish(args, run, &outcome, opened)
+}
+
+/// By trains that the manager on this host sends.
+fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
+    let rides = matches!(plan.method, Method::Hops) || matches!(plan.what, What::Rtt | What::Owd);
+    if rides {
+        return Err(Usage::of(anyhow::anyhow!(
+            "probes of a manager go one way - '{}' is found without --by",
+            plan.what.name()
+        )));
+    }
+    let host = args.towards.name();
+    let to: IpAddr = host.parse().map_err(|_| {
+        Usage::of(anyhow::anyhow!(
+            "'{host}' is no overlay address - see 'isobath manager status'"
+        ))
     })?;
-    Ok(common::exit_status(&run, &outcome.ending))
+    let manager = riding::connect(socket)?;
+    let interrupt = process::interrupt_flag()?;
+    let mut run = begun(args, plan)?;
+    run.path.server.addresses = vec![to];
+    run.path.families = vec![if to.is_ipv6() { 6 } else { 4 }];
+    run.hosts = vec![crate::host::facts("client")];
+    let mut opened = args.output.open(host, &run)?;
+    let bar = progress::bar(args.output.quiet);
+    let context = Context {
+        plan,
+        lab: None,
+        interrupt: &interrupt,
+        display: &|live| progress::show(&bar, live),
+    };
+    let outcome = riding::run(&context, manager, to, &mut opened.writer)?;
+    bar.finish_and_clear();
+    conclude(&mut run, plan, &outcome, None)?;
+    finish(args, run, &outcome, opened)
 }
 
 /// What is known before the run.
@@ -58,14 +94,30 @@ fn new_run(
     client: &Client,
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("estimate", Timestamp::now(), described);
+    let mut run = begun(args, plan)?;
     let family = if client.peer.is_ipv6() { 6 } else { 4 };
     let lab = args.towards.lab.as_deref().zip(network);
     run.path = begin::path_info(&[client.peer], vec![family], lab);
     run.hosts = begin::hosts([client]);
     Ok(run)
+}
+
+fn begun(args: &Args, plan: &Plan) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["note"] = json!(args.output.note);
+    described["by"] = json!(args.by);
+    Ok(Run::new("estimate", Timestamp::now(), described))
+}
+
+/// Writes the record and tells what is in it.
+fn finish(args: &Args, run: Run, outcome: &Outcome, opened: Opened) -> anyhow::Result<u8> {
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    args.output.tell(&run, &dir, || {
+        let summary = serde_json::from_value(run.summary.clone())?;
+        Ok(scorecard::scorecard(&run, &summary))
+    })?;
+    Ok(common::exit_status(&run, &outcome.ending))
 }
 
 /// Turns what was found into the run's conclusion.

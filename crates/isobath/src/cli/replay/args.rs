@@ -75,9 +75,9 @@ pub(crate) struct Play {
     /// How the ends send: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
     #[arg(long, value_name = "MODEL", default_value = "a-t-b-t")]
     structure: Structure,
-    /// How far they are apart: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own).
-    #[arg(long, value_name = "MODEL", default_value = "usernet")]
-    rtt: Model,
+    /// How far they are apart: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own) [default: usernet].
+    #[arg(long, value_name = "MODEL")]
+    rtt: Option<Model>,
     /// Receive windows: empirical, or one for all, such as 16KB.
     #[arg(long, value_name = "MODEL", default_value = "empirical")]
     windows: Windows,
@@ -134,6 +134,11 @@ impl Play {
 
     /// What is asked for; the direction of more data is known once the vectors are.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        if self.host.is_some() && self.rtt.is_some() && !self.add_rtt {
+            return Err(Usage::of(anyhow!(
+                "with a host the distance is the path's - use --add-rtt to add one of --rtt, or leave --rtt out"
+            )));
+        }
         let file = self.vectors.clone().unwrap_or_default();
         let sixth = Span(self.duration.unwrap_or_default().0 / 6);
         let plan = Plan {
@@ -141,7 +146,7 @@ impl Play {
             vectors: std::path::absolute(&file).unwrap_or(file),
             models: Models {
                 structure: self.structure,
-                rtt: self.rtt,
+                rtt: self.rtt.unwrap_or(Model::Usernet),
                 windows: self.windows,
                 latencies: Latencies {
                     threshold: self.latency_threshold,

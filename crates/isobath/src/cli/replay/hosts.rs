@@ -1,7 +1,7 @@
 //! A replay between this host and another one.
 
 use super::args::Play;
-use super::{Prepared, conclude, new_run, progress, tell};
+use super::{conclude, new_run, progress, tell};
 use crate::bar;
 use crate::cli::begin::{self, Opened};
 use crate::cli::{Usage, common};
@@ -18,32 +18,28 @@ use session::{Client, ClockOffset};
 use std::time::Duration;
 use sys::process;
 
-/// What the words to the far end are to the whole, for the progress bar's first part.
-const TELLING: &str = "telling the far end";
-
 /// Exchanges by which the path's round trip is found.
 const CLOCK_ROUNDS: u32 = 5;
 
 /// Plays with `host`.
-pub(super) fn play(args: &Play, host: &str, prepared: Prepared) -> anyhow::Result<u8> {
-    let Prepared { plan, mut cast, .. } = prepared;
-    check(&plan, &cast)?;
+pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyhow::Result<u8> {
+    check(plan, &cast)?;
     let mut client = args.reach.connect(host, None)?;
-    let forecast = forecast(&mut client, &plan, &mut cast)?;
+    let forecast = forecast(&mut client, plan, &mut cast)?;
     if plan.add_rtt {
         distance::check(client.peer)?;
     }
     let interrupt = process::interrupt_flag()?;
-    let mut run = new_run(args, &plan, &forecast)?;
+    let mut run = new_run(args, plan, &forecast)?;
     let family = if client.peer.is_ipv6() { 6 } else { 4 };
     run.path = begin::path_info(&[client.peer], vec![family], None);
     run.hosts = begin::hosts([&client]);
-    let setup = setup(&plan, &cast, forecast.open);
+    let setup = setup(plan, &cast, forecast.open);
     let clock = agree(args, &mut client, &cast, setup)?;
     let mut opened = Opened::create(args.output.out.as_deref(), host, &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {
-        plan: &plan,
+        plan,
         cast: &cast,
         lab: None,
         interrupt: &interrupt,
@@ -52,7 +48,7 @@ pub(super) fn play(args: &Play, host: &str, prepared: Prepared) -> anyhow::Resul
     let (outcome, done) = near::run(&context, clock, &mut client, &mut opened.writer)
         .inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
-    let ending = conclude(&mut run, &plan, outcome, cast.udp, None)?;
+    let ending = conclude(&mut run, plan, outcome, cast.udp, None)?;
     let server_s = done.map(|done| done.process_cpu_s);
     between_hosts(&mut run.instrument, clock, None, server_s);
     let dir = opened.writer.dir().to_owned();
@@ -110,7 +106,7 @@ fn agree(
 ) -> anyhow::Result<ClockOffset> {
     let all = cast.parts.len();
     let bar = bar::bar("{bar:30} {msg}", Some(all as u64), args.output.quiet);
-    bar.set_message(format!("{TELLING} of {all} connections"));
+    bar.set_message(format!("telling the far end of {all} connections"));
     let clock = near::agree(client, cast, setup, &|number| bar.set_position(number));
     bar.finish_and_clear();
     clock

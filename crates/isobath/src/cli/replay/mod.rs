@@ -56,22 +56,16 @@ fn verify(args: &Verify) -> anyhow::Result<u8> {
     })
 }
 
-/// What will be played, and what that asks of the machine.
-struct Prepared {
-    plan: Plan,
-    cast: Cast,
-    forecast: Forecast,
-}
-
 fn play(args: &Play) -> anyhow::Result<u8> {
-    let prepared = prepare(args)?;
+    let (plan, cast) = prepare(args)?;
     match &args.host {
-        Some(host) => hosts::play(args, host, prepared),
-        None => in_lab(args, &prepared),
+        Some(host) => hosts::play(args, host, &plan, cast),
+        None => in_lab(args, &plan, &cast),
     }
 }
 
-fn prepare(args: &Play) -> anyhow::Result<Prepared> {
+/// What will be played.
+fn prepare(args: &Play) -> anyhow::Result<(Plan, Cast)> {
     let mut plan = args.plan()?;
     let file = plan.vectors.clone();
     let mut cast = Cast::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
@@ -85,27 +79,18 @@ fn prepare(args: &Play) -> anyhow::Result<Prepared> {
         )));
     }
     plan.forward = forward(&cast);
-    let forecast = Forecast::of(&cast, plan.duration.map(|d| d.0));
-    Ok(Prepared {
-        plan,
-        cast,
-        forecast,
-    })
+    Ok((plan, cast))
 }
 
-fn in_lab(args: &Play, prepared: &Prepared) -> anyhow::Result<u8> {
-    let Prepared {
-        plan,
-        cast,
-        forecast,
-    } = prepared;
-    let room = Room::in_lab(forecast).map_err(Usage::of)?;
-    let reserve = Reserve::of(args, forecast)?;
+fn in_lab(args: &Play, plan: &Plan, cast: &Cast) -> anyhow::Result<u8> {
+    let forecast = Forecast::of(cast, plan.duration.map(|d| d.0));
+    let room = Room::in_lab(&forecast).map_err(Usage::of)?;
+    let reserve = Reserve::of(args, &forecast)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let delays = Assigned::default();
     let network = place::up(args.lab(), plan, &delays)?;
     let interrupt = process::interrupt_flag()?;
-    let mut run = new_run(args, plan, forecast)?;
+    let mut run = new_run(args, plan, &forecast)?;
     run.plan["limits"] = reserve.described();
     run.path = path(args, &network);
     let mut opened = Opened::create(args.output.out.as_deref(), args.lab(), &run)?;

@@ -61,7 +61,7 @@ impl Figures {
         let rows: Vec<Connection> = record.rows()?;
         let bytes = rows
             .iter()
-            .map(|row| row.request_bytes + row.response_bytes);
+            .map(|row| row.request_bytes.saturating_add(row.response_bytes));
         let planned = |kind: &str| run.plan["forecast"][kind].as_u64();
         let flows: Vec<Flow> = record.rows()?;
         let of_flows = flows

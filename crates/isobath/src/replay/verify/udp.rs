@@ -43,7 +43,9 @@ impl Captured {
         let ways = [[source, destination], [destination, source]];
         for (side, ports) in ways.into_iter().enumerate() {
             let headers = one.seen.packets[side].saturating_mul(header);
-            *self.0.entry(ports).or_default() += one.seen.bytes[side].saturating_sub(headers);
+            let carried = one.seen.bytes[side].saturating_sub(headers);
+            let sum: &mut u64 = self.0.entry(ports).or_default();
+            *sum = sum.saturating_add(carried);
         }
     }
 
@@ -72,8 +74,8 @@ impl Udp {
         let captured = captured.map(Option::unwrap_or_default);
         self.same_bytes += u64::from(captured == asked);
         for way in 0..2 {
-            self.asked[way] += asked[way];
-            self.captured[way] += captured[way];
+            self.asked[way] = self.asked[way].saturating_add(asked[way]);
+            self.captured[way] = self.captured[way].saturating_add(captured[way]);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::envelope::{ENVELOPE, Envelope};
 use crate::ip;
 use crate::packet::Packet;
 use crate::transaction::Probe;
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 
