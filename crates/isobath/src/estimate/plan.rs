@@ -84,6 +84,11 @@ impl What {
         }
     }
 
+    /// How it is found, unless told otherwise.
+    pub(crate) const fn usual(self) -> Method {
+        self.methods()[0]
+    }
+
     /// How it can be found, the usual way first.
     pub(crate) const fn methods(self) -> &'static [Method] {
         match self {

@@ -13,7 +13,7 @@ use sys::clock;
 
 table! {
     /// The columns of `trains` that are looked at here.
-    struct Train in "trains" {
+    struct Left in "trains" {
         /// Its number.
         train: u32,
         /// Probes that left.
@@ -39,7 +39,7 @@ table! {
 const TRIES: usize = 5;
 
 fn place() -> TempDir {
-    let shaper = "{ kind = \"token_bucket\", rate = \"4Mbit\", burst = \"250kB\", peak = \"100Mbit\", queue = { kind = \"fifo\", bytes = \"50kB\" } }, ";
+    let bucket = "{ kind = \"token_bucket\", rate = \"4Mbit\", burst = \"250kB\", peak = \"100Mbit\", queue = { kind = \"fifo\", bytes = \"50kB\" } }, ";
     let busy = r#"
 summary = "a link that others use to a half"
 client = "near"
@@ -50,7 +50,7 @@ between = ["near", "far"]
 up = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 100 }, cross = { pace = "even", rates = ["5Mbit"], sizes = [500] } }, { kind = "delay", delay = "10ms" }]
 down = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 100 } }, { kind = "delay", delay = "10ms" }]
 "#;
-    let shaped = lab(shaper).replace("\"20Mbit\"", "\"200Mbit\"");
+    let shaped = lab(bucket).replace("\"20Mbit\"", "\"200Mbit\"");
     folder(&[
         ("good.toml", &lab("")),
         (
@@ -101,7 +101,7 @@ fn round_trips_and_delays_are_those_of_the_path() {
     let (low, high) = (number(&run, "/summary/low"), number(&run, "/summary/high"));
     assert!(low <= number(&run, "/summary/value") && low >= 20.0 && high < 30.0);
     assert_eq!(run["summary"]["unit"], "ms");
-    let trains = rows::<Train>(&place.path().join("r"));
+    let trains = rows::<Left>(&place.path().join("r"));
     let sent = trains.iter().map(|row| u64::from(row.probes)).sum::<u64>();
     assert_eq!(run["summary"]["probes"], sent);
     assert_eq!(sent, 100, "one each 20 ms");
@@ -275,5 +275,5 @@ fn an_interrupted_run_keeps_its_probes() {
     clock::sleep_until(clock::now() + Duration::from_millis(2_500));
     running.signal(Signal::INT);
     running.finish().ended(130);
-    assert!(!rows::<Train>(&place.path().join("r")).is_empty());
+    assert!(!rows::<Left>(&place.path().join("r")).is_empty());
 }

@@ -59,7 +59,7 @@ impl Asked {
     /// # Errors
     /// When the estimator does not find that.
     pub(crate) fn plan(&self, reverse: bool) -> anyhow::Result<Plan> {
-        let method = self.estimator.unwrap_or(self.what.methods()[0]);
+        let method = self.estimator.unwrap_or_else(|| self.what.usual());
         let plan = Plan {
             what: self.what,
             method,
@@ -68,7 +68,9 @@ impl Asked {
             } else {
                 Direction::Up
             },
-            duration: self.duration.unwrap_or(Span(method.usual_duration())),
+            duration: self
+                .duration
+                .unwrap_or_else(|| Span(method.usual_duration())),
             most: self.most,
             class: self.dscp,
             seed: self.seed,

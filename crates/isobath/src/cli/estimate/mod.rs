@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     bar.finish_and_clear();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
     far.iter_mut().for_each(Far::stop);
-    finish(args, run, &outcome, opened)
+    finish(args, &run, &outcome, opened)
 }
 
 /// By trains that the manager on this host sends.
@@ -84,7 +84,7 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     let outcome = riding::run(&context, manager, to, &mut opened.writer)?;
     bar.finish_and_clear();
     conclude(&mut run, plan, &outcome, None)?;
-    finish(args, run, &outcome, opened)
+    finish(args, &run, &outcome, opened)
 }
 
 /// What is known before the run.
@@ -110,14 +110,14 @@ fn begun(args: &Args, plan: &Plan) -> anyhow::Result<Run> {
 }
 
 /// Writes the record and tells what is in it.
-fn finish(args: &Args, run: Run, outcome: &Outcome, opened: Opened) -> anyhow::Result<u8> {
+fn finish(args: &Args, run: &Run, outcome: &Outcome, opened: Opened) -> anyhow::Result<u8> {
     let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output.tell(&run, &dir, || {
+    opened.writer.finish(run)?;
+    args.output.tell(run, &dir, || {
         let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(&run, &summary))
+        Ok(scorecard::scorecard(run, &summary))
     })?;
-    Ok(common::exit_status(&run, &outcome.ending))
+    Ok(common::exit_status(run, &outcome.ending))
 }
 
 /// Turns what was found into the run's conclusion.

@@ -62,7 +62,7 @@ pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
     };
     let history = estimate.history.iter().map(|second| mbps(second.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
-    finding.details = details(history.collect(), estimate.competing_bps);
+    finding.details = details(&history.collect::<Vec<_>>(), estimate.competing_bps);
     finding.details["chirps"] = json!(estimate.chirps);
     finding
 }
@@ -85,7 +85,7 @@ pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
     };
     let history = estimate.history.iter().map(|moment| mbps(moment.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
-    finding.details = details(history.collect(), estimate.competing_bps);
+    finding.details = details(&history.collect::<Vec<_>>(), estimate.competing_bps);
     finding.details["streams"] = json!(estimate.streams);
     finding
 }
@@ -136,7 +136,7 @@ fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -
     }
 }
 
-fn details(history: Vec<f64>, competing_bps: [f64; 2]) -> Value {
+fn details(history: &[f64], competing_bps: [f64; 2]) -> Value {
     json!({
         "history_mbps": history,
         "competing_mbps": competing_bps.map(mbps),
