@@ -150,6 +150,7 @@ impl<'a> Road<'a> {
         train: &Train,
         extent: Extent,
     ) -> Result<(Sent, Vec<Arrival>), Broken> {
+        self.is_there()?;
         let sent = self.sender.send(&mut self.echoes, extent.first, train)?;
         let mut back = BTreeMap::new();
         let mut latest = clock::now();
@@ -165,6 +166,15 @@ impl<'a> Road<'a> {
             }
         }
         Ok((sent, back.into_values().collect()))
+    }
+
+    /// Whether the far end still is: it says nothing while it sends probes back.
+    fn is_there(&mut self) -> Result<(), Broken> {
+        match self.client.control.recv::<Far>(Duration::from_millis(1)) {
+            Err(session::Error::Timeout { .. }) => Ok(()),
+            Ok(_) => Err(Broken::out_of_turn()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(super) fn wait_until(&self, moment: Instant) -> Result<(), Broken> {
