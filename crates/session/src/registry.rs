@@ -4,6 +4,7 @@ use crate::Error;
 use crate::address::source;
 use crate::hello::{Code, Refusal};
 use crate::limits::{Admission, Limits};
+use crate::overlay::OverlayKeys;
 use crate::random::random;
 use crate::tag::{DataKey, DataKeys};
 use crate::window::Window;
@@ -30,7 +31,7 @@ pub struct Session {
     /// What its data plane is tagged with.
     pub keys: DataKeys,
     /// What an overlay's packets are tagged with, if the session carries one.
-    pub overlay_keys: DataKeys,
+    pub overlay_keys: OverlayKeys,
     /// What whoever owns the UDP socket has seen of it.
     pub counters: Counters,
     /// When it will be closed.
@@ -111,7 +112,7 @@ impl Session {
             peer: guest.peer,
             limits,
             keys: guest.key.into(),
-            overlay_keys: DataKeys::of_overlay(guest.key),
+            overlay_keys: guest.key.into(),
             counters: Counters::default(),
             ends: sys::clock::now() + Duration::from_secs(limits.duration_s),
             control: guest.control,

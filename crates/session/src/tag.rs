@@ -13,13 +13,11 @@ pub const TAG_LEN: usize = 8;
 
 const TO_SERVER: &str = "isobath 1 data plane, client to server";
 const TO_CLIENT: &str = "isobath 1 data plane, server to client";
-const OVERLAY_TO_SERVER: &str = "isobath 1 overlay, client to server";
-const OVERLAY_TO_CLIENT: &str = "isobath 1 overlay, server to client";
 
 /// A session's data-plane secret: 32 octets, base64url in JSON.
 #[derive(Clone, Copy, Deserialize, Serialize)]
 #[serde(transparent)]
-pub struct DataKey(#[serde(with = "crate::base64")] [u8; 32]);
+pub struct DataKey(#[serde(with = "crate::base64")] pub(crate) [u8; 32]);
 
 impl DataKey {
     /// The key with these octets.
@@ -36,7 +34,7 @@ impl fmt::Debug for DataKey {
 
 /// What one direction of a session is tagged with.
 #[derive(Clone, Copy)]
-pub struct TagKey([u8; 32]);
+pub struct TagKey(pub(crate) [u8; 32]);
 
 impl TagKey {
     /// The tag over `before` and `after`: the packet's octets on both sides of the tag's own.
@@ -72,17 +70,6 @@ pub struct DataKeys {
     pub to_client: TagKey,
 }
 
-impl DataKeys {
-    /// Keys for the packets of an overlay, whose form is another: nothing that is tagged with these is valid among the
-    /// session's other datagrams, nor the other way round.
-    pub fn of_overlay(key: DataKey) -> Self {
-        Self {
-            to_server: TagKey(blake3::derive_key(OVERLAY_TO_SERVER, &key.0)),
-            to_client: TagKey(blake3::derive_key(OVERLAY_TO_CLIENT, &key.0)),
-        }
-    }
-}
-
 impl From<DataKey> for DataKeys {
     fn from(key: DataKey) -> Self {
         Self {
@@ -103,17 +90,6 @@ mod tests {
         assert!(keys.to_server.verify(b"ab", b"cd", tag));
         assert!(!keys.to_client.verify(b"ab", b"cd", tag));
         assert!(!keys.to_server.verify(b"ab", b"ce", tag));
-    }
-
-    #[test]
-    fn an_overlay_does_not_accept_what_is_tagged_for_measurements() {
-        let key = DataKey::new([1; 32]);
-        let (plain, overlay) = (DataKeys::from(key), DataKeys::of_overlay(key));
-        let tag = plain.to_server.tag(b"ab", b"cd");
-        assert!(!overlay.to_server.verify(b"ab", b"cd", tag));
-        assert!(!overlay.to_client.verify(b"ab", b"cd", tag));
-        let tag = overlay.to_server.tag(b"ab", b"cd");
-        assert!(!overlay.to_client.verify(b"ab", b"cd", tag));
     }
 
     #[test]

@@ -91,11 +91,12 @@ pub fn add_network_route(
         .push_oif(index(name)?)
         .push_prefsrc(source);
     acknowledged(&request).map_err(|e| {
-        Error::io(
-            "add a route through interface",
-            format!("{name} to {network}/{prefix}"),
-            e,
-        )
+        let advice = match e.kind() {
+            io::ErrorKind::AlreadyExists => "another interface has this route",
+            _ => "",
+        };
+        let object = format!("{name} to {network}/{prefix}");
+        Error::io("add a route through interface", object, e).advise(advice)
     })
 }
 

@@ -205,6 +205,7 @@ impl Segment {
 mod tests {
     use super::super::{Pool, flow_of, split};
     use super::*;
+    use path::Packet;
     use proptest::prelude::*;
     use units::{Dscp, Ecn, Instant, TrafficClass};
 

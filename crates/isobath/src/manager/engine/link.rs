@@ -3,7 +3,7 @@
 use crate::manager::counters::Carriage;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
 use session::wire::{Flags, Kind, MAGIC, Probe};
-use session::{DataKeys, TagKey};
+use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,26 +28,24 @@ pub(crate) struct Joined {
     pub(crate) heard: Arc<AtomicU64>,
 }
 
-/// Which keys are whose.
+/// Which keys are whose: of packets, and of words of life.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys {
-    /// Of what this end sends: packets, and words of life.
-    out: [TagKey; 2],
-    /// Of what it receives.
-    inward: [TagKey; 2],
+    out: (OverlayKey, TagKey),
+    inward: (OverlayKey, TagKey),
 }
 
 impl Keys {
     /// At the end that has dialled.
-    pub(crate) const fn of_client(overlay: &DataKeys, session: &DataKeys) -> Self {
+    pub(crate) const fn of_client(overlay: &OverlayKeys, session: &DataKeys) -> Self {
         Self {
-            out: [overlay.to_server, session.to_server],
-            inward: [overlay.to_client, session.to_client],
+            out: (overlay.to_server, session.to_server),
+            inward: (overlay.to_client, session.to_client),
         }
     }
 
     /// At the end that was dialled.
-    pub(crate) const fn of_server(overlay: &DataKeys, session: &DataKeys) -> Self {
+    pub(crate) const fn of_server(overlay: &OverlayKeys, session: &DataKeys) -> Self {
         let client = Self::of_client(overlay, session);
         Self {
             out: client.inward,
@@ -66,6 +64,8 @@ pub(super) struct Link {
     pub(super) since: Instant,
     /// Transactions that are not over.
     pub(super) owners: HashMap<u64, Owner>,
+    /// Of packets that leave, and of those that come.
+    taggers: [Tagger; 2],
     alive_due: Instant,
     /// Datagrams that are sealed and not sent.
     sealed: Vec<Vec<u8>>,
@@ -75,6 +75,7 @@ impl Link {
     pub(super) fn new(joined: Joined, now: Instant) -> Self {
         Self {
             peer: Peer::new(joined.config),
+            taggers: [joined.keys.out.0.tagger(), joined.keys.inward.0.tagger()],
             joined,
             since: now,
             owners: HashMap::new(),
@@ -119,8 +120,10 @@ impl Link {
     }
 
     fn seal(&self, transmit: Transmit, stamp: Stamp, now: Instant) -> Vec<u8> {
-        let [key, _] = &self.joined.keys.out;
-        transmit.seal(stamp.wall_at(now), |before, after| key.tag(before, after))
+        let [tagger, _] = &self.taggers;
+        transmit.seal(stamp.wall_at(now), |before, after| {
+            tagger.tag(before, after)
+        })
     }
 
     /// Gives the kernel what is sealed. What finds no room there is lost, as in any interface's queue.
@@ -139,7 +142,7 @@ impl Link {
     /// Tells the peer, and every translator on the way, that this end is there.
     fn say_alive(&mut self) {
         self.alive_due = clock::now() + ALIVE;
-        let [_, key] = &self.joined.keys.out;
+        let (_, key) = &self.joined.keys.out;
         let word = Probe {
             kind: Kind::OneWay,
             class: TrafficClass::default(),
@@ -171,15 +174,15 @@ impl Link {
             return None;
         }
         let arrived = datagram.wall_ns.unwrap_or_else(|| stamp.wall_at(now));
-        let [key, _] = self.joined.keys.inward;
-        let tag = |before: &[u8], after: &[u8]| key.tag(before, after);
+        let [_, tagger] = &self.taggers;
+        let tag = |before: &[u8], after: &[u8]| tagger.tag(before, after);
         let received = self.peer.handle(datagram.payload, arrived, now, tag).ok()?;
         self.hear(now);
         Some(received)
     }
 
     fn is_alive(&self, octets: &[u8]) -> bool {
-        let [_, key] = &self.joined.keys.inward;
+        let (_, key) = &self.joined.keys.inward;
         octets.starts_with(&MAGIC)
             && Probe::parse(octets).is_ok_and(|word| word.session == self.joined.config.session)
             && Probe::verify(octets, key).is_ok()

@@ -9,24 +9,24 @@ mod clients;
 mod command;
 mod inside;
 mod link;
+mod obey;
+mod peer;
 
 pub(crate) use clients::outbox;
 pub(crate) use command::{Command, Handle};
 pub(crate) use link::{Joined, Keys};
 
 use super::config::Config;
-use super::counters::{CARRIAGE, Carriage, Inside, Sums, counts};
+use super::counters::{INSIDE, Inside, counts};
 use super::network::{Routes, ends};
-use super::snapshot::{PeerSnapshot, Snapshot};
+use super::snapshot::Snapshot;
 use clients::Clients;
 use command::Orders;
 use inside::Interface;
 use link::Link;
-use mgrp::envelope::{Carrier, ENVELOPE};
-use mgrp::message::Message;
-use mgrp::transaction::{Refusal, Transaction};
+use obey::tell_finished;
+use peer::Peer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,31 +36,19 @@ use sys::udp::{BATCH, RecvBatch};
 use sys::{Error, clock};
 use units::{Instant, Stamp};
 
-/// Room for the longest datagram: the longest packet that an envelope holds, and more.
-const LONGEST: usize = ENVELOPE + 9_216;
 /// Bursts that are read from the interface before the sockets are looked at again, and batches from one socket.
 const TURNS: usize = 8;
 /// `stop` is looked at this often.
 const TICK: Duration = Duration::from_millis(100);
 /// The clocks are compared again after this long: by then slewing has moved them apart by half a microsecond at most.
 const STAMP: Duration = Duration::from_millis(1);
+/// With more time than this before a probe, packets are moved in batches, which take a few milliseconds at most.
+const FAR: Duration = Duration::from_millis(10);
 /// Within this time of a probe nothing sleeps in the kernel.
 const NEAR: Duration = Duration::from_micros(200);
-/// Within this time of a probe nothing else is done: moving a packet each way takes some 15 us.
+/// Within this time of a probe nothing else is done: moving a packet each way takes some 15 us. A burst that is read from the interface takes
+/// longer, and makes a probe late that is due sooner; the audit tells.
 const STILL: Duration = Duration::from_micros(40);
-
-/// A peer, whether there is a session with it or not.
-struct Peer {
-    name: String,
-    /// By what tools are told of it.
-    source: IpAddr,
-    link: Option<Link>,
-    /// What sessions that are over have counted.
-    past: Sums,
-    carriage: Carriage,
-    /// Why there is no session.
-    note: Option<String>,
-}
 
 /// See the [module](self).
 pub(crate) struct Engine {
@@ -85,14 +73,9 @@ impl Engine {
     /// When the system gives no descriptors.
     pub(crate) fn new(config: &Config, tun: Tun) -> std::io::Result<(Self, Handle)> {
         let (handle, orders) = command::channel()?;
-        let peers = config.peers.iter().map(|peer| Peer {
-            name: peer.name.clone(),
-            source: config.of_session(peer, Carrier::UdpV4).source,
-            link: None,
-            past: Sums::new(),
-            carriage: Carriage::default(),
-            note: None,
-        });
+        let peers = config.peers.iter().map(|peer| Peer::new(config, peer));
+        // No datagram is longer than the packet that it is in.
+        let longest = usize::from(config.mtu);
         let engine = Self {
             name: config.name.clone(),
             interface: Interface::new(tun),
@@ -103,8 +86,8 @@ impl Engine {
             counters: Inside::default(),
             began: clock::now(),
             stamp: clock::stamp(),
-            batch: RecvBatch::new(BATCH, LONGEST),
-            single: RecvBatch::new(1, LONGEST),
+            batch: RecvBatch::new(BATCH, longest),
+            single: RecvBatch::new(1, longest),
         };
         Ok((engine, handle))
     }
@@ -142,7 +125,11 @@ impl Engine {
             self.wait((due - NEAR).min(now + TICK));
         }
         self.obey();
-        self.serve_little()
+        if due > clock::now() + FAR {
+            self.serve()
+        } else {
+            self.serve_little()
+        }
     }
 
     /// Whether a train is under way, or waits for its first probe.
@@ -281,147 +268,14 @@ impl Engine {
         }
     }
 
-    fn obey(&mut self) {
-        let mut is_calm = false;
-        while let Some(command) = self.orders.next() {
-            if !std::mem::replace(&mut is_calm, true) {
-                self.orders.calm();
-            }
-            self.follow(command);
-        }
-    }
-
-    fn follow(&mut self, command: Command) {
-        match command {
-            Command::Ask(answer) => {
-                // Who asked may be gone.
-                let _ = answer.send(self.snapshot());
-            }
-            Command::Begin {
-                client,
-                id,
-                to,
-                transaction,
-                handover,
-            } => {
-                let begun = self.begin((client, id), to, transaction, handover);
-                let answer = begun.map_or_else(
-                    |reason| Message::Refused { id, reason },
-                    |()| Message::Accepted { id },
-                );
-                self.clients.answer(client, answer, &mut self.counters);
-            }
-            Command::CallOff { client, id } => self.call_off(|owner| *owner == (client, id)),
-            Command::Come { client, outbox } => self.clients.come(client, outbox),
-            Command::Gone { client } => {
-                self.clients.go(client);
-                self.call_off(|(owner, _)| *owner == client);
-            }
-            Command::Join { peer, joined } => self.join(peer, *joined),
-            Command::Leave { peer, session } => self.leave(peer, Some(session)),
-            Command::Listen { client, channel } => self.clients.listen(client, channel),
-            Command::Note { peer, reason } => {
-                if let Some(peer) = self.peers.get_mut(peer) {
-                    peer.note = Some(reason);
-                }
-            }
-        }
-    }
-
-    fn begin(
-        &mut self,
-        owner: (u64, u32),
-        to: IpAddr,
-        transaction: Transaction,
-        handover: Duration,
-    ) -> Result<(), Refusal> {
-        let index = self.routes.find(to).ok_or(Refusal::Peer)?;
-        let peer = self.peers.get_mut(index).ok_or(Refusal::Peer)?;
-        let link = peer.link.as_mut().ok_or(Refusal::Peer)?;
-        let number = link.peer.begin(transaction, handover, clock::now())?;
-        link.owners.insert(number, owner);
-        Ok(())
-    }
-
-    fn call_off(&mut self, is_meant: impl Fn(&(u64, u32)) -> bool) {
-        let links = self.peers.iter_mut().filter_map(|peer| peer.link.as_mut());
-        for link in links {
-            link.call_off(&is_meant);
-            tell_finished(link, &mut self.clients, &mut self.counters);
-        }
-    }
-
-    fn join(&mut self, index: usize, joined: Joined) {
-        self.leave(index, None);
-        if let Some(peer) = self.peers.get_mut(index) {
-            peer.note = None;
-            peer.carriage.sessions += 1;
-            peer.link = Some(Link::new(joined, clock::now()));
-        }
-    }
-
-    /// Ends the session with a peer, if it is this one, or whichever it is.
-    fn leave(&mut self, index: usize, session: Option<u64>) {
-        let Some(peer) = self.peers.get_mut(index) else {
-            return;
-        };
-        let is_meant = |link: &mut Link| session.is_none_or(|id| id == link.joined.config.session);
-        if let Some(mut link) = peer.link.take_if(is_meant) {
-            link.peer.call_off_all();
-            tell_finished(&mut link, &mut self.clients, &mut self.counters);
-            let past = std::mem::replace(&mut peer.past, Sums::new());
-            peer.past = past.with(&link.peer);
-        }
-    }
-
     fn snapshot(&self) -> Snapshot {
         let now = clock::now();
         Snapshot {
             name: self.name.clone(),
             running_s: now.since(self.began).as_secs_f64(),
             clients: self.clients.len(),
-            counts: counts(super::counters::INSIDE, "", &self.counters),
+            counts: counts(INSIDE, "", &self.counters),
             peers: self.peers.iter().map(|peer| peer.snapshot(now)).collect(),
         }
-    }
-}
-
-impl Peer {
-    /// A packet for it, from the interface.
-    fn offer(&mut self, packet: Vec<u8>, now: Instant) {
-        match &mut self.link {
-            // What is dropped is counted there.
-            Some(link) => drop(link.peer.offer(packet, true, now)),
-            None => self.carriage.unlinked += 1,
-        }
-    }
-
-    fn snapshot(&self, now: Instant) -> PeerSnapshot {
-        let link = self.link.as_ref();
-        let sums = self.past.clone();
-        let sums = match link {
-            Some(link) => sums.with(&link.peer),
-            None => sums,
-        };
-        let carriage = counts(CARRIAGE, "", &self.carriage);
-        PeerSnapshot {
-            name: self.name.clone(),
-            source: self.source,
-            address: link.map(|link| link.joined.address),
-            linked_s: link.map(|link| now.since(link.since).as_secs_f64()),
-            note: self.note.clone(),
-            counts: [sums.into_counts(), carriage].concat(),
-            buckets: link.map_or_else(Vec::new, |link| {
-                let states = link.peer.buckets();
-                states.iter().map(|state| (*state, now).into()).collect()
-            }),
-        }
-    }
-}
-
-fn tell_finished(link: &mut Link, clients: &mut Clients, counters: &mut Inside) {
-    for ((client, id), finished) in link.finished() {
-        let outcome = finished.outcome;
-        clients.answer(client, Message::Outcome { id, outcome }, counters);
     }
 }

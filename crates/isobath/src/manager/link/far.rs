@@ -59,6 +59,13 @@ impl Door {
             Ok(from) => from,
             Err(reason) => return control.send(&Answer::Refused(reason)),
         };
+        if let Some(route) = self.config.inside(from.address.ip().to_canonical()) {
+            let address = from.address;
+            let reason = format!(
+                "your address {address} lies in route {route} here - come by one outside the overlay"
+            );
+            return control.send(&Answer::Refused(reason));
+        }
         let agreed = Agreed {
             session: session.id,
             keys: Keys::of_server(&session.overlay_keys, &session.keys),

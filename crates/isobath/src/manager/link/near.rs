@@ -7,7 +7,7 @@ use crate::manager::config::Config;
 use crate::manager::engine::{Handle, Keys};
 use crate::rrul::stream::any;
 use session::wire::Probe;
-use session::{AccessKey, Client, DataKeys, connect};
+use session::{AccessKey, Client, OverlayKeys, connect};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Side<'_> {
     fn dial(&self, endpoint: &str, key: &AccessKey) -> Result<Dialled, String> {
         let said = |error: session::Error| error.to_string();
         let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(said)?;
-        if let Some(route) = self.config.inside(client.peer.ip()) {
+        if let Some(route) = self.config.inside(client.peer.ip().to_canonical()) {
             return Err(format!(
                 "{} lies in route {route} - give an address outside the overlay",
                 client.peer
@@ -109,7 +109,7 @@ impl Dialled {
         // Answers to the requests are no packets.
         let mut batch = RecvBatch::new(16, 1);
         while socket.recv(&mut batch).is_ok_and(|count| count > 0) {}
-        let overlay = DataKeys::of_overlay(client.welcome.data_key);
+        let overlay = OverlayKeys::from(client.welcome.data_key);
         let agreed = Agreed {
             session: client.dialer.session(),
             keys: Keys::of_client(&overlay, client.dialer.keys()),

@@ -1,0 +1,115 @@
+//! What the engine does when it is told to.
+
+use super::Engine;
+use super::clients::Clients;
+use super::command::Command;
+use super::link::{Joined, Link};
+use crate::manager::counters::{Inside, Sums};
+use mgrp::message::Message;
+use mgrp::transaction::{Refusal, Transaction};
+use std::net::IpAddr;
+use std::time::Duration;
+use sys::clock;
+
+impl Engine {
+    pub(super) fn obey(&mut self) {
+        let mut is_calm = false;
+        while let Some(command) = self.orders.next() {
+            if !std::mem::replace(&mut is_calm, true) {
+                self.orders.calm();
+            }
+            self.follow(command);
+        }
+    }
+
+    fn follow(&mut self, command: Command) {
+        match command {
+            Command::Ask(answer) => {
+                // Who asked may be gone.
+                let _ = answer.send(self.snapshot());
+            }
+            Command::Begin {
+                client,
+                id,
+                to,
+                transaction,
+                handover,
+            } => {
+                let begun = self.begin((client, id), to, transaction, handover);
+                let answer = begun.map_or_else(
+                    |reason| Message::Refused { id, reason },
+                    |()| Message::Accepted { id },
+                );
+                self.clients.answer(client, answer, &mut self.counters);
+            }
+            Command::CallOff { client, id } => self.call_off(|owner| *owner == (client, id)),
+            Command::Come { client, outbox } => self.clients.come(client, outbox),
+            Command::Gone { client } => {
+                self.clients.go(client);
+                self.call_off(|(owner, _)| *owner == client);
+            }
+            Command::Join { peer, joined } => self.join(peer, *joined),
+            Command::Leave { peer, session } => self.leave(peer, Some(session)),
+            Command::Listen { client, channel } => self.clients.listen(client, channel),
+            Command::Note { peer, reason } => {
+                if let Some(peer) = self.peers.get_mut(peer) {
+                    peer.note = Some(reason);
+                }
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        owner: (u64, u32),
+        to: IpAddr,
+        transaction: Transaction,
+        handover: Duration,
+    ) -> Result<(), Refusal> {
+        let index = self.routes.find(to).ok_or(Refusal::Peer)?;
+        let peer = self.peers.get_mut(index).ok_or(Refusal::Peer)?;
+        let link = peer.link.as_mut().ok_or(Refusal::Peer)?;
+        let number = link.peer.begin(transaction, handover, clock::now())?;
+        link.owners.insert(number, owner);
+        Ok(())
+    }
+
+    fn call_off(&mut self, is_meant: impl Fn(&(u64, u32)) -> bool) {
+        let links = self.peers.iter_mut().filter_map(|peer| peer.link.as_mut());
+        for link in links {
+            link.call_off(&is_meant);
+            tell_finished(link, &mut self.clients, &mut self.counters);
+        }
+    }
+
+    fn join(&mut self, index: usize, joined: Joined) {
+        self.leave(index, None);
+        if let Some(peer) = self.peers.get_mut(index) {
+            peer.note = None;
+            peer.carriage.sessions += 1;
+            peer.link = Some(Link::new(joined, clock::now()));
+        }
+    }
+
+    /// Ends the session with a peer, if it is this one, or whichever it is.
+    fn leave(&mut self, index: usize, session: Option<u64>) {
+        let Some(peer) = self.peers.get_mut(index) else {
+            return;
+        };
+        let is_meant = |link: &mut Link| session.is_none_or(|id| id == link.joined.config.session);
+        if let Some(mut link) = peer.link.take_if(is_meant) {
+            link.peer.call_off_all();
+            tell_finished(&mut link, &mut self.clients, &mut self.counters);
+            let past = std::mem::replace(&mut peer.past, Sums::new());
+            peer.past = past.with(&link.peer);
+        }
+    }
+}
+
+/// Tells tools what came of their transactions.
+pub(super) fn tell_finished(link: &mut Link, clients: &mut Clients, counters: &mut Inside) {
+    for ((client, id), finished) in link.finished() {
+        let outcome = finished.outcome;
+        clients.answer(client, Message::Outcome { id, outcome }, counters);
+    }
+}
