@@ -4,8 +4,7 @@
 #
 #   bench/manager.sh [PROGRAM]        SECONDS_EACH=5 REPEATS=3
 set -eu
-cd "$(dirname "$0")/.."
-program=$(realpath "${1:-target/release/isobath}")
+program=$(realpath "${1:-$(dirname "$0")/../target/release/isobath}")
 seconds=${SECONDS_EACH:-5}
 repeats=${REPEATS:-3}
 place=$(mktemp -d)
@@ -19,6 +18,8 @@ for host in 0 1; do
 done
 sleep 0.3
 on() { local host=$1; shift; nsenter -t "${hosts[$host]}" -n "$@"; }
+# In the background, with nothing between this shell and the program: what is ended at the end is the program.
+keep_on() { local host=$1; shift; exec nsenter -t "${hosts[$host]}" -n "$@"; }
 ip link add bench0 netns "${hosts[0]}" type veth peer name bench1 netns "${hosts[1]}"
 for host in 0 1; do
     on $host ip link set lo up
@@ -51,7 +52,7 @@ routes = ["10.99.0.2/32"]
 END
 chmod 600 "$place/0.toml"
 for host in 1 0; do
-    on $host "$program" manager up --config "$place/$host.toml" > "$place/$host.log" &
+    keep_on $host "$program" manager up --config "$place/$host.toml" > "$place/$host.log" &
     hosts+=($!)
 done
 until "$program" manager status --socket "$place/0.sock" --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.1; done
@@ -95,7 +96,7 @@ for _ in range(1000):
     time.sleep(0.001)
 print(f"{rate:.2f} Gbit/s, round trip median {statistics.median(trips):.0f} us, 99 % {sorted(trips)[990]:.0f} us", flush=True)
 END
-on 1 python3 "$place/far.py" &
+keep_on 1 python3 "$place/far.py" &
 hosts+=($!)
 sleep 0.5
 for _ in $(seq "$repeats"); do
