@@ -1,6 +1,6 @@
-//! The tag of an overlay's packets: as that of a session's datagrams, and eight times as fast.
+//! The tag of an overlay's packets: as that of a session's datagrams, and nearly ten times as fast.
 //!
-//! An overlay tags every packet of every program at both ends, and a hash of 1,400 octets takes longer than all else that
+//! An overlay tags every packet of every program at both ends, and a hash of 1,400 octets takes as long as all else that
 //! happens to a packet. Processors have AES in GCM built in. Its tag is what is used here, and nothing else of it: the packet is encrypted on the
 //! side, the first 8 octets of the tag are taken, and the ciphertext is thrown away. An attacker sees no more than GCM would show:
 //! without the key stream a tag over the ciphertext of a packet that is known is worth no more than one over a ciphertext that is
