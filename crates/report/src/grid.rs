@@ -24,6 +24,14 @@ pub(crate) struct Steps {
     pub(crate) v: Vec<f64>,
 }
 
+/// A count in each bin that has any.
+#[derive(Default, Serialize)]
+pub(crate) struct Counts {
+    /// When each of these bins begins, in seconds.
+    t_s: Vec<f64>,
+    n: Vec<u64>,
+}
+
 impl<K: Ord + Clone> Grid<K> {
     pub(crate) fn new(width_ns: u64, most_bins: usize) -> Self {
         Self {
@@ -85,6 +93,22 @@ impl<K: Ord + Clone> Grid<K> {
                 },
             )
         })
+    }
+
+    /// A column of ones that were added, as counts.
+    pub(crate) fn counts(&self, column: &K) -> Counts {
+        let mut counts = Counts::default();
+        let bins = self.columns.get(column).into_iter().flatten();
+        for (at, &n) in bins.enumerate().filter(|(_, n)| **n > 0.0) {
+            counts.t_s.push(short(at as f64 * self.width_s()));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a sum of ones"
+            )]
+            counts.n.push(n as u64);
+        }
+        counts
     }
 
     /// The sums of every column.

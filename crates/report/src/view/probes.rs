@@ -4,8 +4,7 @@ use super::clock::{ClockError, value_ns};
 use super::{each, marks};
 use crate::distribution::{Blocks, Curve, Figures, sorted};
 use crate::envelope::{Envelope, Line};
-use crate::grid::Grid;
-use crate::number::short;
+use crate::grid::{Counts, Grid};
 use crate::phases::{Phase, Phases};
 use record::tables::{Sample, Stream};
 use record::{Record, Run};
@@ -13,8 +12,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Losses are counted in bins of this width, or wider ones when the run is long.
-const LOSS_BIN_NS: u64 = 100_000_000;
-const MOST_LOSS_BINS: usize = 600;
+pub(crate) const LOSS_BIN_NS: u64 = 100_000_000;
+pub(crate) const MOST_LOSS_BINS: usize = 600;
 /// Most datagrams of a stream and phase that are looked at for bursts: an hour at 10 ms, with room.
 const MOST_BAD: usize = 1 << 20;
 /// A stream that says nothing for longer than this, and than its last value, has a gap.
@@ -44,13 +43,6 @@ pub(crate) struct Probe {
     loaded: Option<Found>,
     #[serde(skip)]
     pub(crate) blocks: BTreeMap<Phase, Blocks>,
-}
-
-/// A count in each bin that has any.
-#[derive(Default, Serialize)]
-struct Counts {
-    t_s: Vec<f64>,
-    n: Vec<u64>,
 }
 
 /// What a stream found in one phase.
@@ -178,32 +170,13 @@ impl Collected {
         })
     }
 
-    fn counts(&self, what: &'static str) -> Counts {
-        let mut counts = Counts::default();
-        let width = self.counts.width_s();
-        let sums = self.counts.sums().filter(|(column, _)| **column == what);
-        for (i, &n) in sums
-            .flat_map(|(_, bins)| bins.iter().enumerate())
-            .filter(|(_, n)| **n > 0.0)
-        {
-            counts.t_s.push(short(i as f64 * width));
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a sum of ones"
-            )]
-            counts.n.push(n as u64);
-        }
-        counts
-    }
-
     fn probe(mut self, stream: u16) -> Probe {
         Probe {
             stream,
             idle: self.found(Phase::Idle),
             loaded: self.found(Phase::Loaded),
-            lost: self.counts("lost"),
-            late: self.counts("late"),
+            lost: self.counts.counts(&"lost"),
+            late: self.counts.counts(&"late"),
             line_ms: self.line.line(),
             blocks: self.blocks,
         }
