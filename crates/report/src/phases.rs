@@ -2,7 +2,7 @@
 //!
 //! The summary says so (`phases`). A record that was made before it did, or by another program, is read by its plan.
 
-use crate::view::replay;
+use crate::view::{estimate, replay};
 use record::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,8 +37,14 @@ impl Phases {
         let told: Option<Self> = serde_json::from_value(without_nulls(&run.summary["phases"])).ok();
         match told {
             Some(told) if told != Self::default() => told,
-            // Of bulk transfers and test streams nothing is idle, and each is looked at by itself.
-            _ if matches!(run.test.as_str(), "btc" | "sim-btc" | "mbm") => Self::default(),
+            // Of bulk transfers, test streams and trains nothing is idle, and each is looked at by itself.
+            _ if matches!(
+                run.test.as_str(),
+                "btc" | "sim-btc" | "mbm" | estimate::TEST
+            ) =>
+            {
+                Self::default()
+            }
             _ if run.test == replay::TEST => Self::counted(replay::window_s(run), end_s),
             _ => Self::planned(&run.plan, end_s),
         }

@@ -1,6 +1,6 @@
 //! The one sentence at the top: the answer to the question that the test asks.
 
-use crate::view::{RunView, mbm, replay};
+use crate::view::{RunView, estimate, mbm, replay};
 use record::{Run, Status};
 use serde_json::Value;
 
@@ -13,6 +13,9 @@ pub(crate) fn sentence(run: &Run) -> String {
         return verdict;
     }
     if let Some(told) = replay::sentence(run) {
+        return told;
+    }
+    if let Some(told) = estimate::sentence(run) {
         return told;
     }
     if let Some(bulk) = bulk_transfer(&run.summary) {

@@ -6,6 +6,7 @@
 pub(crate) mod btc;
 mod clock;
 pub(crate) mod cpu;
+pub(crate) mod estimate;
 pub(crate) mod hops;
 pub(crate) mod https;
 pub(crate) mod lab;
@@ -23,6 +24,8 @@ use crate::{Composed, Error, Subject};
 use record::tables::Stream;
 use record::{Record, Row, Run};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -96,6 +99,8 @@ pub(crate) struct RunView {
     pub(crate) btc: Option<btc::Btc>,
     /// Model based metrics; likewise.
     pub(crate) mbm: Option<mbm::Mbm>,
+    /// A property of a path; likewise.
+    pub(crate) estimate: Option<estimate::Estimate>,
     /// Replayed traffic; likewise.
     pub(crate) replay: Option<replay::Replay>,
     /// Tables of the record and their number of rows, known to the page or not.
@@ -131,6 +136,7 @@ impl RunView {
             cpu: cpu::read(record)?,
             btc: btc::read(record, run)?,
             mbm: mbm::read(record, run)?,
+            estimate: estimate::read(record, run)?,
             replay: replay::read(record, run, last_ns)?,
             tables,
             streams,
@@ -155,6 +161,11 @@ pub(crate) fn each<T: Row>(record: &Record, mut see: impl FnMut(T)) -> Result<()
         T::from_batch(&batch?)?.into_iter().for_each(&mut see);
     }
     Ok(())
+}
+
+/// A piece of free-form JSON; `None` when it is not there, or not as expected.
+pub(crate) fn piece<T: DeserializeOwned>(json: &Value) -> Option<T> {
+    serde_json::from_value(json.clone()).ok()
 }
 
 record::table! {

@@ -11,10 +11,10 @@ pub(crate) mod sentence;
 mod sprt;
 mod tested;
 
+use super::piece;
 pub(crate) use asked::Asked;
 use record::{Record, Run};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tested::Tested;
 
@@ -65,11 +65,6 @@ pub(crate) fn without_points(run: &Run) -> Run {
         }
     }
     run
-}
-
-/// A piece of free-form JSON; `None` when it is not there, or not as expected.
-fn piece<T: DeserializeOwned>(json: &Value) -> Option<T> {
-    serde_json::from_value(json.clone()).ok()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod link;
 mod quantity;
 mod rows;
 
-pub(crate) use quantity::Quantity;
+pub(crate) use quantity::{Collector, Quantity};
 use record::tables::Queue;
 use record::{Record, Row, Run};
 use rows::Offered;

@@ -48,13 +48,13 @@ impl Quantity {
 
 /// Collects a quantity in bounded space.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     values: Values,
     sum: f64,
 }
 
 impl Collector {
-    pub(super) fn push(&mut self, v: f64) {
+    pub(crate) fn push(&mut self, v: f64) {
         if v.is_finite() {
             self.sum += v;
             self.values.push(v);
@@ -62,7 +62,7 @@ impl Collector {
     }
 
     /// Milliseconds between two instants, when both are known and in order.
-    pub(super) fn push_span(&mut self, from_ns: Option<u64>, to_ns: Option<u64>) {
+    pub(crate) fn push_span(&mut self, from_ns: Option<u64>, to_ns: Option<u64>) {
         let span = from_ns
             .zip(to_ns)
             .and_then(|(from, to)| to.checked_sub(from));
@@ -71,7 +71,7 @@ impl Collector {
         }
     }
 
-    pub(super) fn quantity(&self) -> Option<Quantity> {
+    pub(crate) fn quantity(&self) -> Option<Quantity> {
         let n = self.values.n;
         // The mean of a heavy tail is made by its rarest values, so it is that of all, not of those that are kept.
         Quantity::of_sorted(&Values::sorted(&[&self.values]), n, self.sum / n as f64)
