@@ -66,6 +66,16 @@ export interface MbmTest {
 }
 export interface Mbm { asked: MbmAsked; tests: MbmTest[] }
 
+/** What a run of `estimate` found: crates/report/src/view/estimate. Ways of probes are above the least of the run. */
+export interface EstimateAnswer {
+  what: string | null; direction: string | null; estimator: string | null; unit: string | null; value: Num; low: Num; high: Num; conclusive: boolean | null; says: string | null;
+  seconds: Num; trains: Num; probes: Num; probes_lost: Num; overhead_bytes: Num; rider_bytes: Num; truth: { value: number; says: string } | null;
+}
+export interface EstimateTrains { n: number; probes: number; arrived: number; planned_mbps: Line; left_mbps: Line; arrived_mbps: Line; lost: Counts; gap_error_us: Line; gap_us: Figures | null }
+export interface EstimateDelays { is_round_trip: boolean; line_ms: Line; lost: Counts; ms: Quantity | null; overlaid: { train: number; t_s: number; probe: number[]; ms: number[]; arrived: number; lost: number }[] }
+export interface EstimateDetails { history_mbps: number[]; modes: { mbps: Span; share: number }[]; asymptotic_mbps: Num; hops: { hop: number; address: string | null; idle_ms: Num; loaded_ms: Num }[]; suspicion: string | null; not_believed: Num[] | null }
+export interface Estimate { answer: EstimateAnswer; trains: EstimateTrains; delays: EstimateDelays | null; details: EstimateDetails }
+
 /** A quantity of a replay, and its distribution down to the rarest value. */
 export interface Quantity { n: number; mean: number; min: number; p50: number; p80: number; p90: number; p95: number; p99: number; max: number; curve: Curve }
 export interface Octave { octave: number; n: number; log2_energy: number; error: number }
@@ -108,7 +118,7 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; replay: ReplayView | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; estimate: Estimate | null; replay: ReplayView | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }

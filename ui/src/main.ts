@@ -6,6 +6,7 @@ import { h } from "./dom";
 import { environment } from "./environment";
 import { experimentParts } from "./experiment";
 import { drawLazily, Figure, forget, preparePrinting, setTheme, type Spec } from "./figure";
+import { answer, answers, bigAnswer } from "./figures/answer";
 import { arrivals, burstTimes } from "./figures/bursts";
 import { differences, quantileLines, rates, timelines } from "./figures/compare";
 import { dns, voip } from "./figures/calls";
@@ -13,6 +14,7 @@ import { composed } from "./figures/composed";
 import { equaliser } from "./figures/equaliser";
 import { cpu, internals, streams } from "./figures/load";
 import { transfers } from "./figures/pairs";
+import { distribution, history, modes, traced } from "./figures/methods";
 import { hops, lab, marks } from "./figures/path";
 import { rate, roundTrips } from "./figures/rate";
 import { replayFigures } from "./figures/replays";
@@ -20,9 +22,11 @@ import { rounds } from "./figures/rounds";
 import { scan } from "./figures/scan";
 import { sequence } from "./figures/sequence";
 import { boxes, spread } from "./figures/spread";
+import { streams as probeStreams } from "./figures/streams";
 import { sprt } from "./figures/sprt";
 import { suite, verdictsByRun } from "./figures/suite";
 import { timeline } from "./figures/timeline";
+import { delaysOverTime, gaps, trains } from "./figures/trains";
 import { badge } from "./figures/verdicts";
 import { https, waterfall, web } from "./figures/web";
 import { sendersWindow } from "./figures/window";
@@ -39,7 +43,7 @@ function read(): Value | null {
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [oneReplay, suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [oneReplay, answer, trains, probeStreams, delaysOverTime, distribution, history, modes, traced, gaps, suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
   return makers.flatMap((make) => attempt(() => make(run)) ?? []);
 }
 
@@ -61,10 +65,10 @@ function contents(list: Spec[]): HTMLElement | null {
   return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
 }
 
-const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts", durations: "Durations", responses: "Response times", strata: "By size", "queue-lengths": "Queue", "queue-time": "Queue over time", active: "Active connections", throughput: "Throughput", marginals: "Arrivals", logscale: "Long-range dependence", lateness: "Lateness" };
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts", durations: "Durations", responses: "Response times", strata: "By size", "queue-lengths": "Queue", "queue-time": "Queue over time", active: "Active connections", throughput: "Throughput", marginals: "Arrivals", logscale: "Long-range dependence", lateness: "Lateness", answer: "Answer", trains: "Trains", probes: "Probes", delays: "Delays", history: "Estimates", modes: "Modes", gaps: "Gaps" };
 
-/** The verdict of tests of a path, in large. */
-const bigVerdict = (run: RunView) => (run.mbm && run.run.verdict ? [h("p", { class: "verdict-big" }, badge(run.run.verdict))] : []);
+/** The verdict of tests of a path, or what was found of it, in large. */
+const bigVerdict = (run: RunView) => (run.mbm && run.run.verdict ? [h("p", { class: "verdict-big" }, badge(run.run.verdict))] : bigAnswer(run));
 
 function runPart(run: RunView, withSentence: boolean): HTMLElement {
   const list = specs(run);
@@ -78,6 +82,9 @@ function runPart(run: RunView, withSentence: boolean): HTMLElement {
 /** Whether the only run is one whose figures are not to be believed, or not all there: that is said above them. */
 let doubtful: RunView | null = null;
 const isFirst = (run: RunView) => run === doubtful;
+
+/** The answers of runs that ask the same property of a path. */
+const several = (runs: RunView[]) => (runs.filter(({ estimate }) => estimate).length > 1 ? answers(runs, "compare-") : null);
 
 /** The runs as parts of one path, or why they are none. */
 function wholePath(report: Report): HTMLElement[] {
@@ -93,11 +100,11 @@ function severalParts(report: Report): HTMLElement[] {
   const { runs, comparison } = report;
   const verdicts = verdictsByRun(runs);
   const replays = runs.filter(({ replay }) => replay).length > 1 ? attempt(() => replayFigures(runs, "compare-")) : null;
-  const figures = [...(replays ?? []), quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
+  const figures = [...(replays ?? []), attempt(() => several(runs)), quantileLines(runs), timelines(runs), rates(runs)].filter((spec) => spec !== null);
   const compared = h("section", { class: "comparison", "aria-label": "Comparison" }, h("h2", {}, "The runs side by side"),
     ...(verdicts ? [verdicts] : []),
     ...(comparison?.rows.length ? [differences(report, comparison)] : []),
-    verdicts && !comparison?.rows.length ? null : h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
+    (verdicts || several(runs)) && !comparison?.rows.length ? null : h("p", { class: "about" }, "Intervals are of the difference between these two runs: each phase is cut into 20 blocks, whose medians are compared (Welch). They tell nothing of how runs differ from day to day."),
     ...figures.map((spec) => new Figure(spec).element), ...wholePath(report));
   const holder = h("div", { class: "holder" });
   const show = (index: number) => {

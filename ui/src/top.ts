@@ -1,6 +1,7 @@
 // What stands before the figures: the answer, whether it can be believed, the score.
 import { at, numberAt, type Json, type RunView, type Transfer } from "./data";
 import { h } from "./dom";
+import { estimateTiles } from "./figures/answer";
 import { mbmTiles } from "./figures/asked";
 import { signed } from "./figures/pairs";
 import { forwardMbps } from "./figures/replay";
@@ -17,8 +18,8 @@ const STATUS: Record<string, string> = {
 export function status(run: RunView): HTMLElement {
   const { status: how, verdict } = run.run;
   const parts = h("p", { class: `status ${how}` }, h("strong", {}, STATUS[how] ?? how));
-  // Of tests of a path the verdict is told in large.
-  if (verdict && !run.mbm) parts.append(" · verdict ", h("strong", { class: `verdict ${verdict.toLowerCase()}` }, verdict));
+  // Of tests and properties of a path the verdict is told in large.
+  if (verdict && !run.mbm && !run.estimate) parts.append(" · verdict ", h("strong", { class: `verdict ${verdict.toLowerCase()}` }, verdict));
   return parts;
 }
 
@@ -57,7 +58,7 @@ export function tiles(run: RunView): HTMLElement | null {
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
-  const made = [...mbmTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
+  const made = [...mbmTiles(run), ...estimateTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
   if (!made.length) return null;
   return h("ul", { class: "tiles", "aria-label": "Key figures" }, ...made.map(([name, value, aside, to]) =>
     h("li", {}, h("a", { href: `#${to}` }, h("span", { class: "name" }, name), h("span", { class: "value" }, value), h("span", { class: "aside" }, aside)))));

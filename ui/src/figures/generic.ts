@@ -27,7 +27,7 @@ function dashOf(figure: ExperimentFigure, { variant }: ExperimentSeries): number
 }
 
 /** Powers of 2 around values within two decades, else of 10: so that there are ticks, and little is empty. */
-function powers(values: number[]): object {
+export function powers(values: number[]): object {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   if (!(low > 0) || !Number.isFinite(high)) return { type: "log" };
   const base = high / low < 100 ? 2 : 10;

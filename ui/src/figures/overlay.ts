@@ -7,6 +7,7 @@ import type { Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { lastAt, tip, tooltip } from "../tip";
+import { powers } from "./generic";
 import { curve, tailLabel } from "./spread";
 
 /** One of the distributions; of the same name and colour the dashed one is the other mode. */
@@ -19,6 +20,8 @@ export interface Overlay extends Pick<Spec, "id" | "title" | "about" | "howTo"> 
   quantity: string; unit: string;
   /** Where the linear axes end, the widest first. */
   ends: number[];
+  /** Where all axes of values begin, where that is not none: then the tail's has powers of 2. */
+  from?: number;
   members: Member[];
 }
 
@@ -42,9 +45,11 @@ function quantileLines(panel: number, theme: Theme): Series {
 const named = ({ quantity, unit }: Overlay) => `${quantity}, ${unit}`;
 const percent = (v: number) => `${Math.round(v * 100)} %`;
 
+const valuesOf = (members: Member[]) => members.flatMap(({ of }) => of.curve.v.filter((v) => v > 0));
+
 /** Powers of ten around all values that a logarithmic axis has. */
 function decades(members: Member[]): [number, number] {
-  const all = members.flatMap(({ of }) => of.curve.v.filter((v) => v > 0));
+  const all = valuesOf(members);
   const highest = Math.max(...all, 1e-3);
   // Values six decades below the median of the smallest are drawn at the edge by nobody: they are the foot of the left panels.
   const lowest = Math.max(Math.min(...all), highest * 1e-7);
@@ -77,7 +82,7 @@ function draw(overlay: Overlay, theme: Theme, width: number): { option: Option; 
   const option = {
     title: places.map((place, i) => panelTitle(i < tail ? `Share of ${what} up to` : `Share of ${what} above (the tail)`, place, theme)),
     legend: legend(theme, entries), grid: places,
-    xAxis: places.map((_, i) => (i < tail ? { ...axisStyle(theme), type: "value", gridIndex: i, min: 0, max: ends[i], splitNumber: 5, ...below } : { ...axisStyle(theme), type: "log", gridIndex: i, min: low, max: high, ...below, axisLabel: { ...label, formatter: power } })),
+    xAxis: places.map((_, i) => (i < tail ? { ...axisStyle(theme), type: "value", gridIndex: i, min: overlay.from ?? 0, max: ends[i], splitNumber: 5, ...below } : { ...axisStyle(theme), type: "log", gridIndex: i, min: low, max: high, ...(overlay.from ? powers(valuesOf(members)) : {}), ...below, axisLabel: { ...label, formatter: power } })),
     yAxis: places.map((_, i) => (i < tail ? valueAxis(i, theme, { min: 0, max: 1, interval: 0.25, axisLabel: { ...label, formatter: percent } }) : { ...axisStyle(theme), type: "log", gridIndex: i, min: 10 ** Math.floor(Math.log10(least)), max: 1, axisLabel: { ...label, formatter: tailLabel } })),
     tooltip: tooltip(theme, "axis", (given: { axisValue: number; axisIndex: number }[]) => {
       const [x, panel] = [Number(given[0]?.axisValue ?? 0), given[0]?.axisIndex ?? 0];
