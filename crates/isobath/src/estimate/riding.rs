@@ -15,6 +15,7 @@ use super::{Live, methods};
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{Broken, Context, DISPLAY};
 use crate::instrument::Cpus;
+use crate::manager::link::told::TOLD;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
 use mgrp::message::{Frames, Message};
@@ -32,8 +33,6 @@ use std::time::Duration;
 use sys::clock;
 use units::Instant;
 
-/// Probes of channels from here on are told by the manager at which they arrive to the one that sent them.
-pub(crate) const TOLD: u8 = 128;
 /// How long is waited for the manager before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
 /// A transaction may wait this long for others, beyond its own time.

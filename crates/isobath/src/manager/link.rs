@@ -5,26 +5,30 @@
 //!   ...   the near end sends requests by UDP until the far end has seen its address
 //! far:  ready      or refused, with the reason
 //!   ...   packets; the connection stays, and its end is the session's
+//! both: told       probes of the other that arrived, of channels that are told
 //! ```
 //!
 //! Each end says by UDP every 10 s that it is there; who hears nothing for 35 s ends the session. The near end dials again.
 
 pub(crate) mod far;
 pub(crate) mod near;
+pub(crate) mod told;
 
 use super::config::{Config, PeerTable};
 use super::engine::{Command, Handle, Joined, Keys};
 use mgrp::envelope::Carrier;
 use mgrp::peer;
-use serde::de::IgnoredAny;
+use mgrp::transaction::Arrival;
 use serde::{Deserialize, Serialize};
 use session::{Control, Error};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use sys::clock;
 use sys::udp::UdpSocket;
+use told::Line;
 use units::Instant;
 
 /// The version of what is said here and of packets.
@@ -33,8 +37,8 @@ const VERSION: u16 = 1;
 const STREAM: u16 = 0;
 /// How long a silent peer is believed to be there.
 const SILENCE: Duration = Duration::from_secs(35);
-/// How often the control connection is looked at for other things than what is said on it.
-const LOOK: Duration = Duration::from_millis(200);
+/// An arrival waits this long at most before it is told.
+const TELL: Duration = Duration::from_millis(10);
 /// What waits in a socket before it is taken or sent.
 const BUFFER: usize = 4 << 20;
 
@@ -77,13 +81,13 @@ struct Agreed {
 }
 
 impl Side<'_> {
-    /// Hands a session over to the engine; when the peer was heard last.
+    /// Hands a session over to the engine.
     fn join(
         &self,
         socket: UdpSocket,
         address: SocketAddr,
         agreed: &Agreed,
-    ) -> Result<Arc<AtomicU64>, sys::Error> {
+    ) -> Result<Joint, sys::Error> {
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
         socket.forbid_fragments()?;
@@ -94,6 +98,7 @@ impl Side<'_> {
         };
         let config = self.config.of_session(self.peer, carrier);
         let heard = Arc::new(AtomicU64::new(clock::now().as_nanos()));
+        let (arrivals, waiting) = told::channel();
         let joined = Box::new(Joined {
             socket,
             address,
@@ -104,10 +109,11 @@ impl Side<'_> {
                 ..config
             },
             heard: Arc::clone(&heard),
+            arrivals,
         });
         let peer = self.index;
         self.engine.tell(Command::Join { peer, joined });
-        Ok(heard)
+        Ok(Joint { heard, waiting })
     }
 
     fn leave(&self, session: u64) {
@@ -121,15 +127,38 @@ impl Side<'_> {
     }
 }
 
-/// Waits for the end of a session; why it ended.
-fn watch(control: &mut Control, heard: &AtomicU64, is_over: &dyn Fn() -> bool) -> String {
+/// What the thread of a session's control connection shares with the engine.
+struct Joint {
+    /// When the peer was heard last.
+    heard: Arc<AtomicU64>,
+    /// Its probes that are to be told to it.
+    waiting: Receiver<Arrival>,
+}
+
+/// Waits for the end of a session, and tells the peer what arrived meanwhile; why it ended.
+fn watch(
+    control: &mut Control,
+    side: &Side<'_>,
+    joint: &Joint,
+    is_over: &dyn Fn() -> bool,
+) -> String {
     loop {
-        match control.recv::<IgnoredAny>(LOOK) {
+        match control.recv::<Line>(TELL) {
+            Ok(Line::Told(rows)) => {
+                let arrivals = rows.into_iter().map(Arrival::from).collect();
+                let peer = side.index;
+                side.engine.tell(Command::Told { peer, arrivals });
+            }
             // Something of a later version.
-            Ok(_) | Err(Error::Timeout { .. } | Error::Malformed { .. }) => {}
+            Err(Error::Timeout { .. } | Error::Malformed { .. }) => {}
             Err(error) => return error.to_string(),
         }
-        let last = Instant::from_nanos(heard.load(Ordering::Relaxed));
+        while let Some(line) = told::next_line(&joint.waiting) {
+            if let Err(error) = control.send(&line) {
+                return error.to_string();
+            }
+        }
+        let last = Instant::from_nanos(joint.heard.load(Ordering::Relaxed));
         if clock::now().since(last) > SILENCE {
             return format!("nothing came by UDP for {} s", SILENCE.as_secs());
         }

@@ -21,7 +21,7 @@
 pub(crate) mod config;
 mod counters;
 mod engine;
-mod link;
+pub(crate) mod link;
 mod metrics;
 mod network;
 pub(crate) mod snapshot;

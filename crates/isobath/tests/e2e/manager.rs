@@ -195,6 +195,56 @@ fetch http://127.0.0.1:9489/metrics > metrics
 }
 
 #[test]
+fn an_estimator_s_trains_carry_a_transfer() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let blob: Vec<u8> = (0..400_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    fs::write(place.path().join("blob"), &blob).unwrap();
+    // The transfer goes where the probes go.
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+linked m5.sock
+until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.far && touch fetched; sleep 0.1; done
+"#;
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
+until [ -e fetched ]; do sleep 0.05; done
+"$isobath" estimate available 10.99.0.2 --by m3.sock --estimator pathload-fast -q --json > estimate || true
+touch done
+"$isobath" estimate rtt 10.99.0.2 --by m3.sock 2> refused || true
+"$isobath" estimate jitter 10.99.0.9 --by m3.sock -q -o nobody 2>&1 > nobody.card || true
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let place = place.path();
+    let said = read_json(place, "estimate");
+    let summary = &said["summary"];
+    assert!(number(summary, "/trains") > 5.0, "{summary:#}");
+    assert!(number(summary, "/rider_bytes") > 10_000.0, "{summary:#}");
+    // A told probe is one that arrived: most do.
+    let (probes, lost) = (number(summary, "/probes"), number(summary, "/probes_lost"));
+    assert!(lost < probes / 2.0, "{summary:#}");
+    assert!(
+        number(summary, "/high") < 30.0,
+        "a link of 10 Mbit/s: {summary:#}"
+    );
+    assert!(
+        fs::read(place.join("blob.far")).unwrap() == blob,
+        "it differs"
+    );
+    let refused = fs::read_to_string(place.join("refused")).unwrap();
+    assert!(refused.contains("without --by"), "{refused}");
+    let nobody = fs::read_to_string(place.join("nobody/run.json")).unwrap();
+    assert!(nobody.contains("no such peer"), "{nobody}");
+}
+
+#[test]
 fn a_manager_that_is_killed_leaves_nothing_and_is_linked_again_when_it_is_back() {
     let Some(_machine) = Machine::shared() else {
         return;

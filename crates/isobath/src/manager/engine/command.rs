@@ -3,7 +3,7 @@
 use super::clients::Outbox;
 use super::link::Joined;
 use crate::manager::snapshot::Snapshot;
-use mgrp::transaction::Transaction;
+use mgrp::transaction::{Arrival, Transaction};
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Listen { client: u64, channel: u8 },
     /// Why there is no session with a peer.
     Note { peer: usize, reason: String },
+    /// A peer tells of probes that went to it from here.
+    Told { peer: usize, arrivals: Vec<Arrival> },
 }
 
 /// Commands for the engine; clones are the same.

@@ -2,12 +2,14 @@
 
 use crate::manager::counters::Carriage;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
+use mgrp::transaction::Arrival;
 use session::wire::{Flags, Kind, MAGIC, Probe};
 use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use sys::clock;
 use sys::udp::{BATCH, Datagram, Outgoing, UdpSocket};
@@ -26,6 +28,8 @@ pub(crate) struct Joined {
     pub(crate) config: peer::Config,
     /// When something that must be the peer's came last, in nanoseconds: the control connection's thread looks at it.
     pub(crate) heard: Arc<AtomicU64>,
+    /// Where its probes go that it wants to be told of.
+    pub(crate) arrivals: SyncSender<Arrival>,
 }
 
 /// Which keys are whose: of packets, and of words of life.

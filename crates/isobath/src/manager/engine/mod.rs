@@ -18,6 +18,7 @@ pub(crate) use link::{Joined, Keys};
 
 use super::config::Config;
 use super::counters::{INSIDE, Inside, counts};
+use super::link::told::TOLD;
 use super::network::{Routes, ends};
 use super::snapshot::Snapshot;
 use clients::Clients;
@@ -240,8 +241,13 @@ impl Engine {
                 continue;
             };
             if let Some(arrival) = received.arrival {
-                let clients = &self.clients;
-                clients.arrived(peer.source, &arrival, &mut self.counters);
+                let counters = &mut self.counters;
+                if arrival.channel >= TOLD {
+                    let told = link.joined.arrivals.try_send(arrival);
+                    counters.missed_arrivals += u64::from(told.is_err());
+                } else {
+                    self.clients.arrived(peer.source, &arrival, counters);
+                }
             }
             let Some(packet) = received.packet else {
                 continue;

@@ -5,8 +5,9 @@ use super::clients::Clients;
 use super::command::Command;
 use super::link::{Joined, Link};
 use crate::manager::counters::{Inside, Sums};
+use crate::manager::link::told::TOLD;
 use mgrp::message::Message;
-use mgrp::transaction::{Refusal, Transaction};
+use mgrp::transaction::{Arrival, Refusal, Transaction};
 use std::net::IpAddr;
 use std::time::Duration;
 use sys::clock;
@@ -56,6 +57,19 @@ impl Engine {
                     peer.note = Some(reason);
                 }
             }
+            Command::Told { peer, arrivals } => self.told(peer, &arrivals),
+        }
+    }
+
+    /// Tells tools here what their probes did there.
+    fn told(&mut self, index: usize, arrivals: &[Arrival]) {
+        let Some(peer) = self.peers.get(index) else {
+            return;
+        };
+        let told = arrivals.iter().filter(|arrival| arrival.channel >= TOLD);
+        for arrival in told {
+            self.clients
+                .arrived(peer.source, arrival, &mut self.counters);
         }
     }
 

@@ -74,14 +74,14 @@ impl Door {
         self.replace(side.index, session);
         let socket = self.socket.beside(from.address, from.local);
         let joined = socket.and_then(|socket| side.join(socket, from.address, &agreed));
-        let heard = match joined {
-            Ok(heard) => heard,
+        let joint = match joined {
+            Ok(joint) => joint,
             Err(error) => return control.send(&Answer::Refused(error.to_string())),
         };
         let mtu = self.config.mtu;
         let said = control.send(&Answer::Ready { mtu });
         let reason = match &said {
-            Ok(()) => watch(control, &heard, &|| session.is_closed()),
+            Ok(()) => watch(control, &side, &joint, &|| session.is_closed()),
             Err(error) => error.to_string(),
         };
         side.leave(session.id);

@@ -116,8 +116,8 @@ impl Dialled {
             mtu,
         };
         match side.join(socket, client.peer, &agreed) {
-            Ok(heard) => {
-                let reason = watch(&mut client.control, &heard, is_over);
+            Ok(joint) => {
+                let reason = watch(&mut client.control, side, &joint, is_over);
                 side.leave(agreed.session);
                 reason
             }
