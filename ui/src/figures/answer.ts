@@ -93,14 +93,14 @@ function ends(rows: Row[]): [number, number] {
   return [Math.min(...all), Math.max(...all)];
 }
 
-/** Figures over more than a decade are drawn by powers, those that are close together not from zero on. */
+/** Answers that are far apart are drawn by powers, those that are close together not from zero on. */
 function isLog(rows: Row[]): boolean {
-  const [low, high] = ends(rows);
-  return low > 0 && high / low > 20;
+  const told = rows.flatMap(({ answer: { value, truth } }) => [value, truth?.value ?? null]).filter((v): v is number => v !== null);
+  return ends(rows)[0] > 0 && Math.max(...told) > 20 * Math.min(...told);
 }
 function narrowed(rows: Row[]): boolean {
   const [low, high] = ends(rows);
-  return low > 0 && (high - low) / high < 0.3;
+  return low > 0 && high > low && (high - low) / high < 0.3;
 }
 
 function scaleOf(rows: Row[]): object {

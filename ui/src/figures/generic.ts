@@ -38,7 +38,7 @@ export function powers(values: number[]): object {
 function axis(axis: Axis, values: number[], theme: Theme, horizontal: boolean): object {
   const label = { ...(axisStyle(theme) as any).axisLabel };
   const more = horizontal ? { name: named(axis), nameLocation: "middle", nameGap: 28, axisPointer: { show: true, type: "line", snap: false, lineStyle: { color: theme.faint, type: "dashed" }, label: { show: false } } } : {};
-  if (axis.categories.length) return { ...axisStyle(theme), ...more, type: "category", data: axis.categories, splitLine: { show: false }, axisLabel: { ...label, color: theme.ink, interval: 0, hideOverlap: false, overflow: "break", width: 92 } };
+  if (axis.categories.length) return { ...axisStyle(theme), ...more, type: "category", data: axis.categories, splitLine: { show: false }, axisLabel: { ...label, color: theme.ink, interval: 0, hideOverlap: false, overflow: "break", width: 92, lineHeight: 13 } };
   const short = (value: number) => (Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(0).replace("e+", "e") : String(Number(value.toPrecision(4))));
   const ends = { ...(axis.min === null ? {} : { min: axis.min }), ...(axis.max === null ? {} : { max: axis.max }) };
   return { ...axisStyle(theme), ...more, ...(axis.log ? powers(values.filter((v) => v > 0)) : { type: "value" }), scale: true, ...ends, splitNumber: 5, axisLabel: { ...label, formatter: short }, ...(horizontal ? { splitLine: { show: axis.log, lineStyle: { color: theme.grid } } } : {}) };

@@ -5,6 +5,7 @@ import { digits, mbps, ms, pct } from "../format";
 import { generic } from "./generic";
 import { scale } from "./load";
 import { overlay } from "./overlay";
+import { shorten } from "./path";
 import { plural } from "./verdicts";
 
 const axis = (label: string, unit: string, more: Partial<Axis> = {}): Axis => ({ label, unit, log: false, categories: [], min: null, max: null, ...more });
@@ -22,7 +23,7 @@ export function distribution(run: RunView): Spec | null {
   const axis = delays.is_round_trip ? { from: below(min), ends: [below(p99 + 1.2 * interval)] } : { ends: [scale(p99 * 1.15).max] };
   return overlay({
     id: "spread", what: "probes", quantity: what, unit: "ms", ...axis, members: [{ name: what, colour: (theme) => theme.blue, of: delays.ms }],
-    title: delays.is_round_trip ? `95 % of the round trips take at most ${ms(delays.ms.p95)}, the longest ${ms(delays.ms.max)}` : `95 % of the probes wait at most ${ms(delays.ms.p95)} longer than the luckiest, the last one ${ms(delays.ms.max)}`,
+    title: delays.is_round_trip ? `95 % of the round trips take at most ${ms(delays.ms.p95)}, the longest ${ms(delays.ms.max)}` : `95 % of the probes wait at most ${ms(delays.ms.p95)} longer than the luckiest, the unluckiest ${ms(delays.ms.max)}`,
     about: "All probes that arrived: above up to the 99th percentile, below the tail with both axes logarithmic.",
     howTo: ["A steep curve is an even path.", "A foot that runs far to the right is a queue that fills at times; applications that are in a hurry feel it more than the median."],
   });
@@ -69,7 +70,7 @@ export function traced(run: RunView): Spec | null {
     id: "hops", title: rise === null ? "No hop where round trips grow for good was found" : `From hop ${found!.hop} on round trips are longer under load, there by ${ms(rise)}`,
     caption: "Median round trip to each router on the way, before the load and under it.",
     how_to: ["From left to right the way leads away from here.", "Where the line under load leaves the other and stays above it, there is the queue; all hops behind it inherit its delay.", "A single hop that is high while the next is low again only answers slowly: routers do that."],
-    x: axis("hop", "", { categories: all.map(({ hop, address }) => `${hop}: ${address ?? "silent"}`) }), y: axis("round trip", "ms", { min: 0 }),
+    x: axis("hop", "", { categories: all.map(({ hop, address }) => `${hop}: ${shorten(address ?? "silent")}`) }), y: axis("round trip", "ms", { min: 0 }),
     series: [series("round trip", "line", of("loaded_ms"), "under load"), series("round trip", "line", of("idle_ms"), "before the load")],
   });
 }

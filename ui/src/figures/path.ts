@@ -60,7 +60,7 @@ function drawHops(run: RunView, theme: Theme, width: number): { option: Option; 
   return { option: option as unknown as Option, height: heightOf(places, 58) };
 }
 
-const shorten = (address: string) => (address.length > 15 ? `${address.slice(0, 7)}…${address.slice(-6)}` : address);
+export const shorten = (address: string) => (address.length > 15 ? `${address.slice(0, 7)}…${address.slice(-6)}` : address);
 
 function drawStrip(run: RunView, theme: Theme, width: number): { option: Option; height: number } {
   const places = stack(width, run.hops.map((trace) => Math.max(40, trace.hops.length * 20)), 50, 110, 56);

@@ -1,7 +1,6 @@
 //! The answer of a run in one sentence.
 
 use super::answer::Answer;
-use crate::number::short;
 use record::{Run, Status};
 
 /// The sentence for a run; `None` when it is of another test, or came to no end.
@@ -61,14 +60,16 @@ fn found(what: &str, estimator: &str, value: f64) -> String {
     }
 }
 
-/// Three digits, as everywhere in a page.
+/// Three digits, and two of what is small, as everywhere in a page.
 fn digits(value: f64) -> String {
-    match value.abs() {
-        v if v >= 99.95 => format!("{value:.0}"),
-        v if v.fract() == 0.0 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        v if v >= 0.0995 => format!("{value:.2}"),
-        _ => format!("{}", short((value * 1e6).round() / 1e6)),
+    let size = value.abs();
+    match size {
+        _ if size >= 99.95 || value.fract() == 0.0 => format!("{value:.0}"),
+        _ if size >= 9.995 => format!("{value:.1}"),
+        _ if size >= 0.0995 => format!("{value:.2}"),
+        _ if size >= 0.009_95 => format!("{value:.3}"),
+        _ if size >= 0.000_995 => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
     }
 }
 

@@ -215,6 +215,16 @@ fn the_answer_is_a_sentence() {
     );
     assert_eq!(
         told(
+            "jitter",
+            "isochronous",
+            json!(0.034_354),
+            true,
+            "on average"
+        ),
+        "The delays of neighbouring packets differ by 0.034 ms from here to the far end: on average."
+    );
+    assert_eq!(
+        told(
             "available",
             "yaz",
             json!(4.9),
