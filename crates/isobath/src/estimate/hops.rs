@@ -17,7 +17,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use sys::clock;
 use sys::udp::UdpSocket;
 use units::{Instant, Rate};
 
@@ -31,8 +30,8 @@ const FULL: u32 = 1_500;
 const FASTER: f64 = 1.2;
 /// How long a train lasts that fills the path.
 const FILLING: Duration = Duration::from_millis(400);
-/// Queues grow within this time.
-const SETTLING: Duration = Duration::from_millis(500);
+/// Queues have grown so long after a train began, and stay so until it ends.
+const GROWN: Duration = Duration::from_millis(150);
 
 /// What a trace needs to know of the far end.
 pub(super) struct Target {
@@ -90,14 +89,12 @@ where
             tracer.run(Instant::FAR_FUTURE, &abort, keep)
         });
         road.rest(half)?;
-        let load = clock::now();
-        fill(plan, road, half)?;
-        Ok::<_, R::Error>(load)
+        fill(plan, road, half)
     })?;
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<Row> = answers
         .iter()
-        .filter_map(|answer| row(answer, load))
+        .filter_map(|answer| row(answer, &load))
         .collect();
     Ok(bottleneck::of_trace(Trace::of(&rows).as_ref()))
 }
@@ -106,15 +103,16 @@ fn locked(answers: &Mutex<Vec<Answer>>) -> std::sync::MutexGuard<'_, Vec<Answer>
     answers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A row before the load, or under it once queues have grown.
-fn row(answer: &Answer, load: Instant) -> Option<Row> {
-    let phase = if answer.sent < load {
+/// A row before the first of the trains that began at these times, or while one of them has made queues grow.
+fn row(answer: &Answer, load: &[Instant]) -> Option<Row> {
+    let grown = |began: &Instant| (*began + GROWN..*began + FILLING).contains(&answer.sent);
+    let phase = if load.first().is_none_or(|first| answer.sent < *first) {
         Phase::Idle
     } else {
         Phase::Loaded
     };
-    let settled = phase == Phase::Idle || answer.sent >= load + SETTLING;
-    settled.then(|| Row {
+    let counts = phase == Phase::Idle || load.iter().any(grown);
+    counts.then(|| Row {
         ttl: answer.ttl,
         address: answer.from,
         phase,
@@ -125,8 +123,9 @@ fn row(answer: &Answer, load: Instant) -> Option<Row> {
     })
 }
 
-/// Sends more than the path carries, for so long.
-fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<(), R::Error> {
+/// Sends more than the path carries, again and again for so long; when each train began.
+fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<Vec<Instant>, R::Error> {
+    let mut began = vec![road.now()];
     let first = road.carry(&Train::periodic(FIRST, FULL, Duration::ZERO), road.now())?;
     let octets = first.arrivals.len().saturating_sub(1) as u64 * u64::from(FULL);
     let rate = Rate::from_transfer(octets, first.span()).unwrap_or(plan.most);
@@ -139,7 +138,8 @@ fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<(), R::Er
     let train = Train::periodic(packets.clamp(2, super::messages::MOST_PROBES), FULL, gap);
     let end = road.now() + time;
     while road.now() < end {
+        began.push(road.now());
         road.carry(&train, road.now())?;
     }
-    Ok(())
+    Ok(began)
 }
