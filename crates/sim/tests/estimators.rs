@@ -1,10 +1,15 @@
 //! The estimators on paths whose truth is known: links of 5 to 500 Mbit/s that others use to 0 to 90 %, packet by packet.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, helpers of tests included"
+)]
+
 use isobath_sim::Probing;
 use path::Spec;
 use probe::pathload::{Outcome, Pathload, Pause};
 use probe::pathrate::Pathrate;
-use probe::train::{Estimator, Step, Train};
+use probe::train::{Arrival, Estimator, Step, Train};
 use std::time::Duration;
 
 #[derive(serde::Deserialize)]
@@ -23,8 +28,8 @@ enum Pace {
 const RECORDING: &str = include_str!("../../../labs/traces/web-page.packets");
 
 fn probing(mbps: f64, load: f64, pace: Pace, seed: u64) -> Probing {
-    let rate = format!("{}bit", (mbps * 1e6) as u64);
-    let others = format!("{}bit", (mbps * load * 1e6) as u64);
+    let bits = |mbps: f64| format!("{:.0}bit", mbps * 1e6);
+    let (rate, others) = (bits(mbps), bits(mbps * load));
     let pace = match pace {
         Pace::Even => r#"pace = "even", recording = "web-page""#,
         Pace::Recorded => r#"pace = "recorded", recording = "web-page", copies = 100"#,
@@ -167,9 +172,6 @@ fn an_echo_comes_back_after_both_ways() {
     let train = Train::periodic(3, 1_250, Duration::from_millis(5)).echoed();
     let passage = path.carry(&train, path.now());
     // 1,250 octets at 10 Mbit/s last a millisecond; each way takes 10.
-    let trips = passage
-        .arrivals
-        .iter()
-        .map(|arrival| arrival.round_trip_ns());
+    let trips = passage.arrivals.iter().map(Arrival::round_trip_ns);
     assert_eq!(trips.collect::<Vec<_>>(), [Some(21_000_000); 3]);
 }

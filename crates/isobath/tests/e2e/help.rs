@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 38] = [
+    let verbs: [&[&str]; 40] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -30,8 +30,10 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["manager"],
         &["manager", "up"],
         &["manager", "status"],
+        &["estimate"],
         &["sim"],
         &["sim", "btc"],
+        &["sim", "estimate"],
         &["batch"],
         &["trace"],
         &["trace", "extract"],
