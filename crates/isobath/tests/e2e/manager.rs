@@ -216,7 +216,7 @@ until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.far && touch fetch
 linked m3.sock
 python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
 until [ -e fetched ]; do sleep 0.05; done
-"$isobath" estimate available 10.99.0.2 --by m3.sock --estimator pathload-fast -q --json > estimate || true
+"$isobath" estimate available 10.99.0.2 --by m3.sock --estimator yaz -d 8s -q --json > estimate || true
 touch done
 "$isobath" estimate rtt 10.99.0.2 --by m3.sock 2> refused || true
 "$isobath" estimate jitter 10.99.0.9 --by m3.sock -q -o nobody 2>&1 > nobody.card || true
@@ -225,15 +225,13 @@ touch done
     let place = place.path();
     let said = read_json(place, "estimate");
     let summary = &said["summary"];
-    assert!(number(summary, "/trains") > 5.0, "{summary:#}");
+    assert!(number(summary, "/trains") > 2.0, "{summary:#}");
     assert!(number(summary, "/rider_bytes") > 10_000.0, "{summary:#}");
     // A told probe is one that arrived: most do.
     let (probes, lost) = (number(summary, "/probes"), number(summary, "/probes_lost"));
     assert!(lost < probes / 2.0, "{summary:#}");
-    assert!(
-        number(summary, "/high") < 30.0,
-        "a link of 10 Mbit/s: {summary:#}"
-    );
+    let competing = values(&summary["details"]["competing_mbps"]);
+    assert!(competing.count() == 2, "{summary:#}");
     assert!(
         fs::read(place.join("blob.far")).unwrap() == blob,
         "it differs"
