@@ -209,7 +209,7 @@ fn an_estimator_s_trains_carry_a_transfer() {
     let far = r#"
 "$isobath" manager up --config m5.toml > m5.log 2>&1 &
 linked m5.sock
-until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.far && touch fetched; sleep 0.1; done
+until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.tmp && mv blob.tmp blob.far && touch fetched; sleep 0.1; done
 "#;
     let near = r#"
 "$isobath" manager up --config m3.toml > m3.log 2>&1 &
