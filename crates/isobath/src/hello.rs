@@ -1,10 +1,21 @@
 //! Asking a far end by UDP: it answers, and learns where a stream's datagrams come from.
 
-use session::Dialer;
+use crate::rrul::stream::any;
 use session::wire::{Flags, Kind, Probe};
-use sys::clock;
+use session::{Client, Dialer};
 use sys::udp::{Outgoing, UdpSocket};
+use sys::{Error, clock};
 use units::{Instant, TrafficClass};
+
+/// A socket of its own, connected to the far end.
+///
+/// # Errors
+/// When the system gives none, or no route leads there.
+pub(crate) fn connected(client: &Client) -> Result<UdpSocket, Error> {
+    let mut socket = UdpSocket::bind(any(client.peer))?;
+    socket.connect(client.peer)?;
+    Ok(socket)
+}
 
 /// Sends a request for `stream` of `length` octets (at least a header's) over `socket`, which is connected. One that cannot be
 /// sent is one that did not arrive: there will be another.

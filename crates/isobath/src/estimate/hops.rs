@@ -111,7 +111,8 @@ fn row(answer: &Answer, load: &[Instant]) -> Option<Row> {
     } else {
         Phase::Loaded
     };
-    let counts = phase == Phase::Idle || load.iter().any(grown);
+    // The first train only tells how fast the others are to be.
+    let counts = phase == Phase::Idle || load.iter().skip(1).any(grown);
     counts.then(|| Row {
         ttl: answer.ttl,
         address: answer.from,

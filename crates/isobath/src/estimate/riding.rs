@@ -13,7 +13,7 @@ use super::run::Outcome;
 use super::traffic::Traffic;
 use super::{Live, methods};
 use crate::btc::thinned::Thinned;
-use crate::dialogue::{Broken, Context, DISPLAY};
+use crate::dialogue::{Broken, Context, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
 use crate::manager::link::told::TOLD;
 use crate::rrul::sampler::Sampler;
@@ -56,6 +56,7 @@ struct Riding<'a> {
     /// The origin by the wall clock, in nanoseconds: managers stamp by it.
     origin_wall: u64,
     shown: Instant,
+    flushed: Instant,
     gap_error_ns: Thinned,
     traffic: Traffic,
     record: &'a mut RecordWriter,
@@ -92,6 +93,7 @@ pub(crate) fn run(
             origin,
             origin_wall: clock::stamp().wall_at(origin),
             shown: origin,
+            flushed: origin,
             gap_error_ns: Thinned::default(),
             traffic: Traffic::default(),
             record,
@@ -279,10 +281,12 @@ impl Riding<'_> {
         traffic.riders.packets += passage.riders.packets;
         traffic.riders.octets += passage.riders.octets;
         traffic.riders.competing_octets += passage.riders.competing_octets;
-        self.record.append(&traffic.train_rows)?;
-        self.record.append(&traffic.probe_rows)?;
-        traffic.train_rows.clear();
-        traffic.probe_rows.clear();
+        traffic.hand_over(self.record)?;
+        // A run that is killed keeps what it had a second ago.
+        if clock::now().since(self.flushed) >= FLUSH {
+            self.flushed = clock::now();
+            self.record.flush()?;
+        }
         Ok(())
     }
 

@@ -10,7 +10,6 @@ use crate::btc::plan::Direction;
 use crate::dialogue::{self, ANSWER, Broken};
 use crate::hello;
 use crate::link::{Link, Quality, Terms, expand};
-use crate::rrul::stream::any;
 use probe::train::{Arrival, Back, Passage, Riders, Train};
 use session::wire::{Kind, Probe};
 use session::{Client, ClockOffset};
@@ -58,7 +57,7 @@ impl<'a> Road<'a> {
         let keys = client.dialer.keys();
         let keys = (keys.to_server, keys.to_client);
         let terms = terms(client.dialer.session(), keys, plan, v6);
-        let socket = connected(client)?;
+        let socket = hello::connected(client)?;
         greet(client, &socket, terms.stream)?;
         let echo = Terms {
             stream: ECHO,
@@ -68,7 +67,7 @@ impl<'a> Road<'a> {
         Ok(Self {
             direction: plan.direction,
             interrupt,
-            echoes: Link::new(connected(client)?, echo)?,
+            echoes: Link::new(hello::connected(client)?, echo)?,
             link: Link::new(socket, terms)?,
             client,
             sender: Sender::new(v6)?,
@@ -238,12 +237,6 @@ fn patience(back: &BTreeMap<u64, Arrival>) -> Duration {
 
 fn since(origin: Instant, at: Instant) -> u64 {
     u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn connected(client: &Client) -> Result<UdpSocket, Error> {
-    let mut socket = UdpSocket::bind(any(client.peer))?;
-    socket.connect(client.peer)?;
-    Ok(socket)
 }
 
 /// Shows the far end where this end's datagrams come from, until it is ready.

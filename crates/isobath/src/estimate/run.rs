@@ -224,11 +224,7 @@ impl Run<'_> {
 
     fn flush(&mut self) -> Result<(), record::Error> {
         self.flushed = clock::now();
-        let traffic = &mut self.road.traffic;
-        self.record.append(&traffic.train_rows)?;
-        self.record.append(&traffic.probe_rows)?;
-        traffic.train_rows.clear();
-        traffic.probe_rows.clear();
+        self.road.traffic.hand_over(self.record)?;
         if let (Some(network), Some(lab)) = (self.context.lab, &mut self.lab) {
             let mut rows = LabRows::default();
             lab.take(network, &mut rows);

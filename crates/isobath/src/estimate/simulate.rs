@@ -76,10 +76,7 @@ impl Carry for Simulated<'_> {
         };
         let now = self.path.now().as_nanos();
         self.traffic.enter(train, &passage, sent, now, place);
-        self.record.append(&self.traffic.train_rows)?;
-        self.record.append(&self.traffic.probe_rows)?;
-        self.traffic.train_rows.clear();
-        self.traffic.probe_rows.clear();
+        self.traffic.hand_over(self.record)?;
         Ok(passage)
     }
 

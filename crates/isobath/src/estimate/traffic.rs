@@ -5,6 +5,7 @@ use super::messages::Sent;
 use super::plan::Plan;
 use super::tables::{ProbeRow, TrainRow};
 use probe::train::{Arrival, Passage, Riders, Train};
+use record::RecordWriter;
 
 /// The record has rows of so many probes at most.
 const MOST_ROWS: usize = 500_000;
@@ -19,8 +20,8 @@ pub(crate) struct Traffic {
     /// Packets of applications that travelled inside probes.
     pub(crate) riders: Riders,
     /// Rows that are not in the record yet.
-    pub(crate) train_rows: Vec<TrainRow>,
-    pub(crate) probe_rows: Vec<ProbeRow>,
+    train_rows: Vec<TrainRow>,
+    probe_rows: Vec<ProbeRow>,
     rows: usize,
     pub(crate) rows_left_out: u64,
 }
@@ -35,6 +36,18 @@ impl Traffic {
             octets: self.octets,
             doing: plan.method.name().to_owned(),
         }
+    }
+
+    /// Gives the rows to the record, which writes them when it is flushed.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub(crate) fn hand_over(&mut self, record: &mut RecordWriter) -> Result<(), record::Error> {
+        record.append(&self.train_rows)?;
+        record.append(&self.probe_rows)?;
+        self.train_rows.clear();
+        self.probe_rows.clear();
+        Ok(())
     }
 
     /// A train, what came of it, and how it left. `place` puts the sender's nanoseconds (true) or the receiver's on the run's time; at

@@ -21,7 +21,6 @@ use crate::link::{Link, Terms};
 use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
-use crate::rrul::stream::any;
 use crate::serve::StopOnDrop;
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
@@ -169,7 +168,7 @@ impl Run<'_> {
         let streams = self.context.plan.streams;
         let first = index * usize::from(streams) + 1;
         let stream = u16::try_from(first).unwrap_or(u16::MAX);
-        let sockets = (0..streams).map(|_| self.socket());
+        let sockets = (0..streams).map(|_| hello::connected(self.client));
         let sockets = sockets.collect::<Result<Vec<_>, _>>()?;
         let path_rtt = match (self.path_rtt, sockets.first()) {
             (None, Some(socket)) => self.idle_round_trip(socket)?,
@@ -200,12 +199,6 @@ impl Run<'_> {
         }
         self.flush()?;
         Ok(())
-    }
-
-    fn socket(&self) -> Result<UdpSocket, sys::Error> {
-        let mut socket = UdpSocket::bind(any(self.client.peer))?;
-        socket.connect(self.client.peer)?;
-        Ok(socket)
     }
 
     /// A test whose packets are datagrams: when it began, and the books of its streams.

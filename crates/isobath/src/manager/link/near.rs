@@ -5,7 +5,6 @@ use crate::dialogue::{Broken, until_answered};
 use crate::hello;
 use crate::manager::config::Config;
 use crate::manager::engine::{Handle, Keys};
-use crate::rrul::stream::any;
 use session::wire::Probe;
 use session::{AccessKey, Client, OverlayKeys, connect};
 use std::sync::Arc;
@@ -83,7 +82,7 @@ impl Side<'_> {
         };
         let opening = Opening::Manager(setup);
         client.control.send(&opening).map_err(said)?;
-        let socket = connected(&client).map_err(|error| error.to_string())?;
+        let socket = hello::connected(&client).map_err(|error| error.to_string())?;
         let dialer = Arc::clone(&client.dialer);
         let hello = || hello::ask(&socket, &dialer, STREAM, Probe::LEN);
         match until_answered(&mut client, hello) {
@@ -124,10 +123,4 @@ impl Dialled {
             Err(error) => error.to_string(),
         }
     }
-}
-
-fn connected(client: &Client) -> Result<UdpSocket, sys::Error> {
-    let mut socket = UdpSocket::bind(any(client.peer))?;
-    socket.connect(client.peer)?;
-    Ok(socket)
 }
