@@ -195,14 +195,8 @@ fn the_bottleneck_is_the_link_whose_queue_grows() {
         return;
     };
     let place = folder(&[]);
-    // cable-hops: the second link is the slow one.
-    let run = estimated(
-        place.path(),
-        &["bottleneck", "-d", "6s"],
-        "cable-hops",
-        |summary| summary["conclusive"] == true,
-    );
-    assert_eq!(run["summary"]["value"], 2.0, "{}", run["summary"]);
+    // cable-hops: the second link is the slow one. Routers answer rarely, so it takes its time.
+    let run = estimated(place.path(), &["bottleneck"], "cable-hops", near(2.0, 0.01));
     assert!(run["summary"]["details"]["hops"].as_array().unwrap().len() >= 3);
 }
 
