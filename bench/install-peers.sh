@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the benches compare with: irtt, iperf3, tcptrace, tshark and ns-3 from Debian or Ubuntu, rattan by cargo (built here, some
+# Installs what the benches compare with: irtt, iperf3, tcptrace, tshark, wireguard-go and ns-3 from Debian or Ubuntu, rattan by cargo (built here, some
 # minutes), Flent into a Python environment of its own. What cannot be installed is said, and the benches do without.
 #
 # netperf, which Flent needs for its load, is not in Debian's main section: it is used where it is already there.
@@ -12,6 +12,7 @@ lack() { echo "not installed: $*" >&2; missing=1; }
 packages=()
 for tool in irtt iperf3 tcptrace tshark; do command -v "$tool" >/dev/null || packages+=("$tool"); done
 [ -d /usr/include/ns3 ] || packages+=(g++ libns3-dev)
+command -v wireguard-go >/dev/null && command -v wg >/dev/null || packages+=(wireguard-go wireguard-tools)
 command -v python3 >/dev/null || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
     sudo=$([ "$(id -u)" = 0 ] || echo sudo)

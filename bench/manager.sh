@@ -1,9 +1,11 @@
 #!/bin/bash
 # What an overlay costs: TCP through two managers with riding off, and the delay that they add, beside the kernel alone over the
-# same pair of interfaces. As root. Targets: 2 Gbit/s for one flow on two processors, 100 us of added delay (median, one way).
+# same pair of interfaces, and beside another overlay of a program's own, wireguard-go, where it is installed (it encrypts, we do not). As root.
+# Targets: 2 Gbit/s for one flow on two processors, 100 us of added delay (median, one way).
 #
 #   bench/manager.sh [PROGRAM]        SECONDS_EACH=5 REPEATS=3
 set -eu
+umask 077
 program=$(realpath "${1:-$(dirname "$0")/../target/release/isobath}")
 seconds=${SECONDS_EACH:-5}
 repeats=${REPEATS:-3}
@@ -55,6 +57,25 @@ for host in 1 0; do
     keep_on $host "$program" manager up --config "$place/$host.toml" > "$place/$host.log" &
     hosts+=($!)
 done
+# Two ends of WireGuard in user space, each with its interface in its host's namespace.
+wireguard() {
+    local host=$1 key other
+    key=$(cat "$place/wg$host.key") other=$(wg pubkey < "$place/wg$((1 - host)).key")
+    keep_on "$host" env WG_PROCESS_FOREGROUND=1 LOG_LEVEL=error wireguard-go "wgbench$host" > "$place/wg$host.log" 2>&1 &
+    hosts+=($!)
+    until [ -S "/var/run/wireguard/wgbench$host.sock" ]; do sleep 0.1; done
+    on "$host" wg set "wgbench$host" listen-port 51820 private-key <(echo "$key") \
+        peer "$other" endpoint "10.98.0.$((2 - host)):51820" allowed-ips 10.97.0.0/24
+    on "$host" ip address add "10.97.0.$((host + 1))/24" dev "wgbench$host"
+    on "$host" ip link set "wgbench$host" mtu 1420 up
+}
+peers_overlay=
+if command -v wireguard-go >/dev/null && command -v wg >/dev/null; then
+    for host in 0 1; do wg genkey > "$place/wg$host.key"; done
+    for host in 0 1; do wireguard $host; done
+    peers_overlay=10.97.0.2
+fi
+
 until "$program" manager status --socket "$place/0.sock" --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.1; done
 
 cat > "$place/far.py" <<'END'
@@ -102,5 +123,6 @@ sleep 0.5
 for _ in $(seq "$repeats"); do
     echo "kernel alone: $(on 0 python3 "$place/near.py" 10.98.0.2 "$seconds")"
     echo "overlay:      $(on 0 python3 "$place/near.py" 10.99.0.2 "$seconds")"
+    [ -z "$peers_overlay" ] || echo "wireguard-go: $(on 0 python3 "$place/near.py" "$peers_overlay" "$seconds")"
 done
 "$program" manager stats --socket "$place/0.sock" | grep -E 'unsent|overflows|undelivered|dropped' || true

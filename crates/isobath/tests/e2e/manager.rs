@@ -195,29 +195,34 @@ fetch http://127.0.0.1:9489/metrics > metrics
 }
 
 #[test]
-fn an_estimator_s_trains_carry_a_transfer() {
+fn an_estimator_s_trains_carry_what_curl_and_iperf3_send() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
-    if !has("python3") {
+    if ["python3", "curl", "iperf3"].iter().any(|tool| !has(tool)) {
         return;
     }
     let place = place("m5:4890");
     let blob: Vec<u8> = (0..400_000_u32).map(|n| n.to_be_bytes()[3]).collect();
     fs::write(place.path().join("blob"), &blob).unwrap();
-    // The transfer goes where the probes go.
+    // The transfers go where the probes go.
     let far = r#"
 "$isobath" manager up --config m5.toml > m5.log 2>&1 &
 linked m5.sock
-until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.tmp && mv blob.tmp blob.far && touch fetched; sleep 0.1; done
+iperf3 --server --one-off > /dev/null &
+until [ -e done ]; do curl --silent --fail --output blob.tmp http://10.99.0.1:8000/blob && mv blob.tmp blob.far && touch fetched; sleep 0.1; done
 "#;
     let near = r#"
 "$isobath" manager up --config m3.toml > m3.log 2>&1 &
 linked m3.sock
 python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
 until [ -e fetched ]; do sleep 0.05; done
+until iperf3 --client 10.99.0.2 --bitrate 1M --time 8 --json > iperf3; do sleep 0.1; done &
+transfer=$!
 "$isobath" estimate available 10.99.0.2 --by m3.sock --estimator yaz -d 8s -q --json > estimate || true
 touch done
+wait $transfer
+"$isobath" manager stats --socket m3.sock --json > m3.stats
 "$isobath" estimate rtt 10.99.0.2 --by m3.sock 2> refused || true
 "$isobath" estimate jitter 10.99.0.9 --by m3.sock -q -o nobody 2>&1 > nobody.card || true
 "#;
@@ -232,10 +237,18 @@ touch done
     assert!(lost < probes / 2.0, "{summary:#}");
     let competing = values(&summary["details"]["competing_mbps"]);
     assert!(competing.count() == 2, "{summary:#}");
+    let stats = read_json(place, "m3.stats");
+    let rode = number(&stats, "/peers/m5/riding_octets");
+    assert!(rode >= number(summary, "/rider_bytes"), "{stats:#}");
     assert!(
         fs::read(place.join("blob.far")).unwrap() == blob,
         "it differs"
     );
+    let transfer = read_json(place, "iperf3");
+    let moved = |end: &str| number(&transfer, &format!("/end/sum_{end}/bytes"));
+    // What it wrote last is still on its way when it counts.
+    assert!(moved("received") > 0.8 * moved("sent"), "{transfer:#}");
+    assert!(moved("sent") > 800_000.0, "1 Mbit/s for 8 s, and room");
     let refused = fs::read_to_string(place.join("refused")).unwrap();
     assert!(refused.contains("without --by"), "{refused}");
     let nobody = fs::read_to_string(place.join("nobody/run.json")).unwrap();
