@@ -9,6 +9,7 @@
 //! folder is locked, and [`sweep`] removes the folders of this name that nobody has locked.
 
 mod home;
+mod marking;
 
 #[cfg(test)]
 mod tests;
@@ -96,10 +97,10 @@ impl Home {
         let made = Made {
             folder,
             home: self.folder.join(self.generation.threads()),
-            generation: self.generation,
+            tasks: self.generation.threads(),
             _lock: lock,
         };
-        made.limit(&self.folder, share)?;
+        made.limit(self, share)?;
         Ok(Group {
             threads: open_to_write(&made.folder.join(self.generation.threads()))?,
             made: Some(made),
@@ -159,19 +160,20 @@ struct Made {
     folder: PathBuf,
     /// The file that takes threads back.
     home: PathBuf,
-    generation: Generation,
+    /// The name of that file.
+    tasks: &'static str,
     /// Tells sweepers that the folder has an owner; the kernel lets go of it when the owner ends, however it ends.
     _lock: File,
 }
 
 impl Made {
-    fn limit(&self, home: &Path, share: f64) -> Result<(), Error> {
+    fn limit(&self, home: &Home, share: f64) -> Result<(), Error> {
         let (quota, period) = bandwidth(share);
         let set = |folder: &Path, file: &str, value: &str| {
             let path = folder.join(file);
             fs::write(&path, value).map_err(|e| refused("write", &path, e))
         };
-        match self.generation {
+        match home.generation {
             Generation::One => {
                 set(&self.folder, "cpu.cfs_period_us", &period.to_string())?;
                 set(&self.folder, "cpu.cfs_quota_us", &quota.to_string())
@@ -179,7 +181,7 @@ impl Made {
             Generation::Two => {
                 // In this order: a group with processes in it may give controllers to threaded groups only.
                 set(&self.folder, "cgroup.type", "threaded")?;
-                set(home, "cgroup.subtree_control", "+cpu")?;
+                set(&home.folder, "cgroup.subtree_control", "+cpu")?;
                 set(&self.folder, "cpu.max", &format!("{quota} {period}"))
             }
         }
@@ -189,7 +191,7 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for _ in 0..LOOKS {
-            let threads = fs::read_to_string(self.folder.join(self.generation.threads()));
+            let threads = fs::read_to_string(self.folder.join(self.tasks));
             for thread in threads.unwrap_or_default().lines() {
                 // One that has ended meanwhile needs no home.
                 let _ = fs::write(&self.home, thread);
@@ -205,12 +207,14 @@ impl Drop for Made {
     }
 }
 
-/// Removes the groups that dead processes left in the calling thread's group; returns how many.
+/// Removes the groups that dead processes left in the calling thread's groups; returns how many.
 pub fn sweep() -> usize {
-    let Ok(home) = Home::find() else {
-        return 0;
-    };
-    let entries = fs::read_dir(&home.folder).into_iter().flatten().flatten();
+    let homes = [Home::find(), Home::find_in(Generation::Two)];
+    let folders = homes
+        .iter()
+        .flatten()
+        .map(|home| fs::read_dir(&home.folder));
+    let entries = folders.flatten().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
     ours.filter(|entry| is_abandoned(&entry.path()) && fs::remove_dir(entry.path()).is_ok())
         .count()

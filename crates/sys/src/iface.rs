@@ -2,7 +2,7 @@
 
 use crate::Error;
 use netlink_bindings::traits::NetlinkRequest;
-use netlink_bindings::{rt_addr, rt_link, rt_route};
+use netlink_bindings::{rt_addr, rt_link, rt_route, rt_rule};
 use netlink_socket2::NetlinkSocket;
 use rustix::net::{AddressFamily, SocketType};
 use std::io;
@@ -69,7 +69,8 @@ pub fn add_network_address(name: &str, address: IpAddr, prefix: u8) -> Result<()
 }
 
 /// Routes all addresses that begin with the same `prefix` bits as `network` out of interface `name`, from this host's address
-/// `source`. A route of the same length to the same network, by whatever interface, is an error and stays.
+/// `source`, in the main table or that of this number. A route of the same length to the same network there, by whatever interface, is
+/// an error and stays.
 ///
 /// # Errors
 ///
@@ -79,6 +80,7 @@ pub fn add_network_route(
     network: IpAddr,
     prefix: u8,
     source: IpAddr,
+    table: Option<u32>,
 ) -> Result<(), Error> {
     let header = route_header(network, prefix);
     let mut request = rt_route::Request::new()
@@ -89,7 +91,8 @@ pub fn add_network_route(
         .encode()
         .push_dst(network)
         .push_oif(index(name)?)
-        .push_prefsrc(source);
+        .push_prefsrc(source)
+        .push_table(table.unwrap_or(MAIN.into()));
     acknowledged(&request).map_err(|e| {
         let advice = match e.kind() {
             io::ErrorKind::AlreadyExists => "another interface has this route",
@@ -126,6 +129,47 @@ pub fn add_route(
         metrics.push_initcwnd(window).push_initrwnd(window);
     }
     acknowledged(&request).map_err(|e| Error::io("add route through interface", name, e))
+}
+
+/// Lets packets of one version of IP that bear `mark` be routed by table `table` first. One such rule is enough: where it is there
+/// already, nothing changes. Unlike routes, rules outlive interfaces: see [`remove_mark_rule`].
+///
+/// # Errors
+///
+/// When this user may not.
+pub fn add_mark_rule(mark: u32, table: u32, is_v4: bool) -> Result<(), Error> {
+    let header = rule_header(is_v4);
+    let mut request = rt_rule::Request::new()
+        .set_create()
+        .set_excl()
+        .op_newrule_do(&header);
+    request.encode().push_fwmark(mark).push_table(table);
+    match acknowledged(&request) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        done => done.map_err(|e| Error::io("add a rule of routing for mark", mark.to_string(), e)),
+    }
+}
+
+/// Takes the rule away again.
+///
+/// # Errors
+///
+/// When there is none, or this user may not.
+pub fn remove_mark_rule(mark: u32, table: u32, is_v4: bool) -> Result<(), Error> {
+    let header = rule_header(is_v4);
+    let mut request = rt_rule::Request::new().op_delrule_do(&header);
+    request.encode().push_fwmark(mark).push_table(table);
+    acknowledged(&request)
+        .map_err(|e| Error::io("remove the rule of routing for mark", mark.to_string(), e))
+}
+
+fn rule_header(is_v4: bool) -> rt_rule::FibRuleHdr {
+    rt_rule::FibRuleHdr {
+        family: if is_v4 { 2 } else { 10 },
+        // `FR_ACT_TO_TBL`.
+        action: 1,
+        ..Default::default()
+    }
 }
 
 fn route_header(network: IpAddr, prefix: u8) -> rt_route::Rtmsg {

@@ -169,6 +169,7 @@ mod tests {
         let peer = PeerSnapshot {
             name: "m5".to_owned(),
             source: [10, 99, 0, 2].into(),
+            marked: Vec::new(),
             address: None,
             linked_s: None,
             note: None,

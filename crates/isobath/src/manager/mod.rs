@@ -9,6 +9,7 @@
 //! - [`config`]: the file, and what can be wrong with it.
 //! - [`engine`]: the one thread that moves packets.
 //! - [`link`]: how two managers agree, and dial again.
+//! - [`marked`]: what goes to peers for its mark.
 //! - [`socket`]: tools, and questions.
 //! - [`snapshot`], [`counters`], [`metrics`]: what there is to see.
 //!
@@ -22,6 +23,7 @@ pub(crate) mod config;
 mod counters;
 mod engine;
 pub(crate) mod link;
+pub(crate) mod marked;
 mod metrics;
 mod network;
 pub(crate) mod snapshot;
@@ -34,6 +36,7 @@ use config::Config;
 use engine::{Engine, Handle};
 use link::far::Door;
 use link::near;
+use marked::Rules;
 use network::Network;
 use session::{AccessKey, Admission, Identity, Limits, Server, ServerConfig};
 use socket::Socket;
@@ -62,6 +65,8 @@ pub(crate) struct Manager {
     metrics: Option<SocketAddr>,
     /// Held so that its file goes at the end.
     socket: Socket,
+    /// Held so that they go at the end.
+    rules: Rules,
 }
 
 /// What waits for peers that dial.
@@ -83,6 +88,7 @@ impl Manager {
         let listening = identity.map(|identity| Listening::bind(&config, identity));
         let listening = listening.transpose()?;
         let tun = interface(&config)?;
+        let rules = Rules::add(&config)?;
         let (engine, handle) = Engine::new(&config, tun)?;
         let metrics = config
             .metrics
@@ -96,6 +102,7 @@ impl Manager {
             listening,
             metrics,
             socket,
+            rules,
         })
     }
 
@@ -124,7 +131,7 @@ impl Manager {
             dial(&self.config, index, &self.handle, stop)?;
         }
         let moved = self.engine.run(stop);
-        drop(self.socket);
+        drop((self.socket, self.rules));
         Ok(moved?)
     }
 }
@@ -216,11 +223,10 @@ fn interface(config: &Config) -> Result<Tun, Error> {
     let networks = config.addresses.iter().map(|own| (own.first(), own.prefix));
     let behind_own: Vec<_> = networks.collect();
     for route in config.peers.iter().flat_map(|peer| &peer.routes) {
-        let same = |own: &&Network| own.address.is_ipv4() == route.address.is_ipv4();
-        let own = config.addresses.iter().find(same);
+        let own = config.own(route);
         // The kernel has made a route for what its own address says.
         if let Some(own) = own.filter(|_| !behind_own.contains(&(route.address, route.prefix))) {
-            iface::add_network_route(name, route.address, route.prefix, own.address)?;
+            iface::add_network_route(name, route.address, route.prefix, own.address, None)?;
         }
     }
     Ok(tun)

@@ -1,6 +1,7 @@
 //! How everything is at a moment: what `isobath manager status`, `stats` and `buckets` show, and what is given to Prometheus.
 
 use super::counters::Count;
+use super::network::Network;
 use mgrp::reassembly::{State, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,6 +23,7 @@ pub(crate) struct Snapshot {
 pub(crate) struct PeerSnapshot {
     pub(crate) name: String,
     pub(crate) source: IpAddr,
+    pub(crate) marked: Vec<Network>,
     pub(crate) address: Option<SocketAddr>,
     pub(crate) linked_s: Option<f64>,
     pub(crate) note: Option<String>,
@@ -72,6 +74,8 @@ pub(crate) struct PeerStatus {
     pub(crate) linked_s: Option<f64>,
     /// Why it is not linked.
     pub(crate) reason: Option<String>,
+    /// Networks that are behind it for packets that bear the mark.
+    pub(crate) marked: Vec<Network>,
 }
 
 /// The answer to `stats`: counters by name.
@@ -143,6 +147,7 @@ impl Snapshot {
             address: peer.address,
             linked_s: peer.linked_s,
             reason: peer.note.filter(|_| peer.address.is_none()),
+            marked: peer.marked,
         };
         StatusAnswer {
             name: self.name,

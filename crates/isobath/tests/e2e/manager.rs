@@ -310,6 +310,55 @@ cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.3
     assert!(told.contains("not linked: "), "{told}");
 }
 
+#[test]
+fn a_program_that_is_run_by_the_manager_takes_its_interface_and_others_do_not() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if ["python3", "curl"].iter().any(|tool| !has(tool)) {
+        return;
+    }
+    let place = place("m5:4890");
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+linked m5.sock
+python3 -m http.server 8000 2> visitors
+"#;
+    // The address at which the far end is reached outside is marked.
+    let near = r#"
+"$isobath" manager up --config m3.toml > /dev/null 2>&1 &
+manager=$!
+linked m3.sock
+"$isobath" manager run --socket m3.sock -- true 2> refused || echo $? >> refused
+kill $manager; wait $manager
+outside=$(getent ahostsv4 m5 | awk 'NR == 1 { print $1 }')
+echo "marked = [\"$outside/32\"]" >> m3.toml
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+manager=$!
+linked m3.sock
+until curl --silent --output /dev/null "http://$outside:8000/?by=kernel"; do sleep 0.1; done
+"$isobath" manager run --socket m3.sock -- curl --silent --output /dev/null "http://$outside:8000/?by=manager"
+"$isobath" manager run --socket m3.sock -- sh -c 'exit 7' || echo $? > status
+ip rule > rules.while
+kill $manager; wait $manager
+ip rule > rules.after
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert!(
+        read("refused").contains("no peer has marked networks") && read("refused").ends_with("2\n"),
+        "{}",
+        read("refused")
+    );
+    let visitors = read("visitors");
+    let by = |way: &str| visitors.lines().find(|line| line.contains(way)).unwrap();
+    assert!(by("by=manager").starts_with("10.99.0.1 "), "{visitors}");
+    assert!(!by("by=kernel").starts_with("10.99.0.1 "), "{visitors}");
+    assert_eq!(read("status").trim(), "7");
+    let rules = |name: &str| read(name).matches("fwmark").count();
+    assert_eq!([rules("rules.while"), rules("rules.after")], [1, 0]);
+}
+
 /// Takes a datagram of the manager from the wire, and sends it again, changed, cut, and something else, in its name.
 const FORGE: &str = r#"
 import socket, struct, time

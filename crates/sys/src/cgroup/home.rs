@@ -35,31 +35,38 @@ impl Home {
     ///
     /// When the kernel has no control groups with a cpu controller, or they are not mounted.
     pub fn find() -> Result<Self, Error> {
-        let read = |path| fs::read_to_string(path).map_err(|e| Error::io("read", path, e));
-        let groups = read("/proc/thread-self/cgroup")?;
-        let mounts = read("/proc/thread-self/mountinfo")?;
-        Self::parse(&groups, &mounts).ok_or_else(|| {
-            let missing = io::Error::from(io::ErrorKind::NotFound);
-            let object = "the control group of this thread";
-            Error::io("find", object, missing)
-                .advise("mount a cgroup hierarchy with the cpu controller")
-        })
+        let [groups, mounts] = books()?;
+        Self::parse(&groups, &mounts)
+            .ok_or_else(|| missing("mount a cgroup hierarchy with the cpu controller"))
+    }
+
+    /// The calling thread's group in the hierarchy of this generation.
+    ///
+    /// # Errors
+    ///
+    /// When it is not mounted.
+    pub(super) fn find_in(generation: Generation) -> Result<Self, Error> {
+        let [groups, mounts] = books()?;
+        Self::parse_in(generation, &groups, &mounts)
+            .ok_or_else(|| missing("mount a cgroup2 hierarchy: mount -t cgroup2 none FOLDER"))
     }
 
     /// From the text of `/proc/PID/cgroup` and `/proc/PID/mountinfo`.
     pub(super) fn parse(groups: &str, mounts: &str) -> Option<Self> {
-        let lines = || {
-            groups.lines().filter_map(|line| {
-                let (id, rest) = line.split_once(':')?;
-                let (controllers, path) = rest.split_once(':')?;
-                Some((id, controllers, path))
-            })
+        let generation = if lines(groups).any(|(_, controllers, _)| has_cpu(controllers)) {
+            Generation::One
+        } else {
+            Generation::Two
         };
-        let one = lines().find(|(_, controllers, _)| has_cpu(controllers));
-        let (generation, path) = match one {
-            Some((_, _, path)) => (Generation::One, path),
-            None => (Generation::Two, lines().find(|(id, ..)| *id == "0")?.2),
-        };
+        Self::parse_in(generation, groups, mounts)
+    }
+
+    /// The same, in the hierarchy of this generation.
+    fn parse_in(generation: Generation, groups: &str, mounts: &str) -> Option<Self> {
+        let (_, _, path) = lines(groups).find(|(id, controllers, _)| match generation {
+            Generation::One => has_cpu(controllers),
+            Generation::Two => *id == "0",
+        })?;
         let (root, mount) = mounts
             .lines()
             .find_map(|line| mount_point(line, generation))?;
@@ -71,6 +78,29 @@ impl Home {
             folder: Path::new(mount).join(below.trim_start_matches('/')),
         })
     }
+}
+
+/// What the kernel says of the calling thread's groups, and of what is mounted.
+fn books() -> Result<[String; 2], Error> {
+    let read = |path| fs::read_to_string(path).map_err(|e| Error::io("read", path, e));
+    Ok([
+        read("/proc/thread-self/cgroup")?,
+        read("/proc/thread-self/mountinfo")?,
+    ])
+}
+
+fn missing(advice: &'static str) -> Error {
+    let missing = io::Error::from(io::ErrorKind::NotFound);
+    Error::io("find", "the control group of this thread", missing).advise(advice)
+}
+
+/// Number, controllers and path of each hierarchy.
+fn lines(groups: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    groups.lines().filter_map(|line| {
+        let (id, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        Some((id, controllers, path))
+    })
 }
 
 fn has_cpu(controllers: &str) -> bool {

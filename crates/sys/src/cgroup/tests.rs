@@ -128,3 +128,29 @@ fn what_a_group_says_of_its_quota_is_read_in_both_generations() {
     assert_eq!(Throttling::parse("nr_periods 0\nnr_throttled 0\n"), None);
     assert_eq!(Throttling::parse("nr_periods x"), None);
 }
+
+#[test]
+fn sockets_of_a_marked_group_bear_its_mark() {
+    let name = format!("test-{}-mark", std::process::id());
+    let group = match Home::marked(&name, 4_321) {
+        Ok(group) => group,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.contains("root") && !line.contains('\n'), "{line}");
+            eprintln!("skipped: {line}");
+            return;
+        }
+    };
+    // A socket made in the group says its mark (SOL_SOCKET, SO_MARK).
+    let script = "import socket; print(socket.socket().getsockopt(1, 36))";
+    let mut command = Command::new("python3");
+    command.args(["-c", script]);
+    let outside = command.output().unwrap();
+    group.hold(&mut command);
+    let inside = command.output().unwrap();
+    assert_eq!(String::from_utf8(outside.stdout).unwrap().trim(), "0");
+    assert_eq!(String::from_utf8(inside.stdout).unwrap().trim(), "4321");
+    let home = Home::find_in(Generation::Two).unwrap();
+    drop(group);
+    assert!(!home.folder.join(format!("{PREFIX}{name}")).exists());
+}

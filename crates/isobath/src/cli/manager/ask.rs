@@ -14,21 +14,25 @@ use std::time::Duration;
 /// How long a manager may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Which manager.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(super) struct Place {
     /// The manager's control socket.
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     socket: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
     /// Print the answer as one JSON object.
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args, question: Question) -> anyhow::Result<u8> {
-    let answer = ask(args, question).with_context(|| {
-        let path = args.socket.display();
-        format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
-    })?;
+    let answer = args.place.ask(question)?;
     if args.json {
         print(&answer)?;
         return Ok(0);
@@ -42,13 +46,26 @@ pub(super) fn run(args: &Args, question: Question) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn ask(args: &Args, question: Question) -> std::io::Result<String> {
-    let mut stream = UnixStream::connect(&args.socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    writeln!(stream, "{}", question.word())?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+impl Place {
+    /// The manager's answer, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// One line, when there is none.
+    pub(super) fn ask(&self, question: Question) -> anyhow::Result<String> {
+        let answered = || -> std::io::Result<String> {
+            let mut stream = UnixStream::connect(&self.socket)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            writeln!(stream, "{}", question.word())?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        answered().with_context(|| {
+            let path = self.socket.display();
+            format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
+        })
+    }
 }
 
 fn status(answer: &StatusAnswer) -> String {

@@ -1,6 +1,7 @@
 //! `isobath manager`.
 
 mod ask;
+mod run;
 mod up;
 
 use crate::manager::snapshot::Question;
@@ -9,6 +10,8 @@ use crate::manager::snapshot::Question;
 pub(crate) enum Verb {
     /// Run a manager: an interface to other hosts whose packets ride on probes. Ends with Ctrl-C or SIGTERM.
     Up(up::Args),
+    /// Run a program whose packets to the peers' marked networks take the manager's interface (docs/manager.md).
+    Run(run::Args),
     /// Its peers: which are linked, since when, and why the others are not.
     Status(ask::Args),
     /// All that it counts.
@@ -20,6 +23,7 @@ pub(crate) enum Verb {
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Up(args) => up::run(args),
+        Verb::Run(args) => run::run(args),
         Verb::Status(args) => ask::run(args, Question::Status),
         Verb::Stats(args) => ask::run(args, Question::Stats),
         Verb::Buckets(args) => ask::run(args, Question::Buckets),

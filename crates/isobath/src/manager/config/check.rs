@@ -136,7 +136,7 @@ impl Config {
         if peer.routes.is_empty() {
             return Err("no routes - name at least its own overlay address".to_owned());
         }
-        for route in &peer.routes {
+        for route in peer.routes.iter().chain(&peer.marked) {
             self.check_route(route)?;
         }
         self.check_outside(peer)
@@ -150,8 +150,7 @@ impl Config {
                 route.prefix
             ));
         }
-        let is_same = |own: &&Network| own.address.is_ipv4() == first.is_ipv4();
-        if !self.addresses.iter().any(|own| is_same(&own)) {
+        if self.own(route).is_none() {
             return Err(format!(
                 "route {route} - this manager has no address of that version"
             ));
@@ -187,7 +186,8 @@ impl Config {
 
     fn check_routes(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
-        for route in self.peers.iter().flat_map(|peer| &peer.routes) {
+        let of = |peer: &PeerTable| [peer.routes.clone(), peer.marked.clone()].concat();
+        for route in self.peers.iter().flat_map(of) {
             if !seen.insert(route.to_string()) {
                 return Err(format!(
                     "route {route} is there twice - one peer is behind it"
@@ -260,6 +260,16 @@ mod tests {
             ("", "routes = [\"10.99.0.2/24\"]", "write 10.99.0.0/24"),
             ("", "routes = [\"10.99.0.1\"]", "own 10.99.0.1/24"),
             ("", "routes = [\"::/0\", \"::/0\"]", "there twice"),
+            (
+                "",
+                "routes = [\"::/0\"]\nmarked = [\"::/0\"]",
+                "there twice",
+            ),
+            (
+                "",
+                &format!("{fine}\nmarked = [\"10.0.0.1/8\"]"),
+                "10.0.0.0/8",
+            ),
             ("", "routes = [\"::/0\"]\nendpoint = \"h\"", "without key"),
             ("", &format!("{fine}\nkey = \"{KEY}\""), "without endpoint"),
             (
@@ -276,6 +286,18 @@ mod tests {
             let line = wrong(top, peer);
             assert!(line.contains(part) && !line.contains('\n'), "{line}");
         }
+    }
+
+    #[test]
+    fn a_peer_may_be_dialled_in_a_network_that_only_marked_packets_reach_through_it() {
+        let key = session::Identity::generate().unwrap().key();
+        let peer = format!(
+            "routes = [\"10.99.0.2\"]\nmarked = [\"198.51.100.7\"]\nendpoint = \"198.51.100.7\"\nkey = \"{key}\""
+        );
+        let config = Config::parse(&text("", &peer)).unwrap();
+        let outside = "198.51.100.7".parse().unwrap();
+        assert_eq!(config.routes().find(outside), Some(0));
+        assert!(config.inside(outside).is_none());
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub(crate) struct PeerTable {
     key: Option<String>,
     /// What is behind it in the overlay, its own addresses among them.
     pub(crate) routes: Vec<Network>,
+    /// What is behind it for packets that bear the mark.
+    #[serde(default)]
+    pub(crate) marked: Vec<Network>,
     /// In place of the delay for all.
     #[serde(default)]
     delay: Option<Span>,
@@ -162,11 +165,24 @@ impl Config {
 
     /// Who is behind which network.
     pub(crate) fn routes(&self) -> Routes {
-        let of = |(index, peer): (usize, &PeerTable)| {
-            let networks = peer.routes.clone().into_iter();
-            networks.map(move |network| (network, index))
-        };
-        Routes::new(self.peers.iter().enumerate().flat_map(of).collect())
+        let peers = self.peers.iter().enumerate();
+        let networks = peers.flat_map(|(index, peer)| {
+            let networks = peer.routes.iter().chain(&peer.marked);
+            networks.map(move |network| (*network, index))
+        });
+        Routes::new(networks.collect())
+    }
+
+    /// All networks to which the mark leads.
+    pub(crate) fn marked(&self) -> impl Iterator<Item = &Network> {
+        self.peers.iter().flat_map(|peer| &peer.marked)
+    }
+
+    /// This manager's own address of the same version as `network`.
+    pub(crate) fn own(&self, network: &Network) -> Option<&Network> {
+        let is_v4 = network.address.is_ipv4();
+        let mut own = self.addresses.iter();
+        own.find(|own| own.address.is_ipv4() == is_v4)
     }
 
     /// The MTU of the interface: what the longest packet outside has room for by either version of IP, so that it need not change when

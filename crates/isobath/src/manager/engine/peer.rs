@@ -3,6 +3,7 @@
 use super::link::Link;
 use crate::manager::config::{Config, PeerTable};
 use crate::manager::counters::{CARRIAGE, Carriage, Sums, counts};
+use crate::manager::network::Network;
 use crate::manager::snapshot::PeerSnapshot;
 use mgrp::envelope::Carrier;
 use std::net::IpAddr;
@@ -13,6 +14,7 @@ pub(super) struct Peer {
     pub(super) name: String,
     /// By what tools are told of it.
     pub(super) source: IpAddr,
+    marked: Vec<Network>,
     pub(super) link: Option<Link>,
     /// What sessions that are over have counted.
     pub(super) past: Sums,
@@ -26,6 +28,7 @@ impl Peer {
         Self {
             name: peer.name.clone(),
             source: config.of_session(peer, Carrier::UdpV4).source,
+            marked: peer.marked.clone(),
             link: None,
             past: Sums::new(),
             carriage: Carriage::default(),
@@ -53,6 +56,7 @@ impl Peer {
         PeerSnapshot {
             name: self.name.clone(),
             source: self.source,
+            marked: self.marked.clone(),
             address: link.map(|link| link.joined.address),
             linked_s: link.map(|link| now.since(link.since).as_secs_f64()),
             note: self.note.clone(),

@@ -1,0 +1,49 @@
+//! `isobath manager run`: one program's packets to marked networks by the manager's interface.
+
+use super::super::Usage;
+use super::ask;
+use crate::manager::marked::MARK;
+use crate::manager::snapshot::{Question, StatusAnswer};
+use anyhow::Context;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use sys::cgroup::{self, Home};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: that of COMMAND (128 and the signal's number if one ended it); 2 no peer has marked networks; 3 it could not be run."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    manager: ask::Place,
+    /// What to run, and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let answer = args.manager.ask(Question::Status)?;
+    let answer: StatusAnswer = serde_json::from_str(&answer)?;
+    if answer.peers.iter().all(|peer| peer.marked.is_empty()) {
+        return Err(Usage::of(anyhow::anyhow!(
+            "no peer has marked networks - add 'marked = [\"NETWORK\"]' to a [[peer]] in the manager's file, and start it again"
+        )));
+    }
+    let (program, rest) = args.command.split_first().context("no command")?;
+    cgroup::sweep();
+    let group = Home::marked(&format!("run-{}", std::process::id()), MARK)?;
+    let mut command = Command::new(program);
+    command.args(rest);
+    group.hold(&mut command);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("run {}", program.to_string_lossy()))?;
+    // Ctrl-C is the command's: this waits for what it makes of it.
+    let _interrupt = sys::process::interrupt_flag()?;
+    let status = child.wait()?;
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
