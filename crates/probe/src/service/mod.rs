@@ -92,6 +92,8 @@ pub struct Estimate<T> {
 /// An estimate that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known<T> {
+    /// Of which path.
+    pub path: Path,
     /// The estimate.
     pub estimate: Estimate<T>,
     /// The number of the offer that it is by.
@@ -261,6 +263,7 @@ impl<T: Clone> Service<T> {
         };
         self.costs.learn(path, number, offer, &estimate, now);
         let known = Known {
+            path,
             estimate,
             offer: number,
             ended: now,
@@ -353,6 +356,11 @@ impl<T: Clone> Service<T> {
     /// The offers, by their numbers.
     pub fn offers(&self) -> &[Offer] {
         &self.offers
+    }
+
+    /// Whether a query is not over.
+    pub fn is_open(&self, query: u64) -> bool {
+        self.queries.contains_key(&query)
     }
 
     /// Queries that are open.
