@@ -117,6 +117,11 @@ impl Manager {
         Some((listening.server.local_addr(), listening.key))
     }
 
+    /// Where the estimation service is.
+    pub(crate) fn doors(&self) -> Doors {
+        self.config.doors()
+    }
+
     /// Where counters can be fetched.
     pub(crate) const fn metrics(&self) -> Option<SocketAddr> {
         self.metrics

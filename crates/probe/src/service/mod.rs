@@ -323,7 +323,7 @@ impl<T: Clone> Service<T> {
             match self.queries.get_mut(&number) {
                 Some(query) if query.is_once() => self.refuse(number, Refusal::Timeout, now),
                 Some(query) => {
-                    query.wake();
+                    query.wake(now);
                     self.try_kept(number, now);
                 }
                 None => {}

@@ -88,6 +88,8 @@ pub(super) struct Query {
     pub(super) told: Option<Instant>,
     /// Offers that were tried for it and were not good enough.
     pub(super) tried: Vec<usize>,
+    /// When its turn came.
+    woken: Instant,
     kind: Kind,
 }
 
@@ -108,6 +110,7 @@ impl Query {
             state: State::Waiting,
             told: None,
             tried: Vec::new(),
+            woken: now,
             kind,
         }
     }
@@ -130,15 +133,16 @@ impl Query {
     }
 
     /// It is time again.
-    pub(super) fn wake(&mut self) {
+    pub(super) fn wake(&mut self, now: Instant) {
+        self.woken = now;
         self.state = State::Waiting;
         self.tried.clear();
     }
 
-    /// Until the next time.
+    /// Until the next time, which does not depend on how long the measurement took unless it took longer than that.
     pub(super) fn rest(&mut self, now: Instant) {
         if let Kind::Watch { every, .. } = self.kind {
-            self.state = State::Resting(now + every);
+            self.state = State::Resting((self.woken + every).max(now));
         }
     }
 

@@ -415,7 +415,7 @@ fn only_what_is_surely_on_the_other_side_is_a_crossing() {
         10.0, 12.0, 19.0, 21.0, 30.0, 21.0, 19.0, 25.0, 10.0, 18.5, 8.0, 40.0,
     ] {
         world.value = value;
-        world.pass_s(7);
+        world.pass_s(5);
     }
     assert_eq!(
         world.words(query),

@@ -17,7 +17,7 @@ use crate::manager::network::Network;
 use mgrp::transaction::Refusal as TrainRefusal;
 use probe::service::{Action, Failure, Known, Limits, News, Service, When, Wish};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(super) type Token = u64;
 pub(super) struct Told {
     pub(super) status: u16,
     pub(super) event: &'static str,
-    pub(super) body: Value,
+    pub(super) body: String,
 }
 
 impl Told {
@@ -58,7 +58,7 @@ impl Told {
         Self {
             status: 200,
             event: TAKEN,
-            body: Value::Null,
+            body: String::new(),
         }
     }
 
@@ -66,7 +66,7 @@ impl Told {
         Self {
             status,
             event: "error",
-            body: json!({ "error": error }),
+            body: json!({ "error": error }).to_string(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Told {
             status: 200,
             event,
             // Strings and numbers always can be.
-            body: serde_json::to_value(answer).unwrap_or_default(),
+            body: serde_json::to_string(answer).unwrap_or_default(),
         }
     }
 }

@@ -361,7 +361,7 @@ fn hashed(client: &impl Hash) -> u64 {
 
 fn whole(told: &Told) -> Response<Octets> {
     let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    json(status, &told.body)
+    spoken(status, told.body.clone())
 }
 
 fn gone() -> Response<Octets> {
@@ -377,10 +377,13 @@ fn error(status: StatusCode, line: &str) -> Response<Octets> {
 
 fn json(status: StatusCode, value: &impl serde::Serialize) -> Response<Octets> {
     // Strings and numbers always can be.
-    let mut text = serde_json::to_string(value).unwrap_or_default();
-    text.push('\n');
+    spoken(status, serde_json::to_string(value).unwrap_or_default())
+}
+
+fn spoken(status: StatusCode, mut json: String) -> Response<Octets> {
+    json.push('\n');
     let kind = HeaderValue::from_static("application/json");
-    let mut response = response(status, kind, Octets::Whole(Full::new(Bytes::from(text))));
+    let mut response = response(status, kind, Octets::Whole(Full::new(Bytes::from(json))));
     if status == StatusCode::TOO_MANY_REQUESTS {
         let seconds = HeaderValue::from_static("5");
         response.headers_mut().insert(RETRY_AFTER, seconds);

@@ -8,6 +8,7 @@ use super::map::Report;
 use super::parameters::Asked;
 use super::wire::{Ask, MOST_HOPS, Reply, Words};
 use probe::service::When;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::clock;
@@ -111,12 +112,20 @@ impl Desk {
                 let pending = &mut self.onward.pending;
                 // Who was not asked has nothing to say.
                 let is_its = pending.get(&id).is_some_and(|pending| pending.via == peer);
+                let is_json = serde_json::from_str::<IgnoredAny>(&body).is_ok();
                 if let Some(pending) = is_its.then(|| pending.remove(&id)).flatten() {
                     let event = if status == 200 { "estimate" } else { "error" };
-                    let told = Told {
-                        status,
-                        event,
-                        body,
+                    let told = if is_json {
+                        Told {
+                            status,
+                            event,
+                            body,
+                        }
+                    } else {
+                        Told::error(
+                            502,
+                            "the other node's answer cannot be read - is it of another version?",
+                        )
                     };
                     self.give(&pending.sink, told);
                 }

@@ -4,7 +4,6 @@
 
 use super::map::Report;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Links that a query may cross.
 pub(super) const MOST_HOPS: u8 = 8;
@@ -41,5 +40,6 @@ pub(crate) struct Reply {
     pub(crate) id: u64,
     /// As of HTTP.
     pub(crate) status: u16,
-    pub(crate) body: Value,
+    /// JSON, as of HTTP.
+    pub(crate) body: String,
 }
