@@ -223,7 +223,7 @@ transfer=$!
 touch done
 wait $transfer
 "$isobath" manager stats --socket m3.sock --json > m3.stats
-"$isobath" estimate rtt 10.99.0.2 --by m3.sock 2> refused || true
+"$isobath" estimate bottleneck 10.99.0.2 --by m3.sock 2> refused || true
 "$isobath" estimate jitter 10.99.0.9 --by m3.sock -q -o nobody 2>&1 > nobody.card || true
 "#;
     in_lab(place.path(), far, near).ended(0);

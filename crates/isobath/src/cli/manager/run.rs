@@ -1,7 +1,7 @@
 //! `isobath manager run`: one program's packets to marked networks by the manager's interface.
 
 use super::super::Usage;
-use super::ask;
+use super::status;
 use crate::manager::marked::MARK;
 use crate::manager::snapshot::{Question, StatusAnswer};
 use anyhow::Context;
@@ -16,7 +16,7 @@ use sys::cgroup::{self, Home};
 )]
 pub(crate) struct Args {
     #[command(flatten)]
-    manager: ask::Place,
+    manager: status::Place,
     /// What to run, and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
