@@ -1,26 +1,30 @@
 //! Trains by way of a manager on this host, on which other programs' packets may ride.
 //!
 //! The manager's control socket takes a train as one transaction and says how it left and what rode on it ([`mgrp::message`]). The
-//! peer's manager tells what arrived on channels from [`TOLD`] on, so nothing else need run there. The estimator
-//! cannot tell the difference, but for the riders.
+//! peer's manager tells what arrived on channels from [`TOLD`] on, and sends probes back on those from [`ECHOED`] on, so nothing else
+//! need run there. The estimator cannot tell the difference, but for the riders.
+//!
+//! A run with a record is [`run`]; a manager that measures for others has none ([`measure`]).
 
 use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
 use super::plan::Plan;
 use super::receiving::PATIENCE;
+use super::road::patience;
 use super::run::Outcome;
 use super::traffic::Traffic;
 use super::{Live, methods};
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{Broken, Context, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
+use crate::manager::link::echo::{self, ECHOED};
 use crate::manager::link::told::TOLD;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
 use mgrp::message::{Frames, Message};
-use mgrp::transaction::{self, Probe, Transaction};
-use probe::train::{Arrival, Passage, Riders, Train};
+use mgrp::transaction::{self, Probe, Refusal, Transaction};
+use probe::train::{Arrival, Back, Passage, Riders, Train};
 use record::RecordWriter;
 use session::ClockOffset;
 use std::collections::BTreeMap;
@@ -38,20 +42,94 @@ const LOOK: Duration = Duration::from_millis(5);
 /// A transaction may wait this long for others, beyond its own time.
 const TURN: Duration = Duration::from_secs(30);
 
+/// Channels of each kind for tools of their own; those from here on are the manager's that measures for others.
+const OF_TOOLS: u8 = 16;
+
+/// Where trains go: to the peer behind an address, on channels that nobody else on this host uses towards it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    to: IpAddr,
+    /// Below [`OF_TOOLS`] of a tool, above of the manager; less than 32.
+    place: u8,
+}
+
+impl Target {
+    /// Of a tool.
+    pub(crate) fn of_tool(to: IpAddr) -> Self {
+        let place = u8::try_from(std::process::id() % u32::from(OF_TOOLS)).unwrap_or(0);
+        Self { to, place }
+    }
+
+    /// Of the manager's measurement number `number` of those under way.
+    pub(crate) const fn of_manager(to: IpAddr, number: u8) -> Self {
+        let place = OF_TOOLS + number % OF_TOOLS;
+        Self { to, place }
+    }
+
+    /// A probe of ours that has arrived, or is back, and its number.
+    fn probe(self, arrival: &transaction::Arrival) -> Option<(u64, Arrival)> {
+        let (number, sent_ns, arrived_ns, back) = if arrival.channel == TOLD + self.place {
+            let number = arrival.header.as_slice();
+            (number, arrival.sent_ns, arrival.arrived_ns, None)
+        } else if arrival.channel == echo::BACK + self.place {
+            let echo = echo::read(&arrival.header)?;
+            let back = Back {
+                left_ns: arrival.sent_ns,
+                returned_ns: arrival.arrived_ns,
+            };
+            (echo.header, echo.sent_ns, echo.arrived_ns, Some(back))
+        } else {
+            return None;
+        };
+        let arrival = Arrival {
+            number: 0,
+            sent_ns,
+            arrived_ns,
+            back,
+        };
+        Some((u64::from_be_bytes(number.try_into().ok()?), arrival))
+    }
+
+    /// Where a train goes out.
+    const fn out(self, train: &Train) -> u8 {
+        let first = if train.echo { ECHOED } else { TOLD };
+        first + self.place
+    }
+}
+
+/// What came of a measurement without a record.
+pub(crate) struct Measured {
+    pub(crate) finding: Finding,
+    pub(crate) seconds: f64,
+    /// Octets that probing put on the path, riders apart; and those of the riders.
+    pub(crate) overhead: u64,
+    pub(crate) ridden: u64,
+}
+
+/// Why nothing came of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Failed {
+    /// The manager refused a train.
+    Refused(Refusal),
+    /// It was lost, or interrupted.
+    Lost(String),
+}
+
 /// The road over the socket of a manager.
 struct Riding<'a> {
     context: &'a Context<'a, Plan, Live>,
     socket: UnixStream,
     frames: Frames,
-    to: IpAddr,
-    channel: u8,
+    target: Target,
     /// Number of the next transaction, and of the next probe.
     id: u32,
     next: u64,
     /// Probes that have arrived and were not asked for yet, by their numbers.
-    arrived: BTreeMap<u64, (u64, u64)>,
+    arrived: BTreeMap<u64, Arrival>,
     latest: Instant,
-    outcome: Option<(u32, Result<transaction::Outcome, String>)>,
+    outcome: Option<(u32, Result<transaction::Outcome, Refusal>)>,
+    /// Why the manager sent no more.
+    refusal: Option<Refusal>,
     origin: Instant,
     /// The origin by the wall clock, in nanoseconds: managers stamp by it.
     origin_wall: u64,
@@ -59,7 +137,7 @@ struct Riding<'a> {
     flushed: Instant,
     gap_error_ns: Thinned,
     traffic: Traffic,
-    record: &'a mut RecordWriter,
+    record: Option<&'a mut RecordWriter>,
 }
 
 /// Carries the plan out towards the peer behind `to`, by the manager that listens on `socket`.
@@ -79,29 +157,9 @@ pub(crate) fn run(
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| sampler.run(&stop));
-        let mut riding = Riding {
-            context,
-            socket,
-            frames: Frames::default(),
-            to,
-            channel: TOLD + u8::try_from(std::process::id() % 128).unwrap_or(0),
-            id: 0,
-            next: 0,
-            arrived: BTreeMap::new(),
-            latest: origin,
-            outcome: None,
-            origin,
-            origin_wall: clock::stamp().wall_at(origin),
-            shown: origin,
-            flushed: origin,
-            gap_error_ns: Thinned::default(),
-            traffic: Traffic::default(),
-            record,
-        };
-        let found = riding
-            .begin()
-            .and_then(|()| methods::find(context.plan, &mut riding));
-        let (ending, finding) = match found {
+        let target = Target::of_tool(to);
+        let mut riding = Riding::new(context, socket, target, origin, Some(&mut *record));
+        let (ending, finding) = match riding.find() {
             Ok(finding) => (context.ending(), finding),
             Err(Broken::Record(error)) => return Err(error),
             Err(Broken::Far(reason)) => {
@@ -109,16 +167,21 @@ pub(crate) fn run(
                 (ending, Finding::none("the run came to no end"))
             }
         };
+        let Riding {
+            gap_error_ns,
+            traffic,
+            ..
+        } = riding;
         let cpu = cpus.take();
-        riding.record.append(&cpu)?;
-        riding.record.flush()?;
+        record.append(&cpu)?;
+        record.flush()?;
         Ok(Outcome {
             ending,
             finding,
             seconds: clock::now().since(origin).as_secs_f64(),
             quality: Vec::new(),
-            gap_error_ns: riding.gap_error_ns.distribution(),
-            traffic: riding.traffic,
+            gap_error_ns: gap_error_ns.distribution(),
+            traffic,
             cpu,
             truth: Vec::new(),
             clock: ClockOffset {
@@ -128,6 +191,39 @@ pub(crate) fn run(
             far: None,
         })
     })
+}
+
+/// Carries the plan out and keeps nothing but what was found.
+///
+/// # Errors
+/// When the manager refuses a train or is gone, or the run is interrupted.
+pub(crate) fn measure(
+    plan: &Plan,
+    socket: UnixStream,
+    target: Target,
+    interrupt: &AtomicBool,
+) -> Result<Measured, Failed> {
+    let context = Context {
+        plan,
+        lab: None,
+        interrupt,
+        display: &|_| {},
+    };
+    let origin = clock::now();
+    let mut riding = Riding::new(&context, socket, target, origin, None);
+    let found = riding.find();
+    let traffic = &riding.traffic;
+    match (found, riding.refusal) {
+        (Ok(finding), _) => Ok(Measured {
+            finding,
+            seconds: clock::now().since(origin).as_secs_f64(),
+            overhead: traffic.octets.saturating_sub(traffic.riders.octets),
+            ridden: traffic.riders.octets,
+        }),
+        (Err(_), Some(refusal)) => Err(Failed::Refused(refusal)),
+        (Err(Broken::Far(reason)), None) => Err(Failed::Lost(reason)),
+        (Err(Broken::Record(error)), None) => Err(Failed::Lost(error.to_string())),
+    }
 }
 
 /// Connects with the manager.
@@ -147,14 +243,44 @@ fn gone(error: &std::io::Error) -> Broken {
     Broken::Far(format!("the manager is gone ({error})"))
 }
 
-impl Riding<'_> {
-    fn begin(&mut self) -> Result<(), Broken> {
+impl<'a> Riding<'a> {
+    fn new(
+        context: &'a Context<'a, Plan, Live>,
+        socket: UnixStream,
+        target: Target,
+        origin: Instant,
+        record: Option<&'a mut RecordWriter>,
+    ) -> Self {
+        Self {
+            context,
+            socket,
+            frames: Frames::default(),
+            target,
+            id: 0,
+            next: 0,
+            arrived: BTreeMap::new(),
+            latest: origin,
+            outcome: None,
+            refusal: None,
+            origin,
+            origin_wall: clock::stamp().wall_at(origin),
+            shown: origin,
+            flushed: origin,
+            gap_error_ns: Thinned::default(),
+            traffic: Traffic::default(),
+            record,
+        }
+    }
+
+    fn find(&mut self) -> Result<Finding, Broken> {
         let patience = Some(LOOK);
         self.socket
             .set_read_timeout(patience)
             .map_err(|error| gone(&error))?;
-        let channel = self.channel;
-        self.say(&Message::Listen { channel })
+        for channel in [TOLD, echo::BACK].map(|first| first + self.target.place) {
+            self.say(&Message::Listen { channel })?;
+        }
+        methods::find(self.context.plan, self)
     }
 
     fn say(&mut self, message: &Message) -> Result<(), Broken> {
@@ -193,19 +319,14 @@ impl Riding<'_> {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Arrival { arrival, .. } if arrival.channel == self.channel => {
-                if let Ok(number) = arrival.header.as_slice().try_into() {
+            Message::Arrival { arrival, .. } => {
+                if let Some((number, arrival)) = self.target.probe(&arrival) {
                     self.latest = clock::now();
-                    let times = (arrival.sent_ns, arrival.arrived_ns);
-                    self.arrived
-                        .entry(u64::from_be_bytes(number))
-                        .or_insert(times);
+                    self.arrived.entry(number).or_insert(arrival);
                 }
             }
             Message::Outcome { id, outcome } => self.outcome = Some((id, Ok(outcome))),
-            Message::Refused { id, reason } => {
-                self.outcome = Some((id, Err(format!("the manager refuses: {reason}"))));
-            }
+            Message::Refused { id, reason } => self.outcome = Some((id, Err(reason))),
             _ => {}
         }
     }
@@ -215,7 +336,12 @@ impl Riding<'_> {
         let deadline = clock::now() + train.duration() + TURN;
         loop {
             match self.outcome.take() {
-                Some((of, outcome)) if of == id => return outcome.map_err(Broken::Far),
+                Some((of, outcome)) if of == id => {
+                    return outcome.map_err(|reason| {
+                        self.refusal = Some(reason);
+                        Broken::Far(format!("the manager refuses: {reason}"))
+                    });
+                }
                 _ if clock::now() > deadline => {
                     return Err(Broken::Far("the manager does not answer".to_owned()));
                 }
@@ -224,22 +350,26 @@ impl Riding<'_> {
         }
     }
 
-    /// The arrivals of probes from number `first` on, once all are there or no more come.
-    fn collect(&mut self, first: u64, count: usize) -> Result<Vec<Arrival>, Broken> {
+    /// The arrivals of a train's `count` probes from number `first` on, once all are there or no more come.
+    fn collect(&mut self, train: &Train, first: u64, count: usize) -> Result<Vec<Arrival>, Broken> {
         let began = clock::now();
-        while self.arrived.range(first..).count() < count
-            && clock::now().since(self.latest.max(began)) < PATIENCE
-        {
+        self.arrived = self.arrived.split_off(&first);
+        while self.arrived.len() < count {
+            let longest = if train.echo {
+                patience(&self.arrived)
+            } else {
+                PATIENCE
+            };
+            if clock::now().since(self.latest.max(began)) >= longest {
+                break;
+            }
             self.hear()?;
         }
-        let mut train = std::mem::take(&mut self.arrived);
-        let arrivals = train.split_off(&first).into_iter();
+        let arrivals = std::mem::take(&mut self.arrived).into_iter();
         Ok(arrivals
-            .map(|(number, (sent_ns, arrived_ns))| Arrival {
+            .map(|(number, arrival)| Arrival {
                 number: u32::try_from(number - first).unwrap_or(u32::MAX),
-                sent_ns,
-                arrived_ns,
-                back: None,
+                ..arrival
             })
             .collect())
     }
@@ -253,7 +383,7 @@ impl Riding<'_> {
             may_carry: probe.may_carry,
         });
         Transaction {
-            channel: self.channel,
+            channel: self.target.out(train),
             probes: probes.collect(),
         }
     }
@@ -281,11 +411,15 @@ impl Riding<'_> {
         traffic.riders.packets += passage.riders.packets;
         traffic.riders.octets += passage.riders.octets;
         traffic.riders.competing_octets += passage.riders.competing_octets;
-        traffic.hand_over(self.record)?;
+        let Some(record) = &mut self.record else {
+            traffic.forget();
+            return Ok(());
+        };
+        traffic.hand_over(record)?;
         // A run that is killed keeps what it had a second ago.
         if clock::now().since(self.flushed) >= FLUSH {
             self.flushed = clock::now();
-            self.record.flush()?;
+            record.flush()?;
         }
         Ok(())
     }
@@ -304,18 +438,13 @@ impl Carry for Riding<'_> {
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
         messages::check(train).map_err(Broken::Far)?;
-        if train.echo {
-            return Err(Broken::Far(
-                "a manager's peer sends no probes back".to_owned(),
-            ));
-        }
         while clock::now() < not_before {
             self.hear()?;
         }
         self.id = self.id.wrapping_add(1);
         let (id, first) = (self.id, self.next);
         let transaction = self.transaction(train);
-        let to = self.to;
+        let to = self.target.to;
         self.next += train.probes.len() as u64;
         self.say(&Message::Begin {
             id,
@@ -323,7 +452,7 @@ impl Carry for Riding<'_> {
             transaction,
         })?;
         let outcome = self.finished(id, train)?;
-        let arrivals = self.collect(first, outcome.gaps.len())?;
+        let arrivals = self.collect(train, first, outcome.gaps.len())?;
         let passage = Passage {
             sent: u32::try_from(outcome.gaps.len()).unwrap_or(u32::MAX),
             lasted: outcome.transmission,

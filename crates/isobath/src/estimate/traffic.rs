@@ -50,6 +50,12 @@ impl Traffic {
         Ok(())
     }
 
+    /// Where there is no record the rows are of no use.
+    pub(crate) fn forget(&mut self) {
+        self.train_rows.clear();
+        self.probe_rows.clear();
+    }
+
     /// A train, what came of it, and how it left. `place` puts the sender's nanoseconds (true) or the receiver's on the run's time; at
     /// `now` all was known.
     pub(crate) fn enter(

@@ -77,6 +77,8 @@ counters! { CARRIAGE of Carriage:
     undelivered: "Packets from the peer that the interface did not take",
     overflows: "Datagrams that found the socket's buffer full",
     sessions: "Sessions that have begun",
+    echoes: "The peer's probes that were sent back",
+    unechoed: "The peer's probes that were to be sent back and were not: no room, or the budget was spent",
 }
 
 counters! { INSIDE of Inside:
@@ -97,6 +99,8 @@ pub(crate) struct Carriage {
     pub(crate) undelivered: u64,
     pub(crate) overflows: u64,
     pub(crate) sessions: u64,
+    pub(crate) echoes: u64,
+    pub(crate) unechoed: u64,
 }
 
 /// What happens to packets of no peer in particular.

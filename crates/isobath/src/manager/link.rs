@@ -10,6 +10,7 @@
 //!
 //! Each end says by UDP every 10 s that it is there; who hears nothing for 35 s ends the session. The near end dials again.
 
+pub(crate) mod echo;
 pub(crate) mod far;
 pub(crate) mod near;
 pub(crate) mod told;

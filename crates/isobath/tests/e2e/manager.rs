@@ -218,7 +218,7 @@ python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
 until [ -e fetched ]; do sleep 0.05; done
 "$isobath" estimate available 10.99.0.2 --by m3.sock --estimator yaz -d 8s -q --json > estimate || true
 touch done
-"$isobath" estimate rtt 10.99.0.2 --by m3.sock 2> refused || true
+"$isobath" estimate bottleneck 10.99.0.2 --by m3.sock 2> refused || true
 "$isobath" estimate jitter 10.99.0.9 --by m3.sock -q -o nobody 2>&1 > nobody.card || true
 "#;
     in_lab(place.path(), far, near).ended(0);

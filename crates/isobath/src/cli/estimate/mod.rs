@@ -8,7 +8,7 @@ pub(crate) use args::{Args, Asked};
 use super::begin::{self, Opened};
 use super::lab::{Far, between};
 use super::{Usage, common};
-use crate::estimate::plan::{Method, What};
+use crate::estimate::plan::Method;
 use crate::estimate::run::{self, Context, Outcome};
 use crate::estimate::{Plan, quality, riding, scorecard, summary};
 use jiff::Timestamp;
@@ -54,10 +54,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 
 /// By trains that the manager on this host sends.
 fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
-    let rides = matches!(plan.method, Method::Hops) || matches!(plan.what, What::Rtt | What::Owd);
-    if rides {
+    if plan.method == Method::Hops {
         return Err(Usage::of(anyhow::anyhow!(
-            "probes of a manager go one way - '{}' is found without --by",
+            "probes of a manager reach its peers and no router - '{}' is found without --by",
             plan.what.name()
         )));
     }

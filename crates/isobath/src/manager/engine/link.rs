@@ -2,7 +2,7 @@
 
 use crate::manager::counters::Carriage;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
-use mgrp::transaction::Arrival;
+use mgrp::transaction::{Arrival, Transaction};
 use session::wire::{Flags, Kind, MAGIC, Probe};
 use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};
 use std::collections::HashMap;
@@ -183,6 +183,14 @@ impl Link {
         let received = self.peer.handle(datagram.payload, arrived, now, tag).ok()?;
         self.hear(now);
         Some(received)
+    }
+
+    /// Sends a probe of the peer back. It is nobody's: what comes of it is not told.
+    pub(super) fn send_back(&mut self, echo: Transaction, now: Instant, counters: &mut Carriage) {
+        match self.peer.begin(echo, Duration::ZERO, now) {
+            Ok(_) => counters.echoes += 1,
+            Err(_) => counters.unechoed += 1,
+        }
     }
 
     fn is_alive(&self, octets: &[u8]) -> bool {

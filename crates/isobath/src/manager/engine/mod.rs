@@ -18,6 +18,7 @@ pub(crate) use link::{Joined, Keys};
 
 use super::config::Config;
 use super::counters::{INSIDE, Inside, counts};
+use super::link::echo;
 use super::link::told::TOLD;
 use super::network::{Routes, ends};
 use super::snapshot::Snapshot;
@@ -242,7 +243,9 @@ impl Engine {
             };
             if let Some(arrival) = received.arrival {
                 let counters = &mut self.counters;
-                if arrival.channel >= TOLD {
+                if let Some(echo) = echo::of(&arrival) {
+                    link.send_back(echo, now, &mut peer.carriage);
+                } else if arrival.channel >= TOLD {
                     let told = link.joined.arrivals.try_send(arrival);
                     counters.missed_arrivals += u64::from(told.is_err());
                 } else {
