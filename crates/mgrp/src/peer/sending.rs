@@ -137,6 +137,10 @@ impl Peer {
 
     fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
         let cargo = self.buffer.poll_due(now)?;
+        // What leaves beside a train disturbs it.
+        if self.trains.front().is_some_and(Train::yields) {
+            self.starve();
+        }
         self.leave_alone(&cargo)
     }
 
@@ -172,7 +176,7 @@ impl Peer {
         self.poll_transmit(now)
     }
 
-    /// There is nothing for the train under way to carry: it is over.
+    /// There is nothing for the train under way to carry, or it does not carry all: it is over.
     fn starve(&mut self) {
         if let Some(train) = self.trains.front_mut() {
             train.end();

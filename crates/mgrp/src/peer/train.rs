@@ -84,6 +84,12 @@ impl Train {
         !self.has_begun() && self.ranges().is_some_and(waits)
     }
 
+    /// Whether it has begun and need not go on.
+    pub(super) fn yields(&self) -> bool {
+        let is_enough = |ranges: &Ranges| self.left >= ranges.count[0] as usize;
+        self.has_begun() && self.ranges().is_some_and(is_enough)
+    }
+
     /// Whether its probes are due at moments of its own, and not when packets are.
     pub(super) fn keeps_time(&self) -> bool {
         let is_fixed = |ranges: &Ranges| matches!(ranges.spacing, Spacing::Fixed(_));
@@ -184,7 +190,7 @@ impl Train {
         }
     }
 
-    /// There is nothing more to carry.
+    /// There is nothing more to carry, or it does not carry all.
     pub(super) const fn end(&mut self) {
         self.is_ended = true;
     }

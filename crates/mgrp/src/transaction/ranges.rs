@@ -9,7 +9,8 @@
 //! | *elastic* | 0 to any | fixed | fixed: what waits is cut into probes of one size with one gap; or up to S |
 //! | *semi-elastic* | a to b | fixed | fixed: never fewer than a, and up to b while there is something to carry |
 //!
-//! One rule covers all: **beyond the least count a probe leaves only with something in it**, and when there is nothing the train is over.
+//! One rule covers all: **beyond the least count a probe leaves only with something in it**, and when there is nothing the train is over. So
+//! it is when a packet has waited so long that it leaves by itself, for then the train is slower than what it is made of, and has company.
 //! So with a least count of 0 there is no probe that is padding alone, and with any size no padding at all: such a probe is the packet's
 //! own datagram, whose header has a time stamp and a number already.
 //!

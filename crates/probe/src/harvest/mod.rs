@@ -221,7 +221,9 @@ impl Estimator for Harvest {
         let is_lossy = passage.loss() > MUCH_LOST;
         for piece in pieces(&passage.arrivals) {
             let said = judge(piece, mean_bits, is_lossy, self.now);
-            said.into_iter().for_each(|said| self.enter(said));
+            if let Some(said) = said {
+                self.enter(said);
+            }
         }
         self.forget();
         self.conclude();

@@ -24,7 +24,7 @@ fn run(
         assert_eq!(asked.extent, Extent::Packets(options.within));
         let train = burst(14, rate(turn));
         let passage = path.carry(&train, now);
-        now = now + Duration::from_millis(40);
+        now += Duration::from_millis(40);
         harvest.handle(&passage, now);
     }
     let Step::Done(estimate) = harvest.next() else {
@@ -82,7 +82,7 @@ fn what_was_before_is_forgotten() {
         let mut path = Path::new([link]);
         for _ in 0..seconds * 25 {
             let passage = path.carry(&burst(14, 2e6 + 20e6 * chance.unit()), *now);
-            *now = *now + Duration::from_millis(40);
+            *now += Duration::from_millis(40);
             harvest.handle(&passage, *now);
         }
         let Estimate {

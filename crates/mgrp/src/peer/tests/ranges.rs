@@ -95,6 +95,27 @@ fn what_waits_is_cut_into_an_elastic_train_and_its_rest_follows_at_once() {
 }
 
 #[test]
+fn a_train_that_its_packets_outrun_is_over_when_the_first_leaves_beside_it() {
+    let outrun = |least| {
+        let mut world = World::new(config());
+        let asked = ranges([least, 100], Some(1_500), Spacing::Fixed, 4_000);
+        world.begin(asked).unwrap();
+        burst(&mut world, 10, 1_440);
+        world.advance(us(50_000));
+        let packets = world
+            .left
+            .iter()
+            .filter(|left| left.packet().payload.is_some());
+        assert_eq!(packets.count(), 10, "all have left");
+        let probes = world.probes().map(|left| left.at.as_nanos() / 1_000);
+        probes.collect::<Vec<_>>()
+    };
+    // The fourth packet came at 30 us.
+    assert_eq!(outrun(0), [0, 4_000, 8_000]);
+    assert_eq!(outrun(4)[3], 12_000, "what must leave does");
+}
+
+#[test]
 fn an_elastic_train_is_over_when_nothing_waits() {
     let mut world = World::new(config());
     world
