@@ -15,7 +15,7 @@ use std::time::Duration;
 use units::Instant;
 
 /// The fewest octets of a packet that a fragment is worth its header for.
-const LEAST: usize = 16;
+pub(crate) const LEAST: usize = 16;
 /// The longest packet that can be cut: offsets of fragments have 16 bits.
 const MOST: usize = 65_535;
 
@@ -160,6 +160,12 @@ impl Buffer {
     pub fn poll_cut(&mut self) -> Option<Cargo> {
         self.waiting.front()?.cut?;
         self.rest()
+    }
+
+    /// When the first is to leave: at once when it was cut, as far as a train under way is concerned.
+    pub fn head(&self) -> Option<Instant> {
+        let due = self.next_timeout()?;
+        Some(if self.is_cut() { Instant::ZERO } else { due })
     }
 
     /// Whether the first was cut, so that its rest may not wait for another train.

@@ -16,7 +16,7 @@
 //! - [`envelope`]: what it travels in between two hosts that share keys.
 //! - [`reassembly`]: packets from their fragments, in bounded memory, whoever sends them.
 //! - [`buffer`]: where packets wait for probes, and how a probe is filled.
-//! - [`transaction`]: what a tool asks for, and what it is told.
+//! - [`transaction`]: what a tool asks for, a list of probes or ranges that packets fill, and what it is told.
 //! - [`message`]: the same over a Unix socket.
 //! - [`peer`]: all of it together, for one peer: what goes to it, what comes from it, and what is counted.
 //!

@@ -13,6 +13,7 @@
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
 //! | [`train`] | what an estimator asks for | what came of a train of probes |
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
+//! | [`harvest`] | trains that packets of applications are | the available bandwidth, as far as they tell |
 //! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
 //! | [`isochronous`] | a steady stream, echoed or one-way | round trip, delays, jitter, loss, reordering |
 //! | [`suspicion`] | a fast train | what makes its dispersion lie: a token bucket, coalescence, the sender |
@@ -29,6 +30,7 @@ pub mod call;
 pub mod chirp;
 pub mod clock;
 pub mod emodel;
+pub mod harvest;
 pub mod hops;
 pub mod isochronous;
 pub mod pathload;

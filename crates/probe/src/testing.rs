@@ -232,6 +232,7 @@ impl Path {
         let octets = whole(self.riders_bps * lasted.as_secs_f64() / 8.0);
         Passage {
             sent: u32::try_from(train.probes.len()).unwrap(),
+            octets: train.octets(),
             lasted,
             arrivals,
             riders: Riders {
@@ -291,6 +292,7 @@ pub(crate) fn nonsense() -> impl Strategy<Value = Passage> {
     (arrivals, any::<u32>(), any::<u64>(), any::<u64>()).prop_map(
         |(arrivals, sent, lasted, competing_octets)| Passage {
             sent,
+            octets: u64::from(sent) * 100,
             lasted: Duration::from_nanos(lasted),
             arrivals: arrivals
                 .into_iter()

@@ -5,6 +5,8 @@
 //! estimator here is a machine that says which [`Train`] it wants next and is told what came of it ([`Passage`]); who
 //! sends it, by which clock, over a socket or in virtual time, it does not know.
 //!
+//! Where applications' packets ride on probes, a train may be theirs as well: [`Extent`].
+//!
 //! # Calling order
 //!
 //! [`Estimator::next`] until it says [`Step::Done`]. Each [`Step::Train`] is sent, not before the moment that comes with it, and
@@ -24,6 +26,20 @@ pub struct Probe {
     pub may_carry: bool,
 }
 
+/// How much of a train leaves (Papageorgiou 2008, section 8.3).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Extent {
+    /// All of it.
+    #[default]
+    Whole,
+    /// So many probes; the others one by one as long as packets of applications fill them (*semi-elastic*). With 0 the train
+    /// begins when there is a packet, and has no probe without one (*elastic*).
+    AtLeast(u32),
+    /// Packets of applications themselves are the probes, of whatever size and as they leave; consecutive ones are no further apart
+    /// than this. Of what the train asks for only the number counts, which is the most (*opportunistic*).
+    Packets(Duration),
+}
+
 /// Probes that are sent together.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Train {
@@ -31,6 +47,8 @@ pub struct Train {
     pub probes: Vec<Probe>,
     /// Whether the receiver is to send each one back at once, as long as it is.
     pub echo: bool,
+    /// Whether all of them leave.
+    pub extent: Extent,
 }
 
 impl Train {
@@ -45,8 +63,19 @@ impl Train {
                 };
                 count
             ],
-            echo: false,
+            ..Self::default()
         }
+    }
+
+    /// Up to `most` packets of applications, no further apart than `gap`.
+    pub fn packets(most: usize, gap: Duration) -> Self {
+        Self::periodic(most, 0, gap).of(Extent::Packets(gap))
+    }
+
+    /// The same, of which so much leaves.
+    #[must_use]
+    pub fn of(self, extent: Extent) -> Self {
+        Self { extent, ..self }
     }
 
     /// The same, of which the receiver sends each probe back.
@@ -55,13 +84,19 @@ impl Train {
         Self { echo: true, ..self }
     }
 
-    /// From the first probe to the last.
+    /// From the first probe to the last, if all leave.
     pub fn duration(&self) -> Duration {
-        let gaps = self.probes.iter().skip(1).map(|probe| probe.gap);
+        self.duration_of(self.probes.len())
+    }
+
+    /// From the first probe to the last of so many.
+    pub fn duration_of(&self, count: usize) -> Duration {
+        let gaps = self.probes.iter().take(count).skip(1);
+        let gaps = gaps.map(|probe| probe.gap);
         gaps.fold(Duration::ZERO, Duration::saturating_add)
     }
 
-    /// Octets of all probes.
+    /// Octets of all probes, if all leave.
     pub fn octets(&self) -> u64 {
         let octets = self.probes.iter().map(|probe| u64::from(probe.octets));
         octets.sum()
@@ -131,6 +166,8 @@ pub struct Riders {
 pub struct Passage {
     /// Probes that left.
     pub sent: u32,
+    /// Their octets, IP headers included.
+    pub octets: u64,
     /// How long that took: from the first probe to the last, as it was and not as it was asked for.
     pub lasted: Duration,
     /// Probes that arrived, in the order of their numbers, each once.
@@ -152,7 +189,10 @@ impl Passage {
     /// Whether it left as `train` was to: neither its whole length nor the gap between two neighbours that arrived was off by more
     /// than a twentieth of that length, or the sender was interrupted, and what it held up left too fast afterwards.
     pub fn is_timed(&self, train: &Train) -> bool {
-        let planned = train.duration();
+        let planned = match train.extent {
+            Extent::Whole => train.duration(),
+            Extent::AtLeast(_) | Extent::Packets(_) => train.duration_of(self.sent as usize),
+        };
         let most = planned / 20;
         let gap_before = |arrival: &Arrival| Some(train.probes.get(arrival.number as usize)?.gap);
         let mut gaps = self.arrivals.windows(2).filter_map(|pair| {
@@ -220,6 +260,7 @@ mod tests {
         };
         let passage = Passage {
             sent: 4,
+            octets: 4_000,
             lasted: Duration::from_millis(10),
             arrivals: vec![arrival(0), arrival(2), arrival(3)],
             riders: Riders {
@@ -239,6 +280,7 @@ mod tests {
         let train = Train::periodic(41, 1_000, Duration::from_millis(1));
         let passage = |held_ns: u64, from: u32| Passage {
             sent: 41,
+            octets: 41_000,
             lasted: train.duration(),
             arrivals: (0..41)
                 .map(|number| Arrival {
@@ -263,6 +305,9 @@ mod tests {
             ..passage(0, 0)
         };
         assert!(!cut.is_timed(&train));
+        let short = Passage { sent: 38, ..cut };
+        let elastic = train.of(Extent::AtLeast(5));
+        assert!(short.is_timed(&elastic), "it has as many as it needs");
     }
 
     #[test]

@@ -83,6 +83,7 @@ impl Probing {
         arrivals.dedup_by_key(|arrival| arrival.number);
         Passage {
             sent: u32::try_from(train.probes.len()).unwrap_or(u32::MAX),
+            octets: train.octets(),
             lasted: train.duration(),
             arrivals,
             riders: Riders::default(),

@@ -196,7 +196,7 @@ mod tests {
                 gap: Duration::from_nanos(gap),
                 may_carry: true,
             });
-            let wanted = Train { probes: probes.collect(), echo: false };
+            let wanted = Train { probes: probes.collect(), ..Train::default() };
             prop_assert_eq!(train(&parts(&wanted)), Ok(wanted));
         }
     }

@@ -4,8 +4,9 @@ use super::finding::{Finding, available, capacity, loss, steady};
 use super::plan::{Method, Plan, What};
 use probe::badabing::{self, Badabing};
 use probe::chirp::{self, Chirp};
+use probe::harvest::{self, Harvest};
 use probe::isochronous::{self, Isochronous};
-use probe::pathload::{self, Pathload, Pause};
+use probe::pathload::{self, Pathload, Pause, Streams};
 use probe::pathrate::{self, Pathrate};
 use probe::suspicion::{Suspicion, suspect};
 use probe::train::{Estimator, Passage, Step, Train};
@@ -37,7 +38,9 @@ const CHECK_OCTETS: f64 = 3e6;
 const CHECKS: usize = 3;
 /// Before it the path has this time to recover.
 const REST: Duration = Duration::from_secs(1);
-/// Octets of the packets of that train.
+/// Probes of a semi-elastic stream that leave without packets (Papageorgiou 2008, section 8.3).
+const LEAST: u32 = 40;
+/// Octets of the packets of that train, and of an elastic one.
 const FULL: u32 = 1_500;
 
 /// Carries out what the plan asks for.
@@ -47,6 +50,10 @@ const FULL: u32 = 1_500;
 pub(crate) fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     let finding = by_method(plan, road)?;
     match plan.what {
+        // A train that is no application's has no place beside these.
+        What::Available if matches!(plan.method, Method::Elastic | Method::Opportunistic) => {
+            Ok(finding)
+        }
         What::Available | What::Capacity => check(finding, road),
         _ => Ok(finding),
     }
@@ -55,8 +62,20 @@ pub(crate) fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Er
 fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     let now = road.now();
     Ok(match plan.method {
-        Method::Pathload => by_pathload(plan, Pause::Slow, road)?,
-        Method::PathloadFast => by_pathload(plan, Pause::Fast, road)?,
+        Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, road)?,
+        Method::PathloadFast => by_pathload(plan, Pause::Fast, Streams::Inelastic, road)?,
+        Method::SemiElastic => by_pathload(plan, Pause::Slow, Streams::SemiElastic(LEAST), road)?,
+        Method::Elastic => {
+            let streams = Streams::Elastic(plan.duration.0);
+            by_pathload(plan, Pause::Fast, streams, road)?
+        }
+        Method::Opportunistic => {
+            let options = harvest::Options {
+                duration: plan.duration.0,
+                ..harvest::Options::default()
+            };
+            available::of_harvest(&drive(Harvest::new(options, now), road)?)
+        }
         Method::Yaz => {
             let usual = yaz::Options::default();
             let options = yaz::Options {
@@ -97,12 +116,25 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     })
 }
 
-fn by_pathload<R: Carry>(plan: &Plan, pause: Pause, road: &mut R) -> Result<Finding, R::Error> {
+fn by_pathload<R: Carry>(
+    plan: &Plan,
+    pause: Pause,
+    made_of: Streams,
+    road: &mut R,
+) -> Result<Finding, R::Error> {
+    let usual = pathload::Options::default();
+    let octets = match made_of {
+        // Packets ride whole: nothing is cut, and next to nothing padded.
+        Streams::Elastic(_) => [FULL; 2],
+        _ => usual.octets,
+    };
     let options = pathload::Options {
         pause,
+        made_of,
+        octets,
         most: plan.most,
         least_gap: plan.least_gap(),
-        ..pathload::Options::default()
+        ..usual
     };
     let estimate = drive(Pathload::new(options, road.now()), road)?;
     Ok(available::of_pathload(&estimate))

@@ -14,6 +14,7 @@ pub(crate) mod messages;
 pub(crate) mod methods;
 pub(crate) mod plan;
 pub(crate) mod quality;
+mod ranges;
 mod receiving;
 pub(crate) mod riding;
 pub(crate) mod road;

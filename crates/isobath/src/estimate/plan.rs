@@ -52,6 +52,12 @@ pub(crate) enum Method {
     Pathload,
     /// The same without pauses.
     PathloadFast,
+    /// Pathload's streams, 40 probes long, and up to 100 where packets ride; by way of a manager.
+    SemiElastic,
+    /// Pathload's streams, of nothing but packets that applications send; by way of a manager.
+    Elastic,
+    /// Bursts that applications send, as they are; by way of a manager.
+    Opportunistic,
     /// Streams whose length is found by calibration.
     Yaz,
     /// Chirps: all rates in one train.
@@ -100,6 +106,9 @@ impl What {
                 Method::PathloadFast,
                 Method::Yaz,
                 Method::Pathchirp,
+                Method::SemiElastic,
+                Method::Elastic,
+                Method::Opportunistic,
             ],
             Self::Bottleneck => &[Method::Hops],
         }
@@ -111,8 +120,17 @@ impl Method {
     pub(crate) const fn usual_duration(self) -> Duration {
         match self {
             Self::Badabing | Self::Yaz | Self::Pathchirp => Duration::from_secs(60),
+            Self::Elastic | Self::Opportunistic => Duration::from_secs(30),
             _ => Duration::from_secs(10),
         }
+    }
+
+    /// Whether its trains are packets of applications, which only a manager has.
+    pub(crate) const fn rides(self) -> bool {
+        matches!(
+            self,
+            Self::SemiElastic | Self::Elastic | Self::Opportunistic
+        )
     }
 
     /// The word for it.
@@ -123,6 +141,9 @@ impl Method {
             Self::Pathrate => "pathrate",
             Self::Pathload => "pathload",
             Self::PathloadFast => "pathload-fast",
+            Self::SemiElastic => "semi-elastic",
+            Self::Elastic => "elastic",
+            Self::Opportunistic => "opportunistic",
             Self::Yaz => "yaz",
             Self::Pathchirp => "pathchirp",
             Self::Hops => "hops",

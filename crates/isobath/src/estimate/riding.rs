@@ -10,6 +10,7 @@ use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
 use super::plan::Plan;
+use super::ranges::{self, Loose};
 use super::receiving::PATIENCE;
 use super::road::patience;
 use super::run::Outcome;
@@ -24,7 +25,7 @@ use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
 use mgrp::message::{Frames, Message};
 use mgrp::transaction::{self, Probe, Refusal, Transaction};
-use probe::train::{Arrival, Back, Passage, Riders, Train};
+use probe::train::{Arrival, Back, Extent, Passage, Riders, Train};
 use record::RecordWriter;
 use session::ClockOffset;
 use std::collections::BTreeMap;
@@ -128,6 +129,8 @@ struct Riding<'a> {
     next: u64,
     /// Probes that have arrived and were not asked for yet, by their numbers.
     arrived: BTreeMap<u64, Arrival>,
+    /// Those of a train that packets make.
+    loose: Loose,
     latest: Instant,
     outcome: Option<(u32, Result<transaction::Outcome, Refusal>)>,
     /// Why the manager sent no more.
@@ -268,6 +271,7 @@ impl<'a> Riding<'a> {
             // What is still under way of whoever had the channels before has lower numbers.
             next: clock::stamp().wall_at(origin),
             arrived: BTreeMap::new(),
+            loose: Loose::default(),
             latest: origin,
             outcome: None,
             refusal: None,
@@ -330,6 +334,13 @@ impl<'a> Riding<'a> {
 
     fn take(&mut self, message: Message) {
         match message {
+            Message::Arrival { arrival, .. } if arrival.header.is_empty() => {
+                if arrival.channel == TOLD + self.target.place {
+                    self.latest = clock::now();
+                    self.loose.arrive(&arrival);
+                }
+            }
+            Message::Sent { id, sent } if id == self.id => self.loose.tell(sent),
             Message::Arrival { arrival, .. } => {
                 if let Some((number, arrival)) = self.target.probe(&arrival) {
                     self.latest = clock::now();
@@ -383,6 +394,31 @@ impl<'a> Riding<'a> {
                 ..arrival
             })
             .collect())
+    }
+
+    /// Waits for the arrivals of a train that packets made, until all are there or no more come.
+    fn collect_loose(&mut self) -> Result<Vec<Arrival>, Broken> {
+        let began = clock::now();
+        while !self.loose.is_whole() && clock::now().since(self.latest.max(began)) < PATIENCE {
+            self.hear()?;
+        }
+        Ok(self.loose.arrivals())
+    }
+
+    /// Hands a train over.
+    fn hand_over(&mut self, train: &Train) -> Result<(), Broken> {
+        let (id, to) = (self.id, self.target.to);
+        self.loose.begin();
+        if let Some(ranges) = ranges::ranges(train, self.target.out(train)) {
+            return self.say(&Message::BeginRanges { id, to, ranges });
+        }
+        let transaction = self.transaction(train);
+        self.next += train.probes.len() as u64;
+        self.say(&Message::Begin {
+            id,
+            to,
+            transaction,
+        })
     }
 
     fn transaction(&self, train: &Train) -> Transaction {
@@ -459,18 +495,19 @@ impl Carry for Riding<'_> {
         }
         self.id = self.id.wrapping_add(1);
         let (id, first) = (self.id, self.next);
-        let transaction = self.transaction(train);
-        let to = self.target.to;
-        self.next += train.probes.len() as u64;
-        self.say(&Message::Begin {
-            id,
-            to,
-            transaction,
-        })?;
+        self.hand_over(train)?;
         let outcome = self.finished(id, train)?;
-        let arrivals = self.collect(train, first, outcome.gaps.len())?;
+        let arrivals = match train.extent {
+            Extent::Whole => self.collect(train, first, outcome.gaps.len())?,
+            _ => self.collect_loose()?,
+        };
+        let left = match train.extent {
+            Extent::Whole => train,
+            _ => &self.loose.train(train, &outcome),
+        };
         let passage = Passage {
             sent: u32::try_from(outcome.gaps.len()).unwrap_or(u32::MAX),
+            octets: left.octets(),
             lasted: outcome.transmission,
             arrivals,
             riders: Riders {
@@ -479,7 +516,7 @@ impl Carry for Riding<'_> {
                 competing_octets: outcome.competing.octets,
             },
         };
-        self.enter(train, &passage, &outcome)?;
+        self.enter(left, &passage, &outcome)?;
         self.show();
         Ok(passage)
     }

@@ -98,6 +98,7 @@ impl<'a> Road<'a> {
         };
         let passage = Passage {
             sent: sent.count.min(extent.count),
+            octets: train.octets(),
             lasted: Duration::from_nanos(sent.lasted_ns),
             arrivals,
             riders: Riders::default(),

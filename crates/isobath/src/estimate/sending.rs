@@ -149,7 +149,7 @@ mod tests {
         };
         let train = Train {
             probes: vec![probe(128, 7), probe(228, 0), probe(128, 10), probe(20, 0)],
-            echo: false,
+            ..Train::default()
         };
         let group = |gap_us, lengths: &[usize]| Group {
             gap: Duration::from_micros(gap_us),

@@ -4,7 +4,7 @@ use super::Live;
 use super::messages::Sent;
 use super::plan::Plan;
 use super::tables::{ProbeRow, TrainRow};
-use probe::train::{Arrival, Passage, Riders, Train};
+use probe::train::{Arrival, Extent, Passage, Riders, Train};
 use record::RecordWriter;
 
 /// The record has rows of so many probes at most.
@@ -94,7 +94,11 @@ impl Traffic {
         self.rows_left_out += arrived.saturating_sub(room) as u64;
         self.trains += 1;
         self.probes += u64::from(passage.sent);
-        self.octets += train.octets();
+        self.octets += match train.extent {
+            // Their headers would have left without probing.
+            Extent::Packets(_) => passage.riders.octets,
+            _ => passage.octets,
+        };
         self.arrived += arrived as u64;
     }
 }

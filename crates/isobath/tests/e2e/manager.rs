@@ -256,6 +256,73 @@ wait $transfer
 }
 
 #[test]
+fn trains_that_a_transfer_makes_add_no_padding_to_it() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let blob: Vec<u8> = (0..400_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    fs::write(place.path().join("blob"), &blob).unwrap();
+    // The transfer goes where the probes go.
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+linked m5.sock
+until [ -e done ]; do fetch http://10.99.0.1:8000/blob > blob.tmp && mv blob.tmp blob.far && touch fetched; sleep 0.1; done
+"#;
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
+until [ -e fetched ]; do sleep 0.05; done
+rm fetched
+"$isobath" estimate available 10.99.0.2 --by m3.sock --estimator opportunistic -d 6s -q --json > opportunistic || true
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+until [ -e fetched ]; do sleep 0.05; done
+"$isobath" estimate available 10.99.0.2 --by m3.sock --estimator elastic -d 6s -q --json > elastic || true
+touch done
+"$isobath" estimate available 10.99.0.2 --estimator elastic 2> refused || true
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let place = place.path();
+    assert!(
+        fs::read(place.join("blob.far")).unwrap() == blob,
+        "it differs"
+    );
+    let stats = read_json(place, "m3.stats");
+    let count = |counter: &str| number(&stats, &format!("/peers/m5/{counter}"));
+    assert!(count("sent_probes") > 100.0, "{stats:#}");
+    assert!(count("padding_octets").abs() < 0.5, "{stats:#}");
+    let added = count("sent_probe_octets") - count("saved_octets");
+    assert!(added.abs() < 0.5, "not an octet: {stats:#}");
+    for name in ["opportunistic", "elastic"] {
+        let summary = &read_json(place, name)["summary"];
+        assert!(number(summary, "/rider_bytes") > 10_000.0, "{summary:#}");
+        assert!(number(summary, "/trains") > 2.0, "{summary:#}");
+        // A figure, or an honest word.
+        assert!(
+            summary["conclusive"] == false || number(summary, "/value") > 0.0,
+            "{summary:#}"
+        );
+        let overhead = number(summary, "/overhead_bytes");
+        let most = if name == "elastic" { 0.5 } else { 0.0 };
+        assert!(
+            overhead <= most * number(summary, "/rider_bytes"),
+            "{summary:#}"
+        );
+    }
+    let judged = number(
+        &read_json(place, "opportunistic"),
+        "/summary/details/judged",
+    );
+    assert!(judged > 0.0);
+    let refused = fs::read_to_string(place.join("refused")).unwrap();
+    assert!(refused.contains("use --by"), "{refused}");
+}
+
+#[test]
 fn a_manager_that_is_killed_leaves_nothing_and_is_linked_again_when_it_is_back() {
     let Some(_machine) = Machine::shared() else {
         return;

@@ -1,7 +1,12 @@
 //! Messages from octets.
 
-use super::{ACCEPTED, ARRIVAL, BEGIN, CALL_OFF, LISTEN, Message, MessageError, OUTCOME, REFUSED};
-use crate::transaction::{Arrival, Gap, Outcome, Probe, Refusal, Riders, Transaction};
+use super::{
+    ACCEPTED, ARRIVAL, BEGIN, BEGIN_RANGES, CALL_OFF, LISTEN, Message, MessageError, OUTCOME,
+    REFUSED, SENT,
+};
+use crate::transaction::{
+    Arrival, Gap, Outcome, Probe, Ranges, Refusal, Riders, Sent, Spacing, Transaction,
+};
 use core::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
@@ -32,12 +37,14 @@ impl Reader<'_> {
     fn message(&mut self, kind: u8) -> Result<Message> {
         match kind {
             BEGIN => self.begin(),
+            BEGIN_RANGES => self.begin_ranges(),
             CALL_OFF => self.u32().map(|id| Message::CallOff { id }),
             LISTEN => self.flags().map(|channel| Message::Listen { channel }),
             ACCEPTED => self.u32().map(|id| Message::Accepted { id }),
             REFUSED => self.refused(),
             OUTCOME => self.outcome(),
             ARRIVAL => self.arrival(),
+            SENT => self.sent(),
             _ => Err(MessageError::Value),
         }
     }
@@ -55,6 +62,44 @@ impl Reader<'_> {
             to,
             transaction,
         })
+    }
+
+    fn begin_ranges(&mut self) -> Result<Message> {
+        let id = self.u32()?;
+        let to = self.address()?;
+        let channel = self.flags()?;
+        let count = [self.u32()?, self.u32()?];
+        let octets = Some(self.u16()?).filter(|octets| *octets > 0);
+        let spacing = match self.array()? {
+            [0, 0] => Spacing::Fixed,
+            [1, 0] => Spacing::UpTo,
+            _ => return Err(MessageError::Value),
+        };
+        let ranges = Ranges {
+            channel,
+            count,
+            octets,
+            spacing: spacing(self.duration()?),
+            patience: self.duration()?,
+        };
+        Ok(Message::BeginRanges { id, to, ranges })
+    }
+
+    fn sent(&mut self) -> Result<Message> {
+        let id = self.u32()?;
+        let count = self.u32()?;
+        let sent = (0..count).map(|_| self.sent_probe());
+        let sent = sent.collect::<Result<_>>()?;
+        Ok(Message::Sent { id, sent })
+    }
+
+    fn sent_probe(&mut self) -> Result<Sent> {
+        let sent = Sent {
+            sequence: self.u64()?,
+            octets: self.u16()?,
+        };
+        self.zero::<2>()?;
+        Ok(sent)
     }
 
     fn probe(&mut self) -> Result<Probe> {
@@ -82,6 +127,7 @@ impl Reader<'_> {
             (5, _) => Refusal::Queue(small?),
             (6, _) => Refusal::Budget(detail),
             (7, 0) => Refusal::Peer,
+            (8, 0) => Refusal::Ranges,
             _ => return Err(MessageError::Value),
         };
         Ok(Message::Refused { id, reason })
@@ -97,6 +143,7 @@ impl Reader<'_> {
             riders: self.riders()?,
             competing: self.riders()?,
             gaps: Vec::new(),
+            sent: Vec::new(),
         };
         let count = self.u32()?;
         self.zero::<4>()?;

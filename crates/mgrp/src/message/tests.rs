@@ -1,5 +1,5 @@
 use super::*;
-use crate::transaction::{Gap, Probe, Riders};
+use crate::transaction::{Gap, Probe, Riders, Spacing};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -40,6 +40,27 @@ fn the_octets_are_in_their_places() {
         1, 2, 0, 2, 1, 0, 0, 0, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, b'h', b'i',
     ];
     assert_eq!(emitted(&begin(b"hi")), told);
+    // T section 8.3's semi-elastic train.
+    let ranges = Ranges {
+        channel: 9,
+        count: [40, 100],
+        octets: Some(300),
+        spacing: Spacing::UpTo(Duration::from_micros(200)),
+        patience: Duration::from_nanos(7),
+    };
+    let ranges = Message::BeginRanges {
+        id: 6,
+        to: IpAddr::V4(Ipv4Addr::new(10, 1, 2, 3)),
+        ranges,
+    };
+    let told = [
+        0, 0, 0, 56, 4, 0, 0, 0, 0, 0, 0, 6, // length, kind, number
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 2, 3, // to
+        9, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0, 100, // channel, least, most
+        1, 44, 1, 0, // octets, up to
+        0, 0, 0, 0, 0, 3, 0x0d, 0x40, 0, 0, 0, 0, 0, 0, 0, 7, // gap, patience
+    ];
+    assert_eq!(emitted(&ranges), told);
     let refused = Message::Refused {
         id: 5,
         reason: Refusal::Budget(1 << 40),
@@ -133,13 +154,14 @@ fn address() -> impl Strategy<Value = IpAddr> {
 }
 
 fn refusal() -> impl Strategy<Value = Refusal> {
-    (0_u8..7, any::<u32>(), any::<u64>()).prop_map(|(which, small, large)| match which {
+    (0_u8..8, any::<u32>(), any::<u64>()).prop_map(|(which, small, large)| match which {
         0 => Refusal::Count(small),
         1 => Refusal::Duration,
         2 => Refusal::Gap(small),
         3 => Refusal::Length(small),
         4 => Refusal::Queue(small),
         5 => Refusal::Budget(large),
+        6 => Refusal::Ranges,
         _ => Refusal::Peer,
     })
 }
@@ -178,6 +200,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
                 actual: Duration::from_nanos(gap[1]),
             })
             .collect(),
+        sent: Vec::new(),
     })
 }
 
@@ -195,6 +218,32 @@ fn arrival() -> impl Strategy<Value = Arrival> {
     )
 }
 
+fn ranges() -> impl Strategy<Value = Ranges> {
+    let octets = prop::option::of(1_u16..);
+    let figures = (any::<u8>(), any::<[u32; 2]>(), octets, any::<bool>());
+    (figures, any::<[u64; 2]>()).prop_map(|((channel, count, octets, is_fixed), times)| {
+        let [gap, patience] = times.map(Duration::from_nanos);
+        let spacing = if is_fixed {
+            Spacing::Fixed
+        } else {
+            Spacing::UpTo
+        };
+        Ranges {
+            channel,
+            count,
+            octets,
+            spacing: spacing(gap),
+            patience,
+        }
+    })
+}
+
+fn sent() -> impl Strategy<Value = Vec<Sent>> {
+    let sent = (any::<u64>(), any::<u16>());
+    let sent = sent.prop_map(|(sequence, octets)| Sent { sequence, octets });
+    prop::collection::vec(sent, 0..20)
+}
+
 fn message() -> impl Strategy<Value = Message> {
     let begin = (any::<u32>(), address(), any::<u8>(), probes());
     prop_oneof![
@@ -203,6 +252,12 @@ fn message() -> impl Strategy<Value = Message> {
             to,
             transaction: Transaction { channel, probes },
         }),
+        (any::<u32>(), address(), ranges()).prop_map(|(id, to, ranges)| Message::BeginRanges {
+            id,
+            to,
+            ranges
+        }),
+        (any::<u32>(), sent()).prop_map(|(id, sent)| Message::Sent { id, sent }),
         any::<u32>().prop_map(|id| Message::CallOff { id }),
         any::<u32>().prop_map(|id| Message::Accepted { id }),
         any::<u8>().prop_map(|channel| Message::Listen { channel }),
@@ -231,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_are_read_or_refused(kind in 0_u8..22, rest in prop::collection::vec(0_u8..3, 0..160)) {
+    fn any_octets_are_read_or_refused(kind in 0_u8..24, rest in prop::collection::vec(0_u8..3, 0..160)) {
         let octets = [&[kind, 0, 0, 0], &rest[..]].concat();
         if let Ok(message) = Message::parse(&octets) {
             prop_assert_eq!(&emitted(&message)[4..], &octets);

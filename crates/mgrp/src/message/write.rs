@@ -1,10 +1,12 @@
 //! Messages to octets.
 
 use super::{
-    ACCEPTED, ARRIVAL, BEGIN, CALL_OFF, LISTEN, MOST_MESSAGE, Message, MessageError, OUTCOME,
-    REFUSED,
+    ACCEPTED, ARRIVAL, BEGIN, BEGIN_RANGES, CALL_OFF, LISTEN, MOST_MESSAGE, Message, MessageError,
+    OUTCOME, REFUSED, SENT,
 };
-use crate::transaction::{Arrival, Outcome, Probe, Refusal, Riders, Transaction};
+use crate::transaction::{
+    Arrival, Outcome, Probe, Ranges, Refusal, Riders, Sent, Spacing, Transaction,
+};
 use core::net::IpAddr;
 use std::time::Duration;
 
@@ -28,11 +30,13 @@ impl Message {
     const fn kind(&self) -> u8 {
         match self {
             Self::Begin { .. } => BEGIN,
+            Self::BeginRanges { .. } => BEGIN_RANGES,
             Self::CallOff { .. } => CALL_OFF,
             Self::Listen { .. } => LISTEN,
             Self::Accepted { .. } => ACCEPTED,
             Self::Refused { .. } => REFUSED,
             Self::Outcome { .. } => OUTCOME,
+            Self::Sent { .. } => SENT,
             Self::Arrival { .. } => ARRIVAL,
         }
     }
@@ -52,6 +56,11 @@ impl Writer {
                 self.address(*to);
                 self.transaction(transaction)?;
             }
+            Message::BeginRanges { id, to, ranges } => {
+                self.u32(*id);
+                self.address(*to);
+                self.ranges(ranges);
+            }
             Message::CallOff { id } | Message::Accepted { id } => self.u32(*id),
             Message::Listen { channel } => self.flags(*channel),
             Message::Refused { id, reason } => {
@@ -61,6 +70,10 @@ impl Writer {
             Message::Outcome { id, outcome } => {
                 self.u32(*id);
                 self.outcome(outcome)?;
+            }
+            Message::Sent { id, sent } => {
+                self.u32(*id);
+                self.sent(sent)?;
             }
             Message::Arrival { from, arrival } => {
                 self.address(*from);
@@ -88,6 +101,29 @@ impl Writer {
         Ok(())
     }
 
+    fn ranges(&mut self, ranges: &Ranges) {
+        self.flags(ranges.channel);
+        for count in ranges.count {
+            self.u32(count);
+        }
+        // No probe has no octets.
+        self.u16(ranges.octets.unwrap_or(0));
+        let is_up_to = matches!(ranges.spacing, Spacing::UpTo(_));
+        self.0.extend_from_slice(&[is_up_to.into(), 0]);
+        self.duration(ranges.spacing.gap());
+        self.duration(ranges.patience);
+    }
+
+    fn sent(&mut self, sent: &[Sent]) -> Result<(), MessageError> {
+        self.count(sent.len())?;
+        for sent in sent {
+            self.u64(sent.sequence);
+            self.u16(sent.octets);
+            self.u16(0);
+        }
+        Ok(())
+    }
+
     fn refusal(&mut self, reason: Refusal) {
         let (code, detail) = match reason {
             Refusal::Count(count) => (1, count.into()),
@@ -97,6 +133,7 @@ impl Writer {
             Refusal::Queue(waiting) => (5, waiting.into()),
             Refusal::Budget(octets) => (6, octets),
             Refusal::Peer => (7, 0),
+            Refusal::Ranges => (8, 0),
         };
         self.flags(code);
         self.u64(detail);

@@ -1,6 +1,8 @@
 //! What probing may take from a path: a bucket of octets that fills at a constant rate.
 //!
-//! A transaction takes all its octets at once when it is accepted, whatever of them turns out to carry an application's packets.
+//! A list of probes takes all its octets at once when it is accepted, whatever of them turns out to carry an application's packets. A train
+//! in ranges takes those of its least count, gets back what of them rode, and beyond it pays for what each probe adds; with the probe that takes
+//! the last of it such a train is over, so it may overdraw by less than one probe.
 //! With as much room as comes in a second, no second and no longer time sees more than twice the rate, and the mean over a
 //! long time is at most the rate.
 
@@ -43,6 +45,28 @@ impl Bucket {
         let left = self.level.checked_sub(parts(octets));
         self.level = left.ok_or(self.budget.octets_per_second)?;
         Ok(())
+    }
+
+    /// Takes so many octets, or what is left.
+    pub(super) fn spend(&mut self, octets: u64, now: Instant) {
+        if self.take(octets, now).is_err() {
+            self.level = 0;
+        }
+    }
+
+    /// Gives back octets that were taken and not needed.
+    pub(super) fn give(&mut self, octets: u64) {
+        let level = self.level.saturating_add(parts(octets));
+        self.level = level.min(parts(self.budget.burst));
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_spent(&mut self, now: Instant) -> bool {
+        if self.take(1, now).is_err() {
+            return true;
+        }
+        self.give(1);
+        false
     }
 }
 

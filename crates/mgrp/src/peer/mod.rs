@@ -42,7 +42,7 @@ use crate::buffer::{Buffer, Cargo};
 use crate::envelope::Carrier;
 use crate::packet::MOST_UNIT;
 use crate::reassembly::{self, Reassembly};
-use crate::transaction::{Outcome, Refusal, Transaction};
+use crate::transaction::{Outcome, Refusal, Request};
 use budget::Bucket;
 use core::net::IpAddr;
 use std::collections::VecDeque;
@@ -151,23 +151,27 @@ impl Peer {
     }
 
     /// A transaction, which took `handover` to be handed over. It begins as soon as those before it are over, and has the number that
-    /// is returned.
+    /// is returned. One that waits for packets lets those go first that do not.
     ///
     /// # Errors
     /// [`Refusal`], counted; nothing of it is sent.
     pub fn begin(
         &mut self,
-        transaction: Transaction,
+        request: impl Into<Request>,
         handover: Duration,
         now: Instant,
     ) -> Result<u64, Refusal> {
-        self.admit(&transaction, now)
+        let request = request.into();
+        self.admit(&request, now)
             .inspect_err(|reason| self.counters.refuse_transaction(*reason))?;
         let number = self.number;
         self.number += 1;
         self.counters.accepted += 1;
+        let train = Train::new(number, request, handover, now);
+        let patient = self.trains.iter().position(Train::waits);
+        let place = patient.filter(|_| !train.waits());
         self.trains
-            .push_back(Train::new(number, transaction, handover));
+            .insert(place.unwrap_or(self.trains.len()), train);
         Ok(number)
     }
 
@@ -208,20 +212,25 @@ impl Peer {
         self.config.policy = policy;
     }
 
+    /// Whether a probe is to leave at a moment of a train's own, so that whoever drives this should be there in time.
+    pub fn keeps_time(&self) -> bool {
+        self.trains.iter().any(Train::keeps_time)
+    }
+
     /// What it was made with, and the policy of now.
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    fn admit(&mut self, transaction: &Transaction, now: Instant) -> Result<(), Refusal> {
-        transaction.check(self.config.carrier.overhead(), self.config.mtu)?;
+    fn admit(&mut self, request: &Request, now: Instant) -> Result<(), Refusal> {
+        request.check(self.config.carrier.overhead(), self.config.mtu)?;
         let waiting = self.trains.len() + self.finished.len();
         if waiting >= self.config.transactions {
             return Err(Refusal::Queue(u32::try_from(waiting).unwrap_or(u32::MAX)));
         }
         let bucket = self.bucket.as_mut();
         bucket.map_or(Ok(()), |bucket| {
-            let taken = bucket.take(transaction.octets(), now);
+            let taken = bucket.take(request.octets(), now);
             taken.map_err(Refusal::Budget)
         })
     }

@@ -1,11 +1,12 @@
 //! What goes to a peer.
 
 use super::Peer;
-use super::train::Train;
+use super::train::{Asked, Pays, Train};
 use crate::buffer::Cargo;
 use crate::envelope::{self, TAG};
 use crate::ip;
 use crate::packet::{FRAGMENT_HEADER, Packet};
+use crate::transaction::Sent;
 use thiserror::Error;
 use units::Instant;
 
@@ -92,7 +93,8 @@ impl Peer {
     /// When [`poll_transmit`](Self::poll_transmit) is to be called again; a moment that has passed means at once.
     pub fn next_timeout(&self) -> Option<Instant> {
         let rest = self.has_free_rest().then_some(Instant::ZERO);
-        let probe = self.trains.front().map(Train::due);
+        let probe = self.trains.front();
+        let probe = probe.map(|train| train.due(self.buffer.head()));
         let prompt = self.prompt.front().map(Cargo::came);
         let timeouts = [rest, probe, prompt, self.buffer.next_timeout()];
         let timeouts = timeouts.into_iter().chain([self.reassembly.next_timeout()]);
@@ -135,6 +137,10 @@ impl Peer {
 
     fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
         let cargo = self.buffer.poll_due(now)?;
+        // What leaves beside a train disturbs it.
+        if self.trains.front().is_some_and(Train::yields) {
+            self.starve();
+        }
         self.leave_alone(&cargo)
     }
 
@@ -151,32 +157,100 @@ impl Peer {
     }
 
     fn poll_probe(&mut self, now: Instant) -> Option<Transmit> {
+        let head = self.buffer.head();
         let train = self.trains.front_mut()?;
-        let (place, count) = train.progress();
-        let channel = train.channel();
-        let probe = train.poll(now)?;
-        let header = std::mem::take(&mut probe.header);
-        let taken = self.config.carrier.overhead() + header.len();
-        let room = usize::from(probe.octets).saturating_sub(taken);
-        let policy = self.config.policy;
-        let cargo = (probe.may_carry && policy.lets_carry(place, count))
-            .then(|| self.buffer.fill(room, policy.fragments))
-            .flatten();
-        train.leave(self.sequence, cargo.as_ref(), now);
-        if let Some(cargo) = &cargo {
-            self.count_rider(cargo);
+        if train.due(head) > now {
+            return None;
         }
-        let carried = cargo.as_ref().map_or(0, |cargo| cargo.payload().length());
-        let packet = Packet {
-            channel,
-            probe: Some(&header),
-            padding: room.saturating_sub(carried),
-            ..Packet::default()
-        };
-        self.transmit(packet, cargo.as_ref())
+        let (place, count) = train.progress();
+        let asked = train.ask(head);
+        let may_leave = |asked: &Asked| asked.must_leave || self.can_pay(now);
+        if let Some(asked) = asked.filter(may_leave) {
+            let may_carry = asked.may_carry && self.config.policy.lets_carry(place, count);
+            let cargo = may_carry.then(|| self.load(&asked)).flatten();
+            if asked.must_leave || cargo.is_some() {
+                return self.leave_in_train(&asked, cargo.as_ref(), now);
+            }
+        }
+        self.starve();
+        self.poll_transmit(now)
     }
 
-    fn count_rider(&mut self, cargo: &Cargo) {
+    /// There is nothing for the train under way to carry, or it does not carry all: it is over.
+    fn starve(&mut self) {
+        if let Some(train) = self.trains.front_mut() {
+            train.end();
+        }
+        self.settle();
+    }
+
+    /// What a probe takes from what waits.
+    fn load(&mut self, asked: &Asked) -> Option<Cargo> {
+        match asked.octets {
+            Some(octets) => {
+                let room = self.room(octets, &asked.header);
+                self.buffer.fill(room, self.config.policy.fragments)
+            }
+            // No packet is longer than a datagram holds, and none was cut: its rest would have left before the train.
+            None => self.buffer.fill(usize::MAX, false),
+        }
+    }
+
+    /// Octets of a probe's packet that padding or a rider may have.
+    fn room(&self, octets: u16, header: &[u8]) -> usize {
+        let taken = self.config.carrier.overhead() + header.len();
+        usize::from(octets).saturating_sub(taken)
+    }
+
+    fn leave_in_train(
+        &mut self,
+        asked: &Asked,
+        cargo: Option<&Cargo>,
+        now: Instant,
+    ) -> Option<Transmit> {
+        let carried = cargo.map_or(0, |cargo| cargo.payload().length());
+        let room = asked.octets.map(|octets| self.room(octets, &asked.header));
+        let padding = room.map_or(0, |room| room.saturating_sub(carried));
+        let length = self.config.carrier.overhead() + asked.header.len() + carried + padding;
+        let sent = Sent {
+            sequence: self.sequence,
+            octets: u16::try_from(length).unwrap_or(u16::MAX),
+        };
+        let train = self.trains.front_mut()?;
+        let (place, _) = train.progress();
+        let pays = train.pays(place);
+        let channel = train.channel();
+        train.leave(asked.gap, sent, cargo, now);
+        let alone = cargo.map_or(0, |cargo| self.count_rider(cargo));
+        self.pay(pays, length as u64, alone, now);
+        let packet = Packet {
+            channel,
+            probe: Some(&asked.header),
+            padding,
+            ..Packet::default()
+        };
+        self.transmit(packet, cargo)
+    }
+
+    fn can_pay(&mut self, now: Instant) -> bool {
+        let bucket = self.bucket.as_mut();
+        bucket.is_none_or(|bucket| !bucket.is_spent(now))
+    }
+
+    /// Settles with the budget for a probe of so many octets, of which so many would have left without it.
+    fn pay(&mut self, pays: Pays, octets: u64, alone: u64, now: Instant) {
+        let Some(bucket) = &mut self.bucket else {
+            return;
+        };
+        match pays {
+            Pays::Before => {}
+            Pays::Back => bucket.give(alone),
+            Pays::Now => bucket.spend(octets.saturating_sub(alone), now),
+        }
+    }
+
+    /// What riding has kept from the wire: what the rider would have taken without the probe.
+    fn count_rider(&mut self, cargo: &Cargo) -> u64 {
         let octets = cargo.octets() as u64;
         self.counters.riders += 1;
         self.counters.riding_pieces += u64::from(cargo.is_piece());
@@ -188,6 +262,7 @@ impl Peer {
             0
         };
         self.counters.saved_octets += octets + headers;
+        octets + headers
     }
 
     /// A datagram with this packet and what it carries; lengths were checked when they came, so it can always be written.

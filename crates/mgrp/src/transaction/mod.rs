@@ -6,12 +6,16 @@
 //!
 //! What is asked for is bounded, because a train holds up every other: [`MOST_PROBES`], [`MOST_TIME`], and a probe must have room for
 //! the headers and be no longer than the path's packets.
+//!
+//! What a tool does not need to have exactly it can give in [`Ranges`], which applications' packets fill.
 
 mod arrival;
 mod outcome;
+mod ranges;
 
 pub use arrival::Arrival;
-pub use outcome::{Gap, Outcome, Riders};
+pub use outcome::{Gap, Outcome, Riders, Sent};
+pub use ranges::{Ranges, Request, Spacing};
 
 use crate::packet::MOST_UNIT;
 use std::time::Duration;
@@ -110,6 +114,11 @@ pub enum Refusal {
     /// The path's budget, in octets a second.
     #[error("the path's budget of {0} octets a second is spent")]
     Budget(u64),
+    /// Ranges that make no train: what must leave needs a size and a gap, and what has a gap a size.
+    #[error(
+        "a train with a least count or a fixed gap needs a fixed size, and one with a least count a fixed gap"
+    )]
+    Ranges,
     /// There is no such peer, or it is gone.
     #[error("no such peer")]
     Peer,

@@ -28,6 +28,15 @@ pub struct Gap {
     pub actual: Duration,
 }
 
+/// A probe of a train that was given in ranges.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Sent {
+    /// The number of its packet, by which its [`Arrival`](super::Arrival) is known.
+    pub sequence: u64,
+    /// Octets of the whole packet, IP header included.
+    pub octets: u16,
+}
+
 /// What a tool is told when its transaction is over (T table 3.1), and how well it was sent (T section 4.7.1, the audit).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Outcome {
@@ -46,6 +55,8 @@ pub struct Outcome {
     pub competing: Riders,
     /// One for each probe that left.
     pub gaps: Vec<Gap>,
+    /// The same probes, where the train was given in ranges; else none, for a tool's own octets tell which is which.
+    pub sent: Vec<Sent>,
 }
 
 impl Outcome {

@@ -77,7 +77,7 @@ impl Plan {
         }
         Train {
             probes,
-            echo: false,
+            ..Train::default()
         }
     }
 }

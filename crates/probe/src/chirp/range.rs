@@ -72,7 +72,7 @@ impl Range {
         }
         Train {
             probes,
-            echo: false,
+            ..Train::default()
         }
     }
 

@@ -27,6 +27,14 @@
 //! Packets of applications that travel inside probes do not compete with them, so a train finds more than is left beside
 //! these applications. Papageorgiou 2008, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
 //! [`Estimate::competing_bps`] has both.
+//!
+//! # Streams that packets of applications make
+//!
+//! With [`Streams::SemiElastic`] a stream has 40 probes, and up to 100 while there are packets to ride on them (Papageorgiou 2008, section
+//! 8.3). With [`Streams::Elastic`] it has none without a packet: what an application sends in bursts is sent at the rate that is asked about,
+//! and nothing is sent for the sake of the measurement. Streams are then as long as bursts are; those of fewer than
+//! [`SHORTEST`] probes say nothing and are not counted. Where bursts are too small, or slower than the rate, all are too short: then the search
+//! ends with what it knows ([`Outcome::Starved`]).
 
 mod fleet;
 mod search;
@@ -36,7 +44,7 @@ mod trend;
 
 pub use trend::Trend;
 
-use crate::train::{Estimator, Passage, Step, Train};
+use crate::train::{Estimator, Extent, Passage, Step, Train};
 use fleet::Fleet;
 use search::Search;
 use std::time::Duration;
@@ -52,11 +60,40 @@ pub enum Pause {
     Fast,
 }
 
+/// Whose packets the streams are.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Streams {
+    /// The estimator's: all probes leave.
+    #[default]
+    Inelastic,
+    /// At least so many probes leave, and more while there are packets to carry.
+    SemiElastic(u32),
+    /// Only probes that carry leave; it is sought for no longer than this.
+    Elastic(Duration),
+}
+
+impl Streams {
+    const fn extent(self) -> Extent {
+        match self {
+            Self::Inelastic => Extent::Whole,
+            Self::SemiElastic(least) => Extent::AtLeast(least),
+            Self::Elastic(_) => Extent::AtLeast(0),
+        }
+    }
+}
+
+/// The fewest probes of a stream that says anything: as many as there are groups.
+pub const SHORTEST: u32 = 5;
+/// Elastic streams in a row that may be shorter.
+const MOST_SHORT: u32 = 100;
+
 /// How it is sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Packets of a stream.
     pub probes: usize,
+    /// Whose packets they are.
+    pub made_of: Streams,
     /// Streams of a fleet.
     pub streams: usize,
     /// Between streams.
@@ -84,6 +121,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             probes: 100,
+            made_of: Streams::Inelastic,
             streams: 12,
             pause: Pause::Slow,
             gap: Duration::from_micros(100),
@@ -120,9 +158,12 @@ impl Options {
         kept.min(self.most.as_bps() as f64)
     }
 
-    /// What comes before the search. Riders would be lost with it.
+    /// What comes before the search. Riders would be lost with it; where it is made of them, they were to leave at once anyway.
     fn opening(&self) -> Train {
         let mut train = Train::periodic(OPENING, self.octets[1], Duration::ZERO);
+        if let Streams::Elastic(_) = self.made_of {
+            return train.of(Extent::AtLeast(0));
+        }
         train
             .probes
             .iter_mut()
@@ -141,7 +182,7 @@ impl Options {
         )]
         let octets = (octets.round() as u32).clamp(least, most.max(least));
         let gap = Duration::from_secs_f64((bits(octets) / rate).min(1.0));
-        Train::periodic(self.probes, octets, gap)
+        Train::periodic(self.probes, octets, gap).of(self.made_of.extent())
     }
 }
 
@@ -175,6 +216,8 @@ pub enum Outcome {
     AtLeast,
     /// Fleets contradicted each other until there were too many: the range is what was not excluded.
     Unfinished,
+    /// Applications sent too little, or too slowly, for streams: the range is what was not excluded.
+    Starved,
     /// The sender did not keep its gaps; nothing is known.
     Untimed,
 }
@@ -186,7 +229,7 @@ pub struct Estimate {
     pub outcome: Outcome,
     /// The available bandwidth is at least this; 0 for next to nothing. In bit/s of packets with their IP headers.
     pub low_bps: f64,
-    /// And at most this.
+    /// And at most this; infinite where streams starved before any was too fast.
     pub high_bps: f64,
     /// The range in which it was seen to vary.
     pub grey_bps: Option<[f64; 2]>,
@@ -211,6 +254,9 @@ pub struct Pathload {
     sent: Train,
     streams: u32,
     octets: u64,
+    /// Streams in a row that were too short.
+    short: u32,
+    began: Instant,
     done: Option<Estimate>,
 }
 
@@ -226,6 +272,8 @@ impl Pathload {
             sent: Train::default(),
             streams: 0,
             octets: 0,
+            short: 0,
+            began: now,
             done: None,
             options,
         }
@@ -236,6 +284,22 @@ impl Pathload {
         let octets = self.options.octets[1];
         let first = arrival_rate(passage, octets).unwrap_or(FIRST.as_bps() as f64);
         self.search = Some(Search::new(first, self.options.fastest()));
+    }
+
+    /// Whether a stream that packets were to make says nothing, and if there have been too many of those, the end.
+    fn starves(&mut self, passage: &Passage, now: Instant) -> bool {
+        let Streams::Elastic(time) = self.options.made_of else {
+            return false;
+        };
+        let is_short = passage.sent < SHORTEST;
+        self.short = if is_short { self.short + 1 } else { 0 };
+        self.ready = now;
+        let is_over = now.since(self.began) >= time || self.short >= MOST_SHORT;
+        if is_over {
+            let range = self.search.map(|search| search.known_so_far());
+            self.conclude(Outcome::Starved, range.unwrap_or(search::UNKNOWN));
+        }
+        is_over || is_short
     }
 
     fn conclude(&mut self, outcome: Outcome, range: search::Range) {
@@ -291,8 +355,11 @@ impl Estimator for Pathload {
 
     fn handle(&mut self, passage: &Passage, now: Instant) {
         self.streams += 1;
-        self.octets = self.octets.saturating_add(self.sent.octets());
-        let planned = self.sent.duration();
+        self.octets = self.octets.saturating_add(passage.octets);
+        if self.starves(passage, now) {
+            return;
+        }
+        let planned = self.sent.duration_of(passage.sent.max(1) as usize);
         let Some(search) = &self.search else {
             self.ready = match self.options.pause {
                 Pause::Slow => now + passage.span() * 9,

@@ -46,6 +46,13 @@ pub(super) struct Range {
     pub(super) grey: Option<[f64; 2]>,
 }
 
+/// Before anything is known.
+pub(super) const UNKNOWN: Range = Range {
+    low: 0.0,
+    high: f64::INFINITY,
+    grey: None,
+};
+
 impl Search {
     /// From `first` on, up to `most`.
     pub(super) fn new(first: f64, most: f64) -> Self {
@@ -157,6 +164,11 @@ impl Search {
     /// What has not been excluded so far.
     pub(super) fn known(&self) -> Range {
         self.range(self.high.unwrap_or(self.most))
+    }
+
+    /// The same, with no bound above where none was found.
+    pub(super) fn known_so_far(&self) -> Range {
+        self.range(self.high.unwrap_or(f64::INFINITY))
     }
 
     const fn range(&self, high: f64) -> Range {

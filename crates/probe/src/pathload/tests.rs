@@ -42,6 +42,7 @@ impl Link {
         }
         Passage {
             sent: u32::try_from(train.probes.len()).unwrap(),
+            octets: train.octets(),
             lasted: train.duration(),
             arrivals,
             riders: Riders::default(),

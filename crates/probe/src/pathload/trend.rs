@@ -36,7 +36,12 @@ fn judge(figure: f64, [rising, level]: [f64; 2]) -> Trend {
 impl Trend {
     /// Of the delays of a stream, some of which may be lost.
     pub fn of(passage: &Passage) -> Self {
-        let delays = passage.arrivals.iter().map(Arrival::delay_ns);
+        Self::of_arrivals(&passage.arrivals)
+    }
+
+    /// Of probes that follow each other.
+    pub(crate) fn of_arrivals(arrivals: &[Arrival]) -> Self {
+        let delays = arrivals.iter().map(Arrival::delay_ns);
         let delays: Vec<i64> = delays.collect();
         let (medians, noise) = medians(&delays);
         match (pct(&medians, noise), pdt(&medians)) {
@@ -59,11 +64,11 @@ impl Trend {
     }
 }
 
-/// The median delay of each of about `sqrt(K)` groups of neighbours: single probes that were held up count for nothing. In
+/// The median delay of each of about `sqrt(K)` groups of neighbours, of short streams smaller ones: single probes that were held up count for nothing. In
 /// nanoseconds above the least, so that no offset of clocks costs precision. With them the noise of one of them: what the
 /// delays within most groups scatter about it.
 fn medians(delays: &[i64]) -> (Vec<f64>, f64) {
-    let size = delays.len().isqrt().max(1);
+    let size = delays.len().isqrt().min(delays.len() / LEAST_GROUPS).max(1);
     let Some(least) = delays.iter().min() else {
         return (Vec::new(), 0.0);
     };

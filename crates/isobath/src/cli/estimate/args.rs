@@ -39,7 +39,7 @@ pub(crate) struct Asked {
     /// How it is found; the first that can is usual.
     #[arg(long, value_enum, value_name = "NAME")]
     estimator: Option<Method>,
-    /// How long is measured, where the estimator does not end by itself [default: 10s; badabing, yaz and pathchirp 60s].
+    /// How long is measured, where the estimator does not end by itself [default: 10s; elastic and opportunistic 30s; badabing, yaz and pathchirp 60s].
     #[arg(short, long, value_name = "TIME")]
     duration: Option<Span>,
     /// No stream is faster than this; trains back to back (capacity, and the first of others) are as fast as the host.

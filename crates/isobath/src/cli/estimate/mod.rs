@@ -25,6 +25,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if let Some(socket) = &args.by {
         return by_manager(args, &plan, socket);
     }
+    if plan.method.rides() {
+        return Err(Usage::of(anyhow::anyhow!(RIDES)));
+    }
     // The lab comes first: it may have to change this process before there are other threads.
     let ends = [args.from.as_deref(), args.to.as_deref()];
     let network = args.towards.lab.as_deref();
@@ -51,6 +54,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     far.iter_mut().for_each(Far::stop);
     finish(args, &run, &outcome, opened)
 }
+
+/// Why such an estimator is not for a plain road.
+const RIDES: &str =
+    "its trains are packets of applications - use --by with the socket of a manager";
 
 /// By trains that the manager on this host sends.
 fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {

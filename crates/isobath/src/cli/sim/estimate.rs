@@ -28,6 +28,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             "there are no routers to ask in virtual time - use 'isobath estimate bottleneck --lab'";
         return Err(Usage::of(anyhow::anyhow!(what)));
     }
+    if plan.method.rides() {
+        return Err(Usage::of(anyhow::anyhow!(
+            "there are no packets of applications in virtual time - use 'isobath estimate --by'"
+        )));
+    }
     let path = args.described.path(plan.seed, false).map_err(Usage::of)?;
     let mut described = serde_json::to_value(&plan)?;
     described["note"] = json!(args.output.note);

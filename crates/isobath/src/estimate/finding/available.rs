@@ -1,6 +1,7 @@
 //! What estimators of the available bandwidth found.
 
 use super::{Finding, mbps};
+use probe::harvest;
 use probe::pathload;
 use probe::spread::Spread;
 use probe::{chirp, yaz};
@@ -31,14 +32,25 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
             false,
             format!("streams contradicted each other; {range} were not excluded"),
         ),
+        Outcome::Starved if estimate.high_bps.is_finite() => {
+            (false, format!("{TOO_LITTLE}; {range} were not excluded"))
+        }
+        Outcome::Starved if low > 0.0 => (false, format!("{TOO_LITTLE}; at least {low:.2} Mbit/s")),
+        Outcome::Starved => (false, TOO_LITTLE.to_owned()),
         Outcome::Untimed => (false, UNTIMED.to_owned()),
     };
     let edge = match estimate.outcome {
         Outcome::AtLeast => Edge::AtLeast,
+        Outcome::Starved if estimate.high_bps.is_infinite() => Edge::AtLeast,
         _ => Edge::Within,
     };
-    let known = estimate.outcome != Outcome::Untimed;
-    let figures = known.then(|| [f64::midpoint(low, high), low, high]);
+    let known = estimate.outcome != Outcome::Untimed && (high.is_finite() || low > 0.0);
+    let middle = if high.is_finite() {
+        f64::midpoint(low, high)
+    } else {
+        low
+    };
+    let figures = known.then_some([middle, low, high]);
     let mut finding = with(figures, edge, conclusive, says);
     finding.details = json!({
         "streams": estimate.streams,
@@ -46,6 +58,45 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
         "competing_mbps": estimate.competing_bps.map(mbps),
     });
     finding
+}
+
+/// By what applications sent.
+pub(in super::super) fn of_harvest(estimate: &harvest::Estimate) -> Finding {
+    use harvest::Outcome;
+    let [low, high] = [estimate.low_bps, estimate.high_bps].map(|bps| bps.map(mbps));
+    let bound = |bound: Option<f64>| bound.unwrap_or(0.0);
+    let range = format!("{:.2} to {:.2} Mbit/s", bound(low), bound(high));
+    let says = match estimate.outcome {
+        Outcome::Conclusive => format!("{range} are available, with what applications send"),
+        Outcome::Between => format!("{range} are available: nothing was sent at a rate between"),
+        Outcome::Varying => format!("bursts contradicted each other between {range}"),
+        Outcome::AtLeast => {
+            let low = bound(low);
+            format!("at least {low:.2} Mbit/s: applications sent no faster, or seldom")
+        }
+        Outcome::AtMost => {
+            let high = bound(high);
+            format!("at most {high:.2} Mbit/s: every burst was faster than what is available")
+        }
+        Outcome::Nothing => TOO_LITTLE.to_owned(),
+    };
+    let value = match (low, high) {
+        (Some(low), Some(high)) => Some(f64::midpoint(low, high)),
+        (low, high) => low.or(high),
+    };
+    Finding {
+        value,
+        low,
+        high,
+        conclusive: estimate.outcome == Outcome::Conclusive,
+        says,
+        details: json!({
+            "trains": estimate.trains,
+            "judged": estimate.judged,
+            "rising": estimate.rising,
+            "rates_mbps": estimate.rates_bps.map(|rates| rates.map(mbps)),
+        }),
+    }
 }
 
 /// By chirps.
@@ -91,6 +142,7 @@ pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
 }
 
 const UNTIMED: &str = "the sender could not keep its gaps - use a host that does less";
+const TOO_LITTLE: &str = "applications sent too few bursts, or too slow ones, to tell";
 const LOST: &str = "too many probes were lost to tell anything";
 const MORE_TIME: &str = "there was no time for an estimate - give it more with --duration";
 

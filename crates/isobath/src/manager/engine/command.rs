@@ -3,7 +3,7 @@
 use super::clients::Outbox;
 use super::link::Joined;
 use crate::manager::snapshot::Snapshot;
-use mgrp::transaction::{Arrival, Transaction};
+use mgrp::transaction::{Arrival, Request};
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,7 @@ pub(crate) enum Command {
         client: u64,
         id: u32,
         to: IpAddr,
-        transaction: Transaction,
+        request: Request,
         handover: Duration,
     },
     /// A tool calls one off.

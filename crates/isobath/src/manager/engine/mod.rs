@@ -134,10 +134,10 @@ impl Engine {
         }
     }
 
-    /// Whether a train is under way, or waits for its first probe.
+    /// Whether a train with times of its own is under way, or waits for its first probe.
     fn is_exact(&self) -> bool {
         let mut links = self.peers.iter().filter_map(|peer| peer.link.as_ref());
-        links.any(|link| !link.owners.is_empty())
+        links.any(|link| link.peer.keeps_time())
     }
 
     fn next_timeout(&self) -> Instant {

@@ -7,7 +7,7 @@ use super::link::{Joined, Link};
 use crate::manager::counters::{Inside, Sums};
 use crate::manager::link::told::TOLD;
 use mgrp::message::Message;
-use mgrp::transaction::{Arrival, Refusal, Transaction};
+use mgrp::transaction::{Arrival, Refusal, Request};
 use std::net::IpAddr;
 use std::time::Duration;
 use sys::clock;
@@ -33,10 +33,10 @@ impl Engine {
                 client,
                 id,
                 to,
-                transaction,
+                request,
                 handover,
             } => {
-                let begun = self.begin((client, id), to, transaction, handover);
+                let begun = self.begin((client, id), to, request, handover);
                 let answer = begun.map_or_else(
                     |reason| Message::Refused { id, reason },
                     |()| Message::Accepted { id },
@@ -77,13 +77,13 @@ impl Engine {
         &mut self,
         owner: (u64, u32),
         to: IpAddr,
-        transaction: Transaction,
+        request: Request,
         handover: Duration,
     ) -> Result<(), Refusal> {
         let index = self.routes.find(to).ok_or(Refusal::Peer)?;
         let peer = self.peers.get_mut(index).ok_or(Refusal::Peer)?;
         let link = peer.link.as_mut().ok_or(Refusal::Peer)?;
-        let number = link.peer.begin(transaction, handover, clock::now())?;
+        let number = link.peer.begin(request, handover, clock::now())?;
         link.owners.insert(number, owner);
         Ok(())
     }
@@ -123,7 +123,11 @@ impl Engine {
 /// Tells tools what came of their transactions.
 pub(super) fn tell_finished(link: &mut Link, clients: &mut Clients, counters: &mut Inside) {
     for ((client, id), finished) in link.finished() {
-        let outcome = finished.outcome;
+        let mut outcome = finished.outcome;
+        let sent = std::mem::take(&mut outcome.sent);
+        if !sent.is_empty() {
+            clients.answer(client, Message::Sent { id, sent }, counters);
+        }
         clients.answer(client, Message::Outcome { id, outcome }, counters);
     }
 }

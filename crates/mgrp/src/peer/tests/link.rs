@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 enum Action {
     Offer(u16),
     Begin(u32, u16, u64),
+    Ranges(Ranges),
 }
 
 fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
@@ -18,7 +19,22 @@ fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
         1 => (1_u32..12, 64_u16..1_500, 0_u64..3_000)
             .prop_map(|(count, octets, gap)| Action::Begin(count, octets, gap)),
     ];
+    let action = prop_oneof![5 => action, 1 => bounds().prop_map(Action::Ranges)];
     prop::collection::vec((0_u64..4_000, action), 1..60)
+}
+
+/// Ranges of all three kinds.
+fn bounds() -> impl Strategy<Value = Ranges> {
+    let count = (0_u32..12, 1_u32..30).prop_map(|(least, more)| [least, least + more]);
+    let size = 84_u16..1_500;
+    let fixed = |count, octets, gap| ranges(count, Some(octets), Spacing::Fixed, gap);
+    let up_to = |count: [u32; 2], octets, gap| ranges([0, count[1]], octets, Spacing::UpTo, gap);
+    (count, size, 0_u64..3_000, 0_u8..4).prop_map(move |(count, octets, gap, kind)| match kind {
+        0 => fixed(count, octets, gap),
+        1 => fixed([0, count[1]], octets, gap),
+        2 => up_to(count, Some(octets), gap),
+        _ => up_to(count, None, gap),
+    })
 }
 
 /// What the link does with a datagram.
@@ -56,6 +72,9 @@ fn run(actions: &[(u64, Action)]) -> (World, BTreeMap<u32, (Instant, u16)>) {
             }
             Action::Begin(count, octets, gap) => {
                 let _ = world.begin(train(count, octets, gap));
+            }
+            Action::Ranges(ranges) => {
+                let _ = world.begin(ranges);
             }
         }
     }
@@ -140,6 +159,7 @@ proptest! {
             gone.insert(number, left.at);
             let due = came[&number].0 + config().delay;
             prop_assert!(left.at <= due);
+            // An opportunistic probe leaves when its packet would have.
             let is_plain = left.packet().probe.is_none();
             if is_plain && matches!(left.packet().payload, Some(Payload::Whole(_))) {
                 prop_assert_eq!(left.at, due);

@@ -1,5 +1,6 @@
 mod books;
 mod link;
+mod ranges;
 mod receiving;
 mod sending;
 
@@ -8,7 +9,7 @@ use crate::envelope::tests::tag;
 use crate::envelope::{ENVELOPE, Envelope};
 use crate::ip;
 use crate::packet::Packet;
-use crate::transaction::Probe;
+use crate::transaction::{Probe, Ranges, Spacing, Transaction};
 use core::net::Ipv4Addr;
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
@@ -33,6 +34,22 @@ fn train(count: u32, octets: u16, gap_us: u64) -> Transaction {
     Transaction {
         channel: 3,
         probes: (0..count).map(probe).collect(),
+    }
+}
+
+/// From `count[0]` to `count[1]` probes of `octets`, `gap_us` apart, the first of which may wait for a second.
+fn ranges(
+    count: [u32; 2],
+    octets: Option<u16>,
+    spacing: fn(Duration) -> Spacing,
+    gap_us: u64,
+) -> Ranges {
+    Ranges {
+        channel: 3,
+        count,
+        octets,
+        spacing: spacing(Duration::from_micros(gap_us)),
+        patience: Duration::from_secs(1),
     }
 }
 
@@ -110,8 +127,8 @@ impl World {
         offered
     }
 
-    fn begin(&mut self, transaction: Transaction) -> Result<u64, Refusal> {
-        let begun = self.peer.begin(transaction, Duration::ZERO, self.now);
+    fn begin(&mut self, request: impl Into<Request>) -> Result<u64, Refusal> {
+        let begun = self.peer.begin(request, Duration::ZERO, self.now);
         self.drain();
         begun
     }
