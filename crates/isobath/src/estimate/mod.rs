@@ -26,6 +26,7 @@ pub(crate) mod tables;
 pub(crate) mod traffic;
 
 pub(crate) use plan::Plan;
+pub(crate) use receiving::PATIENCE;
 
 use crate::link::Terms;
 use messages::Setup;

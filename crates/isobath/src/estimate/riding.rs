@@ -1,14 +1,11 @@
 //! Trains by way of a manager on this host, on which other programs' packets may ride.
 //!
-//! The manager's control socket takes a train as one transaction and says how it left and what rode on it ([`mgrp::message`]). The
-//! peer's manager tells what arrived on channels from [`TOLD`] on, so nothing else need run there. The estimator
-//! cannot tell the difference, but for the riders.
+//! The estimator cannot tell the difference between this road and any other, but for the riders ([`Tool`] has the manager's side).
 
 use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
 use super::plan::Plan;
-use super::receiving::PATIENCE;
 use super::run::Outcome;
 use super::traffic::Traffic;
 use super::{Live, methods};
@@ -16,42 +13,23 @@ use crate::btc::thinned::Thinned;
 use crate::dialogue::{Broken, Context, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
 use crate::manager::link::told::TOLD;
+use crate::manager::tool::{Carried, Tool};
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
-use mgrp::message::{Frames, Message};
-use mgrp::transaction::{self, Probe, Transaction};
-use probe::train::{Arrival, Passage, Riders, Train};
+use probe::train::{Passage, Train};
 use record::RecordWriter;
 use session::ClockOffset;
-use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read, Write};
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
 
-/// How long is waited for the manager before an interrupt is looked for.
-const LOOK: Duration = Duration::from_millis(5);
-/// A transaction may wait this long for others, beyond its own time.
-const TURN: Duration = Duration::from_secs(30);
-
 /// The road over the socket of a manager.
 struct Riding<'a> {
     context: &'a Context<'a, Plan, Live>,
-    socket: UnixStream,
-    frames: Frames,
-    to: IpAddr,
-    channel: u8,
-    /// Number of the next transaction, and of the next probe.
-    id: u32,
-    next: u64,
-    /// Probes that have arrived and were not asked for yet, by their numbers.
-    arrived: BTreeMap<u64, (u64, u64)>,
-    latest: Instant,
-    outcome: Option<(u32, Result<transaction::Outcome, String>)>,
+    tool: Tool<'a>,
     origin: Instant,
     /// The origin by the wall clock, in nanoseconds: managers stamp by it.
     origin_wall: u64,
@@ -61,6 +39,12 @@ struct Riding<'a> {
     traffic: Traffic,
     record: &'a mut RecordWriter,
 }
+
+/// Managers stamp by one wall clock as far as this knows.
+const NO_CLOCK: ClockOffset = ClockOffset {
+    offset_ns: 0,
+    rtt_ns: 0,
+};
 
 /// Carries the plan out towards the peer behind `to`, by the manager that listens on `socket`.
 ///
@@ -79,17 +63,15 @@ pub(crate) fn run(
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| sampler.run(&stop));
+        let channel = TOLD + u8::try_from(std::process::id() % 128).unwrap_or(0);
+        let tool = Tool::new(socket, to, channel, context.interrupt);
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(reason) => return Ok(super::run::unmade(context, NO_CLOCK, reason)),
+        };
         let mut riding = Riding {
             context,
-            socket,
-            frames: Frames::default(),
-            to,
-            channel: TOLD + u8::try_from(std::process::id() % 128).unwrap_or(0),
-            id: 0,
-            next: 0,
-            arrived: BTreeMap::new(),
-            latest: origin,
-            outcome: None,
+            tool,
             origin,
             origin_wall: clock::stamp().wall_at(origin),
             shown: origin,
@@ -98,9 +80,8 @@ pub(crate) fn run(
             traffic: Traffic::default(),
             record,
         };
-        let found = riding
-            .begin()
-            .and_then(|()| methods::find(context.plan, &mut riding));
+        let listens = riding.tool.listen().map_err(Broken::Far);
+        let found = listens.and_then(|()| methods::find(context.plan, &mut riding));
         let (ending, finding) = match found {
             Ok(finding) => (context.ending(), finding),
             Err(Broken::Record(error)) => return Err(error),
@@ -121,149 +102,15 @@ pub(crate) fn run(
             traffic: riding.traffic,
             cpu,
             truth: Vec::new(),
-            clock: ClockOffset {
-                offset_ns: 0,
-                rtt_ns: 0,
-            },
+            clock: NO_CLOCK,
             far: None,
         })
     })
 }
 
-/// Connects with the manager.
-///
-/// # Errors
-/// When none listens there.
-pub(crate) fn connect(socket: &Path) -> anyhow::Result<UnixStream> {
-    UnixStream::connect(socket).map_err(|error| {
-        anyhow::anyhow!(
-            "no manager at {} ({error}) - start one with 'isobath manager up', or name its socket",
-            socket.display()
-        )
-    })
-}
-
-fn gone(error: &std::io::Error) -> Broken {
-    Broken::Far(format!("the manager is gone ({error})"))
-}
-
 impl Riding<'_> {
-    fn begin(&mut self) -> Result<(), Broken> {
-        let patience = Some(LOOK);
-        self.socket
-            .set_read_timeout(patience)
-            .map_err(|error| gone(&error))?;
-        let channel = self.channel;
-        self.say(&Message::Listen { channel })
-    }
-
-    fn say(&mut self, message: &Message) -> Result<(), Broken> {
-        let mut octets = Vec::new();
-        message
-            .emit(&mut octets)
-            .map_err(|error| Broken::Far(error.to_string()))?;
-        self.socket.write_all(&octets).map_err(|error| gone(&error))
-    }
-
-    /// Takes what the manager says, for a few milliseconds.
-    fn hear(&mut self) -> Result<(), Broken> {
-        if self.context.is_interrupted() {
-            return Err(Broken::Far("interrupted".to_owned()));
-        }
-        let mut octets = [0; 16_384];
-        match self.socket.read(&mut octets) {
-            Ok(0) => return Err(Broken::Far("the manager is gone".to_owned())),
-            Ok(count) => self.frames.push(&octets[..count], clock::now()),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(error) => return Err(gone(&error)),
-        }
-        while let Some(frame) = self
-            .frames
-            .poll()
-            .map_err(|error| Broken::Far(error.to_string()))?
-        {
-            self.take(
-                frame
-                    .message
-                    .map_err(|error| Broken::Far(error.to_string()))?,
-            );
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: Message) {
-        match message {
-            Message::Arrival { arrival, .. } if arrival.channel == self.channel => {
-                if let Ok(number) = arrival.header.as_slice().try_into() {
-                    self.latest = clock::now();
-                    let times = (arrival.sent_ns, arrival.arrived_ns);
-                    self.arrived
-                        .entry(u64::from_be_bytes(number))
-                        .or_insert(times);
-                }
-            }
-            Message::Outcome { id, outcome } => self.outcome = Some((id, Ok(outcome))),
-            Message::Refused { id, reason } => {
-                self.outcome = Some((id, Err(format!("the manager refuses: {reason}"))));
-            }
-            _ => {}
-        }
-    }
-
-    /// What came of a transaction.
-    fn finished(&mut self, id: u32, train: &Train) -> Result<transaction::Outcome, Broken> {
-        let deadline = clock::now() + train.duration() + TURN;
-        loop {
-            match self.outcome.take() {
-                Some((of, outcome)) if of == id => return outcome.map_err(Broken::Far),
-                _ if clock::now() > deadline => {
-                    return Err(Broken::Far("the manager does not answer".to_owned()));
-                }
-                _ => self.hear()?,
-            }
-        }
-    }
-
-    /// The arrivals of probes from number `first` on, once all are there or no more come.
-    fn collect(&mut self, first: u64, count: usize) -> Result<Vec<Arrival>, Broken> {
-        let began = clock::now();
-        while self.arrived.range(first..).count() < count
-            && clock::now().since(self.latest.max(began)) < PATIENCE
-        {
-            self.hear()?;
-        }
-        let mut train = std::mem::take(&mut self.arrived);
-        let arrivals = train.split_off(&first).into_iter();
-        Ok(arrivals
-            .map(|(number, (sent_ns, arrived_ns))| Arrival {
-                number: u32::try_from(number - first).unwrap_or(u32::MAX),
-                sent_ns,
-                arrived_ns,
-                back: None,
-            })
-            .collect())
-    }
-
-    fn transaction(&self, train: &Train) -> Transaction {
-        let probes = train.probes.iter().zip(self.next..);
-        let probes = probes.map(|(probe, number)| Probe {
-            header: number.to_be_bytes().to_vec(),
-            octets: u16::try_from(probe.octets).unwrap_or(u16::MAX),
-            gap: probe.gap,
-            may_carry: probe.may_carry,
-        });
-        Transaction {
-            channel: self.channel,
-            probes: probes.collect(),
-        }
-    }
-
-    fn enter(
-        &mut self,
-        train: &Train,
-        passage: &Passage,
-        outcome: &transaction::Outcome,
-    ) -> Result<(), Broken> {
+    fn enter(&mut self, train: &Train, carried: &Carried) -> Result<(), Broken> {
+        let Carried { passage, outcome } = carried;
         for gap in outcome.gaps.iter().skip(1) {
             let error = gap.actual.abs_diff(gap.planned);
             self.gap_error_ns.add(error.as_nanos() as f64);
@@ -304,39 +151,11 @@ impl Carry for Riding<'_> {
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
         messages::check(train).map_err(Broken::Far)?;
-        if train.echo {
-            return Err(Broken::Far(
-                "a manager's peer sends no probes back".to_owned(),
-            ));
-        }
-        while clock::now() < not_before {
-            self.hear()?;
-        }
-        self.id = self.id.wrapping_add(1);
-        let (id, first) = (self.id, self.next);
-        let transaction = self.transaction(train);
-        let to = self.to;
-        self.next += train.probes.len() as u64;
-        self.say(&Message::Begin {
-            id,
-            to,
-            transaction,
-        })?;
-        let outcome = self.finished(id, train)?;
-        let arrivals = self.collect(first, outcome.gaps.len())?;
-        let passage = Passage {
-            sent: u32::try_from(outcome.gaps.len()).unwrap_or(u32::MAX),
-            lasted: outcome.transmission,
-            arrivals,
-            riders: Riders {
-                packets: outcome.riders.probes,
-                octets: outcome.riders.octets,
-                competing_octets: outcome.competing.octets,
-            },
-        };
-        self.enter(train, &passage, &outcome)?;
+        self.tool.wait_until(not_before).map_err(Broken::Far)?;
+        let carried = self.tool.carry(train).map_err(Broken::Far)?;
+        self.enter(train, &carried)?;
         self.show();
-        Ok(passage)
+        Ok(carried.passage)
     }
 
     fn now(&self) -> Instant {
@@ -345,9 +164,6 @@ impl Carry for Riding<'_> {
 
     fn rest(&mut self, time: Duration) -> Result<(), Broken> {
         let end = clock::now() + time;
-        while clock::now() < end {
-            self.hear()?;
-        }
-        Ok(())
+        self.tool.wait_until(end).map_err(Broken::Far)
     }
 }

@@ -9,7 +9,7 @@
 //! - [`config`]: the file, and what can be wrong with it.
 //! - [`engine`]: the one thread that moves packets.
 //! - [`link`]: how two managers agree, and dial again.
-//! - [`socket`]: tools, and questions.
+//! - [`socket`]: tools, and questions; [`tool`]: the other end of it.
 //! - [`snapshot`], [`counters`], [`metrics`]: what there is to see.
 //!
 //! # Who may send what to whom
@@ -25,7 +25,8 @@ pub(crate) mod link;
 mod metrics;
 mod network;
 pub(crate) mod snapshot;
-mod socket;
+pub(crate) mod socket;
+pub(crate) mod tool;
 
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::Mailboxes;

@@ -4,15 +4,11 @@ use super::super::print;
 use crate::dialogue::plain;
 use crate::manager::config::SOCKET;
 use crate::manager::snapshot::{BucketsAnswer, Question, StatsAnswer, StatusAnswer};
+use crate::manager::socket::ask;
 use anyhow::Context;
 use serde_json::{Map, Value};
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// How long a manager may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -25,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, question: Question) -> anyhow::Result<u8> {
-    let answer = ask(args, question).with_context(|| {
+    let answer = ask(&args.socket, question).with_context(|| {
         let path = args.socket.display();
         format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
     })?;
@@ -40,15 +36,6 @@ pub(super) fn run(args: &Args, question: Question) -> anyhow::Result<u8> {
     };
     print(&page)?;
     Ok(0)
-}
-
-fn ask(args: &Args, question: Question) -> std::io::Result<String> {
-    let mut stream = UnixStream::connect(&args.socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    writeln!(stream, "{}", question.word())?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
 }
 
 fn status(answer: &StatusAnswer) -> String {
