@@ -1,6 +1,7 @@
 //! `isobath manager`.
 
 mod ask;
+mod trial;
 mod up;
 
 use crate::manager::snapshot::Question;
@@ -15,6 +16,8 @@ pub(crate) enum Verb {
     Stats(ask::Args),
     /// Packets that are put together from pieces.
     Buckets(ask::Args),
+    /// Try it in a lab: an application and a measurement tool share a bottleneck with others, with and without riding.
+    Trial(Box<trial::Args>),
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
@@ -23,5 +26,6 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Status(args) => ask::run(args, Question::Status),
         Verb::Stats(args) => ask::run(args, Question::Stats),
         Verb::Buckets(args) => ask::run(args, Question::Buckets),
+        Verb::Trial(args) => trial::run(args),
     }
 }
