@@ -26,6 +26,7 @@ mod rrul;
 mod serve;
 mod sim;
 mod trace;
+mod trial;
 
 use std::process::ExitCode;
 

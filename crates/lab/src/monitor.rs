@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::signal::Signal;
 use crate::watch::{self, Passage};
 use hdrhistogram::Histogram;
-use path::{Counters, Element, Packet, Pipeline};
+use path::{Counters, Element, Others, Packet, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
@@ -30,6 +30,8 @@ pub struct QueueSample {
     pub bytes: u64,
     /// All books of the direction.
     pub totals: Counters,
+    /// Other people's packets among those of the books, which links make up ([`path::Shared`]).
+    pub others: Others,
 }
 
 /// What left a direction, or came to its queue, within one bin of 100 us, by logical time. Empty bins are left out.
@@ -175,7 +177,7 @@ impl Monitor {
 
     /// Publishes the books at `now`.
     pub(crate) fn tick(&mut self, now: Instant, path: &mut Pipeline<Frame>) {
-        let totals = path.counters();
+        let (totals, others) = (path.counters(), path.others());
         let pending = &mut self.pending;
         pending
             .queue
@@ -184,6 +186,7 @@ impl Monitor {
                 packets: backlog.packets,
                 bytes: backlog.bytes,
                 totals,
+                others,
             }));
         for (at, size) in path.arrivals() {
             Bin::count(&mut pending.arrivals, at, size);

@@ -105,7 +105,8 @@ fn own_address(peer: SocketAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-fn lab_info(name: &str, network: &Network) -> LabInfo {
+/// The emulated network, as a record has it.
+pub(super) fn lab_info(name: &str, network: &Network) -> LabInfo {
     let links = network.topology().links.iter().map(|link| LabLink {
         name: link.between.join("-"),
         up: json!(link.up),

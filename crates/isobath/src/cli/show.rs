@@ -5,9 +5,10 @@ use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
-use crate::{btc, calibrate, replay};
+use crate::{btc, calibrate, replay, trial};
 use anyhow::{Context, anyhow};
 use record::{HISTORY, Record, Run};
+use serde::Deserialize as _;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -64,6 +65,12 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
         "replay" if is_empty => {
             run.summary = serde_json::to_value(replay::summary::Figures::of_record(record)?)?;
         }
+        trial::TEST if is_empty => {
+            let plan = trial::Plan::deserialize(&run.plan).context("run.json has another plan")?;
+            let tables = trial::summary::Tables::read(record)?;
+            let found = trial::summary::summarise(&plan, &tables, Vec::new());
+            run.summary = serde_json::to_value(found)?;
+        }
         _ => {}
     }
     Ok(run)
@@ -95,6 +102,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             &serde_json::from_value(summary)?,
         )),
         "estimate" | "sim-estimate" => Ok(crate::estimate::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        trial::TEST => Ok(trial::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

@@ -157,7 +157,13 @@ fn by_stream<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
 }
 
 /// Carries train after train until the estimator has its estimate.
-fn drive<E: Estimator, R: Carry>(mut estimator: E, road: &mut R) -> Result<E::Estimate, R::Error> {
+///
+/// # Errors
+/// When `road` fails.
+pub(crate) fn drive<E: Estimator, R: Carry>(
+    mut estimator: E,
+    road: &mut R,
+) -> Result<E::Estimate, R::Error> {
     loop {
         match estimator.next() {
             Step::Done(estimate) => return Ok(estimate),

@@ -14,7 +14,6 @@ pub(crate) mod messages;
 pub(crate) mod methods;
 pub(crate) mod plan;
 pub(crate) mod quality;
-mod ranges;
 mod receiving;
 pub(crate) mod riding;
 pub(crate) mod road;
@@ -27,6 +26,8 @@ pub(crate) mod tables;
 pub(crate) mod traffic;
 
 pub(crate) use plan::Plan;
+pub(crate) use receiving::PATIENCE;
+pub(crate) use road::patience;
 
 use crate::link::Terms;
 use messages::Setup;

@@ -1,8 +1,6 @@
 //! Trains by way of a manager on this host, on which other programs' packets may ride.
 //!
-//! The manager's control socket takes a train as one transaction and says how it left and what rode on it ([`mgrp::message`]). The
-//! peer's manager tells what arrived on channels from [`TOLD`] on, and sends probes back on those from [`ECHOED`] on, so nothing else
-//! need run there. The estimator cannot tell the difference, but for the riders.
+//! The estimator cannot tell the difference between this road and any other, but for the riders ([`Tool`] has the manager's side).
 //!
 //! A run with a record is [`run`]; a manager that measures for others has none ([`measure`]).
 
@@ -10,93 +8,25 @@ use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
 use super::plan::Plan;
-use super::ranges::{self, Loose};
-use super::receiving::PATIENCE;
-use super::road::patience;
 use super::run::Outcome;
 use super::traffic::Traffic;
 use super::{Live, methods};
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{Broken, Context, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
-use crate::manager::link::echo::{self, ECHOED};
-use crate::manager::link::told::TOLD;
+use crate::manager::tool::{Carried, Target, Tool, Trouble};
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
-use mgrp::message::{Frames, Message};
-use mgrp::transaction::{self, Probe, Refusal, Transaction};
-use probe::train::{Arrival, Back, Extent, Passage, Riders, Train};
+use mgrp::transaction::Refusal;
+use probe::train::{Passage, Train};
 use record::RecordWriter;
 use session::ClockOffset;
-use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read, Write};
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
-
-/// How long is waited for the manager before an interrupt is looked for.
-const LOOK: Duration = Duration::from_millis(5);
-/// A transaction may wait this long for others, beyond its own time.
-const TURN: Duration = Duration::from_secs(30);
-
-/// Channels of each kind for tools of their own; those from here on are the manager's that measures for others.
-const OF_TOOLS: u8 = 16;
-
-/// Where trains go: to the peer behind an address, on channels that nobody else on this host uses towards it.
-#[derive(Clone, Copy)]
-pub(crate) struct Target {
-    to: IpAddr,
-    /// Below [`OF_TOOLS`] of a tool, above of the manager; less than 32.
-    place: u8,
-}
-
-impl Target {
-    /// Of a tool.
-    pub(crate) fn of_tool(to: IpAddr) -> Self {
-        let place = u8::try_from(std::process::id() % u32::from(OF_TOOLS)).unwrap_or(0);
-        Self { to, place }
-    }
-
-    /// Of the manager's measurement number `number` of those under way.
-    pub(crate) const fn of_manager(to: IpAddr, number: u8) -> Self {
-        let place = OF_TOOLS + number % OF_TOOLS;
-        Self { to, place }
-    }
-
-    /// A probe of ours that has arrived, or is back, and its number.
-    fn probe(self, arrival: &transaction::Arrival) -> Option<(u64, Arrival)> {
-        let (number, sent_ns, arrived_ns, back) = if arrival.channel == TOLD + self.place {
-            let number = arrival.header.as_slice();
-            (number, arrival.sent_ns, arrival.arrived_ns, None)
-        } else if arrival.channel == echo::BACK + self.place {
-            let echo = echo::read(&arrival.header)?;
-            let back = Back {
-                left_ns: arrival.sent_ns,
-                returned_ns: arrival.arrived_ns,
-            };
-            (echo.header, echo.sent_ns, echo.arrived_ns, Some(back))
-        } else {
-            return None;
-        };
-        let arrival = Arrival {
-            number: 0,
-            sent_ns,
-            arrived_ns,
-            back,
-        };
-        Some((u64::from_be_bytes(number.try_into().ok()?), arrival))
-    }
-
-    /// Where a train goes out.
-    const fn out(self, train: &Train) -> u8 {
-        let first = if train.echo { ECHOED } else { TOLD };
-        first + self.place
-    }
-}
 
 /// What came of a measurement without a record.
 pub(crate) struct Measured {
@@ -121,18 +51,7 @@ pub(crate) enum Failed {
 /// The road over the socket of a manager.
 struct Riding<'a> {
     context: &'a Context<'a, Plan, Live>,
-    socket: UnixStream,
-    frames: Frames,
-    target: Target,
-    /// Number of the next transaction, and of the next probe.
-    id: u32,
-    next: u64,
-    /// Probes that have arrived and were not asked for yet, by their numbers.
-    arrived: BTreeMap<u64, Arrival>,
-    /// Those of a train that packets make.
-    loose: Loose,
-    latest: Instant,
-    outcome: Option<(u32, Result<transaction::Outcome, Refusal>)>,
+    tool: Tool<'a>,
     /// Why the manager sent no more.
     refusal: Option<Refusal>,
     origin: Instant,
@@ -147,6 +66,12 @@ struct Riding<'a> {
     most: Option<u64>,
     is_too_much: bool,
 }
+
+/// Managers stamp by one wall clock as far as this knows.
+const NO_CLOCK: ClockOffset = ClockOffset {
+    offset_ns: 0,
+    rtt_ns: 0,
+};
 
 /// Carries the plan out towards the peer behind `to`, by the manager that listens on `socket`.
 ///
@@ -165,8 +90,12 @@ pub(crate) fn run(
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| sampler.run(&stop));
-        let target = Target::of_tool(to);
-        let mut riding = Riding::new(context, socket, target, origin, Some(&mut *record));
+        let tool = Tool::new(socket, Target::of_tool(to), context.interrupt);
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(trouble) => return Ok(super::run::unmade(context, NO_CLOCK, trouble.into())),
+        };
+        let mut riding = Riding::new(context, tool, origin, Some(&mut *record));
         let (ending, finding) = match riding.find() {
             Ok(finding) => (context.ending(), finding),
             Err(Broken::Record(error)) => return Err(error),
@@ -192,10 +121,7 @@ pub(crate) fn run(
             traffic,
             cpu,
             truth: Vec::new(),
-            clock: ClockOffset {
-                offset_ns: 0,
-                rtt_ns: 0,
-            },
+            clock: NO_CLOCK,
             far: None,
         })
     })
@@ -219,7 +145,9 @@ pub(crate) fn measure(
         display: &|_| {},
     };
     let origin = clock::now();
-    let mut riding = Riding::new(&context, socket, target, origin, None);
+    let tool = Tool::new(socket, target, interrupt);
+    let tool = tool.map_err(|trouble| Failed::Lost(trouble.into()))?;
+    let mut riding = Riding::new(&context, tool, origin, None);
     riding.most = most;
     let found = riding.find();
     let traffic = &riding.traffic;
@@ -237,43 +165,16 @@ pub(crate) fn measure(
     }
 }
 
-/// Connects with the manager.
-///
-/// # Errors
-/// When none listens there.
-pub(crate) fn connect(socket: &Path) -> anyhow::Result<UnixStream> {
-    UnixStream::connect(socket).map_err(|error| {
-        anyhow::anyhow!(
-            "no manager at {} ({error}) - start one with 'isobath manager up', or name its socket",
-            socket.display()
-        )
-    })
-}
-
-fn gone(error: &std::io::Error) -> Broken {
-    Broken::Far(format!("the manager is gone ({error})"))
-}
-
 impl<'a> Riding<'a> {
     fn new(
         context: &'a Context<'a, Plan, Live>,
-        socket: UnixStream,
-        target: Target,
+        tool: Tool<'a>,
         origin: Instant,
         record: Option<&'a mut RecordWriter>,
     ) -> Self {
         Self {
             context,
-            socket,
-            frames: Frames::default(),
-            target,
-            id: 0,
-            // What is still under way of whoever had the channels before has lower numbers.
-            next: clock::stamp().wall_at(origin),
-            arrived: BTreeMap::new(),
-            loose: Loose::default(),
-            latest: origin,
-            outcome: None,
+            tool,
             refusal: None,
             origin,
             origin_wall: clock::stamp().wall_at(origin),
@@ -288,159 +189,16 @@ impl<'a> Riding<'a> {
     }
 
     fn find(&mut self) -> Result<Finding, Broken> {
-        let patience = Some(LOOK);
-        self.socket
-            .set_read_timeout(patience)
-            .map_err(|error| gone(&error))?;
-        for channel in [TOLD, echo::BACK].map(|first| first + self.target.place) {
-            self.say(&Message::Listen { channel })?;
-        }
+        self.tool.listen()?;
         methods::find(self.context.plan, self)
     }
 
-    fn say(&mut self, message: &Message) -> Result<(), Broken> {
-        let mut octets = Vec::new();
-        message
-            .emit(&mut octets)
-            .map_err(|error| Broken::Far(error.to_string()))?;
-        self.socket.write_all(&octets).map_err(|error| gone(&error))
-    }
-
-    /// Takes what the manager says, for a few milliseconds.
-    fn hear(&mut self) -> Result<(), Broken> {
-        if self.context.is_interrupted() {
-            return Err(Broken::Far("interrupted".to_owned()));
-        }
-        let mut octets = [0; 16_384];
-        match self.socket.read(&mut octets) {
-            Ok(0) => return Err(Broken::Far("the manager is gone".to_owned())),
-            Ok(count) => self.frames.push(&octets[..count], clock::now()),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(error) => return Err(gone(&error)),
-        }
-        while let Some(frame) = self
-            .frames
-            .poll()
-            .map_err(|error| Broken::Far(error.to_string()))?
-        {
-            self.take(
-                frame
-                    .message
-                    .map_err(|error| Broken::Far(error.to_string()))?,
-            );
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: Message) {
-        match message {
-            Message::Arrival { arrival, .. } if arrival.header.is_empty() => {
-                if arrival.channel == TOLD + self.target.place {
-                    self.latest = clock::now();
-                    self.loose.arrive(&arrival);
-                }
-            }
-            Message::Sent { id, sent } if id == self.id => self.loose.tell(sent),
-            Message::Arrival { arrival, .. } => {
-                if let Some((number, arrival)) = self.target.probe(&arrival) {
-                    self.latest = clock::now();
-                    self.arrived.entry(number).or_insert(arrival);
-                }
-            }
-            Message::Outcome { id, outcome } => self.outcome = Some((id, Ok(outcome))),
-            Message::Refused { id, reason } => self.outcome = Some((id, Err(reason))),
-            _ => {}
-        }
-    }
-
-    /// What came of a transaction.
-    fn finished(&mut self, id: u32, train: &Train) -> Result<transaction::Outcome, Broken> {
-        let deadline = clock::now() + train.duration() + TURN;
-        loop {
-            match self.outcome.take() {
-                Some((of, outcome)) if of == id => {
-                    return outcome.map_err(|reason| {
-                        self.refusal = Some(reason);
-                        Broken::Far(format!("the manager refuses: {reason}"))
-                    });
-                }
-                _ if clock::now() > deadline => {
-                    return Err(Broken::Far("the manager does not answer".to_owned()));
-                }
-                _ => self.hear()?,
-            }
-        }
-    }
-
-    /// The arrivals of a train's `count` probes from number `first` on, once all are there or no more come.
-    fn collect(&mut self, train: &Train, first: u64, count: usize) -> Result<Vec<Arrival>, Broken> {
-        let began = clock::now();
-        self.arrived = self.arrived.split_off(&first);
-        while self.arrived.len() < count {
-            let longest = if train.echo {
-                patience(&self.arrived)
-            } else {
-                PATIENCE
-            };
-            if clock::now().since(self.latest.max(began)) >= longest {
-                break;
-            }
-            self.hear()?;
-        }
-        let arrivals = std::mem::take(&mut self.arrived).into_iter();
-        Ok(arrivals
-            .map(|(number, arrival)| Arrival {
-                number: u32::try_from(number - first).unwrap_or(u32::MAX),
-                ..arrival
-            })
-            .collect())
-    }
-
-    /// Waits for the arrivals of a train that packets made, until all are there or no more come.
-    fn collect_loose(&mut self) -> Result<Vec<Arrival>, Broken> {
-        let began = clock::now();
-        while !self.loose.is_whole() && clock::now().since(self.latest.max(began)) < PATIENCE {
-            self.hear()?;
-        }
-        Ok(self.loose.arrivals())
-    }
-
-    /// Hands a train over.
-    fn hand_over(&mut self, train: &Train) -> Result<(), Broken> {
-        let (id, to) = (self.id, self.target.to);
-        self.loose.begin();
-        if let Some(ranges) = ranges::ranges(train, self.target.out(train)) {
-            return self.say(&Message::BeginRanges { id, to, ranges });
-        }
-        let transaction = self.transaction(train);
-        self.next += train.probes.len() as u64;
-        self.say(&Message::Begin {
-            id,
-            to,
-            transaction,
-        })
-    }
-
-    fn transaction(&self, train: &Train) -> Transaction {
-        let probes = train.probes.iter().zip(self.next..);
-        let probes = probes.map(|(probe, number)| Probe {
-            header: number.to_be_bytes().to_vec(),
-            octets: u16::try_from(probe.octets).unwrap_or(u16::MAX),
-            gap: probe.gap,
-            may_carry: probe.may_carry,
-        });
-        Transaction {
-            channel: self.target.out(train),
-            probes: probes.collect(),
-        }
-    }
-
-    fn enter(
-        &mut self,
-        train: &Train,
-        passage: &Passage,
-        outcome: &transaction::Outcome,
-    ) -> Result<(), Broken> {
+    fn enter(&mut self, carried: &Carried) -> Result<(), Broken> {
+        let Carried {
+            train,
+            passage,
+            outcome,
+        } = carried;
         for gap in outcome.gaps.iter().skip(1) {
             let error = gap.actual.abs_diff(gap.planned);
             self.gap_error_ns.add(error.as_nanos() as f64);
@@ -490,35 +248,15 @@ impl Carry for Riding<'_> {
             self.is_too_much = true;
             return Err(Broken::Far("it takes too many octets".to_owned()));
         }
-        while clock::now() < not_before {
-            self.hear()?;
-        }
-        self.id = self.id.wrapping_add(1);
-        let (id, first) = (self.id, self.next);
-        self.hand_over(train)?;
-        let outcome = self.finished(id, train)?;
-        let arrivals = match train.extent {
-            Extent::Whole => self.collect(train, first, outcome.gaps.len())?,
-            _ => self.collect_loose()?,
-        };
-        let left = match train.extent {
-            Extent::Whole => train,
-            _ => &self.loose.train(train, &outcome),
-        };
-        let passage = Passage {
-            sent: u32::try_from(outcome.gaps.len()).unwrap_or(u32::MAX),
-            octets: left.octets(),
-            lasted: outcome.transmission,
-            arrivals,
-            riders: Riders {
-                packets: outcome.riders.probes,
-                octets: outcome.riders.octets,
-                competing_octets: outcome.competing.octets,
-            },
-        };
-        self.enter(left, &passage, &outcome)?;
+        self.tool.wait_until(not_before)?;
+        let carried = self.tool.carry(train).inspect_err(|trouble| {
+            if let Trouble::Refused(refusal) = trouble {
+                self.refusal = Some(*refusal);
+            }
+        })?;
+        self.enter(&carried)?;
         self.show();
-        Ok(passage)
+        Ok(carried.passage)
     }
 
     fn now(&self) -> Instant {
@@ -526,10 +264,12 @@ impl Carry for Riding<'_> {
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Broken> {
-        let end = clock::now() + time;
-        while clock::now() < end {
-            self.hear()?;
-        }
-        Ok(())
+        Ok(self.tool.wait_until(clock::now() + time)?)
+    }
+}
+
+impl From<Trouble> for Broken {
+    fn from(trouble: Trouble) -> Self {
+        Self::Far(trouble.into())
     }
 }

@@ -228,7 +228,7 @@ impl<'a> Road<'a> {
 }
 
 /// How long after the last echo another may come: after as long as two of the longest round trips so far.
-pub(super) fn patience(back: &BTreeMap<u64, Arrival>) -> Duration {
+pub(crate) fn patience(back: &BTreeMap<u64, Arrival>) -> Duration {
     let trips = back.values().filter_map(Arrival::round_trip_ns);
     let longest = trips.max().and_then(|ns| u64::try_from(ns).ok());
     longest.map_or(FIRST, |ns| {

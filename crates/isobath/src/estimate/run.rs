@@ -105,7 +105,7 @@ pub(crate) fn run(
 }
 
 /// The outcome of a run that never began.
-fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome {
+pub(super) fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome {
     Outcome {
         ending: lost(context, reason),
         finding: Finding::none("nothing was measured"),

@@ -10,7 +10,7 @@
 //! - [`engine`]: the one thread that moves packets.
 //! - [`link`]: how two managers agree, and dial again.
 //! - [`marked`]: what goes to peers for its mark.
-//! - [`socket`]: tools, and questions.
+//! - [`socket`]: tools, and questions; [`tool`]: the other end of it.
 //! - [`service`]: programs ask what paths are like.
 //! - [`snapshot`], [`counters`], [`metrics`]: what there is to see.
 //!
@@ -29,7 +29,8 @@ mod metrics;
 mod network;
 pub(crate) mod service;
 pub(crate) mod snapshot;
-mod socket;
+pub(crate) mod socket;
+pub(crate) mod tool;
 
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::Mailboxes;

@@ -32,6 +32,22 @@ const LONGEST_QUESTION: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Whoever connects says something within this time.
 const FIRST: Duration = Duration::from_secs(5);
+/// How long a manager may take to answer a question.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Asks the manager that listens at `path`; its answer is one JSON object.
+///
+/// # Errors
+///
+/// When none listens there, or it does not answer.
+pub(crate) fn ask(path: &Path, question: Question) -> io::Result<String> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    writeln!(stream, "{}", question.word())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
 
 /// The socket, listening; its file goes when this is dropped.
 pub(crate) struct Socket {

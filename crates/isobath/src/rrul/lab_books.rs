@@ -37,6 +37,8 @@ pub(crate) struct Extra {
     pub(crate) arrivals: Vec<lab::Bin>,
     pub(crate) signals: Vec<lab::Signal>,
     pub(crate) capture: lab::Capture,
+    /// The queue at each tick, with all books of the direction.
+    pub(crate) samples: Vec<lab::QueueSample>,
     /// Packets that are missing from the capture, from the lab's start.
     pub(crate) uncaptured: u64,
 }
@@ -149,6 +151,7 @@ impl LabBooks {
                 arrivals: log.arrivals,
                 signals: log.signals,
                 capture: log.capture,
+                samples: log.queue,
                 uncaptured: log.quality.uncaptured,
             });
         }

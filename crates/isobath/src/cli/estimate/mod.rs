@@ -11,6 +11,7 @@ use super::{Usage, common};
 use crate::estimate::plan::Method;
 use crate::estimate::run::{self, Context, Outcome};
 use crate::estimate::{Plan, quality, riding, scorecard, summary};
+use crate::manager::tool;
 use jiff::Timestamp;
 use lab::Network;
 use record::Run;
@@ -73,7 +74,7 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
             "'{host}' is no overlay address - see 'isobath manager status'"
         ))
     })?;
-    let manager = riding::connect(socket)?;
+    let manager = tool::connect(socket)?;
     let interrupt = process::interrupt_flag()?;
     let mut run = begun(args, plan)?;
     run.path.server.addresses = vec![to];

@@ -5,6 +5,7 @@ mod client;
 mod paths;
 mod run;
 mod status;
+mod trial;
 mod up;
 
 use crate::manager::snapshot::Question;
@@ -25,6 +26,8 @@ pub(crate) enum Verb {
     Ask(ask::Args),
     /// Nodes and paths that the estimation service knows, and its latest answers.
     Paths(paths::Args),
+    /// Try it in a lab: an application and a measurement tool share a bottleneck with others, with and without riding.
+    Trial(Box<trial::Args>),
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
@@ -36,5 +39,6 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Buckets(args) => status::run(args, Question::Buckets),
         Verb::Ask(args) => ask::run(args),
         Verb::Paths(args) => paths::run(args),
+        Verb::Trial(args) => trial::run(args),
     }
 }

@@ -4,15 +4,11 @@ use super::super::print;
 use crate::dialogue::plain;
 use crate::manager::config::SOCKET;
 use crate::manager::snapshot::{BucketsAnswer, Question, StatsAnswer, StatusAnswer};
+use crate::manager::socket;
 use anyhow::Context;
 use serde_json::{Map, Value};
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// How long a manager may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Which manager.
 #[derive(Debug, clap::Args)]
@@ -53,15 +49,7 @@ impl Place {
     ///
     /// One line, when there is none.
     pub(super) fn ask(&self, question: Question) -> anyhow::Result<String> {
-        let answered = || -> std::io::Result<String> {
-            let mut stream = UnixStream::connect(&self.socket)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            writeln!(stream, "{}", question.word())?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer)?;
-            Ok(answer)
-        };
-        answered().with_context(|| {
+        socket::ask(&self.socket, question).with_context(|| {
             let path = self.socket.display();
             format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
         })

@@ -151,7 +151,12 @@ impl Config {
         Ok(config)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    /// Reads and checks the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// One line: what is wrong, where, and what to do.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let config: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start));
             let line = before.unwrap_or_default().matches('\n').count() + 1;

@@ -2,7 +2,8 @@
 
 use super::desk::{Command, Handle};
 use crate::estimate::Plan;
-use crate::estimate::riding::{self, Failed, Target};
+use crate::estimate::riding::{self, Failed};
+use crate::manager::tool::{self, Target};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) fn begin(job: Job, desk: Handle) -> Result<(), String> {
 }
 
 fn measure(job: &Job) -> Result<riding::Measured, Failed> {
-    let socket = riding::connect(&job.socket).map_err(|error| Failed::Lost(error.to_string()))?;
+    let socket = tool::connect(&job.socket).map_err(|error| Failed::Lost(error.to_string()))?;
     let target = Target::of_manager(job.to, job.place);
     riding::measure(&job.plan, socket, target, job.most_octets, &job.stop)
 }

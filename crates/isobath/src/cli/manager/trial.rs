@@ -1,0 +1,161 @@
+//! `isobath manager trial`.
+
+use super::super::common::{self, Output};
+use super::super::{Usage, begin};
+use crate::bar;
+use crate::trial::place::Place;
+use crate::trial::plan::{Cross, Probes};
+use crate::trial::run::{self, Context, Outcome};
+use crate::trial::{Live, Plan, TEST, quality, scorecard, summary};
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use jiff::Timestamp;
+use lab::{Network, Options, profiles};
+use record::Run;
+use serde_json::json;
+use sys::process;
+use units::{Rate, Span};
+
+/// Octets of a packet that are kept: all of the longest.
+const WHOLE: u16 = 1_500;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where: a name from 'isobath lab list', or a TOML file. Its client sends to its server; their bottleneck is shared.
+    #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
+    lab: String,
+    /// Who measures beside the application.
+    #[arg(long, value_enum, value_name = "TOOL")]
+    probes: Probes,
+    /// Whether the application's packets ride on the probes.
+    #[arg(long, value_enum, value_name = "ON|OFF", default_value = "on")]
+    riding: Riding,
+    /// How long a packet waits for a probe.
+    #[arg(long, value_name = "TIME", default_value = "10ms")]
+    delay: Span,
+    /// The first part of each train that may carry, 0 to 1.
+    #[arg(long, default_value_t = 1.0)]
+    ratio: f64,
+    /// At which rate the application writes.
+    #[arg(long, value_name = "RATE", default_value = "4Mbit")]
+    source: Rate,
+    /// What others send: rates that follow each other, web, or none.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "1Mbit,3Mbit,5Mbit,6Mbit,4Mbit,2Mbit"
+    )]
+    cross: Cross,
+    /// How long each of these rates lasts.
+    #[arg(long, value_name = "TIME", default_value = "45s")]
+    each: Span,
+    /// How long the trial lasts.
+    #[arg(short, long, value_name = "TIME", default_value = "270s")]
+    duration: Span,
+    /// Seed of what is random in the lab and in others' connections.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Riding {
+    On,
+    Off,
+}
+
+impl Args {
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let plan = Plan {
+            probes: self.probes,
+            riding: self.riding == Riding::On,
+            delay: self.delay,
+            ratio: self.ratio,
+            source: self.source,
+            cross: self.cross.clone(),
+            each: self.each,
+            duration: self.duration,
+            seed: self.seed,
+        };
+        let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
+        plan.check().map_err(wrong)?;
+        Ok(plan)
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let plan = args.plan()?;
+    let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
+    let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
+    let place = Place::find(&mut topology, &plan).map_err(wrong)?;
+    let options = Options {
+        capture: Some(WHOLE),
+        ..Options::default()
+    };
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = Network::up_with(topology, plan.seed, &options)?;
+    let interrupt = process::interrupt_flag()?;
+    let mut run = begun(args, &plan, &network)?;
+    let mut opened = args.output.open(&args.lab, &run)?;
+    let bar = bar::bar(
+        "trial {wide_bar}  {msg}",
+        Some(bar::STEPS),
+        args.output.quiet,
+    );
+    let context = Context {
+        plan: &plan,
+        lab: Some(&network),
+        interrupt: &interrupt,
+        display: &|live| show(&bar, live),
+    };
+    let outcome = run::run(&context, &network, &place, &mut opened.writer);
+    let outcome = outcome.inspect_err(|_| opened.undo())?;
+    bar.finish_and_clear();
+    conclude(&mut run, &plan, &outcome, &network)?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    args.output.tell(&run, &dir, || {
+        let summary = serde_json::from_value(run.summary.clone())?;
+        Ok(scorecard::scorecard(&run, &summary))
+    })?;
+    Ok(common::exit_status(&run, &outcome.ending))
+}
+
+/// What is known before the run.
+fn begun(args: &Args, plan: &Plan, network: &Network) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["note"] = json!(args.output.note);
+    let mut run = Run::new(TEST, Timestamp::now(), described);
+    let topology = network.topology();
+    let address = |host: &str| network.address(host, false).into_iter().collect();
+    run.path.client.addresses = address(&topology.client);
+    run.path.server.addresses = address(&topology.server);
+    run.path.families = vec![4];
+    run.path.lab = Some(begin::lab_info(&args.lab, network));
+    run.hosts = vec![crate::host::facts("client")];
+    Ok(run)
+}
+
+fn show(bar: &ProgressBar, live: &Live) {
+    bar::show(bar, live.done);
+    bar.set_message(format!(
+        "application {:.1} Mbit/s, {} trains, {} riders, {} estimates",
+        live.source_mbps, live.trains, live.riders, live.estimates
+    ));
+}
+
+/// Turns what was found into the run's conclusion.
+fn conclude(
+    run: &mut Run,
+    plan: &Plan,
+    outcome: &Outcome,
+    network: &Network,
+) -> anyhow::Result<()> {
+    let found = summary::summarise(plan, &outcome.tables, outcome.truth.clone());
+    run.summary = serde_json::to_value(found)?;
+    run.instrument = quality::instrument(outcome, network.cpu());
+    run.warnings = quality::warnings(outcome, &run.instrument);
+    run.status = quality::status(outcome, &run.warnings);
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! The two managers of a trial, each in a thread on its host of the lab.
+
+use super::place::Place;
+use super::plan::Plan;
+use crate::manager::Manager;
+use crate::manager::config::Config;
+use crate::manager::snapshot::{Question, StatusAnswer};
+use crate::manager::socket;
+use anyhow::{Context as _, anyhow, bail};
+use lab::Network;
+use session::{DEFAULT_PORT, Identity};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::clock;
+use tempfile::TempDir;
+
+/// In the overlay.
+const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
+pub(super) const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 2));
+/// How long the two may take to find each other.
+const PATIENCE: Duration = Duration::from_secs(15);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Both, at work; they end when this is dropped.
+pub(super) struct Managers {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<anyhow::Result<()>>>,
+    folder: TempDir,
+}
+
+impl Managers {
+    /// Starts both and waits until they are linked.
+    ///
+    /// # Errors
+    /// When one cannot be made, or they do not find each other.
+    pub(super) fn start(network: &Network, place: &Place, plan: &Plan) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir().context("make a folder for the managers' sockets")?;
+        let mut managers = Self {
+            stop: Arc::default(),
+            threads: Vec::new(),
+            folder,
+        };
+        let identity = Identity::generate()?;
+        let key = identity.key().to_string();
+        let far = far(&managers.folder.path().join("far.sock"), plan);
+        managers.add(network, &place.sink, &far, Some(identity))?;
+        let address = network
+            .address(&place.sink, false)
+            .ok_or_else(|| anyhow!("'{}' has no IPv4 address in this lab", place.sink))?;
+        let near = near(&managers.socket(), plan, address, &key);
+        managers.add(network, &place.source, &near, None)?;
+        managers.wait_for_link()?;
+        Ok(managers)
+    }
+
+    /// Where tools reach the one at the source.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.folder.path().join("near.sock")
+    }
+
+    fn add(
+        &mut self,
+        network: &Network,
+        host: &str,
+        text: &str,
+        identity: Option<Identity>,
+    ) -> anyhow::Result<()> {
+        let config = Config::parse(text).map_err(|what| anyhow!("{host}: {what}"))?;
+        // Its interface and sockets belong to the host on which they are made, and so do the threads that it starts.
+        let stop = Arc::clone(&self.stop);
+        let (made, is_made) = std::sync::mpsc::channel();
+        let node = network.node(host)?;
+        let thread = node.run(|| -> anyhow::Result<_> {
+            let thread = std::thread::Builder::new().name("manager".to_owned());
+            Ok(thread.spawn(move || {
+                let manager = Manager::new(config, identity)?;
+                // Whoever asked for it waits for this.
+                let _ = made.send(());
+                manager.run(&stop)
+            })?)
+        })?;
+        if is_made.recv().is_err() {
+            return match thread.join() {
+                Ok(Err(error)) => Err(error.context(format!("the manager of {host}"))),
+                _ => bail!("the manager of {host} has ended"),
+            };
+        }
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    fn wait_for_link(&self) -> anyhow::Result<()> {
+        let deadline = clock::now() + PATIENCE;
+        loop {
+            let status = socket::ask(&self.socket(), Question::Status)?;
+            let status: StatusAnswer = serde_json::from_str(&status)?;
+            let peer = status.peers.first();
+            if peer.is_some_and(|peer| peer.linked) {
+                return Ok(());
+            }
+            if clock::now() > deadline {
+                let reason = peer.and_then(|peer| peer.reason.clone());
+                bail!(
+                    "the managers do not find each other: {}",
+                    reason.unwrap_or_default()
+                );
+            }
+            clock::sleep_until(clock::now() + LOOK);
+        }
+    }
+}
+
+impl Drop for Managers {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // How one ended has been seen on the wire.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn common(name: &str, own: IpAddr, socket: &Path, plan: &Plan) -> String {
+    let delay = if plan.riding {
+        plan.delay.to_string()
+    } else {
+        "0s".to_owned()
+    };
+    format!(
+        "name = \"{name}\"\naddresses = [\"{own}/24\"]\nsocket = \"{}\"\ndelay = \"{delay}\"\n",
+        socket.display()
+    )
+}
+
+/// Only probes that its own tools send carry, so the far end has no need of a policy.
+fn far(socket: &Path, plan: &Plan) -> String {
+    let common = common("far", FAR, socket, plan);
+    format!(
+        "{common}listen = \"0.0.0.0:{DEFAULT_PORT}\"\n[[peer]]\nname = \"near\"\nroutes = [\"{NEAR}/32\"]\n"
+    )
+}
+
+fn near(socket: &Path, plan: &Plan, address: IpAddr, key: &str) -> String {
+    let (common, ratio) = (common("near", NEAR, socket, plan), plan.ratio);
+    format!(
+        "{common}[policy]\nratio = {ratio:?}\n[[peer]]\nname = \"far\"\nendpoint = \"{address}:{DEFAULT_PORT}\"\nkey = \"{key}\"\nroutes = [\"{FAR}/32\"]\n"
+    )
+}

@@ -1,0 +1,55 @@
+//! What does an application pay for being measured beside, and what when its packets ride on the probes? `isobath manager trial`.
+//!
+//! # What is done
+//!
+//! In a lab an application sends at a constant rate by the kernel's TCP, a measurement tool probes the same way, and others send
+//! too; all share one bottleneck. With riding *on* the application goes by the overlay of two managers, where its packets wait a
+//! little for a probe ([`crate::manager`]); with riding *off* it goes beside it. The probes always go by the manager, so that
+//! they are as well timed in both cases. This is the experiment of Papageorgiou 2008 ("T"), chapter 5.
+//!
+//! # What is known
+//!
+//! The lab keeps every packet that comes to the bottleneck and every one that leaves it ([`ledger`]). Each says itself what it is
+//! ([`decode`]): the application's, a probe with or without a rider, others'. So it is known, second by second, what the link carried
+//! of whom, which probes were lost, where in their train, and with what on board; and what was really available while a tool
+//! estimated it.
+//!
+//! # The rooms
+//!
+//! A run goes plan ([`plan`], in its [`place`]) -> [`run`], with the [`managers`], the [`source`], the traffic of the [`web`] and the
+//! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`].
+
+mod decode;
+mod ledger;
+mod managers;
+pub(crate) mod place;
+pub(crate) mod plan;
+mod prober;
+pub(crate) mod quality;
+pub(crate) mod run;
+pub(crate) mod scorecard;
+mod source;
+pub(crate) mod summary;
+pub(crate) mod tables;
+mod truth;
+mod web;
+
+pub(crate) use plan::Plan;
+
+/// The name of the measurement in `run.json`.
+pub(crate) const TEST: &str = "trial";
+
+/// How a run goes, for whoever watches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Live {
+    /// Share of the run that is over.
+    pub(crate) done: f64,
+    /// What the application read in the last whole second, in Mbit/s.
+    pub(crate) source_mbps: f64,
+    /// Trains that were sent.
+    pub(crate) trains: u64,
+    /// Probes that carried something.
+    pub(crate) riders: u64,
+    /// Estimations that came to an end.
+    pub(crate) estimates: usize,
+}
