@@ -30,6 +30,7 @@ mod packet_log;
 mod records;
 mod replay;
 mod replay_udp;
+mod service;
 mod sets;
 mod sim;
 mod support;

@@ -32,14 +32,14 @@ routes = ["10.99.0.2/32", "fd99::2/128"]
 "#;
 
 /// What the scripts share: the program, and waiting until a manager (by its socket) is linked.
-const SHARED: &str = r#"
+pub(crate) const SHARED: &str = r#"
 linked() { until "$isobath" manager status --socket $1 --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.05; done; }
 answered() { until "$isobath" manager status --socket $1 >/dev/null 2>&1; do sleep 0.05; done; }
 fetch() { python3 -c "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen('$1', timeout=60).read())"; }
 "#;
 
 /// Two managers' files in a folder, the far one reached at `endpoint`.
-fn place(endpoint: &str) -> TempDir {
+pub(crate) fn place(endpoint: &str) -> TempDir {
     let place = folder(&[("m5.toml", FAR)]);
     let show = ["manager", "up", "--config", "m5.toml", "--show-key"];
     let key = run(place.path(), &show).ended(0).stdout.clone();
@@ -54,7 +54,7 @@ fn place(endpoint: &str) -> TempDir {
 
 /// Runs scripts on both hosts of the lab until the near one ends.
 #[track_caller]
-fn in_lab(place: &Path, far: &str, near: &str) -> Ran {
+pub(crate) fn in_lab(place: &Path, far: &str, near: &str) -> Ran {
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/probe_client.py");
     let far = format!("m5={SHARED}{far}");
     let near = format!("set -e; {SHARED}{near}");
@@ -74,7 +74,7 @@ fn in_lab(place: &Path, far: &str, near: &str) -> Ran {
     Running::start(command).finish()
 }
 
-fn read_json(place: &Path, name: &str) -> Value {
+pub(crate) fn read_json(place: &Path, name: &str) -> Value {
     let text = fs::read_to_string(place.join(name)).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error} in {text}"))
 }
