@@ -68,7 +68,7 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
         trial::TEST if is_empty => {
             let plan = trial::Plan::deserialize(&run.plan).context("run.json has another plan")?;
             let tables = trial::summary::Tables::read(record)?;
-            let found = trial::summary::summarise(&plan, &tables, Vec::new());
+            let found = trial::summary::summarise(&plan, &tables, None, Vec::new());
             run.summary = serde_json::to_value(found)?;
         }
         _ => {}

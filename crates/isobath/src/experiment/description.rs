@@ -17,6 +17,7 @@ use super::growth::Growth;
 use super::mathis::Mathis;
 use super::replay::Replays;
 use super::stability::Stability;
+use super::trials::Trials;
 use super::verdicts::Verdicts;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -43,6 +44,9 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "mbm/throughput-curves",
     "replay/structure",
     "replay/rtt",
+    "manager/step",
+    "manager/fixed5",
+    "manager/web",
 ];
 
 /// An experiment.
@@ -81,6 +85,8 @@ pub(crate) enum Study {
     Replay(Replays),
     /// Pairs of transfers between many hosts.
     Stability(Stability),
+    /// An application and a tool on one path, with and without riding.
+    Trials(Trials),
     /// Tests of model based metrics, and the verdicts that are expected of them.
     Verdicts(Verdicts),
 }
@@ -152,6 +158,7 @@ impl Study {
             Self::Mathis(mathis) => mathis.check(),
             Self::Replay(replays) => replays.check(),
             Self::Stability(stability) => stability.check(),
+            Self::Trials(trials) => trials.check(),
             Self::Verdicts(verdicts) => verdicts.check(),
         }
     }

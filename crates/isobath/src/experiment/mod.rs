@@ -14,6 +14,7 @@
 //! | [`composition`] | does the loss of two links compose to that of the path over both? |
 //! | [`curves`] | does TCP keep a rate as far as round trip and loss let it? |
 //! | [`replay`] | what does a replay of traffic lose under cruder models of it? |
+//! | [`trials`] | what does an application pay for a measurement beside it, and what when it rides on its probes? |
 //! | [`verdicts`] | do tests of model based metrics give the verdicts that their papers say? |
 //!
 //! After each step the experiment's folder says what has been done ([`folder`]), so that an experiment that was
@@ -47,6 +48,7 @@ pub(crate) mod pool;
 pub(crate) mod replay;
 pub(crate) mod simulate;
 pub(crate) mod stability;
+pub(crate) mod trials;
 pub(crate) mod verdicts;
 
 pub(crate) use bench::{Bench, Scale};
@@ -66,6 +68,7 @@ impl Study {
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
             Self::Replay(replays) => replays.expected(scale),
             Self::Stability(stability) => stability.expected(scale),
+            Self::Trials(trials) => trials.expected(scale),
             Self::Verdicts(verdicts) => verdicts.expected(scale, jobs),
         }
     }
@@ -85,6 +88,10 @@ impl Study {
             Self::Mathis(mathis) => mathis::run(mathis, bench),
             Self::Replay(replays) => replay::run(replays, bench),
             Self::Stability(stability) => stability::run(stability, bench),
+            Self::Trials(trials) => {
+                trials::run(trials, bench);
+                Ok(())
+            }
             Self::Verdicts(verdicts) => verdicts::run(verdicts, bench),
         }
     }
@@ -109,6 +116,7 @@ impl Study {
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
             Self::Replay(replays) => replay::conclude(replays, bench, experiment),
             Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
+            Self::Trials(trials) => trials::conclude(trials, bench, experiment),
             Self::Verdicts(verdicts) => Ok(verdicts::conclude(verdicts, bench, experiment)),
         }
     }

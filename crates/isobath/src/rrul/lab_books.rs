@@ -37,7 +37,7 @@ pub(crate) struct Extra {
     pub(crate) arrivals: Vec<lab::Bin>,
     pub(crate) signals: Vec<lab::Signal>,
     pub(crate) capture: lab::Capture,
-    /// The queue at each tick, with all books of the direction.
+    /// The queue at each tick, with all books of the direction; the first is of the tick before these books began.
     pub(crate) samples: Vec<lab::QueueSample>,
     /// Packets that are missing from the capture, from the lab's start.
     pub(crate) uncaptured: u64,
@@ -50,6 +50,8 @@ struct Books {
     rate: Option<Rate>,
     loaded_bytes: u64,
     queue_bytes: Vec<u64>,
+    /// The last tick before these books.
+    before: Option<lab::QueueSample>,
     totals: path::Counters,
     quality: Quality,
 }
@@ -94,15 +96,16 @@ impl LabBooks {
                 rate: lab::profiles::rate(spec),
                 loaded_bytes: 0,
                 queue_bytes: Vec::new(),
+                before: None,
                 totals: path::Counters::default(),
                 quality: Quality::default(),
             })
         });
         // What was logged before the run is not part of it.
-        network
-            .links()
-            .iter()
-            .for_each(|link| drop(link.take_log()));
+        let directions = directions.zip(network.links()).map(|(books, link)| Books {
+            before: link.take_log().queue.pop(),
+            ..books
+        });
         Self {
             origin,
             loaded,
@@ -151,7 +154,7 @@ impl LabBooks {
                 arrivals: log.arrivals,
                 signals: log.signals,
                 capture: log.capture,
-                samples: log.queue,
+                samples: books.before.take().into_iter().chain(log.queue).collect(),
                 uncaptured: log.quality.uncaptured,
             });
         }

@@ -31,15 +31,14 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
 use std::thread::Scope;
 use std::time::Duration;
 use sys::clock;
-use units::Instant;
+use units::{Instant, Rate};
 
 /// What is needed to carry a plan out.
 pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 
 /// Where the application listens.
 const PORT: u16 = 5_001;
-/// Between the books' beginning and the application's: time in which nothing is sent.
-const QUIET: Duration = Duration::from_millis(30);
+/// Between the books' beginning and the application's.
 const LEAD: Duration = Duration::from_millis(100);
 /// After the end what is on the way arrives.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -56,6 +55,8 @@ pub(crate) struct Outcome {
     pub(crate) tables: Tables,
     pub(crate) cpu: Vec<Cpu>,
     pub(crate) truth: Vec<LinkTruth>,
+    /// The bottleneck's rate.
+    pub(crate) capacity: Rate,
     /// |actual - planned gap| of the probes, in nanoseconds: the worst of each train.
     pub(crate) gap_error_ns: Option<Distribution>,
     /// Octets that left the bottleneck, packet by packet, and by the link's own counters.
@@ -115,7 +116,6 @@ pub(crate) fn run(
         tool_is_over: false,
         record,
     };
-    clock::sleep_until(clock::now() + QUIET);
     let started = std::thread::scope(|scope| {
         scope.spawn(|| sampler.run(&over));
         let parts = Parts {
@@ -444,6 +444,7 @@ impl Books<'_> {
             ending,
             cpu: self.cpu,
             truth: self.lab.truth(),
+            capacity: self.place.rate,
             gap_error_ns: self.gap_error_ns.distribution(),
             captured_bytes: self.ledger.octets,
             counted_bytes: last - first,

@@ -1,5 +1,6 @@
 //! The figures of a trial, from its tables alone.
 
+use super::ledger::SECOND;
 use super::plan::{Plan, Probes};
 use super::prober::CUT;
 use super::tables::{EstimateRow, KINDS, LossRow, SourceRow, TenthRow, ThroughputRow};
@@ -9,6 +10,7 @@ use record::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::quantile;
+use units::Rate;
 
 /// Seconds at the beginning that figures leave out: TCP looks for its window.
 const SETTLING_S: u64 = 2;
@@ -50,6 +52,8 @@ pub(crate) struct Summary {
     pub(crate) probes: Probes,
     /// Whether the application's packets rode on the probes.
     pub(crate) riding: bool,
+    /// The bottleneck's rate; null for a run that was killed.
+    pub(crate) capacity_mbps: Option<f64>,
     /// Whole seconds that the figures are of: all but the first two.
     pub(crate) seconds: u64,
     /// What the bottleneck carried of whom, after losses; null without a second.
@@ -151,10 +155,19 @@ pub(crate) struct Tenth {
     pub(crate) empty_lost: u64,
 }
 
+/// Whether figures are of the second that begins at this moment: TCP has found its window, and the run is not over.
+pub(crate) fn counts(plan: &Plan, t_ns: u64) -> bool {
+    (SETTLING_S..plan.duration.0.as_secs()).contains(&(t_ns / SECOND))
+}
+
 /// The summary of a run.
-pub(crate) fn summarise(plan: &Plan, tables: &Tables, links: Vec<LinkTruth>) -> Summary {
-    let last = plan.duration.0.as_secs();
-    let counts = |t_ns: u64| (SETTLING_S..last).contains(&(t_ns / super::ledger::SECOND));
+pub(crate) fn summarise(
+    plan: &Plan,
+    tables: &Tables,
+    capacity: Option<Rate>,
+    links: Vec<LinkTruth>,
+) -> Summary {
+    let counts = |t_ns: u64| counts(plan, t_ns);
     let read = tables.source.iter().filter(|row| counts(row.t_ns));
     let mbps: Vec<f64> = read.map(|row| row.bytes as f64 * 8e-6).collect();
     let sum = |of: fn(&TrainRow) -> u32| tables.trains.iter().map(|row| u64::from(of(row))).sum();
@@ -162,6 +175,7 @@ pub(crate) fn summarise(plan: &Plan, tables: &Tables, links: Vec<LinkTruth>) -> 
     Summary {
         probes: plan.probes,
         riding: plan.riding,
+        capacity_mbps: capacity.map(Rate::as_mbps),
         seconds: mbps.len() as u64,
         throughput_mbps: throughput(
             tables.throughput.iter().filter(|row| counts(row.t_ns)),

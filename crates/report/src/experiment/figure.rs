@@ -59,6 +59,10 @@ pub enum Kind {
     Points,
     /// A bar from 0 to each.
     Bars,
+    /// An area on top of the stacked series before it. All of a figure have the same x.
+    Stacked,
+    /// Not joined, each a cross: what stands beside the points of another series.
+    Crosses,
 }
 
 /// Points that belong together.

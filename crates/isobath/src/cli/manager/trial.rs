@@ -152,7 +152,12 @@ fn conclude(
     outcome: &Outcome,
     network: &Network,
 ) -> anyhow::Result<()> {
-    let found = summary::summarise(plan, &outcome.tables, outcome.truth.clone());
+    let found = summary::summarise(
+        plan,
+        &outcome.tables,
+        Some(outcome.capacity),
+        outcome.truth.clone(),
+    );
     run.summary = serde_json::to_value(found)?;
     run.instrument = quality::instrument(outcome, network.cpu());
     run.warnings = quality::warnings(outcome, &run.instrument);

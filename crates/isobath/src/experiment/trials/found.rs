@@ -1,0 +1,277 @@
+//! What the runs of a cell found, put together.
+
+use super::Cell;
+use crate::experiment::Bench;
+use crate::experiment::pool::{Outcome, outcome, shown};
+use crate::trial::Plan;
+use crate::trial::plan::Probes;
+use crate::trial::summary::{Estimates, Source, Summary, Tables, Tenth, counts, median};
+use crate::trial::tables::EstimateRow;
+use record::Record;
+use report::experiment::{Experiment, Table};
+use serde::Deserialize as _;
+use std::time::Duration;
+
+/// One run.
+pub(super) struct Run {
+    pub(super) summary: Summary,
+    pub(super) tables: Tables,
+    /// What the application read in each second that counts, in Mbit/s.
+    pub(super) source_mbps: Vec<f64>,
+}
+
+impl Run {
+    fn read(record: &Record) -> anyhow::Result<Self> {
+        let plan = Plan::deserialize(&record.run().plan)?;
+        let summary = serde_json::from_value(record.run().summary.clone())?;
+        let tables = Tables::read(record)?;
+        let read = tables.source.iter().filter(|row| counts(&plan, row.t_ns));
+        Ok(Self {
+            summary,
+            source_mbps: read.map(|row| row.bytes as f64 * 8e-6).collect(),
+            tables,
+        })
+    }
+}
+
+/// A cell with its runs.
+pub(super) struct Found {
+    pub(super) cell: Cell,
+    pub(super) runs: Vec<Run>,
+    pub(super) record: Option<String>,
+    useless: usize,
+    missing: usize,
+}
+
+impl Found {
+    pub(super) fn read(bench: &Bench<'_>, cell: Cell, repeats: usize) -> anyhow::Result<Self> {
+        let mut found = Self::of(cell, Vec::new());
+        for repeat in 0..repeats {
+            let name = cell.record(repeat);
+            match outcome(bench, &name) {
+                Outcome::Complete(record) => {
+                    found.record.get_or_insert_with(|| shown(bench, &name));
+                    found.runs.push(Run::read(&record)?);
+                }
+                Outcome::Invalid | Outcome::Failed(_) => found.useless += 1,
+                Outcome::Missing => found.missing += 1,
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) const fn of(cell: Cell, runs: Vec<Run>) -> Self {
+        Self {
+            cell,
+            runs,
+            record: None,
+            useless: 0,
+            missing: 0,
+        }
+    }
+
+    /// What it is called in figures and tables.
+    pub(super) fn name(&self) -> String {
+        let ratio = self.cell.ratio;
+        if ratio < 1.0 {
+            return format!("{}, ratio {ratio}", self.cell.probes.name());
+        }
+        self.cell.probes.name().to_owned()
+    }
+
+    /// The mean over its runs of a figure that all have.
+    pub(super) fn mean(&self, of: impl Fn(&Summary) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self
+            .runs
+            .iter()
+            .filter_map(|run| of(&run.summary))
+            .collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// All seconds of all runs.
+    pub(super) fn source_mbps(&self) -> Vec<f64> {
+        self.runs
+            .iter()
+            .flat_map(|run| run.source_mbps.iter().copied())
+            .collect()
+    }
+
+    pub(super) fn source(&self) -> Option<Source> {
+        let target = self.runs.first()?.summary.source?.target_mbps;
+        Source::of(target, &self.source_mbps())
+    }
+
+    /// How far from the target a second is on average, in Mbit/s: the area between the distribution function and a vertical line.
+    pub(super) fn distance_mbps(&self) -> Option<f64> {
+        let target = self.source()?.target_mbps;
+        let seconds = self.source_mbps();
+        let sum: f64 = seconds.iter().map(|mbps| (mbps - target).abs()).sum();
+        Some(sum / seconds.len() as f64)
+    }
+
+    /// All estimations that had their time.
+    pub(super) fn rows(&self) -> Vec<EstimateRow> {
+        let rows = self.runs.iter().flat_map(|run| &run.tables.estimates);
+        rows.filter(|row| row.counts()).cloned().collect()
+    }
+
+    pub(super) fn estimates(&self) -> Option<Estimates> {
+        Estimates::of(&self.rows())
+    }
+
+    /// The share of all estimations that were completed within so many seconds, in per cent.
+    pub(super) fn completed_pct(&self, within_s: f64) -> Option<f64> {
+        let rows = self.rows();
+        let done = rows
+            .iter()
+            .filter_map(EstimateRow::completed_s)
+            .filter(|s| *s <= within_s);
+        (!rows.is_empty()).then(|| done.count() as f64 * 100.0 / rows.len() as f64)
+    }
+
+    /// Times of those that were completed, in ascending order.
+    pub(super) fn times_s(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = self
+            .rows()
+            .iter()
+            .filter_map(EstimateRow::completed_s)
+            .collect();
+        times.sort_unstable_by(f64::total_cmp);
+        times
+    }
+
+    /// What the tool has offered on average, riders and padding together, in Mbit/s.
+    pub(super) fn offered_mbps(&self) -> Option<f64> {
+        let of = |run: &Run| {
+            let octets: u64 = run.tables.trains.iter().map(|train| train.bytes).sum();
+            let seconds = run.tables.source.len();
+            (seconds > 0).then(|| octets as f64 * 8e-6 / seconds as f64)
+        };
+        let all: Vec<f64> = self.runs.iter().filter_map(of).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// The tenths of trains of all runs together.
+    pub(super) fn tenths(&self) -> Vec<Tenth> {
+        let sum = |tenth: u8| {
+            let all = self.runs.iter().flat_map(|run| &run.summary.by_tenth);
+            let all = all.filter(|one| one.tenth == tenth);
+            all.fold(
+                Tenth {
+                    tenth,
+                    ..Tenth::default()
+                },
+                |sum, one| Tenth {
+                    tenth,
+                    carrying: sum.carrying + one.carrying,
+                    carrying_lost: sum.carrying_lost + one.carrying_lost,
+                    empty: sum.empty + one.empty,
+                    empty_lost: sum.empty_lost + one.empty_lost,
+                },
+            )
+        };
+        (0..10).map(sum).collect()
+    }
+}
+
+/// The cell of this tool, if it was run.
+pub(super) fn find(found: &[Found], probes: Probes, riding: bool, ratio: f64) -> Option<&Found> {
+    let wanted = Cell {
+        probes,
+        riding,
+        ratio,
+    };
+    found
+        .iter()
+        .find(|one| one.cell == wanted && !one.runs.is_empty())
+}
+
+/// Adds the table and the notes.
+pub(super) fn add(experiment: Experiment, found: &[Found], duration: Duration) -> Experiment {
+    let mut experiment = experiment.table(table(found)).note(format!(
+        "A run lasts {} s; its first two seconds are not counted.",
+        duration.as_secs()
+    ));
+    for note in NOTES {
+        experiment = experiment.note(*note);
+    }
+    let useless: usize = found.iter().map(|one| one.useless).sum();
+    let missing: usize = found.iter().map(|one| one.missing).sum();
+    if useless > 0 {
+        experiment = experiment.note(format!(
+            "{useless} runs do not count: this machine was too busy for them, or they failed."
+        ));
+    }
+    if missing > 0 {
+        experiment = experiment.note(format!("{missing} runs have not been made."));
+    }
+    experiment
+}
+
+const NOTES: &[&str] = &[
+    "T sends its probes by UDP from user space when its manager is off. Here they go by the manager's socket in both cases, with nothing riding, so that off and on differ in riding alone.",
+    "Packets of the overlay have 60 octets of headers here (UDP and a keyed tag), those of T 36 (IP and MGRP): with riding on the application's own packets are longer by that, and an empty probe of 300 octets has room for less.",
+    "T replays a recording of a Pacific link as cross traffic from a host; here the bottleneck makes the packets up, with the sizes of a recorded visit to a web site.",
+    "pathload is that of `isobath estimate`, without the two fleets by which that has a finding confirmed. Estimations that did not come to an end within 60 s count as never completed; the one that the end of a run cuts does not count.",
+    "Available is what the bottleneck's rate leaves beside all that it carried but probes, on average over the seconds of an estimation. Thresholds are ours: T judges curves by eye.",
+];
+
+fn table(found: &[Found]) -> Table {
+    let mut table = Table::new("Every tool, without and with riding");
+    for (name, unit) in COLUMNS {
+        table = table.column(*name, *unit);
+    }
+    for one in found {
+        let through = |of: fn(&crate::trial::summary::Throughput) -> f64| {
+            one.mean(move |summary| summary.throughput_mbps.as_ref().map(of))
+        };
+        let (source, estimates) = (one.source(), one.estimates());
+        let lost = |of: fn(&Summary) -> u64| one.mean(move |summary| Some(of(summary) as f64));
+        let times = one.times_s();
+        table = table.row([
+            report::experiment::Cell::from(one.name()),
+            one.cell.word().to_owned().into(),
+            one.runs.len().into(),
+            through(|of| of.source).into(),
+            through(|of| of.rider).into(),
+            through(|of| of.probe).into(),
+            through(|of| of.cross).into(),
+            source.map(|of| of.mean_mbps).into(),
+            source.map(|of| of.within_pct).into(),
+            source.map(|of| of.below_pct).into(),
+            one.distance_mbps().into(),
+            lost(|summary| summary.probes_lost).into(),
+            lost(|summary| summary.riders_lost).into(),
+            estimates.map(|of| of.n as f64).into(),
+            estimates.map(|of| of.completed as f64).into(),
+            median(times.iter().copied()).into(),
+            estimates.and_then(|of| of.error_pct).into(),
+            estimates.and_then(|of| of.error_fleet_pct).into(),
+            estimates.and_then(|of| of.error_uncorrected_pct).into(),
+        ]);
+    }
+    table
+}
+
+const COLUMNS: &[(&str, &str)] = &[
+    ("probes", ""),
+    ("riding", ""),
+    ("runs", ""),
+    ("source alone", "Mbit/s"),
+    ("riders", "Mbit/s"),
+    ("probes without riders", "Mbit/s"),
+    ("cross", "Mbit/s"),
+    ("application reads", "Mbit/s"),
+    ("seconds within 5 %", "%"),
+    ("seconds below", "%"),
+    ("distance from target", "Mbit/s"),
+    ("probes lost in a run", ""),
+    ("of these with riders", ""),
+    ("estimations", ""),
+    ("completed", ""),
+    ("median time of these", "s"),
+    ("error, by last stream", "%"),
+    ("error, by last fleet", "%"),
+    ("error, not corrected", "%"),
+];
