@@ -5,7 +5,7 @@ use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
-use crate::{btc, calibrate, replay};
+use crate::{btc, calibrate, medianet, replay};
 use anyhow::{Context, anyhow};
 use record::{HISTORY, Record, Run};
 use std::path::PathBuf;
@@ -64,6 +64,9 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
         "replay" if is_empty => {
             run.summary = serde_json::to_value(replay::summary::Figures::of_record(record)?)?;
         }
+        medianet::TEST if is_empty => {
+            run.summary = serde_json::to_value(medianet::summary::of_record(record)?)?;
+        }
         _ => {}
     }
     Ok(run)
@@ -87,6 +90,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             &serde_json::from_value(summary)?,
         )),
         "replay" => Ok(replay::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        medianet::TEST => Ok(medianet::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

@@ -39,6 +39,8 @@ pub(crate) struct Extra {
     pub(crate) capture: lab::Capture,
     /// Packets that are missing from the capture, from the lab's start.
     pub(crate) uncaptured: u64,
+    /// The books of all packets, those that the link makes up among them, from the lab's start.
+    pub(crate) totals: path::Counters,
 }
 
 /// One direction of one link.
@@ -150,6 +152,7 @@ impl LabBooks {
                 signals: log.signals,
                 capture: log.capture,
                 uncaptured: log.quality.uncaptured,
+                totals: log.totals,
             });
         }
     }

@@ -1,6 +1,7 @@
 //! `isobath manager`.
 
 mod ask;
+mod medianet;
 mod up;
 
 use crate::manager::snapshot::Question;
@@ -15,6 +16,8 @@ pub(crate) enum Verb {
     Stats(ask::Args),
     /// Packets that are put together from pieces.
     Buckets(ask::Args),
+    /// Three streams of frames in a lab that adapt to what the path has for them, told by reports or by estimates too.
+    Medianet(Box<medianet::Args>),
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
@@ -23,5 +26,6 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Status(args) => ask::run(args, Question::Status),
         Verb::Stats(args) => ask::run(args, Question::Stats),
         Verb::Buckets(args) => ask::run(args, Question::Buckets),
+        Verb::Medianet(args) => medianet::run(args),
     }
 }
