@@ -3,7 +3,9 @@
 //! Its *view* is one figure, the bits of frames a second that the path takes (T, 6.1 and 6.3.2.1):
 //!
 //! - it begins with what all streams want, since nothing is known;
-//! - a report without drops is a lower bound: the view is at least what was sent;
+//! - a report without drops is a lower bound: the view is at least what was sent, as far as it became due in that time. (A backlog
+//!   that drains says that the path has more for a moment, not what it sustains.) So reports alone never say that there is room for
+//!   a higher level;
 //! - a report with drops is an upper bound: the view is at most what was sent;
 //! - it creeps up at a configured rate, so that what was lost is tried again one day;
 //! - an estimate of the available bandwidth sets it.
@@ -113,7 +115,7 @@ impl GlobalScheduler {
         self.view = if report.has_failed() {
             self.view.min(sent)
         } else {
-            self.view.max(sent)
+            self.view.max(sent.min(report.wanted_bps()))
         };
         if self.reports.len() == MOST_REPORTS {
             self.reports.pop_front();
@@ -224,6 +226,12 @@ mod tests {
         assert_eq!(scheduler.poll_configuration(), Some([M, M, M]));
         scheduler.handle_report(report(8, 2.6, 1));
         assert!(is(&scheduler, 2.2), "more was sent than was believed");
+        let backlog = Report {
+            wanted: 0,
+            ..report(10, 3.0, 0)
+        };
+        scheduler.handle_report(backlog);
+        assert!(is(&scheduler, 2.2), "a backlog drained");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! before I frames, of a kind the latest. Each interval it says what it wanted to send, what it sent and what
 //! it had to drop (T, 6.1): without a drop what it sent is a lower bound of what the path has for it, with one an upper bound.
 
-use super::frames::{Frame, Kind};
+use super::frames::Frame;
 use std::collections::VecDeque;
 use std::time::Duration;
 use units::Instant;
@@ -132,7 +132,7 @@ impl LocalScheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medianet::frames::kind_at;
+    use crate::medianet::frames::{Kind, kind_at};
 
     fn frame(kind: Kind, number: u64) -> Frame {
         Frame {

@@ -26,8 +26,6 @@ pub(crate) mod summary;
 pub(crate) mod tables;
 mod wire;
 
-pub(crate) use plan::Plan;
-
 use std::time::Duration;
 
 /// The name of the measurement in its records.

@@ -213,11 +213,6 @@ impl Managers {
         socket(self.folder.path(), 0)
     }
 
-    /// A folder for what nobody needs afterwards.
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// By what the far end is known to tools.
     pub(crate) const fn overlay() -> IpAddr {
         IpAddr::V4(OVERLAY[1])

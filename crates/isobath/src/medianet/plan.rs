@@ -179,12 +179,6 @@ impl Plan {
             payload_share: 1.0 - inside / PACKET,
         }
     }
-
-    /// The name of its mode, as the thesis has it: riding, then probes.
-    pub(crate) fn mode(&self) -> String {
-        let riding = if self.riding { "on" } else { "off" };
-        format!("{riding}/{}", self.probes.name())
-    }
 }
 
 /// Mbit/s of so many octets of frames in so many seconds.
