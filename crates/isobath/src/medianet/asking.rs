@@ -64,11 +64,14 @@ impl Asked for Direct<'_> {
 pub(crate) struct Patience {
     began: AtomicU64,
     give_up: AtomicBool,
+    /// The run is over: what is under way is neither finished nor given up.
+    over: AtomicBool,
 }
 
 impl Patience {
     /// Gives an estimation up that has taken `most`, or all when the run is `over`.
     pub(crate) fn look(&self, now: Instant, most: Duration, over: bool) {
+        self.over.fetch_or(over, Ordering::Relaxed);
         let began = Instant::from_nanos(self.began.load(Ordering::Relaxed));
         if over || now.since(began) > most {
             self.give_up.store(true, Ordering::Relaxed);
@@ -87,14 +90,17 @@ impl Patience {
     }
 }
 
-/// Asks again and again until `stop` is raised, and tells what came of it.
+/// Asks again and again until the run is over or `stop` is raised, and tells what came of it.
 pub(crate) fn run(asked: &mut dyn Asked, patience: &Patience, news: &Teller, stop: &AtomicBool) {
-    let is_over = || stop.load(Ordering::Relaxed);
+    let is_over = || patience.over.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     while !is_over() {
         let began = clock::now();
         patience.begin(began);
         let measured = asked.estimate(&patience.give_up);
         let gave_up = patience.end();
+        if is_over() {
+            return;
+        }
         let (finding, octets) = match measured {
             Ok(measured) => (measured.finding, Some([measured.overhead, measured.ridden])),
             Err(_) if gave_up => (Finding::none("it took too long and was given up"), None),
@@ -103,9 +109,6 @@ pub(crate) fn run(asked: &mut dyn Asked, patience: &Patience, news: &Teller, sto
                 return;
             }
         };
-        if is_over() {
-            return;
-        }
         news.tell(News::Answer(Answer {
             began,
             ended: clock::now(),
