@@ -19,6 +19,7 @@
 //! | [`chirp`] | delays of streams that grow ever faster | the available bandwidth |
 //! | [`yaz`] | mean spacings of periodic streams | the available bandwidth |
 //! | [`pathrate`] | dispersions of packets that leave back to back | the capacity |
+//! | [`service`] | who wants to know what | which estimator runs when, and who is told |
 //! | [`acks`] | octets or segments of TCP data | octets of acknowledgements |
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,7 @@ pub mod isochronous;
 pub mod pathload;
 pub mod pathrate;
 pub mod responsiveness;
+pub mod service;
 pub mod spread;
 pub mod suspicion;
 #[cfg(test)]

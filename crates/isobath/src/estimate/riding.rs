@@ -111,6 +111,8 @@ pub(crate) struct Measured {
 pub(crate) enum Failed {
     /// The manager refused a train.
     Refused(Refusal),
+    /// It would have taken more octets than it may.
+    TooMuch,
     /// It was lost, or interrupted.
     Lost(String),
 }
@@ -138,6 +140,9 @@ struct Riding<'a> {
     gap_error_ns: Thinned,
     traffic: Traffic,
     record: Option<&'a mut RecordWriter>,
+    /// Octets of all trains are no more than this.
+    most: Option<u64>,
+    is_too_much: bool,
 }
 
 /// Carries the plan out towards the peer behind `to`, by the manager that listens on `socket`.
@@ -193,14 +198,15 @@ pub(crate) fn run(
     })
 }
 
-/// Carries the plan out and keeps nothing but what was found.
+/// Carries the plan out with at most so many octets of probes, and keeps nothing but what was found.
 ///
 /// # Errors
-/// When the manager refuses a train or is gone, or the run is interrupted.
+/// When that is not enough, the manager refuses a train or is gone, or the run is interrupted.
 pub(crate) fn measure(
     plan: &Plan,
     socket: UnixStream,
     target: Target,
+    most: Option<u64>,
     interrupt: &AtomicBool,
 ) -> Result<Measured, Failed> {
     let context = Context {
@@ -211,6 +217,7 @@ pub(crate) fn measure(
     };
     let origin = clock::now();
     let mut riding = Riding::new(&context, socket, target, origin, None);
+    riding.most = most;
     let found = riding.find();
     let traffic = &riding.traffic;
     match (found, riding.refusal) {
@@ -220,6 +227,7 @@ pub(crate) fn measure(
             overhead: traffic.octets.saturating_sub(traffic.riders.octets),
             ridden: traffic.riders.octets,
         }),
+        (Err(_), _) if riding.is_too_much => Err(Failed::TooMuch),
         (Err(_), Some(refusal)) => Err(Failed::Refused(refusal)),
         (Err(Broken::Far(reason)), None) => Err(Failed::Lost(reason)),
         (Err(Broken::Record(error)), None) => Err(Failed::Lost(error.to_string())),
@@ -257,7 +265,8 @@ impl<'a> Riding<'a> {
             frames: Frames::default(),
             target,
             id: 0,
-            next: 0,
+            // What is still under way of whoever had the channels before has lower numbers.
+            next: clock::stamp().wall_at(origin),
             arrived: BTreeMap::new(),
             latest: origin,
             outcome: None,
@@ -269,6 +278,8 @@ impl<'a> Riding<'a> {
             gap_error_ns: Thinned::default(),
             traffic: Traffic::default(),
             record,
+            most: None,
+            is_too_much: false,
         }
     }
 
@@ -438,6 +449,11 @@ impl Carry for Riding<'_> {
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
         messages::check(train).map_err(Broken::Far)?;
+        let octets = self.traffic.octets.saturating_add(train.octets());
+        if self.most.is_some_and(|most| octets > most) {
+            self.is_too_much = true;
+            return Err(Broken::Far("it takes too many octets".to_owned()));
+        }
         while clock::now() < not_before {
             self.hear()?;
         }

@@ -6,6 +6,7 @@
 //! far:  ready      or refused, with the reason
 //!   ...   packets; the connection stays, and its end is the session's
 //! both: told       probes of the other that arrived, of channels that are told
+//! both: service    what their estimation services have to say to each other
 //! ```
 //!
 //! Each end says by UDP every 10 s that it is there; who hears nothing for 35 s ends the session. The near end dials again.
@@ -17,6 +18,7 @@ pub(crate) mod told;
 
 use super::config::{Config, PeerTable};
 use super::engine::{Command, Handle, Joined, Keys};
+use super::service::{self, Words};
 use mgrp::envelope::Carrier;
 use mgrp::peer;
 use mgrp::transaction::Arrival;
@@ -25,7 +27,7 @@ use session::{Control, Error};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use sys::clock;
 use sys::udp::UdpSocket;
@@ -40,6 +42,8 @@ const STREAM: u16 = 0;
 const SILENCE: Duration = Duration::from_secs(35);
 /// An arrival waits this long at most before it is told.
 const TELL: Duration = Duration::from_millis(10);
+/// Lines of the services that may wait to be said; what has no room is not said.
+const MOST_WORDS: usize = 512;
 /// What waits in a socket before it is taken or sent.
 const BUFFER: usize = 4 << 20;
 
@@ -72,6 +76,7 @@ struct Side<'a> {
     peer: &'a PeerTable,
     index: usize,
     engine: &'a Handle,
+    desk: &'a service::Handle,
 }
 
 /// What the two ends of a session have agreed upon.
@@ -114,11 +119,23 @@ impl Side<'_> {
         });
         let peer = self.index;
         self.engine.tell(Command::Join { peer, joined });
-        Ok(Joint { heard, waiting })
+        let (words, said) = mpsc::sync_channel(MOST_WORDS);
+        let session = agreed.session;
+        self.desk.tell(service::Command::Linked {
+            peer,
+            session,
+            words,
+        });
+        Ok(Joint {
+            heard,
+            waiting,
+            words: said,
+        })
     }
 
     fn leave(&self, session: u64) {
         let peer = self.index;
+        self.desk.tell(service::Command::Unlinked { peer, session });
         self.engine.tell(Command::Leave { peer, session });
     }
 
@@ -134,6 +151,8 @@ struct Joint {
     heard: Arc<AtomicU64>,
     /// Its probes that are to be told to it.
     waiting: Receiver<Arrival>,
+    /// What the service here says to the peer's.
+    words: Receiver<Words>,
 }
 
 /// Waits for the end of a session, and tells the peer what arrived meanwhile; why it ended.
@@ -150,12 +169,21 @@ fn watch(
                 let peer = side.index;
                 side.engine.tell(Command::Told { peer, arrivals });
             }
+            Ok(Line::Service(words)) => {
+                let peer = side.index;
+                side.desk.tell(service::Command::Heard { peer, words });
+            }
             // Something of a later version.
             Err(Error::Timeout { .. } | Error::Malformed { .. }) => {}
             Err(error) => return error.to_string(),
         }
         while let Some(line) = told::next_line(&joint.waiting) {
             if let Err(error) = control.send(&line) {
+                return error.to_string();
+            }
+        }
+        for words in joint.words.try_iter() {
+            if let Err(error) = control.send(&Line::Service(words)) {
                 return error.to_string();
             }
         }

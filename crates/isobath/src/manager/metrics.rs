@@ -1,109 +1,12 @@
-//! The counters for Prometheus: `GET /metrics` in its text format, version 0.0.4.
+//! The counters for Prometheus, in its text format, version 0.0.4.
 
 use super::counters::Count;
-use super::engine::Handle;
+use super::service::{Answer, Survey};
 use super::snapshot::{PeerSnapshot, Snapshot};
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::CONTENT_TYPE;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
-use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
-
-/// Connections at once.
-const MOST_CONNECTIONS: usize = 8;
-/// Octets of a request's head.
-const LONGEST_REQUEST: usize = 8 << 10;
-/// How long a connection may last.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Serves at `address` in a thread that ends with the program; where it listens.
-///
-/// # Errors
-///
-/// When the address is taken, or not of this host.
-pub(crate) fn serve(address: SocketAddr, engine: Handle) -> Result<SocketAddr, String> {
-    let failed = |error| format!("listen on {address} for metrics: {error} - choose a free port");
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(failed)?;
-    let work = move || runtime.block_on(accept(listener, engine));
-    let thread = thread::Builder::new().name("metrics".to_owned());
-    thread.spawn(work).map_err(failed)?;
-    Ok(bound)
-}
-
-async fn accept(listener: TcpListener, engine: Handle) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
-        return;
-    };
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        // The semaphore is never closed.
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let engine = engine.clone();
-        tokio::spawn(async move {
-            // A connection's troubles are its own.
-            let _ = tokio::time::timeout(PATIENCE, connection(stream, engine)).await;
-            drop(place);
-        });
-    }
-}
-
-async fn connection(stream: TcpStream, engine: Handle) -> hyper::Result<()> {
-    let service = service_fn(move |request| {
-        let engine = engine.clone();
-        async move { Ok::<_, Infallible>(answer(request, engine).await) }
-    });
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .keep_alive(false)
-        .max_buf_size(LONGEST_REQUEST)
-        .serve_connection(TokioIo::new(stream), service)
-        .await
-}
-
-async fn answer(request: Request<Incoming>, engine: Handle) -> Response<Full<Bytes>> {
-    let is_right = request.method() == Method::GET && request.uri().path() == "/metrics";
-    if !is_right {
-        return said(StatusCode::NOT_FOUND, "GET /metrics\n".to_owned());
-    }
-    // The engine answers when it comes to it.
-    match tokio::task::spawn_blocking(move || engine.ask()).await {
-        Ok(Some(snapshot)) => said(StatusCode::OK, text(&snapshot)),
-        _ => said(StatusCode::SERVICE_UNAVAILABLE, String::new()),
-    }
-}
-
-fn said(status: StatusCode, text: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(text)));
-    *response.status_mut() = status;
-    let kind = hyper::header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
-}
 
 /// All counters; those of peers bear the peer's name, which has no character that would have to be escaped.
-fn text(snapshot: &Snapshot) -> String {
+pub(crate) fn text(snapshot: &Snapshot) -> String {
     let mut text = String::new();
     for (name, help, count) in &snapshot.counts {
         head(&mut text, name, help, "counter");
@@ -129,6 +32,98 @@ fn text(snapshot: &Snapshot) -> String {
         }
     }
     text
+}
+
+/// What the estimation service counts, and the latest estimate of each estimator.
+pub(crate) fn of_service(survey: &Survey) -> String {
+    let mut text = String::new();
+    let counters = &survey.counters;
+    let figures = [
+        (
+            "queries",
+            "Queries that the estimation service took",
+            "counter",
+            counters.queries,
+        ),
+        (
+            "queries_refused",
+            "Queries that it refused, at once or later",
+            "counter",
+            counters.refused,
+        ),
+        (
+            "queries_shared",
+            "Answers that needed no measurement of their own",
+            "counter",
+            counters.shared,
+        ),
+        (
+            "measurements",
+            "Measurements that it began",
+            "counter",
+            counters.measurements,
+        ),
+        (
+            "queries_open",
+            "Queries that are open",
+            "gauge",
+            survey.open as u64,
+        ),
+        (
+            "measuring",
+            "Measurements under way",
+            "gauge",
+            survey.measuring as u64,
+        ),
+    ];
+    for (name, help, kind, figure) in figures {
+        head(&mut text, name, help, kind);
+        let _ = writeln!(text, "{} {figure}", full(name, kind));
+    }
+    let paths = survey.paths.nodes.first().map_or(&[][..], |own| &own.paths);
+    let answers: Vec<&Answer> = paths.iter().flat_map(|path| &path.latest).collect();
+    head(
+        &mut text,
+        "estimate",
+        "The latest estimate, in its unit",
+        "gauge",
+    );
+    for answer in &answers {
+        if let Some(value) = answer.value {
+            let _ = writeln!(
+                text,
+                "{}{} {value}",
+                full("estimate", "gauge"),
+                of_answer(answer)
+            );
+        }
+    }
+    head(
+        &mut text,
+        "estimate_age_seconds",
+        "Age of the latest estimate",
+        "gauge",
+    );
+    for answer in answers.iter().filter(|answer| answer.value.is_some()) {
+        let name = full("estimate_age_seconds", "gauge");
+        let _ = writeln!(
+            text,
+            "{name}{} {:.3}",
+            of_answer(answer),
+            answer.quality.age_s
+        );
+    }
+    text
+}
+
+fn of_answer(answer: &Answer) -> String {
+    format!(
+        "{{peer=\"{}\",what=\"{}\",estimator=\"{}\",unit=\"{}\"}}",
+        answer.to,
+        answer.what.name(),
+        answer.estimator.name(),
+        answer.unit
+    )
 }
 
 fn first(snapshot: &Snapshot) -> &[Count] {

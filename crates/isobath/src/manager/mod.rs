@@ -10,6 +10,7 @@
 //! - [`engine`]: the one thread that moves packets.
 //! - [`link`]: how two managers agree, and dial again.
 //! - [`socket`]: tools, and questions.
+//! - [`service`]: programs ask what paths are like.
 //! - [`snapshot`], [`counters`], [`metrics`]: what there is to see.
 //!
 //! # Who may send what to whom
@@ -24,22 +25,25 @@ mod engine;
 pub(crate) mod link;
 mod metrics;
 mod network;
+pub(crate) mod service;
 pub(crate) mod snapshot;
 mod socket;
 
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::Mailboxes;
 use crate::serve::responder::Responder;
-use config::Config;
+use config::{Config, Doors};
 use engine::{Engine, Handle};
 use link::far::Door;
 use link::near;
 use network::Network;
+use service::http::{Access, House, Listener};
+use service::{Desk, Handle as DeskHandle};
 use session::{AccessKey, Admission, Identity, Limits, Server, ServerConfig};
 use socket::Socket;
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -60,8 +64,17 @@ pub(crate) struct Manager {
     handle: Handle,
     listening: Option<Listening>,
     metrics: Option<SocketAddr>,
-    /// Held so that its file goes at the end.
+    /// Held so that their files go at the end.
     socket: Socket,
+    service: Service,
+}
+
+/// The estimation service, before it runs.
+struct Service {
+    socket: Socket,
+    doors: Vec<(Listener, Access)>,
+    desk: Desk,
+    handle: DeskHandle,
 }
 
 /// What waits for peers that dial.
@@ -79,23 +92,22 @@ impl Manager {
     ///
     /// When a name, a port or a path is taken, or this user may not.
     pub(crate) fn new(config: Config, identity: Option<Identity>) -> anyhow::Result<Self> {
-        let socket = Socket::bind(&config.socket).map_err(anyhow::Error::msg)?;
+        let socket = Socket::bind(&config.socket, "socket").map_err(anyhow::Error::msg)?;
+        let config = Arc::new(config);
+        let mut service = Service::bind(&config)?;
         let listening = identity.map(|identity| Listening::bind(&config, identity));
         let listening = listening.transpose()?;
         let tun = interface(&config)?;
         let (engine, handle) = Engine::new(&config, tun)?;
-        let metrics = config
-            .metrics
-            .map(|address| metrics::serve(address, handle.clone()))
-            .transpose()
-            .map_err(anyhow::Error::msg)?;
+        let metrics = config.metrics.map(|address| service.count_at(address));
         Ok(Self {
-            config: Arc::new(config),
+            config,
             engine,
             handle,
             listening,
-            metrics,
+            metrics: metrics.transpose()?,
             socket,
+            service,
         })
     }
 
@@ -103,6 +115,11 @@ impl Manager {
     pub(crate) fn listening(&self) -> Option<(SocketAddr, AccessKey)> {
         let listening = self.listening.as_ref()?;
         Some((listening.server.local_addr(), listening.key))
+    }
+
+    /// Where the estimation service is.
+    pub(crate) fn doors(&self) -> Doors {
+        self.config.doors()
     }
 
     /// Where counters can be fetched.
@@ -117,16 +134,61 @@ impl Manager {
     /// When the interface is gone.
     pub(crate) fn run(self, stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
         self.socket.serve(self.handle.clone())?;
+        let desk = self.service.handle.clone();
+        let sockets = (self.socket, self.service.start(&self.handle, stop)?);
         if let Some(listening) = self.listening {
-            listening.start(&self.config, &self.handle, stop)?;
+            listening.start(&self.config, (&self.handle, &desk), stop)?;
         }
         for index in 0..self.config.peers.len() {
-            dial(&self.config, index, &self.handle, stop)?;
+            dial(&self.config, index, (&self.handle, &desk), stop)?;
         }
         let moved = self.engine.run(stop);
-        drop(self.socket);
+        drop(sockets);
         Ok(moved?)
     }
+}
+
+impl Service {
+    fn bind(config: &Arc<Config>) -> anyhow::Result<Self> {
+        let Doors { socket, port } = config.doors();
+        let socket = Socket::bind(&socket, "service").map_err(anyhow::Error::msg)?;
+        let mut doors = vec![(Listener::Unix(socket.listener()?), Access::Owner)];
+        if let Some((address, key)) = port {
+            let (listener, _) = listen(address, "the service")?;
+            doors.push((Listener::Tcp(listener), Access::Key(key)));
+        }
+        let (desk, handle) = Desk::new(config);
+        Ok(Self {
+            socket,
+            doors,
+            desk,
+            handle,
+        })
+    }
+
+    /// Listens for who wants counters; where.
+    fn count_at(&mut self, address: SocketAddr) -> anyhow::Result<SocketAddr> {
+        let (listener, bound) = listen(address, "metrics")?;
+        self.doors.push((Listener::Tcp(listener), Access::Counters));
+        Ok(bound)
+    }
+
+    /// Runs in threads that end with the program, or with `stop`; what is to be held meanwhile.
+    fn start(self, engine: &Handle, stop: &Arc<AtomicBool>) -> io::Result<Socket> {
+        let (desk, stop) = (self.desk, Arc::clone(stop));
+        in_thread("desk", move || desk.run(&stop))?;
+        House::new(engine.clone(), self.handle).open(self.doors)?;
+        Ok(self.socket)
+    }
+}
+
+/// Listens by TCP for `what`; where.
+fn listen(address: SocketAddr, what: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let failed =
+        |error| anyhow::anyhow!("listen on {address} for {what}: {error} - choose a free port");
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    Ok((listener, bound))
 }
 
 impl Listening {
@@ -162,12 +224,13 @@ impl Listening {
     fn start(
         self,
         config: &Arc<Config>,
-        engine: &Handle,
+        (engine, desk): (&Handle, &DeskHandle),
         stop: &Arc<AtomicBool>,
     ) -> io::Result<()> {
         let door = Arc::new(Door {
             config: Arc::clone(config),
             engine: engine.clone(),
+            desk: desk.clone(),
             mailboxes: self.mailboxes,
             socket: self.responder.socket(),
             newest: Mutex::new(HashMap::new()),
@@ -188,15 +251,18 @@ impl Listening {
 fn dial(
     config: &Arc<Config>,
     index: usize,
-    engine: &Handle,
+    (engine, desk): (&Handle, &DeskHandle),
     stop: &Arc<AtomicBool>,
 ) -> io::Result<()> {
     let is_dialled = config.peers.get(index).is_some_and(|p| p.dial().is_some());
     if !is_dialled {
         return Ok(());
     }
-    let (config, engine, stop) = (Arc::clone(config), engine.clone(), Arc::clone(stop));
-    in_thread("dial", move || near::keep(&config, index, &engine, &stop))
+    let (config, stop) = (Arc::clone(config), Arc::clone(stop));
+    let (engine, desk) = (engine.clone(), desk.clone());
+    in_thread("dial", move || {
+        near::keep(&config, index, (&engine, &desk), &stop);
+    })
 }
 
 fn in_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {

@@ -40,14 +40,14 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Listens at `path`, in place of a socket that a manager left behind.
+    /// Listens at `path`, which the file calls `key`, in place of a socket that a manager left behind.
     ///
     /// # Errors
     ///
     /// One line: when somebody listens there, something else is there, or it cannot be made.
-    pub(crate) fn bind(path: &Path) -> Result<Self, String> {
+    pub(crate) fn bind(path: &Path, key: &str) -> Result<Self, String> {
         let name = path.display();
-        let failed = |error: io::Error| format!("make the control socket {name}: {error}");
+        let failed = |error: io::Error| format!("make the socket {name}: {error}");
         if let Some(folder) = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
@@ -56,7 +56,7 @@ impl Socket {
         }
         let listener = match UnixListener::bind(path) {
             Err(error) if error.kind() == ErrorKind::AddrInUse => {
-                clear(path)?;
+                clear(path, key)?;
                 UnixListener::bind(path)
             }
             done => done,
@@ -67,6 +67,15 @@ impl Socket {
             listener,
             path: path.to_owned(),
         })
+    }
+
+    /// Another descriptor of it, for whoever serves it otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives none.
+    pub(crate) fn listener(&self) -> io::Result<UnixListener> {
+        self.listener.try_clone()
     }
 
     /// Serves whoever connects, in threads that end with the program.
@@ -91,17 +100,17 @@ impl Drop for Socket {
 }
 
 /// Removes a socket on which nobody listens.
-fn clear(path: &Path) -> Result<(), String> {
+fn clear(path: &Path, key: &str) -> Result<(), String> {
     let name = path.display();
     match UnixStream::connect(path) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(|error| format!("remove {name}: {error}"))
         }
         Ok(_) => Err(format!(
-            "the control socket {name} is taken - a manager runs already; end it, or give 'socket' another path"
+            "the socket {name} is taken - a manager runs already; end it, or give '{key}' another path"
         )),
         Err(error) => Err(format!(
-            "{name} is in the way of the control socket ({error}) - remove it, or give 'socket' another path"
+            "{name} is in the way of a socket ({error}) - remove it, or give '{key}' another path"
         )),
     }
 }

@@ -148,22 +148,27 @@ impl<'a> Collector<'a> {
     }
 
     fn answer(&mut self, answer: &Answer) {
-        let finding = &answer.finding;
-        let own = self.scheduler.own_bps(answer.began);
         let origin = self.times.begin;
+        let estimate = answer.estimate.as_deref();
+        let reason = estimate.map_or_else(
+            || Some("it took too long and was given up".to_owned()),
+            |of| of.reason.clone(),
+        );
         self.fresh.asked.push(AskedRow {
             t_ns: nanos(answer.began, origin),
             ended_ns: nanos(answer.ended, origin),
-            conclusive: finding.conclusive,
-            value_mbps: finding.value,
-            low_mbps: finding.low,
-            high_mbps: finding.high,
-            own_mbps: own / 1e6,
-            overhead_bytes: answer.octets.map(|[overhead, _]| overhead),
-            rider_bytes: answer.octets.map(|[_, ridden]| ridden),
-            says: finding.says.clone(),
+            conclusive: estimate.is_some_and(|of| of.conclusive),
+            value_mbps: estimate.and_then(|of| of.value),
+            low_mbps: estimate.and_then(|of| of.low),
+            high_mbps: estimate.and_then(|of| of.high),
+            uncorrected_mbps: estimate.and_then(|of| of.uncorrected?.value),
+            own_mbps: self.scheduler.own_bps(answer.began) / 1e6,
+            overhead_bytes: estimate.map(|of| of.quality.overhead_bytes),
+            rider_bytes: estimate.map(|of| of.quality.rider_bytes),
+            reason,
         });
-        let Some(value) = finding.value.filter(|_| finding.conclusive) else {
+        let believed = estimate.filter(|of| of.conclusive);
+        let Some(value) = believed.and_then(|of| of.value) else {
             return;
         };
         let before = self.scheduler.configuration();

@@ -2,7 +2,7 @@
 
 use super::frames::Frame;
 use super::local::Report;
-use crate::estimate::finding::Finding;
+use crate::manager::service;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use units::Instant;
 
@@ -31,9 +31,8 @@ pub(crate) enum News {
 pub(crate) struct Answer {
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
-    pub(crate) finding: Finding,
-    /// Octets that probing put on the path, riders apart; and those of the riders. None of one that was given up.
-    pub(crate) octets: Option<[u64; 2]>,
+    /// The answer; none when it was given up.
+    pub(crate) estimate: Option<Box<service::Answer>>,
 }
 
 /// The telling end.

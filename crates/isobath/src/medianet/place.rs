@@ -118,11 +118,11 @@ impl Managers {
             Duration::ZERO
         };
         let common = |own: usize| {
-            let socket = socket(folder.path(), own).display().to_string();
+            let [socket, service] = [socket, service].map(|of| of(folder.path(), own));
             let (name, address) = (NAMES[own], OVERLAY[own]);
             let delay = delay.as_micros();
             format!(
-                "name = \"{name}\"\naddresses = [\"{address}/24\"]\nsocket = {socket:?}\ndelay = \"{delay}us\"\n"
+                "name = \"{name}\"\naddresses = [\"{address}/24\"]\nsocket = {socket:?}\nservice = {service:?}\ndelay = \"{delay}us\"\n"
             )
         };
         let peer = |other: usize| {
@@ -208,20 +208,23 @@ impl Managers {
         Ok(serde_json::from_str(&answer)?)
     }
 
+    /// The far manager, as the near one calls it.
+    pub(crate) const PEER: &str = NAMES[1];
+
     /// The near manager's control socket.
-    pub(crate) fn socket(&self) -> PathBuf {
+    fn socket(&self) -> PathBuf {
         socket(self.folder.path(), 0)
     }
 
-    /// By what the far end is known to tools.
-    pub(crate) const fn overlay() -> IpAddr {
-        IpAddr::V4(OVERLAY[1])
+    /// The socket of its estimation service.
+    pub(crate) fn service(&self) -> PathBuf {
+        service(self.folder.path(), 0)
     }
 
     /// Where the streams go to.
     pub(crate) const fn sink(&self, plan: &Plan) -> IpAddr {
         if plan.riding {
-            Self::overlay()
+            IpAddr::V4(OVERLAY[1])
         } else {
             self.far
         }
@@ -230,6 +233,10 @@ impl Managers {
 
 fn socket(folder: &Path, own: usize) -> PathBuf {
     folder.join(format!("{}.sock", NAMES[own]))
+}
+
+fn service(folder: &Path, own: usize) -> PathBuf {
+    folder.join(format!("{}-estimates.sock", NAMES[own]))
 }
 
 /// Runs a manager on this thread's host until `stop`; tells `ready` whether it could begin.

@@ -1,6 +1,6 @@
 //! A run from its first frame to its end: threads at both ends and one that asks, and the global scheduler, which listens to all.
 
-use super::asking::{self, Asked, Patience};
+use super::asking::{self, Patience, Service};
 use super::collector::Collector;
 use super::global::Configuration;
 use super::news::{self, News, Teller};
@@ -71,8 +71,7 @@ pub(crate) fn run(
     let (configure, configurations) = mpsc::sync_channel(CONFIGURATIONS);
     let to = SocketAddr::new(managers.sink(plan), PORT);
     let stop = AtomicBool::new(false);
-    let socket = managers.socket();
-    let mut asked = asked(plan, &socket);
+    let service = service(plan, &managers);
     let (patience, cpus) = (Patience::default(), Cpus::default());
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
@@ -89,11 +88,11 @@ pub(crate) fn run(
             .run(|| sender().map_err(|e| Error::io("connect with", "the receiver", e)))?;
         let teller = tell.clone();
         scope.spawn(move || ended(&teller, "the sender", sender.run()));
-        if let Some(asked) = &mut asked {
+        if let Some(service) = &service {
             let (patience, teller) = (&patience, tell.clone());
             scope.spawn(move || {
                 clock::sleep_until(times.begin);
-                asking::run(asked.as_mut(), patience, &teller, stopped);
+                asking::run(service, patience, &teller, stopped);
             });
         }
         drop(tell);
@@ -112,14 +111,13 @@ pub(crate) fn run(
 }
 
 /// Whom the global scheduler asks; nobody when it is told by reports alone.
-fn asked<'a>(plan: &Plan, socket: &'a std::path::Path) -> Option<Box<dyn Asked + 'a>> {
-    let method = plan.probes.method()?;
-    Some(Box::new(asking::Direct {
-        socket,
-        to: Managers::overlay(),
-        method,
-        seed: plan.seed,
-    }))
+fn service(plan: &Plan, managers: &Managers) -> Option<Service> {
+    Some(Service {
+        socket: managers.service(),
+        peer: Managers::PEER,
+        method: plan.probes.method()?,
+        patience: plan.patience,
+    })
 }
 
 /// The receiver's socket, on the far host.

@@ -76,14 +76,16 @@ table! {
         low_mbps: Option<f64> => "Mbit/s",
         /// At most.
         high_mbps: Option<f64> => "Mbit/s",
+        /// `value_mbps` if riders that competed with the probes were left alone; null where none did.
+        uncorrected_mbps: Option<f64> => "Mbit/s",
         /// What the streams sent meanwhile, in octets of frames.
         own_mbps: f64 => "Mbit/s",
         /// Octets that probing put on the path, riders apart; null of one that was given up.
         overhead_bytes: Option<u64> => "bytes",
         /// Octets of packets that travelled inside probes; null of one that was given up.
         rider_bytes: Option<u64> => "bytes",
-        /// What was found, or why nothing was.
-        says: String,
+        /// Why it cannot be believed; null when it can.
+        reason: Option<String>,
     }
 }
 

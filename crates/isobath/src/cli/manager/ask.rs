@@ -1,115 +1,171 @@
-//! `isobath manager status`, `stats` and `buckets`: questions to a manager that runs.
+//! `isobath manager ask`: what is a path of the overlay like?
 
 use super::super::print;
+use super::client::{Where, said};
 use crate::dialogue::plain;
-use crate::manager::config::SOCKET;
-use crate::manager::snapshot::{BucketsAnswer, Question, StatsAnswer, StatusAnswer};
-use anyhow::Context;
-use serde_json::{Map, Value};
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::estimate::finding::{Finding, words};
+use crate::estimate::plan::{Method, What};
+use crate::manager::service::Answer;
+use std::fmt::Write as _;
+use units::{Bytes, Span};
 
-/// How long a manager may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// There is an answer, and no figure in it that can be believed.
+const INCONCLUSIVE: u8 = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The manager's control socket.
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    socket: PathBuf,
-    /// Print the answer as one JSON object.
+    /// What is to be found.
+    #[arg(value_enum)]
+    what: What,
+    /// The peer at the end of the path, by its name or an overlay address.
+    peer: String,
+    /// The node at its beginning [default: this one].
+    #[arg(long, value_name = "NODE")]
+    from: Option<String>,
+    /// An answer no older than this will do [default: 10s; of --every half].
+    #[arg(long, value_name = "TIME")]
+    max_age: Option<Span>,
+    /// Half of the interval is to be at most this share of the figure.
+    #[arg(long, value_name = "PERCENT")]
+    within: Option<f64>,
+    /// Octets of added probes at most, such as 200kB; 0B for what is known already.
+    #[arg(long, value_name = "SIZE")]
+    max_overhead: Option<Bytes>,
+    /// By this estimator and no other.
+    #[arg(long, value_enum, value_name = "NAME")]
+    estimator: Option<Method>,
+    /// So long is waited for one answer [default: 60s].
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["every", "above", "below"])]
+    timeout: Option<Span>,
+    /// An answer each so often, until interrupted.
+    #[arg(long, value_name = "TIME")]
+    every: Option<Span>,
+    /// Tell when it surely is more than this, such as 20ms, 5Mbit or 1%, and when it no longer is.
+    #[arg(long, value_name = "BOUND")]
+    above: Option<String>,
+    /// The same of less.
+    #[arg(long, value_name = "BOUND")]
+    below: Option<String>,
+    /// Print each answer as one JSON object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    service: Where,
 }
 
-pub(super) fn run(args: &Args, question: Question) -> anyhow::Result<u8> {
-    let answer = ask(args, question).with_context(|| {
-        let path = args.socket.display();
-        format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
-    })?;
-    if args.json {
-        print(&answer)?;
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let watches = args.every.is_some() || args.above.is_some() || args.below.is_some();
+    let response = args.service.fetch(&args.target(watches))?;
+    if watches {
+        response.events(|kind, data| args.tell(kind, data).map(|_| ()))?;
         return Ok(0);
     }
-    let page = match question {
-        Question::Buckets => buckets(&serde_json::from_str(&answer)?),
-        Question::Stats => stats(&serde_json::from_str(&answer)?),
-        Question::Status => status(&serde_json::from_str(&answer)?),
+    let conclusive = args.tell("estimate", &response.whole()?)?;
+    Ok(if conclusive { 0 } else { INCONCLUSIVE })
+}
+
+impl Args {
+    fn target(&self, watches: bool) -> String {
+        let text = |of: Option<&dyn ToString>| of.map(ToString::to_string);
+        let parameters = [
+            ("to", Some(self.peer.clone())),
+            ("from", self.from.clone()),
+            ("max_age", text(self.max_age.as_ref().map(|of| of as _))),
+            ("within_pct", text(self.within.as_ref().map(|of| of as _))),
+            (
+                "max_overhead",
+                text(self.max_overhead.as_ref().map(|of| of as _)),
+            ),
+            (
+                "estimator",
+                self.estimator.map(|method| method.name().to_owned()),
+            ),
+            ("timeout", text(self.timeout.as_ref().map(|of| of as _))),
+            ("every", text(self.every.as_ref().map(|of| of as _))),
+            ("above", self.above.clone()),
+            ("below", self.below.clone()),
+        ];
+        let kind = if watches { "watch" } else { "estimates" };
+        let mut target = format!("/v1/{kind}/{}?", self.what.name());
+        for (name, value) in parameters {
+            if let Some(value) = value {
+                // Writing to a string cannot fail.
+                let _ = write!(target, "{name}={}&", encoded(&value));
+            }
+        }
+        target
+    }
+
+    /// Prints what has come; whether it is a figure.
+    fn tell(&self, kind: &str, data: &str) -> anyhow::Result<bool> {
+        if kind == "error" {
+            print(&if self.json {
+                data.to_owned()
+            } else {
+                said(data)
+            })?;
+            return Ok(false);
+        }
+        let answer: Answer = serde_json::from_str(data)?;
+        print(&if self.json {
+            data.to_owned()
+        } else {
+            page(&answer)
+        })?;
+        Ok(answer.conclusive)
+    }
+}
+
+/// One line: the figure, and how good it is.
+fn page(answer: &Answer) -> String {
+    let finding = Finding {
+        value: answer.value,
+        low: answer.low,
+        high: answer.high,
+        ..Finding::default()
     };
-    print(&page)?;
-    Ok(0)
-}
-
-fn ask(args: &Args, question: Question) -> std::io::Result<String> {
-    let mut stream = UnixStream::connect(&args.socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    writeln!(stream, "{}", question.word())?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
-}
-
-fn status(answer: &StatusAnswer) -> String {
-    let (name, clients) = (&answer.name, answer.clients);
-    let running = span(answer.running_s);
-    let mut lines = vec![format!(
-        "{name}: up for {running}, tools connected: {clients}"
-    )];
-    for peer in &answer.peers {
-        let (name, inside) = (&peer.name, peer.overlay_address);
-        let linked = peer.address.zip(peer.linked_s);
-        let how = linked.map_or_else(
-            || {
-                let reason = peer.reason.as_deref().unwrap_or("it has not come yet");
-                format!("not linked: {}", plain(reason))
-            },
-            |(address, seconds)| format!("linked for {}, at {address}", span(seconds)),
-        );
-        lines.push(format!("{name:16}{inside:<24}{how}"));
-    }
-    lines.join("\n")
-}
-
-fn span(seconds: f64) -> String {
-    let whole = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    match whole.as_secs() {
-        secs @ 0..120 => format!("{secs} s"),
-        secs @ 120..7_200 => format!("{} min", secs / 60),
-        secs => format!("{} h", secs / 3_600),
-    }
-}
-
-/// What is not zero.
-fn stats(answer: &StatsAnswer) -> String {
-    let mut lines = vec!["interface".to_owned()];
-    lines.extend(counts(&answer.interface));
-    for (name, peer) in &answer.peers {
-        lines.push(format!("\npeer {name}"));
-        lines.extend(peer.as_object().into_iter().flat_map(counts));
-    }
-    lines.join("\n")
-}
-
-fn counts(counts: &Map<String, Value>) -> impl Iterator<Item = String> {
-    let counted = counts.iter().filter(|(_, count)| **count != 0);
-    counted.map(|(name, count)| format!("  {name:28}{count}"))
-}
-
-fn buckets(answer: &BucketsAnswer) -> String {
-    let head = format!(
-        "{:16}{:>10}{:>10}{:>8}{:>8}{:>12}  state",
-        "peer", "id", "protocol", "pieces", "octets", "age_ms"
+    let mut line = format!(
+        "{} {} to {}: {}",
+        answer.what.name(),
+        plain(&answer.from),
+        plain(&answer.to),
+        words(answer.what, &finding)
     );
-    let of = |(name, bucket): (&String, &crate::manager::snapshot::Bucket)| {
-        format!(
-            "{name:16}{:>10}{:>10}{:>8}{:>8}{:>12.1}  {}",
-            bucket.id, bucket.protocol, bucket.pieces, bucket.octets, bucket.age_ms, bucket.state
-        )
+    let _ = match (&answer.threshold, &answer.reason) {
+        (Some(threshold), _) => {
+            write!(line, ", {} {} now", plain(&threshold.side), threshold.value)
+        }
+        (None, Some(reason)) => write!(line, " ({})", plain(reason)),
+        (None, None) => Ok(()),
     };
-    let peers = answer.peers.iter();
-    let rows = peers.flat_map(|peer| peer.buckets.iter().map(move |bucket| (&peer.name, bucket)));
-    let lines: Vec<_> = std::iter::once(head).chain(rows.map(of)).collect();
-    lines.join("\n")
+    let quality = &answer.quality;
+    if let Some(pct) = quality.interval_pct {
+        let _ = write!(line, "; within {pct:.1} %");
+    }
+    let _ = write!(
+        line,
+        "; age {:.1} s, {:.0} kB of probes with {:.0} kB of riders in {:.1} s by {}",
+        quality.age_s,
+        quality.overhead_bytes as f64 / 1e3,
+        quality.rider_bytes as f64 / 1e3,
+        answer.seconds,
+        answer.estimator.name()
+    );
+    if answer.shared {
+        line.push_str(", shared");
+    }
+    line
+}
+
+/// For a URL (RFC 3986 section 2.3).
+fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for octet in text.bytes() {
+        if octet.is_ascii_alphanumeric() || b"-._~".contains(&octet) {
+            encoded.push(char::from(octet));
+        } else {
+            let _ = write!(encoded, "%{octet:02X}");
+        }
+    }
+    encoded
 }

@@ -1,7 +1,10 @@
 //! `isobath manager`.
 
 mod ask;
+mod client;
 mod medianet;
+mod paths;
+mod status;
 mod up;
 
 use crate::manager::snapshot::Question;
@@ -11,11 +14,15 @@ pub(crate) enum Verb {
     /// Run a manager: an interface to other hosts whose packets ride on probes. Ends with Ctrl-C or SIGTERM.
     Up(up::Args),
     /// Its peers: which are linked, since when, and why the others are not.
-    Status(ask::Args),
+    Status(status::Args),
     /// All that it counts.
-    Stats(ask::Args),
+    Stats(status::Args),
     /// Packets that are put together from pieces.
-    Buckets(ask::Args),
+    Buckets(status::Args),
+    /// Ask the estimation service what a path to a peer is like, once or again and again.
+    Ask(ask::Args),
+    /// Nodes and paths that the estimation service knows, and its latest answers.
+    Paths(paths::Args),
     /// Three streams of frames in a lab that adapt to what the path has for them, told by reports or by estimates too.
     Medianet(Box<medianet::Args>),
 }
@@ -23,9 +30,11 @@ pub(crate) enum Verb {
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Up(args) => up::run(args),
-        Verb::Status(args) => ask::run(args, Question::Status),
-        Verb::Stats(args) => ask::run(args, Question::Stats),
-        Verb::Buckets(args) => ask::run(args, Question::Buckets),
+        Verb::Status(args) => status::run(args, Question::Status),
+        Verb::Stats(args) => status::run(args, Question::Stats),
+        Verb::Buckets(args) => status::run(args, Question::Buckets),
+        Verb::Ask(args) => ask::run(args),
+        Verb::Paths(args) => paths::run(args),
         Verb::Medianet(args) => medianet::run(args),
     }
 }

@@ -27,6 +27,7 @@ impl Config {
         self.check_lengths()?;
         self.check_policy()?;
         self.check_listening()?;
+        self.service.check()?;
         for peer in &self.peers {
             self.check_peer(peer)
                 .map_err(|what| format!("peer '{}': {what}", peer.name))?;
@@ -201,7 +202,8 @@ impl Config {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a manager may be called so.
+pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     (1..=64).contains(&name.len()) && name.chars().all(is_plain)
 }

@@ -3,11 +3,16 @@
 //! Whatever can be found wrong without a network is found wrong when the file is read, in one line that says what to do.
 
 mod check;
+mod service;
+
+pub(crate) use check::is_name;
+pub(crate) use service::Doors;
 
 use super::network::{Network, Routes};
 use mgrp::envelope::Carrier;
 use mgrp::peer::{self, Budget, Policy};
 use serde::Deserialize;
+use service::ServiceEntry;
 use session::{AccessKey, DEFAULT_PORT};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -37,6 +42,9 @@ pub(crate) struct Config {
     pub(crate) identity: Option<PathBuf>,
     #[serde(default = "socket")]
     pub(crate) socket: PathBuf,
+    /// Where programs ask what paths are like.
+    #[serde(default)]
+    service: ServiceEntry,
     /// Where counters can be fetched by HTTP.
     #[serde(default)]
     pub(crate) metrics: Option<SocketAddr>,
@@ -129,7 +137,8 @@ impl Config {
         let file = path.display();
         let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
         let config = Self::parse(&text).map_err(|what| format!("{file}: {what}"))?;
-        let is_secret = config.peers.iter().any(|peer| peer.key.is_some());
+        let is_secret =
+            config.peers.iter().any(|peer| peer.key.is_some()) || config.doors().port.is_some();
         let mode = fs::metadata(path).map_or(0, |data| data.permissions().mode());
         if is_secret && mode & 0o007 != 0 {
             return Err(format!(

@@ -6,6 +6,7 @@
 use super::{Agreed, Answer, Opening, STREAM, Setup, Side, VERSION, watch};
 use crate::manager::config::Config;
 use crate::manager::engine::{Handle, Keys};
+use crate::manager::service;
 use crate::serve::mailbox::{HELLO, Mailboxes};
 use serde_json::Value;
 use session::{Control, Error, Service, Session};
@@ -22,6 +23,7 @@ const SETUP: Duration = Duration::from_secs(10);
 pub(crate) struct Door {
     pub(crate) config: Arc<Config>,
     pub(crate) engine: Handle,
+    pub(crate) desk: service::Handle,
     pub(crate) mailboxes: Mailboxes,
     /// The socket on the shared port.
     pub(crate) socket: Arc<UdpSocket>,
@@ -114,6 +116,7 @@ impl Door {
             peer,
             index,
             engine: &self.engine,
+            desk: &self.desk,
         })
     }
 

@@ -5,6 +5,7 @@ use crate::dialogue::{Broken, until_answered};
 use crate::hello;
 use crate::manager::config::Config;
 use crate::manager::engine::{Handle, Keys};
+use crate::manager::service;
 use session::wire::Probe;
 use session::{AccessKey, Client, OverlayKeys, connect};
 use std::sync::Arc;
@@ -22,7 +23,12 @@ const REST: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(8)]
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Keeps a session with the peer number `index`, as long as there is an engine.
-pub(crate) fn keep(config: &Config, index: usize, engine: &Handle, stop: &AtomicBool) {
+pub(crate) fn keep(
+    config: &Config,
+    index: usize,
+    (engine, desk): (&Handle, &service::Handle),
+    stop: &AtomicBool,
+) {
     let Some(peer) = config.peers.get(index) else {
         return;
     };
@@ -34,6 +40,7 @@ pub(crate) fn keep(config: &Config, index: usize, engine: &Handle, stop: &Atomic
         peer,
         index,
         engine,
+        desk,
     };
     let mut rest = REST[0];
     while !stop.load(Ordering::Relaxed) {

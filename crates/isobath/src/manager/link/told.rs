@@ -3,6 +3,7 @@
 //! A tool needs both ends of its trains. On channels from [`TOLD`] on it need not run at the far one: the manager there says over
 //! the control connection of the session what it would have told a tool of its own.
 
+use crate::manager::service::Words;
 use mgrp::transaction::Arrival;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -24,6 +25,8 @@ pub(crate) fn channel() -> (SyncSender<Arrival>, Receiver<Arrival>) {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Line {
+    /// What the peer's estimation service says to the one here.
+    Service(Words),
     /// These arrived.
     Told(Vec<Row>),
 }
@@ -91,7 +94,9 @@ mod tests {
         (0..=MOST_ROWS).for_each(|_| sender.send(arrival.clone()).unwrap());
         let line = serde_json::to_string(&next_line(&waiting).unwrap()).unwrap();
         assert!(line.len() < 60_000, "{}", line.len());
-        let Line::Told(rows) = serde_json::from_str(&line).unwrap();
+        let Line::Told(rows) = serde_json::from_str(&line).unwrap() else {
+            panic!("{line}")
+        };
         assert_eq!(rows.len(), MOST_ROWS);
         assert!(next_line(&waiting).is_some() && next_line(&waiting).is_none());
     }

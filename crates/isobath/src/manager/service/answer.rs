@@ -1,0 +1,233 @@
+//! What a client is told, as JSON.
+
+use super::offers::WAYS;
+use crate::estimate::plan::{Method, What};
+use crate::estimate::riding::Measured;
+use jiff::Timestamp;
+use probe::service::{Cost, Estimate, Failure, Figure, Known, Refusal, Side};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::{Bytes, Instant};
+
+/// An estimate of a path's property.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Answer {
+    /// What was asked for.
+    pub(crate) what: What,
+    /// Where the path begins.
+    pub(crate) from: String,
+    /// Where it ends.
+    pub(crate) to: String,
+    /// The figure; null when there is none to be believed.
+    pub(crate) value: Option<f64>,
+    /// The truth is at least this, as far as the estimator can tell.
+    pub(crate) low: Option<f64>,
+    /// And at most this.
+    pub(crate) high: Option<f64>,
+    /// The unit of the figures.
+    pub(crate) unit: String,
+    /// Whether the estimator came to an end at which it can be believed.
+    pub(crate) conclusive: bool,
+    /// Why it is not conclusive; null when it is.
+    pub(crate) reason: Option<String>,
+    /// How it was found.
+    pub(crate) estimator: Method,
+    /// When the measurement was over.
+    #[schemars(with = "String")]
+    pub(crate) measured: Timestamp,
+    /// How good the answer is, and what it cost.
+    pub(crate) quality: Quality,
+    /// How long the measurement took.
+    pub(crate) seconds: f64,
+    /// Whether it was made for another query.
+    pub(crate) shared: bool,
+    /// What the figures would be without the riders that competed with the probes taken into account; null where none did.
+    pub(crate) uncorrected: Option<Range>,
+    /// Of a crossing: what was crossed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threshold: Option<Threshold>,
+}
+
+/// The quality tuple.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Quality {
+    /// Since the measurement was over.
+    pub(crate) age_s: f64,
+    /// Half of the interval as a share of the value; null where there is no interval.
+    pub(crate) interval_pct: Option<f64>,
+    /// Octets that probing put on the path, IP headers included, riders apart.
+    pub(crate) overhead_bytes: u64,
+    /// Octets of applications' packets that travelled inside probes.
+    pub(crate) rider_bytes: u64,
+}
+
+/// A figure and what holds it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct Range {
+    /// The figure.
+    pub(crate) value: Option<f64>,
+    /// At least.
+    pub(crate) low: Option<f64>,
+    /// At most.
+    pub(crate) high: Option<f64>,
+}
+
+/// A bound, and on which side of it the figure is now.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Threshold {
+    /// `above` or `below`.
+    pub(crate) side: String,
+    /// The bound.
+    pub(crate) value: f64,
+}
+
+/// What the service keeps of an estimate beside the figure.
+#[derive(Clone, Debug)]
+pub(super) struct More {
+    measured: Timestamp,
+    seconds: f64,
+    overhead: u64,
+    ridden: u64,
+    says: String,
+    uncorrected: Option<Range>,
+}
+
+/// A measurement's result, as the service's decisions and its answers need it.
+pub(super) fn estimate(measured: &Measured) -> Estimate<More> {
+    let finding = &measured.finding;
+    Estimate {
+        figure: Figure {
+            value: finding.value,
+            low: finding.low,
+            high: finding.high,
+            conclusive: finding.conclusive,
+        },
+        octets: measured.overhead,
+        took: Duration::try_from_secs_f64(measured.seconds).unwrap_or_default(),
+        more: More {
+            measured: Timestamp::now(),
+            seconds: measured.seconds,
+            overhead: measured.overhead,
+            ridden: measured.ridden,
+            says: finding.says.clone(),
+            uncorrected: uncorrected(measured),
+        },
+    }
+}
+
+/// Whoever corrects for riders tells how much: the first of its two figures is what was subtracted.
+fn uncorrected(measured: &Measured) -> Option<Range> {
+    let finding = &measured.finding;
+    let competing = finding.details.pointer("/competing_mbps/0")?.as_f64()?;
+    let before = |figure: Option<f64>| figure.map(|figure| figure + competing);
+    (competing > 0.0 && finding.conclusive).then(|| Range {
+        value: before(finding.value),
+        low: before(finding.low),
+        high: before(finding.high),
+    })
+}
+
+impl Answer {
+    /// An estimate of the path between two nodes; none for one of no way that there is.
+    pub(super) fn new(
+        known: &Known<More>,
+        [from, to]: [&str; 2],
+        is_shared: bool,
+        now: Instant,
+    ) -> Option<Self> {
+        let way = WAYS.get(known.offer)?;
+        let (figure, more) = (&known.estimate.figure, &known.estimate.more);
+        let is_conclusive = figure.conclusive;
+        Some(Self {
+            what: way.what,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            value: figure.value.filter(|_| is_conclusive),
+            low: figure.low,
+            high: figure.high,
+            unit: way.what.unit().to_owned(),
+            conclusive: is_conclusive,
+            reason: (!is_conclusive).then(|| more.says.clone()),
+            estimator: way.method,
+            measured: more.measured,
+            quality: Quality {
+                age_s: now.since(known.ended).as_secs_f64(),
+                interval_pct: figure.interval_pct().filter(|_| is_conclusive),
+                overhead_bytes: more.overhead,
+                rider_bytes: more.ridden,
+            },
+            seconds: more.seconds,
+            shared: is_shared,
+            uncorrected: more.uncorrected,
+            threshold: None,
+        })
+    }
+
+    pub(super) fn crossed(self, side: Side, bound: f64) -> Self {
+        let side = match side {
+            Side::Above => "above",
+            Side::Below => "below",
+        };
+        let threshold = Threshold {
+            side: side.to_owned(),
+            value: bound,
+        };
+        Self {
+            threshold: Some(threshold),
+            ..self
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub(crate) struct Error {
+    /// One line: what, and what to do.
+    pub(crate) error: String,
+}
+
+/// The status of HTTP and the line for a refusal.
+pub(super) fn refusal(refusal: &Refusal) -> (u16, String) {
+    match refusal {
+        Refusal::What => (400, NO_ROUTERS.to_owned()),
+        Refusal::Quality(best) => (409, quality(best.as_ref())),
+        Refusal::Queries(open) => (
+            429,
+            format!("{open} queries are open, and no more are taken - ask again in a few seconds"),
+        ),
+        Refusal::Failed(Failure::Budget(octets)) => (
+            503,
+            format!(
+                "the path's budget of {octets} octets a second is spent - ask for something that costs less, later, or raise budget.rate"
+            ),
+        ),
+        Refusal::Failed(Failure::Overhead) => (
+            409,
+            "it would have taken more octets than max_overhead - allow more, or take an older answer (max_age)".to_owned(),
+        ),
+        Refusal::Failed(Failure::Other(reason)) => (503, reason.clone()),
+        Refusal::Timeout => (
+            504,
+            "there was no answer in time - ask with a longer timeout".to_owned(),
+        ),
+    }
+}
+
+/// Why nobody is asked for the bottleneck.
+pub(super) const NO_ROUTERS: &str = "the probes of managers reach no routers, so 'bottleneck' is not found by them - use 'isobath estimate bottleneck HOST'";
+
+fn quality(best: Option<&(&str, Cost)>) -> String {
+    let Some((estimator, cost)) = best else {
+        return "no estimator of that name finds this - leave 'estimator' out".to_owned();
+    };
+    let octets = Bytes::new(cost.octets);
+    let seconds = cost.time.as_secs_f64();
+    let interval = cost.interval_pct.map_or_else(
+        || "no interval".to_owned(),
+        |pct| format!("an interval of {pct:.1} % either way"),
+    );
+    format!(
+        "nothing known or measured is as good, as cheap and as fast - the best is {estimator} with {interval}, some {octets} and {seconds:.0} s"
+    )
+}

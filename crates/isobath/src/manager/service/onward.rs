@@ -1,0 +1,222 @@
+//! Queries that other nodes answer, and other nodes' queries.
+//!
+//! A query goes from peer to peer towards its node ([`Map`](super::map::Map)) and its answer back the same way. Each of them keeps
+//! who asked under a number of its own, for as long as an answer may take; a query crosses [`MOST_HOPS`] links at most.
+
+use super::desk::{Desk, Query, Sink, Told};
+use super::map::Report;
+use super::parameters::Asked;
+use super::wire::{Ask, MOST_HOPS, Reply, Words};
+use probe::service::When;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+
+/// Queries that may be under way to other nodes.
+const MOST_PENDING: usize = 128;
+/// An answer may take this much longer than its query's timeout.
+const WAY: Duration = Duration::from_secs(5);
+
+/// Who waits for other nodes' answers.
+#[derive(Default)]
+pub(super) struct Onward {
+    pending: BTreeMap<u64, Pending>,
+    next: u64,
+}
+
+struct Pending {
+    sink: Sink,
+    /// The peer that it was sent to.
+    via: usize,
+    deadline: Instant,
+}
+
+impl Desk {
+    /// Sends a query of a client here towards the node that is to answer it.
+    pub(super) fn send_onward(&mut self, query: Query, node: &str, now: Instant) {
+        if query.asked.when != When::Once {
+            let line =
+                format!("only {node} itself can be watched from - ask it there, or ask once here");
+            self.give(&query.sink, Told::error(400, &line));
+            return;
+        }
+        let ask = Ask {
+            id: 0,
+            node: node.to_owned(),
+            hops: MOST_HOPS,
+            what: query.asked.what.name().to_owned(),
+            query: query.text,
+        };
+        self.hand_on(ask, query.asked.timeout, query.sink, now);
+    }
+
+    fn hand_on(&mut self, ask: Ask, timeout: Duration, sink: Sink, now: Instant) {
+        let via = self.map.towards(&ask.node);
+        let Some((via, link)) = via.and_then(|via| Some((via, self.links.get(&via)?))) else {
+            let names: Vec<_> = self
+                .map
+                .reports()
+                .map(|report| report.node.as_str())
+                .collect();
+            let line = format!(
+                "{} knows no node of that name - beside itself it knows {}",
+                self.config.name,
+                if names.is_empty() {
+                    "none".to_owned()
+                } else {
+                    names.join(", ")
+                }
+            );
+            self.give(&sink, Told::error(404, &line));
+            return;
+        };
+        let id = self.onward.next;
+        let is_room = self.onward.pending.len() < MOST_PENDING;
+        if ask.hops == 0
+            || !is_room
+            || link
+                .words
+                .try_send(Words::Ask(Ask {
+                    id,
+                    hops: ask.hops - 1,
+                    ..ask
+                }))
+                .is_err()
+        {
+            let line = "too many queries are under way to other nodes, or it is too far - ask again in a few seconds";
+            self.give(&sink, Told::error(429, line));
+            return;
+        }
+        self.onward.next += 1;
+        let deadline = now + timeout + WAY;
+        let pending = Pending {
+            sink,
+            via,
+            deadline,
+        };
+        self.onward.pending.insert(id, pending);
+    }
+
+    /// Takes what a peer's service says.
+    pub(super) fn hear(&mut self, peer: usize, words: Words, now: Instant) {
+        match words {
+            Words::Node(report) => {
+                if self.map.handle(&report, peer, now) {
+                    self.pass_on(&report, Some(peer));
+                }
+            }
+            Words::Ask(ask) => self.asked(peer, ask, now),
+            Words::Answer(Reply { id, status, body }) => {
+                let pending = &mut self.onward.pending;
+                // Who was not asked has nothing to say.
+                let is_its = pending.get(&id).is_some_and(|pending| pending.via == peer);
+                let is_json = serde_json::from_str::<IgnoredAny>(&body).is_ok();
+                if let Some(pending) = is_its.then(|| pending.remove(&id)).flatten() {
+                    let event = if status == 200 { "estimate" } else { "error" };
+                    let told = if is_json {
+                        Told {
+                            status,
+                            event,
+                            body,
+                        }
+                    } else {
+                        Told::error(
+                            502,
+                            "the other node's answer cannot be read - is it of another version?",
+                        )
+                    };
+                    self.give(&pending.sink, told);
+                }
+            }
+        }
+    }
+
+    fn asked(&mut self, peer: usize, ask: Ask, now: Instant) {
+        let sink = Sink::Peer { peer, id: ask.id };
+        let asked = match Asked::parse(&ask.what, &ask.query, false) {
+            Ok(asked) => asked,
+            Err(line) => {
+                self.give(&sink, Told::error(400, &line));
+                return;
+            }
+        };
+        if ask.node != self.config.name {
+            self.hand_on(ask, asked.timeout, sink, now);
+            return;
+        }
+        let query = Query {
+            // Numbers of users and hashes of addresses are other ones.
+            client: u64::MAX - peer as u64,
+            token: None,
+            asked: Asked {
+                from: None,
+                ..asked
+            },
+            text: ask.query,
+            sink,
+        };
+        self.ask(query, now);
+    }
+
+    /// Tells all peers with whom this manager is linked.
+    pub(super) fn announce(&mut self, now: Instant) {
+        self.announced = now;
+        let own = self.own_report();
+        self.pass_on(&own, None);
+    }
+
+    fn own_report(&self) -> Report {
+        let peers = self.config.peers.iter().enumerate();
+        let linked =
+            peers.map(|(index, peer)| (peer.name.clone(), self.links.contains_key(&index)));
+        Report {
+            node: self.config.name.clone(),
+            number: clock::stamp().wall_at(clock::now()) / 1_000,
+            peers: linked.collect(),
+        }
+    }
+
+    /// Tells a peer that has just been linked all that is known.
+    pub(super) fn tell_all(&self, peer: usize) {
+        let Some(link) = self.links.get(&peer) else {
+            return;
+        };
+        for report in self.map.reports().cloned() {
+            // What has no room now is told again soon.
+            let _ = link.words.try_send(Words::Node(report));
+        }
+    }
+
+    fn pass_on(&self, report: &Report, but: Option<usize>) {
+        let others = self.links.iter().filter(|(peer, _)| Some(**peer) != but);
+        for (_, link) in others {
+            // As above.
+            let _ = link.words.try_send(Words::Node(report.clone()));
+        }
+    }
+
+    /// Whoever waits for an answer by way of this peer waits no longer.
+    pub(super) fn lost(&mut self, peer: usize) {
+        let line = "the link towards that node is gone - ask again in a few seconds";
+        self.end(|pending| pending.via == peer, &Told::error(503, line));
+    }
+
+    /// Whoever has waited too long for another node waits no longer.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        let line = "the other node has not answered in time - ask with a longer timeout";
+        self.end(|pending| pending.deadline <= now, &Told::error(504, line));
+    }
+
+    fn end(&mut self, is_over: impl Fn(&Pending) -> bool, told: &Told) {
+        let over = self
+            .onward
+            .pending
+            .extract_if(.., |_, pending| is_over(pending));
+        let over: Vec<Pending> = over.map(|(_, pending)| pending).collect();
+        for pending in over {
+            self.give(&pending.sink, told.clone());
+        }
+    }
+}
