@@ -17,6 +17,7 @@ mod link;
 mod live;
 mod manager;
 mod mbm;
+mod medianet;
 mod page;
 #[cfg(test)]
 mod published;

@@ -5,7 +5,7 @@ use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;
 use crate::rrul::{self, Plan};
-use crate::{btc, calibrate, replay, trial};
+use crate::{btc, calibrate, medianet, replay, trial};
 use anyhow::{Context, anyhow};
 use record::{HISTORY, Record, Run};
 use serde::Deserialize as _;
@@ -71,6 +71,9 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
             let found = trial::summary::summarise(&plan, &tables, None, Vec::new());
             run.summary = serde_json::to_value(found)?;
         }
+        medianet::TEST if is_empty => {
+            run.summary = serde_json::to_value(medianet::summary::of_record(record)?)?;
+        }
         _ => {}
     }
     Ok(run)
@@ -94,6 +97,10 @@ fn page(run: &Run) -> anyhow::Result<String> {
             &serde_json::from_value(summary)?,
         )),
         "replay" => Ok(replay::scorecard::scorecard(
+            run,
+            &serde_json::from_value(summary)?,
+        )),
+        medianet::TEST => Ok(medianet::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

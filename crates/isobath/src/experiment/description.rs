@@ -15,6 +15,7 @@ use super::error::Error;
 use super::grid::Grid;
 use super::growth::Growth;
 use super::mathis::Mathis;
+use super::medianet::MediaNet;
 use super::replay::Replays;
 use super::stability::Stability;
 use super::trials::Trials;
@@ -47,6 +48,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "manager/step",
     "manager/fixed5",
     "manager/web",
+    "manager/medianet",
 ];
 
 /// An experiment.
@@ -81,6 +83,8 @@ pub(crate) enum Study {
     Growth(Growth),
     /// Throughput against round trip and loss.
     Mathis(Mathis),
+    /// An application that adapts to its path.
+    Medianet(MediaNet),
     /// The same traffic, replayed by cruder and cruder models.
     Replay(Replays),
     /// Pairs of transfers between many hosts.
@@ -156,6 +160,7 @@ impl Study {
             Self::Grid(grid) => grid.check(),
             Self::Growth(growth) => growth.check(),
             Self::Mathis(mathis) => mathis.check(),
+            Self::Medianet(medianet) => medianet.check(),
             Self::Replay(replays) => replays.check(),
             Self::Stability(stability) => stability.check(),
             Self::Trials(trials) => trials.check(),

@@ -10,6 +10,7 @@
 //! | [`grid`] | do our transfers and the kernel's get the same from a path, and the same as in virtual time? |
 //! | [`stability`] | do two transfers in a row agree while the paths change? |
 //! | [`growth`] | is the window's growth per window more aggressive than that per acknowledgement? |
+//! | [`medianet`] | does an application that adapts gain by estimates of its path, and by riding on their probes? |
 //! | [`mathis`] | does throughput follow the square root of loss? |
 //! | [`composition`] | does the loss of two links compose to that of the path over both? |
 //! | [`curves`] | does TCP keep a rate as far as round trip and loss let it? |
@@ -42,6 +43,7 @@ pub(crate) mod folder;
 pub(crate) mod grid;
 pub(crate) mod growth;
 pub(crate) mod mathis;
+pub(crate) mod medianet;
 pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod pool;
@@ -66,6 +68,7 @@ impl Study {
             Self::Grid(grid) => grid.expected(scale, jobs),
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
+            Self::Medianet(medianet) => medianet.expected(scale),
             Self::Replay(replays) => replays.expected(scale),
             Self::Stability(stability) => stability.expected(scale),
             Self::Trials(trials) => trials.expected(scale),
@@ -86,6 +89,10 @@ impl Study {
             Self::Grid(grid) => grid::run(grid, bench),
             Self::Growth(growth) => growth::run(growth, bench),
             Self::Mathis(mathis) => mathis::run(mathis, bench),
+            Self::Medianet(medianet) => {
+                medianet::run(medianet, bench);
+                Ok(())
+            }
             Self::Replay(replays) => replay::run(replays, bench),
             Self::Stability(stability) => stability::run(stability, bench),
             Self::Trials(trials) => {
@@ -114,6 +121,7 @@ impl Study {
             Self::Grid(grid) => Ok(grid::conclude(grid, bench, experiment)),
             Self::Growth(growth) => growth::conclude(growth, bench, experiment),
             Self::Mathis(mathis) => mathis::conclude(mathis, bench, experiment),
+            Self::Medianet(medianet) => medianet::conclude(medianet, bench, experiment),
             Self::Replay(replays) => replay::conclude(replays, bench, experiment),
             Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
             Self::Trials(trials) => trials::conclude(trials, bench, experiment),

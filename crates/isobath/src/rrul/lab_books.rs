@@ -41,6 +41,8 @@ pub(crate) struct Extra {
     pub(crate) samples: Vec<lab::QueueSample>,
     /// Packets that are missing from the capture, from the lab's start.
     pub(crate) uncaptured: u64,
+    /// The books of all packets, those that the link makes up among them, from the lab's start.
+    pub(crate) totals: path::Counters,
 }
 
 /// One direction of one link.
@@ -156,6 +158,7 @@ impl LabBooks {
                 capture: log.capture,
                 samples: books.before.take().into_iter().chain(log.queue).collect(),
                 uncaptured: log.quality.uncaptured,
+                totals: log.totals,
             });
         }
     }

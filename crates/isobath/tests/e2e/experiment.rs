@@ -309,3 +309,30 @@ fn all_models_play_the_connections_that_were_rehearsed_to_their_end() {
         );
     }
 }
+
+const MEDIANET: &str = r#"
+title = "A small study of an application that adapts?"
+about = "One short run of each mode."
+[study.medianet]
+runs = 1
+duration = "5s"
+"#;
+
+#[test]
+fn an_application_that_adapts_has_a_run_of_each_mode() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let found = found(MEDIANET, &[]);
+    assert_eq!(found["cases"].as_array().unwrap().len(), 16);
+    for row in 0..5 {
+        let decoded = cell(&found, 0, row, "decoded, here").as_f64();
+        assert!(
+            decoded.is_some_and(|per_s| per_s > 0.0 && per_s <= 91.0),
+            "{found:#}"
+        );
+    }
+    // One run tells no difference.
+    let cases = found["cases"].as_array().unwrap();
+    assert!(cases.iter().all(|case| case["holds"].is_null()));
+}

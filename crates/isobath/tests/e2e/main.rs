@@ -25,6 +25,7 @@ mod mbm_mishaps;
 mod mbm_streams;
 mod mbm_tcp;
 mod measure;
+mod medianet;
 mod mistakes;
 mod packet_log;
 mod records;

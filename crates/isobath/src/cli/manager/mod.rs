@@ -2,6 +2,7 @@
 
 mod ask;
 mod client;
+mod medianet;
 mod paths;
 mod run;
 mod status;
@@ -28,6 +29,8 @@ pub(crate) enum Verb {
     Paths(paths::Args),
     /// Try it in a lab: an application and a measurement tool share a bottleneck with others, with and without riding.
     Trial(Box<trial::Args>),
+    /// Three streams of frames in a lab that adapt to what the path has for them, told by reports or by estimates too.
+    Medianet(Box<medianet::Args>),
 }
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
@@ -40,5 +43,6 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Ask(args) => ask::run(args),
         Verb::Paths(args) => paths::run(args),
         Verb::Trial(args) => trial::run(args),
+        Verb::Medianet(args) => medianet::run(args),
     }
 }

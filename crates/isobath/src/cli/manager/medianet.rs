@@ -1,0 +1,158 @@
+//! `isobath manager medianet`.
+
+use crate::bar::{self, STEPS};
+use crate::cli::common::{self, Output};
+use crate::cli::{Usage, begin};
+use crate::host;
+use crate::medianet::place::{self, Bottleneck};
+use crate::medianet::plan::{Plan, Probes, WHOLE};
+use crate::medianet::run::{self, Context, Outcome};
+use crate::medianet::{Live, TEST, quality, scorecard, summary};
+use indicatif::ProgressBar;
+use jiff::Timestamp;
+use lab::{Network, profiles};
+use record::Run;
+use serde_json::json;
+use std::net::SocketAddr;
+use sys::process;
+use units::{Rate, Span};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 measured; 3 could not be; 4 this machine was the bottleneck; 130 interrupted, record kept."
+)]
+pub(crate) struct Args {
+    /// The emulated network: a name from 'isobath lab list', or a TOML file. Cross traffic is put into its slowest link.
+    #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
+    lab: String,
+    /// How the available bandwidth is estimated.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "none")]
+    probes: Probes,
+    /// Whether the streams go over the overlay, where they ride on probes.
+    #[arg(long, value_enum, value_name = "WHETHER", default_value = "off")]
+    riding: Switch,
+    /// How long frames are sent; the steps of the cross traffic are as much shorter or longer.
+    #[arg(short, long, value_name = "TIME", default_value_t = WHOLE)]
+    duration: Span,
+    /// How long packets wait for probes at most, where they ride.
+    #[arg(long, value_name = "TIME", default_value = "10ms")]
+    delay: Span,
+    /// The interval that each report of the local scheduler is of.
+    #[arg(long, value_name = "TIME", default_value = "2s")]
+    interval: Span,
+    /// By how much the global scheduler's view creeps up each second [default: not at all].
+    #[arg(long, value_name = "RATE")]
+    creep: Option<Rate>,
+    /// How long an estimation may take before it is given up.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    patience: Span,
+    /// Seed of what is random in probing and on emulated links.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl Args {
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let plan = Plan {
+            probes: self.probes,
+            riding: self.riding == Switch::On,
+            duration: self.duration,
+            delay: self.delay,
+            interval: self.interval,
+            creep: self.creep,
+            patience: self.patience,
+            seed: self.seed,
+        };
+        plan.check()
+            .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        Ok(plan)
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let plan = args.plan()?;
+    let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
+    let bottleneck = place::prepare(&mut topology, &plan).map_err(Usage::of)?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = Network::up(topology, plan.seed)?;
+    let interrupt = process::interrupt_flag()?;
+    let mut run = new_run(args, &plan, &bottleneck, &network)?;
+    let mut opened = args.output.open(&args.lab, &run)?;
+    let bar = bar::bar(
+        "{bar:30} {elapsed}/{prefix} {msg}",
+        Some(STEPS),
+        args.output.quiet,
+    );
+    let context = Context {
+        plan: &plan,
+        lab: Some(&network),
+        interrupt: &interrupt,
+        display: &|live| show(&bar, live),
+    };
+    let outcome = run::run(&context, &network, &bottleneck, &mut opened.writer)
+        .inspect_err(|_| opened.undo())?;
+    bar.finish_and_clear();
+    let ending = conclude(&mut run, &plan, &bottleneck, outcome, &network)?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    args.output.tell(&run, &dir, || {
+        let summary = serde_json::from_value(run.summary.clone())?;
+        Ok(scorecard::scorecard(&run, &summary))
+    })?;
+    Ok(common::exit_status(&run, &ending))
+}
+
+/// What is known before the run.
+fn new_run(
+    args: &Args,
+    plan: &Plan,
+    bottleneck: &Bottleneck,
+    network: &Network,
+) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["bottleneck"] = serde_json::to_value(bottleneck)?;
+    described["note"] = json!(args.output.note);
+    let mut run = Run::new(TEST, Timestamp::now(), described);
+    run.hosts = vec![host::facts("client")];
+    let server = network.address(&network.topology().server, false);
+    let server = server.map(|ip| SocketAddr::new(ip, 0));
+    let lab = Some((&*args.lab, network));
+    run.path = begin::path_info(server.as_slice(), vec![4], lab);
+    Ok(run)
+}
+
+/// Turns what was found into the run's conclusion.
+fn conclude(
+    run: &mut Run,
+    plan: &Plan,
+    bottleneck: &Bottleneck,
+    outcome: Outcome,
+    network: &Network,
+) -> anyhow::Result<crate::rrul::run::Ending> {
+    let links = outcome.truth.clone();
+    let summary = summary::summarise(plan, &outcome.rows, outcome.seconds, bottleneck, links);
+    run.instrument = quality::instrument(&outcome, network.cpu());
+    run.warnings = quality::warnings(&outcome, &summary, &run.instrument);
+    run.status = quality::status(&outcome.ending, &run.warnings);
+    run.summary = serde_json::to_value(summary)?;
+    Ok(outcome.ending)
+}
+
+fn show(bar: &ProgressBar, live: &Live) {
+    let planned = live.planned.as_secs_f64();
+    bar.set_prefix(format!("{planned:.0}s"));
+    bar.set_message(format!(
+        "view {:.2} Mbit/s, levels {}, {} frames decoded, {} estimates",
+        live.view_mbps, live.levels, live.decoded, live.estimates
+    ));
+    bar::show(bar, live.elapsed.as_secs_f64() / planned.max(1e-9));
+}

@@ -1,0 +1,187 @@
+//! A run from its first frame to its end: threads at both ends and one that asks, and the global scheduler, which listens to all.
+
+use super::asking::{self, Patience, Service};
+use super::collector::Collector;
+use super::global::Configuration;
+use super::news::{self, News, Teller};
+use super::place::{Bottleneck, Managers};
+use super::plan::{LINKING, Plan};
+use super::sender::{Sender, Times};
+use super::summary::Rows;
+use super::{Live, receiver};
+use crate::dialogue::{self, DISPLAY};
+use crate::instrument::Cpus;
+use crate::rrul::lab_books::LinkTruth;
+use crate::rrul::run::Ending;
+use crate::rrul::sampler::Sampler;
+use crate::serve::StopOnDrop;
+use anyhow::Context as _;
+use lab::Network;
+use record::RecordWriter;
+use record::tables::Cpu;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+use sys::{Error, clock};
+use units::Instant;
+
+/// What is needed to carry a plan out.
+pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+
+/// The port of the receiver.
+const PORT: u16 = 4_899;
+/// After the last frame was sent, those under way may take so long.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Configurations that may wait for the sender.
+const CONFIGURATIONS: usize = 64;
+
+/// What came of a run.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    /// How long frames were sent.
+    pub(crate) seconds: f64,
+    pub(crate) rows: Rows,
+    pub(crate) cpu: Vec<Cpu>,
+    pub(crate) truth: Vec<LinkTruth>,
+}
+
+/// Carries the plan out in the lab, writing what is found to `record` as it comes.
+///
+/// # Errors
+/// When a host cannot get ready, or the record cannot be written.
+pub(crate) fn run(
+    context: &Context<'_>,
+    network: &Network,
+    bottleneck: &Bottleneck,
+    record: &mut RecordWriter,
+) -> anyhow::Result<Outcome> {
+    let plan = context.plan;
+    let managers = Managers::new(network, plan)?;
+    let begin = clock::now() + LINKING;
+    managers.start(network)?;
+    managers.wait_linked()?;
+    let times = Times {
+        begin: begin.max(clock::now()),
+        end: begin.max(clock::now()) + plan.duration.0,
+        interval: plan.interval.0,
+    };
+    let listener = listen(network)?;
+    let (tell, news) = news::channel();
+    let (configure, configurations) = mpsc::sync_channel(CONFIGURATIONS);
+    let to = SocketAddr::new(managers.sink(plan), PORT);
+    let stop = AtomicBool::new(false);
+    let service = service(plan, &managers);
+    let (patience, cpus) = (Patience::default(), Cpus::default());
+    std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        let _ = clock::timer_slack(1);
+        let (teller, stopped) = (tell.clone(), &stop);
+        scope.spawn(move || {
+            let received = receiver::run(&listener, &teller, stopped);
+            ended(&teller, "the receiver", received);
+        });
+        let sender = || Sender::connect(to, times, configurations, tell.clone(), stopped);
+        let client = &network.topology().client;
+        let sender = network
+            .node(client)?
+            .run(|| sender().map_err(|e| Error::io("connect with", "the receiver", e)))?;
+        let teller = tell.clone();
+        scope.spawn(move || ended(&teller, "the sender", sender.run()));
+        if let Some(service) = &service {
+            let (patience, teller) = (&patience, tell.clone());
+            scope.spawn(move || {
+                clock::sleep_until(times.begin);
+                asking::run(service, patience, &teller, stopped);
+            });
+        }
+        drop(tell);
+        let sampler = Sampler::new(times.begin, "client", &cpus);
+        scope.spawn(move || sampler.run(stopped));
+        let collector = Collector::new(context, bottleneck, network, times, record);
+        let run = Run {
+            context,
+            times,
+            patience: &patience,
+            configure,
+            collector,
+        };
+        run.carry_out(&news, &cpus)
+    })
+}
+
+/// Whom the global scheduler asks; nobody when it is told by reports alone.
+fn service(plan: &Plan, managers: &Managers) -> Option<Service> {
+    Some(Service {
+        socket: managers.service(),
+        peer: Managers::PEER,
+        method: plan.probes.method()?,
+        patience: plan.patience,
+    })
+}
+
+/// The receiver's socket, on the far host.
+fn listen(network: &Network) -> anyhow::Result<TcpListener> {
+    let bind = || {
+        let any = (Ipv4Addr::UNSPECIFIED, PORT);
+        TcpListener::bind(any).map_err(|error| Error::io("bind", "the receiver", error))
+    };
+    let server = network.node(&network.topology().server)?;
+    server.run(bind).context("the far host")
+}
+
+/// Tells of an end that broke.
+fn ended(teller: &Teller, who: &str, result: std::io::Result<()>) {
+    if let Err(error) = result {
+        teller.tell(News::Broken(format!("{who}: {error}")));
+    }
+}
+
+/// The thread that listens to all.
+struct Run<'a> {
+    context: &'a Context<'a>,
+    times: Times,
+    patience: &'a Patience,
+    configure: SyncSender<Configuration>,
+    collector: Collector<'a>,
+}
+
+impl Run<'_> {
+    fn carry_out(mut self, news: &Receiver<News>, cpus: &Cpus) -> anyhow::Result<Outcome> {
+        let mut broken = None;
+        loop {
+            let now = clock::now();
+            let over = self.collector.is_over(now);
+            if over || self.context.is_interrupted() || broken.is_some() {
+                break;
+            }
+            let is_ending = now >= self.times.end;
+            let most = self.context.plan.patience.0;
+            self.patience.look(now, most, is_ending);
+            match news.recv_timeout(DISPLAY) {
+                Ok(News::Broken(reason)) => broken = Some(reason),
+                Ok(news) => self.collector.handle_news(news),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let Some(configuration) = self.collector.poll_configuration(clock::now()) {
+                // A sender that has ended needs none.
+                let _ = self.configure.try_send(configuration);
+            }
+            self.collector.look(cpus)?;
+        }
+        let now = clock::now();
+        self.patience.look(now, Duration::ZERO, true);
+        let ending = match broken {
+            _ if self.context.is_interrupted() => Ending::Interrupted,
+            Some(reason) => Ending::Lost(reason),
+            None => Ending::Complete,
+        };
+        self.collector.conclude(ending, now, cpus)
+    }
+}
+
+/// How long a run may go on after its last frame.
+pub(super) fn deadline(times: Times) -> Instant {
+    times.end + DRAIN
+}
