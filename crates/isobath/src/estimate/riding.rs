@@ -6,6 +6,10 @@
 //!
 //! A run with a record is [`run`]; a manager that measures for others has none ([`measure`]).
 
+mod target;
+
+pub(crate) use target::Target;
+
 use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
@@ -18,13 +22,13 @@ use super::{Live, methods};
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{Broken, Context, DISPLAY, FLUSH};
 use crate::instrument::Cpus;
-use crate::manager::link::echo::{self, ECHOED};
+use crate::manager::link::echo;
 use crate::manager::link::told::TOLD;
 use crate::rrul::sampler::Sampler;
 use crate::serve::StopOnDrop;
 use mgrp::message::{Frames, Message};
 use mgrp::transaction::{self, Probe, Refusal, Transaction};
-use probe::train::{Arrival, Back, Passage, Riders, Train};
+use probe::train::{Arrival, Passage, Riders, Train};
 use record::RecordWriter;
 use session::ClockOffset;
 use std::collections::BTreeMap;
@@ -41,61 +45,6 @@ use units::Instant;
 const LOOK: Duration = Duration::from_millis(5);
 /// A transaction may wait this long for others, beyond its own time.
 const TURN: Duration = Duration::from_secs(30);
-
-/// Channels of each kind for tools of their own; those from here on are the manager's that measures for others.
-const OF_TOOLS: u8 = 16;
-
-/// Where trains go: to the peer behind an address, on channels that nobody else on this host uses towards it.
-#[derive(Clone, Copy)]
-pub(crate) struct Target {
-    to: IpAddr,
-    /// Below [`OF_TOOLS`] of a tool, above of the manager; less than 32.
-    place: u8,
-}
-
-impl Target {
-    /// Of a tool.
-    pub(crate) fn of_tool(to: IpAddr) -> Self {
-        let place = u8::try_from(std::process::id() % u32::from(OF_TOOLS)).unwrap_or(0);
-        Self { to, place }
-    }
-
-    /// Of the manager's measurement number `number` of those under way.
-    pub(crate) const fn of_manager(to: IpAddr, number: u8) -> Self {
-        let place = OF_TOOLS + number % OF_TOOLS;
-        Self { to, place }
-    }
-
-    /// A probe of ours that has arrived, or is back, and its number.
-    fn probe(self, arrival: &transaction::Arrival) -> Option<(u64, Arrival)> {
-        let (number, sent_ns, arrived_ns, back) = if arrival.channel == TOLD + self.place {
-            let number = arrival.header.as_slice();
-            (number, arrival.sent_ns, arrival.arrived_ns, None)
-        } else if arrival.channel == echo::BACK + self.place {
-            let echo = echo::read(&arrival.header)?;
-            let back = Back {
-                left_ns: arrival.sent_ns,
-                returned_ns: arrival.arrived_ns,
-            };
-            (echo.header, echo.sent_ns, echo.arrived_ns, Some(back))
-        } else {
-            return None;
-        };
-        let arrival = Arrival {
-            number: 0,
-            sent_ns,
-            arrived_ns,
-            back,
-        };
-        Some((u64::from_be_bytes(number.try_into().ok()?), arrival))
-    }
-
-    /// Where a train goes out.
-    const fn out(self, train: &Train) -> u8 {
-        let first = if train.echo { ECHOED } else { TOLD };
-        first + self.place
-    }
-}
 
 /// What came of a measurement without a record.
 pub(crate) struct Measured {
@@ -288,7 +237,7 @@ impl<'a> Riding<'a> {
         self.socket
             .set_read_timeout(patience)
             .map_err(|error| gone(&error))?;
-        for channel in [TOLD, echo::BACK].map(|first| first + self.target.place) {
+        for channel in [TOLD, echo::BACK].map(|first| self.target.channel(first)) {
             self.say(&Message::Listen { channel })?;
         }
         methods::find(self.context.plan, self)
