@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 41] = [
+    let verbs: [&[&str]; 45] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -30,6 +30,10 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["manager"],
         &["manager", "up"],
         &["manager", "status"],
+        &["manager", "ask"],
+        &["manager", "paths"],
+        &["manager", "trial"],
+        &["manager", "run"],
         &["manager", "medianet"],
         &["estimate"],
         &["sim"],

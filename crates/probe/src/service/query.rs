@@ -60,6 +60,17 @@ pub enum When {
     Every(Duration, Option<Bounds>),
 }
 
+/// What an estimate is to a client.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Worth {
+    /// It is told as it is.
+    Answer,
+    /// By it the figure is on this side of its bounds now, and this is the bound.
+    Crossing(Side, f64),
+    /// It changes nothing.
+    Nothing,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     /// For a measurement.
@@ -146,8 +157,8 @@ impl Query {
         }
     }
 
-    /// Takes an estimate: whether it is to be told (outer), and whether as a crossing (inner).
-    pub(super) fn news(&mut self, figure: &Figure, now: Instant) -> Option<Option<(Side, f64)>> {
+    /// Takes an estimate.
+    pub(super) fn handle(&mut self, figure: &Figure, now: Instant) -> Worth {
         let is_first = self.told.replace(now).is_none();
         self.rest(now);
         let Kind::Watch {
@@ -155,10 +166,12 @@ impl Query {
             ..
         } = &mut self.kind
         else {
-            return Some(None);
+            return Worth::Answer;
         };
-        let side = crossing.handle(figure);
-        let crossed = side.map(|side| Some((side, crossing.bounds().of(side))));
-        if is_first { Some(None) } else { crossed }
+        match crossing.handle(figure) {
+            _ if is_first => Worth::Answer,
+            Some(side) => Worth::Crossing(side, crossing.bounds().of(side)),
+            None => Worth::Nothing,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::time::Duration;
 
 const fn offer(
     what: &'static str,
@@ -100,7 +101,7 @@ impl World {
                 Action::Stop { path } => {
                     self.under_way.retain(|(other, ..)| *other != path);
                     let stopped = Failure::Other("stopped".to_owned());
-                    self.service.handle_failure(path, stopped, self.now);
+                    self.service.handle_failure(path, &stopped, self.now);
                 }
                 Action::Tell { query, news } => self.told.push((query, news)),
             }
@@ -335,7 +336,7 @@ fn a_budget_that_is_spent_is_told_to_all_who_wait() {
     world.under_way.clear();
     world
         .service
-        .handle_failure(0, Failure::Budget(12_500), world.now);
+        .handle_failure(0, &Failure::Budget(12_500), world.now);
     world.act();
     for query in queries {
         assert_eq!(world.words(query), ["Failed(Budget(12500))"]);
@@ -359,7 +360,7 @@ fn too_dear_is_told_only_to_who_set_a_bound() {
     world.under_way.clear();
     world
         .service
-        .handle_failure(0, Failure::Overhead, world.now);
+        .handle_failure(0, &Failure::Overhead, world.now);
     world.act();
     world.pass_s(9);
     assert_eq!(world.words(first), ["Failed(Overhead)"]);
@@ -518,7 +519,7 @@ proptest! {
                 }
                 Event::Fail(failure) => {
                     if let Some((path, ..)) = world.under_way.pop() {
-                        world.service.handle_failure(path, failure, world.now);
+                        world.service.handle_failure(path, &failure, world.now);
                         world.act();
                     }
                 }

@@ -3,6 +3,7 @@
 //! It waits for nobody. A client that does not take what it is told is forgotten; so is a peer's line when the peer's link does not keep up.
 
 use super::answer::{Answer, More, estimate, refusal};
+use super::command::{self, Command, Handle, Query, Sink, Token, Told};
 use super::map::{Map, REFRESH};
 use super::measuring::{self, Job};
 use super::offers::{WAYS, offers};
@@ -16,16 +17,13 @@ use crate::manager::config::Config;
 use crate::manager::network::Network;
 use mgrp::transaction::Refusal as TrainRefusal;
 use probe::service::{Action, Failure, Known, Limits, News, Service, When, Wish};
-use serde::Serialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 use sys::clock;
-use tokio::sync::{mpsc as news, oneshot};
 use units::Instant;
 
 /// Queries and measurements at once.
@@ -34,113 +32,8 @@ pub(super) const LIMITS: Limits = Limits {
     of_client: 64,
     measurements: 4,
 };
-/// Commands that may wait: whoever has more waits until the desk has looked.
-const MOST_WAITING: usize = 1_024;
-/// The first thing that a client is told whose query is one for events.
-pub(super) const TAKEN: &str = "taken";
 /// The desk looks round this often at least.
 const TICK: Duration = Duration::from_secs(1);
-
-/// A query of a client, by a number that the client's connection has for it.
-pub(super) type Token = u64;
-
-/// What a client is told: the status of HTTP, what kind of event it is, and the JSON of it.
-#[derive(Clone, Debug)]
-pub(super) struct Told {
-    pub(super) status: u16,
-    pub(super) event: &'static str,
-    pub(super) body: String,
-}
-
-impl Told {
-    /// That there will be events.
-    fn taken() -> Self {
-        Self {
-            status: 200,
-            event: TAKEN,
-            body: String::new(),
-        }
-    }
-
-    pub(super) fn error(status: u16, error: &str) -> Self {
-        Self {
-            status,
-            event: "error",
-            body: json!({ "error": error }).to_string(),
-        }
-    }
-
-    fn answer(event: &'static str, answer: &impl Serialize) -> Self {
-        Self {
-            status: 200,
-            event,
-            // Strings and numbers always can be.
-            body: serde_json::to_string(answer).unwrap_or_default(),
-        }
-    }
-}
-
-/// Where what is told goes.
-#[derive(Debug)]
-pub(super) enum Sink {
-    Client(news::Sender<Told>),
-    /// Over the link with this peer, as the answer with this number.
-    Peer {
-        peer: usize,
-        id: u64,
-    },
-}
-
-/// What others ask of the desk.
-pub(crate) enum Command {
-    /// A client's query; `query` is what is behind the question mark.
-    Ask(Box<Query>),
-    /// The client is gone.
-    Gone(Token),
-    /// A peer's service says something.
-    Heard { peer: usize, words: Words },
-    /// There is a link with a peer, and this is what its service is told by.
-    Linked {
-        peer: usize,
-        session: u64,
-        words: SyncSender<Words>,
-    },
-    /// A measurement is over.
-    Measured {
-        path: usize,
-        result: Result<Measured, Failed>,
-    },
-    /// How is everything?
-    Survey(oneshot::Sender<Survey>),
-    /// The link is gone.
-    Unlinked { peer: usize, session: u64 },
-}
-
-/// A client's query.
-pub(crate) struct Query {
-    pub(super) client: u64,
-    pub(super) token: Option<Token>,
-    pub(super) asked: Asked,
-    /// As it came, for whoever else is to answer it.
-    pub(super) text: String,
-    pub(super) sink: Sink,
-}
-
-/// Commands for the desk; clones are the same.
-#[derive(Clone)]
-pub(crate) struct Handle(SyncSender<Command>);
-
-impl Handle {
-    /// Gives a command; false when the desk has ended.
-    pub(crate) fn tell(&self, command: Command) -> bool {
-        self.0.send(command).is_ok()
-    }
-
-    /// The same for whoever must not wait; false also when too many wait.
-    pub(super) fn try_tell(&self, command: Command) -> bool {
-        self.0.try_send(command).is_ok()
-    }
-}
 
 /// A link with a peer's service.
 pub(super) struct Link {
@@ -173,8 +66,7 @@ pub(crate) struct Desk {
 impl Desk {
     /// A desk, and the way to give it commands.
     pub(crate) fn new(config: &Arc<Config>) -> (Self, Handle) {
-        let (sender, commands) = mpsc::sync_channel(MOST_WAITING);
-        let handle = Handle(sender);
+        let (handle, commands) = command::channel();
         let desk = Self {
             config: Arc::clone(config),
             commands,
@@ -332,7 +224,7 @@ impl Desk {
                     Failed::TooMuch => Failure::Overhead,
                     Failed::Lost(reason) => Failure::Other(reason),
                 };
-                self.service.handle_failure(path, failure, now);
+                self.service.handle_failure(path, &failure, now);
             }
         }
     }
@@ -390,7 +282,7 @@ impl Desk {
             }
             Err(reason) => self
                 .service
-                .handle_failure(path, Failure::Other(reason), clock::now()),
+                .handle_failure(path, &Failure::Other(reason), clock::now()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A stream of server-sent events: what a query that goes on is told, for as long as its connection lasts.
 
-use super::desk::{Command, Handle, Token, Told};
+use super::command::{Command, Handle, Token, Told};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes, Frame};
 use std::convert::Infallible;

@@ -1,6 +1,7 @@
 //! The doors of the service, by HTTP: a Unix socket for its owner, a port for who has the key, and one for counters alone.
 
-use super::desk::{Command, Handle as Desk, LIMITS, Query, Sink, TAKEN, Told};
+use super::command::{Command, Handle as Desk, Query, Sink, TAKEN, Told};
+use super::desk::LIMITS;
 use super::events::{Asking, Events, Octets};
 use super::openapi;
 use super::parameters::Asked;

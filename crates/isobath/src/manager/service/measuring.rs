@@ -1,6 +1,6 @@
 //! A measurement for the service: an estimator in a thread of its own, as a tool of this manager.
 
-use super::desk::{Command, Handle};
+use super::command::{Command, Handle};
 use crate::estimate::Plan;
 use crate::estimate::riding::{self, Failed};
 use crate::manager::tool::{self, Target};

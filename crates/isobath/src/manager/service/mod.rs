@@ -7,12 +7,13 @@
 //!
 //! - [`http`], [`events`]: requests and answers; [`openapi`] describes them.
 //! - [`parameters`]: what is behind the question mark. [`answer`]: what is told.
-//! - [`desk`]: the thread that has the machine. [`offers`]: the estimators and their costs. [`measuring`]: a thread for each measurement,
+//! - [`desk`]: the thread that has the machine; [`command`]: how it is asked. [`offers`]: the estimators and their costs. [`measuring`]: a thread for each measurement,
 //!   which hands its trains to this manager over its own control socket, as any tool does.
 //! - [`map`], [`onward`], [`wire`]: what managers know of each other's paths, and queries that another one answers.
 //! - [`survey`]: what is shown of all that.
 
 mod answer;
+mod command;
 mod desk;
 mod events;
 pub(super) mod http;
@@ -26,6 +27,7 @@ mod survey;
 mod wire;
 
 pub(crate) use answer::{Answer, Error};
-pub(crate) use desk::{Command, Desk, Handle};
+pub(crate) use command::{Command, Handle};
+pub(crate) use desk::Desk;
 pub(crate) use survey::{Paths, Survey};
 pub(crate) use wire::Words;

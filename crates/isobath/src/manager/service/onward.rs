@@ -3,7 +3,8 @@
 //! A query goes from peer to peer towards its node ([`Map`](super::map::Map)) and its answer back the same way. Each of them keeps
 //! who asked under a number of its own, for as long as an answer may take; a query crosses [`MOST_HOPS`] links at most.
 
-use super::desk::{Desk, Query, Sink, Told};
+use super::command::{Query, Sink, Told};
+use super::desk::Desk;
 use super::map::Report;
 use super::parameters::Asked;
 use super::wire::{Ask, MOST_HOPS, Reply, Words};
@@ -85,8 +86,8 @@ impl Desk {
                 }))
                 .is_err()
         {
-            let line = "too many queries are under way to other nodes, or it is too far - ask again in a few seconds";
-            self.give(&sink, Told::error(429, line));
+            let why = "too many queries are under way to other nodes, or it is too far - ask again in a few seconds";
+            self.give(&sink, Told::error(429, why));
             return;
         }
         self.onward.next += 1;

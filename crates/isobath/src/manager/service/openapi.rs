@@ -1,4 +1,4 @@
-//! What can be asked, as OpenAPI 3.1 has it: requests by hand, answers from the types that they are made of.
+//! What can be asked, as `OpenAPI` 3.1 has it: requests by hand, answers from the types that they are made of.
 
 use super::answer::{Answer, Error};
 use super::survey::Paths;
