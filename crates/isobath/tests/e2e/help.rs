@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 40] = [
+    let verbs: [&[&str]; 41] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -30,6 +30,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["manager"],
         &["manager", "up"],
         &["manager", "status"],
+        &["manager", "trial"],
         &["estimate"],
         &["sim"],
         &["sim", "btc"],

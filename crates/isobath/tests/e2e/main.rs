@@ -34,6 +34,7 @@ mod sets;
 mod sim;
 mod support;
 mod traces;
+mod trial;
 mod two_hosts;
 mod unprivileged;
 mod vectors;
