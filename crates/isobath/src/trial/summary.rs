@@ -71,7 +71,7 @@ pub(crate) struct Summary {
     /// Lost probes that carried a packet of the application's, or a piece of one.
     pub(crate) riders_lost: u64,
     /// Probes and losses by tenth of the train.
-    pub(crate) by_tenth: Vec<Tenth>,
+    pub(crate) by_tenth: Vec<Place>,
     /// What the lab's links carried, queued and dropped.
     pub(crate) links: Vec<LinkTruth>,
 }
@@ -142,7 +142,7 @@ pub(crate) struct Estimates {
 
 /// A tenth of the trains that may carry.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub(crate) struct Tenth {
+pub(crate) struct Place {
     /// Which one, from 0 at the head.
     pub(crate) tenth: u8,
     /// Probes with something of the application's that came to the bottleneck.
@@ -171,7 +171,7 @@ pub(crate) fn summarise(
     let read = tables.source.iter().filter(|row| counts(row.t_ns));
     let mbps: Vec<f64> = read.map(|row| row.bytes as f64 * 8e-6).collect();
     let sum = |of: fn(&TrainRow) -> u32| tables.trains.iter().map(|row| u64::from(of(row))).sum();
-    let tenths = (0..10).map(|tenth| Tenth::of(tenth, &tables.tenths));
+    let tenths = (0..10).map(|tenth| Place::of(tenth, &tables.tenths));
     Summary {
         probes: plan.probes,
         riding: plan.riding,
@@ -310,7 +310,7 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     quantile(&sorted, 0.5)
 }
 
-impl Tenth {
+impl Place {
     fn of(tenth: u8, rows: &[TenthRow]) -> Self {
         let row = |carried| {
             let mut rows = rows.iter();
