@@ -48,6 +48,8 @@ impl Tables {
 /// What a trial found.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub(crate) struct Summary {
+    /// What came of it, in a sentence or two.
+    pub(crate) sentence: String,
     /// Who measured beside the application.
     pub(crate) probes: Probes,
     /// Whether the application's packets rode on the probes.
@@ -172,16 +174,17 @@ pub(crate) fn summarise(
     let mbps: Vec<f64> = read.map(|row| row.bytes as f64 * 8e-6).collect();
     let sum = |of: fn(&TrainRow) -> u32| tables.trains.iter().map(|row| u64::from(of(row))).sum();
     let tenths = (0..10).map(|tenth| Place::of(tenth, &tables.tenths));
+    let source = Source::of(plan.source.as_mbps(), &mbps);
+    let rows = tables.throughput.iter();
+    let throughput = throughput(rows.filter(|row| counts(row.t_ns)), mbps.len());
     Summary {
+        sentence: sentence(plan, source, throughput),
         probes: plan.probes,
         riding: plan.riding,
         capacity_mbps: capacity.map(Rate::as_mbps),
         seconds: mbps.len() as u64,
-        throughput_mbps: throughput(
-            tables.throughput.iter().filter(|row| counts(row.t_ns)),
-            mbps.len(),
-        ),
-        source: Source::of(plan.source.as_mbps(), &mbps),
+        throughput_mbps: throughput,
+        source,
         estimates: Estimates::of(&tables.estimates),
         trains: tables.trains.len() as u64,
         probes_sent: sum(|row| row.probes),
@@ -190,6 +193,22 @@ pub(crate) fn summarise(
         by_tenth: tenths.collect(),
         links,
     }
+}
+
+/// How the application fared, and what measuring added.
+fn sentence(plan: &Plan, source: Option<Source>, throughput: Option<Throughput>) -> String {
+    let Some((source, throughput)) = source.zip(throughput) else {
+        return "The trial was too short to tell anything.".to_owned();
+    };
+    let beside = match (plan.probes, plan.riding) {
+        (Probes::None, _) => "with nobody measuring".to_owned(),
+        (probes, true) => format!("riding on the probes of {}", probes.name()),
+        (probes, false) => format!("beside the probes of {}", probes.name()),
+    };
+    format!(
+        "The application holds its {:.2} Mbit/s in {:.0} % of the seconds, {beside}; measuring adds {:.2} Mbit/s to the bottleneck.",
+        source.target_mbps, source.within_pct, throughput.probe
+    )
 }
 
 fn throughput<'a>(

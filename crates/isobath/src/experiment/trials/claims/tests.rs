@@ -9,6 +9,7 @@ fn run(probes: Probes, riding: bool, mbps: f64, times: &[u64], found: f64) -> Ru
     let source_mbps = vec![mbps; 10];
     let estimates: Vec<_> = times.iter().map(|s| estimate(*s, found)).collect();
     let summary = Summary {
+        sentence: String::new(),
         probes,
         riding,
         capacity_mbps: Some(10.0),
