@@ -93,7 +93,7 @@ export interface ReplayView {
 // What `isobath experiment run` writes: crates/report/src/experiment.
 export type Source = "paper" | "ours" | null;
 export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
-export interface ExperimentSeries { name: string; variant: string | null; kind: "line" | "step" | "points" | "bars"; source: Source; points: [number, Num][]; intervals: ([number, number] | null)[] }
+export interface ExperimentSeries { name: string; variant: string | null; kind: "line" | "step" | "points" | "bars" | "stacked" | "crosses"; source: Source; points: [number, Num][]; intervals: ([number, number] | null)[] }
 export interface ExperimentFigure { id: string; title: string; caption: string; how_to: string[]; x: Axis; y: Axis; series: ExperimentSeries[] }
 export interface ExperimentTable { title: string; columns: { name: string; unit: string; source: Source }[]; rows: (number | string | boolean | null)[][] }
 export interface ExperimentCase { name: string; found: string | null; expected: string; holds: boolean | null; figures: Json; record: string | null }

@@ -46,6 +46,14 @@ function axis(axis: Axis, values: number[], theme: Theme, horizontal: boolean): 
 
 const drawable = ({ x, y }: ExperimentFigure, [at, value]: [number, Num]) => !(x.log && at <= 0) && !(y.log && value !== null && value <= 0);
 
+const CROSS = "path://M0 0L10 10M10 0L0 10";
+
+/** A stacked series with all that lie below it: each is drawn down to zero, and what lies below is drawn over it. */
+function totals(figure: ExperimentFigure, last: number): [number, Num][] {
+  const below = figure.series.slice(0, last + 1).filter(({ kind }) => kind === "stacked");
+  return figure.series[last]!.points.map(([x], at) => [x, below.reduce((sum, { points }) => sum + (points[at]?.[1] ?? 0), 0)]);
+}
+
 function seriesOf(figure: ExperimentFigure, one: ExperimentSeries, i: number, colour: string, theme: Theme): Series[] {
   const hollow = one.source === "paper";
   const data = one.points.filter((point) => drawable(figure, point)).map((value) => ({ value, series: i }));
@@ -54,6 +62,8 @@ function seriesOf(figure: ExperimentFigure, one: ExperimentSeries, i: number, co
   const joined = { type: "line", ...shared, ...symbol, showSymbol: data.length < 60, connectNulls: false, ...(data.length > 4_000 ? { sampling: "minmax" } : {}), lineStyle: { color: colour, width: hollow ? 1.8 : 2, type: hollow ? [6, 4] : dashOf(figure, one) } };
   if (one.kind === "line") return [joined as Series, ...intervals(one, colour)];
   if (one.kind === "step") return [{ ...joined, step: "end", showSymbol: data.length < 12 } as Series, ...intervals(one, colour)];
+  if (one.kind === "stacked") return [{ ...joined, data: totals(figure, i).map((value) => ({ value, series: i })), step: "end", showSymbol: false, lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1 } } as Series];
+  if (one.kind === "crosses") return [{ type: "scatter", ...shared, itemStyle: { color: "none", borderColor: colour, borderWidth: 1.6 }, symbol: CROSS, symbolSize: 8 } as unknown as Series, ...intervals(one, colour)];
   if (one.kind === "points") return [{ type: "scatter", ...shared, ...symbol, large: data.length > 3_000 } as unknown as Series, ...intervals(one, colour)];
   return [{ type: "bar", ...shared, barMaxWidth: 34, itemStyle: { color: hollow ? theme.paper : colour, borderColor: colour, borderWidth: 1.4, ...(hollow ? { borderType: "dashed" } : {}) } } as Series, ...intervals(one, colour)];
 }
@@ -98,7 +108,7 @@ function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: 
   const xs = figure.series.flatMap(({ points }) => [points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 0]);
   const [low, high] = [Math.min(...xs), Math.max(...xs)];
   const far = (a: number, b: number) => (figure.x.log ? Math.abs(Math.log(a / b)) > Math.log(high / Math.max(low, 1e-12)) * 0.06 : Math.abs(a - b) > Math.max(1e-12, high - low) * 0.06);
-  const cloud = figure.series.every(({ kind }) => kind === "points");
+  const cloud = figure.series.every(({ kind }) => kind === "points" || kind === "crosses");
   const heading = (x: number) => (figure.x.categories.length ? figure.x.categories[x] ?? "" : `${figure.x.label} ${valued(x, figure.x)}`);
   const option = {
     title: [panelTitle(named(figure.y), place!, theme)], grid: [place],
@@ -114,7 +124,7 @@ function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: 
         });
         return tip(heading(x), lines);
       }),
-    series: made.flat(),
+    series: [...made.filter((_, i) => figure.series[i]!.kind === "stacked").reverse(), ...made.filter((_, i) => figure.series[i]!.kind !== "stacked")].flat(),
   };
   return { option: option as unknown as Option, height: heightOf([place!], figure.x.categories.length ? 64 : 50) };
 }

@@ -57,7 +57,8 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(octets: &'a [u8]) -> Option<Self> {
         let (header, _) = octets.split_first_chunk::<20>()?;
-        let is_whole = u16::from_be_bytes([header[6], header[7]]) & 0x3fff == 0;
+        // More fragments follow, or it is one at an offset (RFC 791).
+        let is_whole = (header[6] & 0x3f, header[7]) == (0, 0);
         if header[0] >> 4 != 4 || !is_whole {
             return None;
         }

@@ -350,14 +350,14 @@ mod tests {
                 ..Part::default()
             }
         );
-        let last = Part {
+        let tail = Part {
             carrying: 1,
             carrying_lost: 1,
             empty: 1,
             empty_lost: 1,
         };
         assert_eq!(
-            ledger.parts[9], last,
+            ledger.parts[9], tail,
             "trains that may not carry are not in it"
         );
     }

@@ -22,6 +22,7 @@
 mod decode;
 mod ledger;
 mod managers;
+mod parts;
 pub(crate) mod place;
 pub(crate) mod plan;
 mod prober;

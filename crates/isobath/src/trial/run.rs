@@ -3,32 +3,30 @@
 use super::Live;
 use super::decode::Ends;
 use super::ledger::{Ledger, SECOND};
-use super::managers::{FAR, Managers};
+use super::managers::Managers;
+use super::parts::Parts;
 use super::place::{Hop, Place};
-use super::plan::{Plan, Probes};
-use super::prober::{Note, Prober};
-use super::source::{self, Seconds};
+use super::plan::Plan;
+use super::prober::Note;
+use super::source::Seconds;
 use super::summary::Tables;
 use super::tables::SourceRow;
 use super::truth::Truth;
-use super::web;
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{self, DISPLAY, FLUSH, LOOK};
 use crate::instrument::Cpus;
-use crate::manager::tool::{self, Target, Tool};
 use crate::rrul::lab_books::{Extra, LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
 use crate::rrul::sampler::Sampler;
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use lab::Network;
 use path::Others;
 use record::tables::Cpu;
 use record::{Distribution, RecordWriter};
 use session::DEFAULT_PORT;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
-use std::thread::Scope;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 use sys::clock;
 use units::{Instant, Rate};
@@ -37,7 +35,7 @@ use units::{Instant, Rate};
 pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 
 /// Where the application listens.
-const PORT: u16 = 5_001;
+pub(super) const PORT: u16 = 5_001;
 /// Between the books' beginning and the application's.
 const LEAD: Duration = Duration::from_millis(100);
 /// After the end what is on the way arrives.
@@ -69,9 +67,9 @@ pub(crate) struct Outcome {
 
 /// When things happen.
 #[derive(Clone, Copy)]
-struct Times {
-    origin: Instant,
-    end: Instant,
+pub(super) struct Times {
+    pub(super) origin: Instant,
+    pub(super) end: Instant,
 }
 
 /// Carries the plan out in `network`, writing what is found to `record` as it comes.
@@ -90,7 +88,7 @@ pub(crate) fn run(
         origin,
         end: origin + context.plan.duration.0,
     };
-    let (notes, noted) = mpsc::sync_channel(MOST_NOTES);
+    let (notes, told) = mpsc::sync_channel(MOST_NOTES);
     let (over, seconds, cpus) = (AtomicBool::new(false), Seconds::default(), Cpus::default());
     let sampler = Sampler::new(origin, "client", &cpus);
     let whole = (Duration::ZERO, Duration::MAX);
@@ -102,7 +100,7 @@ pub(crate) fn run(
         lab: LabBooks::new(network, origin, whole),
         ledger: Ledger::new(ends(network, place)?),
         truth: Truth::new(place.rate),
-        noted,
+        noted: told,
         seconds: &seconds,
         cpus: &cpus,
         tables: Tables::default(),
@@ -151,112 +149,6 @@ fn ends(network: &Network, place: &Place) -> anyhow::Result<Ends> {
         overlay_port: DEFAULT_PORT,
         others: others.map(|[from, to]| both([from, to])).transpose()?,
     })
-}
-
-/// What runs beside the books.
-#[derive(Clone, Copy)]
-struct Parts<'a> {
-    context: &'a Context<'a>,
-    network: &'a Network,
-    place: &'a Place,
-    times: Times,
-    over: &'a AtomicBool,
-}
-
-impl<'a> Parts<'a> {
-    fn start<'scope>(
-        self,
-        scope: &'scope Scope<'scope, '_>,
-        managers: &Managers,
-        seconds: &'scope Seconds,
-        notes: SyncSender<Note>,
-    ) -> anyhow::Result<()>
-    where
-        'a: 'scope,
-    {
-        self.application(scope, seconds, notes.clone())?;
-        if let Some(ends) = &self.place.others {
-            let times = [self.times.origin, self.times.end];
-            let (network, seed) = (self.network, self.context.plan.seed);
-            web::start(scope, network, ends, times, seed, self.over)?;
-        }
-        self.tool(scope, managers, notes)
-    }
-
-    /// The application's two ends.
-    fn application<'scope>(
-        self,
-        scope: &'scope Scope<'scope, '_>,
-        seconds: &'scope Seconds,
-        notes: SyncSender<Note>,
-    ) -> anyhow::Result<()>
-    where
-        'a: 'scope,
-    {
-        let Self {
-            place, times, over, ..
-        } = self;
-        let plan = self.context.plan;
-        let plain = self.network.address(&place.sink, false);
-        let plain = plain.context("no IPv4 in this lab")?;
-        let address = SocketAddr::new(if plan.riding { FAR } else { plain }, PORT);
-        let [from, to] = [
-            self.network.node(&place.source)?,
-            self.network.node(&place.sink)?,
-        ];
-        let listener = to.run(|| source::listen(PORT))?;
-        scope.spawn(move || source::receive(&listener, times.origin, seconds, over));
-        scope.spawn(move || {
-            // Without it pieces leave up to 50 us late.
-            let _ = clock::timer_slack(1);
-            let times = [times.origin, times.end];
-            let sent = from
-                .enter()
-                .map_err(|error| error.to_string())
-                .and_then(|()| {
-                    source::send(address, plan.source, times, over)
-                        .map_err(|error| error.to_string())
-                });
-            if let Err(reason) = sent {
-                // Whoever keeps the books goes last.
-                let _ = notes.send(Note::Broken(format!(
-                    "the application's connection: {reason}"
-                )));
-            }
-        });
-        Ok(())
-    }
-
-    fn tool<'scope>(
-        self,
-        scope: &'scope Scope<'scope, '_>,
-        managers: &Managers,
-        notes: SyncSender<Note>,
-    ) -> anyhow::Result<()>
-    where
-        'a: 'scope,
-    {
-        let plan = self.context.plan;
-        if plan.probes == Probes::None {
-            return Ok(());
-        }
-        // Who sends trains whatever comes of them need not be told of arrivals.
-        let target = if plan.probes.pause().is_some() {
-            Target::of_tool(FAR)
-        } else {
-            Target::unheard(FAR)
-        };
-        let socket = tool::connect(&managers.socket())?;
-        let tool = Tool::new(socket, target, self.over).map_err(|reason| anyhow!(reason))?;
-        let mut prober = Prober {
-            tool,
-            notes,
-            origin: self.times.origin,
-            end: self.times.end,
-        };
-        scope.spawn(move || prober.run(plan));
-        Ok(())
-    }
 }
 
 /// The books of a run.
@@ -319,7 +211,7 @@ impl Books<'_> {
         self.lab.take(self.network, &mut rows);
         // A train is announced before its first probe leaves: announcements are looked at after packets were taken, and before those are.
         self.read_notes();
-        self.packets(rows.extra);
+        self.packets(&rows.extra);
         self.ledger.settle(settled_ns);
         let (throughput, trains, losses) = self.ledger.take();
         self.truth.carried(&throughput);
@@ -368,7 +260,7 @@ impl Books<'_> {
     }
 
     /// Books what came to the bottleneck, then what left it.
-    fn packets(&mut self, extra: Vec<Extra>) {
+    fn packets(&mut self, extra: &[Extra]) {
         let of = |hop: &Hop| {
             let mut directions = extra.iter();
             directions.find(|one| one.link == hop.link && one.direction == hop.direction)

@@ -42,9 +42,10 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
 
 fn estimates(of: &Estimates) -> Vec<String> {
     let seconds =
-        |time: Option<f64>| time.map_or("never".to_owned(), |time| format!("{time:.1} s"));
-    let percent =
-        |error: Option<f64>| error.map_or("unknown".to_owned(), |error| format!("{error:.0} %"));
+        |time: Option<f64>| time.map_or_else(|| "never".to_owned(), |time| format!("{time:.1} s"));
+    let percent = |error: Option<f64>| {
+        error.map_or_else(|| "unknown".to_owned(), |error| format!("{error:.0} %"))
+    };
     vec![
         format!(
             "estimates     {} of {} completed: a quarter in {}, half in {}, three quarters in {}",

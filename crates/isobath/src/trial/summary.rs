@@ -48,6 +48,8 @@ impl Tables {
 /// What a trial found.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub(crate) struct Summary {
+    /// What came of it, in a sentence or two.
+    pub(crate) sentence: String,
     /// Who measured beside the application.
     pub(crate) probes: Probes,
     /// Whether the application's packets rode on the probes.
@@ -71,7 +73,7 @@ pub(crate) struct Summary {
     /// Lost probes that carried a packet of the application's, or a piece of one.
     pub(crate) riders_lost: u64,
     /// Probes and losses by tenth of the train.
-    pub(crate) by_tenth: Vec<Tenth>,
+    pub(crate) by_tenth: Vec<Place>,
     /// What the lab's links carried, queued and dropped.
     pub(crate) links: Vec<LinkTruth>,
 }
@@ -142,7 +144,7 @@ pub(crate) struct Estimates {
 
 /// A tenth of the trains that may carry.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub(crate) struct Tenth {
+pub(crate) struct Place {
     /// Which one, from 0 at the head.
     pub(crate) tenth: u8,
     /// Probes with something of the application's that came to the bottleneck.
@@ -171,17 +173,18 @@ pub(crate) fn summarise(
     let read = tables.source.iter().filter(|row| counts(row.t_ns));
     let mbps: Vec<f64> = read.map(|row| row.bytes as f64 * 8e-6).collect();
     let sum = |of: fn(&TrainRow) -> u32| tables.trains.iter().map(|row| u64::from(of(row))).sum();
-    let tenths = (0..10).map(|tenth| Tenth::of(tenth, &tables.tenths));
+    let tenths = (0..10).map(|tenth| Place::of(tenth, &tables.tenths));
+    let source = Source::of(plan.source.as_mbps(), &mbps);
+    let rows = tables.throughput.iter();
+    let throughput = throughput(rows.filter(|row| counts(row.t_ns)), mbps.len());
     Summary {
+        sentence: sentence(plan, source, throughput),
         probes: plan.probes,
         riding: plan.riding,
         capacity_mbps: capacity.map(Rate::as_mbps),
         seconds: mbps.len() as u64,
-        throughput_mbps: throughput(
-            tables.throughput.iter().filter(|row| counts(row.t_ns)),
-            mbps.len(),
-        ),
-        source: Source::of(plan.source.as_mbps(), &mbps),
+        throughput_mbps: throughput,
+        source,
         estimates: Estimates::of(&tables.estimates),
         trains: tables.trains.len() as u64,
         probes_sent: sum(|row| row.probes),
@@ -190,6 +193,22 @@ pub(crate) fn summarise(
         by_tenth: tenths.collect(),
         links,
     }
+}
+
+/// How the application fared, and what measuring added.
+fn sentence(plan: &Plan, source: Option<Source>, throughput: Option<Throughput>) -> String {
+    let Some((source, throughput)) = source.zip(throughput) else {
+        return "The trial was too short to tell anything.".to_owned();
+    };
+    let beside = match (plan.probes, plan.riding) {
+        (Probes::None, _) => "with nobody measuring".to_owned(),
+        (probes, true) => format!("riding on the probes of {}", probes.name()),
+        (probes, false) => format!("beside the probes of {}", probes.name()),
+    };
+    format!(
+        "The application holds its {:.2} Mbit/s in {:.0} % of the seconds, {beside}; measuring adds {:.2} Mbit/s to the bottleneck.",
+        source.target_mbps, source.within_pct, throughput.probe
+    )
 }
 
 fn throughput<'a>(
@@ -310,7 +329,7 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     quantile(&sorted, 0.5)
 }
 
-impl Tenth {
+impl Place {
     fn of(tenth: u8, rows: &[TenthRow]) -> Self {
         let row = |carried| {
             let mut rows = rows.iter();

@@ -36,6 +36,7 @@ mod sets;
 mod sim;
 mod support;
 mod traces;
+mod trial;
 mod two_hosts;
 mod unprivileged;
 mod vectors;

@@ -1,6 +1,6 @@
 //! What a page can draw.
 
-use super::{Axis, Experiment, Figure, Series, Table};
+use super::{Axis, Experiment, Figure, Kind, Series, Table};
 use crate::Error;
 
 /// The most figures, tables and series of a figure.
@@ -58,10 +58,31 @@ fn figure(figure: &Figure) -> Result<(), Error> {
     if !figure.y.categories.is_empty() {
         return Err(wrong(id, "names on the vertical axis"));
     }
+    stacks(id, figure)?;
     figure
         .series
         .iter()
         .try_for_each(|one| series(id, one, figure.x.categories.len()))
+}
+
+/// What is stacked is stacked point by point.
+fn stacks(id: &str, figure: &Figure) -> Result<(), Error> {
+    let stacked = |one: &&Series| one.kind == Kind::Stacked;
+    let mut places = figure.series.iter().filter(stacked).map(|one| {
+        let places = one.points.iter().map(|(x, _)| *x);
+        places.collect::<Vec<f64>>()
+    });
+    let Some(first) = places.next() else {
+        return Ok(());
+    };
+    if places.all(|other| other == first) {
+        Ok(())
+    } else {
+        Err(wrong(
+            id,
+            "stacked series whose points are not at the same places",
+        ))
+    }
 }
 
 fn axis(id: &str, axis: &Axis) -> Result<(), Error> {

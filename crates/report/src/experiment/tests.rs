@@ -59,6 +59,15 @@ fn what_cannot_be_drawn_is_refused_by_its_name() {
         "intervals",
     );
     assert_refused(&with(|f| f.x.categories = vec!["one".into()]), "names");
+    assert_refused(
+        &with(|f| {
+            f.series[0].kind = Kind::Stacked;
+            let mut other = f.series[0].clone();
+            other.points.pop();
+            f.series.push(other);
+        }),
+        "same places",
+    );
     assert_refused(&experiment().figure(figure()), "two figures");
     let short = Table::new("Loss").column("a", "").row([1.0, 2.0]);
     assert_refused(&Experiment::new("a", "b").table(short), "row 1");

@@ -2,7 +2,7 @@
 
 use super::found::{Found, Run, find};
 use crate::trial::plan::Probes;
-use crate::trial::summary::Tenth;
+use crate::trial::summary::Place;
 use crate::trial::tables::EstimateRow;
 use report::experiment::{Axis, Experiment, Figure, Kind, Series};
 
@@ -188,7 +188,7 @@ fn points(
 fn losses(found: &Found) -> Option<Figure> {
     let tenths = found.tenths();
     let any = tenths.iter().any(|of| of.carrying + of.empty > 0);
-    let share = |of: fn(&Tenth) -> [u64; 2]| {
+    let share = |of: fn(&Place) -> [u64; 2]| {
         let points = tenths.iter().map(move |tenth| {
             let [lost, sent] = of(tenth);
             (

@@ -5,7 +5,7 @@ use crate::experiment::Bench;
 use crate::experiment::pool::{Outcome, outcome, shown};
 use crate::trial::Plan;
 use crate::trial::plan::Probes;
-use crate::trial::summary::{Estimates, Source, Summary, Tables, Tenth, counts, median};
+use crate::trial::summary::{Estimates, Place, Source, Summary, Tables, counts, median};
 use crate::trial::tables::EstimateRow;
 use record::Record;
 use report::experiment::{Experiment, Table};
@@ -153,16 +153,16 @@ impl Found {
     }
 
     /// The tenths of trains of all runs together.
-    pub(super) fn tenths(&self) -> Vec<Tenth> {
+    pub(super) fn tenths(&self) -> Vec<Place> {
         let sum = |tenth: u8| {
             let all = self.runs.iter().flat_map(|run| &run.summary.by_tenth);
             let all = all.filter(|one| one.tenth == tenth);
             all.fold(
-                Tenth {
+                Place {
                     tenth,
-                    ..Tenth::default()
+                    ..Place::default()
                 },
-                |sum, one| Tenth {
+                |sum, one| Place {
                     tenth,
                     carrying: sum.carrying + one.carrying,
                     carrying_lost: sum.carrying_lost + one.carrying_lost,

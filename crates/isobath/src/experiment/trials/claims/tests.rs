@@ -1,7 +1,7 @@
 use super::*;
 use crate::experiment::trials::Cell;
 use crate::experiment::trials::found::Run;
-use crate::trial::summary::{Summary, Tables, Tenth};
+use crate::trial::summary::{Place, Summary, Tables};
 use crate::trial::tables::EstimateRow;
 
 /// A run in which every second is `mbps`, with estimations of so many seconds that found `found` where 4 Mbit/s were left.
@@ -9,6 +9,7 @@ fn run(probes: Probes, riding: bool, mbps: f64, times: &[u64], found: f64) -> Ru
     let source_mbps = vec![mbps; 10];
     let estimates: Vec<_> = times.iter().map(|s| estimate(*s, found)).collect();
     let summary = Summary {
+        sentence: String::new(),
         probes,
         riding,
         capacity_mbps: Some(10.0),
@@ -25,16 +26,16 @@ fn run(probes: Probes, riding: bool, mbps: f64, times: &[u64], found: f64) -> Ru
         probes_lost: 0,
         riders_lost: 0,
         by_tenth: vec![
-            Tenth {
+            Place {
                 tenth: 9,
                 carrying: 10,
                 carrying_lost: 5,
-                ..Tenth::default()
+                ..Place::default()
             },
-            Tenth {
+            Place {
                 tenth: 0,
                 carrying: 10,
-                ..Tenth::default()
+                ..Place::default()
             },
         ],
         links: Vec::new(),
