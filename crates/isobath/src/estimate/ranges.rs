@@ -122,7 +122,9 @@ mod tests {
             ..transaction::Arrival::default()
         };
         // Number 6 is of a train before, number 9 is still on its way.
-        [8, 6, 7].map(|sequence| loose.arrive(&arrival(sequence)));
+        for sequence in [8, 6, 7] {
+            loose.arrive(&arrival(sequence));
+        }
         loose.tell(
             [7, 8, 9]
                 .map(|sequence| Sent {
