@@ -234,7 +234,7 @@ pub struct Estimate {
     /// The range in which it was seen to vary.
     pub grey_bps: Option<[f64; 2]>,
     /// Rate of the riders that would have competed with the last stream, and with the streams of the last fleet on average: to
-    /// be subtracted from the bounds.
+    /// be subtracted from the bounds. Zero of elastic streams, which are the riders: the bounds have them in.
     pub competing_bps: [f64; 2],
     /// Streams that were sent, and their octets.
     pub streams: u32,
@@ -308,7 +308,10 @@ impl Pathload {
             low_bps: range.low,
             high_bps: range.high,
             grey_bps: range.grey,
-            competing_bps: self.fleet.competing(),
+            competing_bps: match self.options.made_of {
+                Streams::Elastic(_) => [0.0; 2],
+                _ => self.fleet.competing(),
+            },
             streams: self.streams,
             octets: self.octets,
         });

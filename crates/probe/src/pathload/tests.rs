@@ -171,6 +171,71 @@ fn a_sender_that_cannot_keep_its_gaps_finds_nothing() {
     assert_eq!(estimate.streams, 14, "the first train, and a fleet and one");
 }
 
+/// What is left of a train that packets make, when there are so many.
+fn made_of(packets: usize, train: &Train) -> Train {
+    let mut train = train.clone();
+    train.probes.truncate(packets);
+    train
+}
+
+#[test]
+fn elastic_streams_find_it_with_a_dozen_packets_each() {
+    let link = Link {
+        capacity_bps: 50e6,
+        cross_bps: 20e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let options = Options {
+        made_of: Streams::Elastic(Duration::from_secs(60)),
+        octets: [1_500; 2],
+        ..Options::default()
+    };
+    let (estimate, _) = run(options, |train, at| {
+        assert_eq!(train.extent, Extent::AtLeast(0));
+        link.carry(&made_of(12, train), at)
+    });
+    assert_eq!(estimate.outcome, Outcome::Conclusive);
+    let middle = f64::midpoint(estimate.low_bps, estimate.high_bps);
+    assert!((middle / 30e6 - 1.0).abs() < 0.1, "{middle}");
+    // Bursts that are too small say nothing, and it does not wait for ever.
+    let (nothing, took) = run(options, |train, at| link.carry(&made_of(4, train), at));
+    assert_eq!((nothing.outcome, nothing.streams), (Outcome::Starved, 100));
+    assert!(nothing.high_bps.is_infinite() && nothing.low_bps < 1.0);
+    assert!(took < Instant::from_nanos(65_000_000_000));
+    // Nor do those that are never faster than what is left.
+    let (slow, _) = run(options, |train, at| {
+        let is_slow = train.probes[1].gap >= Duration::from_micros(600);
+        link.carry(&made_of(if is_slow { 12 } else { 2 }, train), at)
+    });
+    assert_eq!(slow.outcome, Outcome::Starved);
+    assert!(slow.low_bps <= 20e6 && slow.high_bps.is_infinite());
+}
+
+#[test]
+fn semi_elastic_streams_have_their_least() {
+    let link = Link {
+        capacity_bps: 50e6,
+        cross_bps: 20e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let options = Options {
+        made_of: Streams::SemiElastic(40),
+        ..Options::default()
+    };
+    let (estimate, _) = run(options, |train, at| match train.extent {
+        Extent::Whole => link.carry(train, at),
+        extent => {
+            assert_eq!(extent, Extent::AtLeast(40));
+            link.carry(&made_of(40, train), at)
+        }
+    });
+    assert_eq!(estimate.outcome, Outcome::Conclusive);
+    let middle = f64::midpoint(estimate.low_bps, estimate.high_bps);
+    assert!((middle / 30e6 - 1.0).abs() < 0.1, "{middle}");
+}
+
 #[test]
 fn riders_that_would_have_competed_are_told() {
     let link = Link {

@@ -194,3 +194,58 @@ fn details(history: &[f64], competing_bps: [f64; 2]) -> Value {
         "competing_mbps": competing_bps.map(mbps),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probe::{harvest, pathload};
+
+    #[test]
+    fn one_bound_is_told_as_one_and_not_believed() {
+        let estimate = |outcome, low_bps, high_bps| harvest::Estimate {
+            outcome,
+            low_bps,
+            high_bps,
+            trains: 30,
+            judged: 20,
+            rising: 20,
+            rates_bps: None,
+            octets: 1,
+        };
+        let told = |estimate| {
+            let found = of_harvest(&estimate);
+            (found.value, found.low, found.high, found.conclusive)
+        };
+        use harvest::Outcome::{AtLeast, AtMost, Conclusive, Nothing};
+        let at_most = estimate(AtMost, None, Some(9e6));
+        assert_eq!(told(at_most), (Some(9.0), None, Some(9.0), false));
+        let at_least = estimate(AtLeast, Some(4e6), None);
+        assert_eq!(told(at_least), (Some(4.0), Some(4.0), None, false));
+        let both = estimate(Conclusive, Some(8e6), Some(9e6));
+        assert_eq!(told(both), (Some(8.5), Some(8.0), Some(9.0), true));
+        assert_eq!(
+            told(estimate(Nothing, None, None)),
+            (None, None, None, false)
+        );
+    }
+
+    #[test]
+    fn streams_that_starved_tell_what_was_not_excluded() {
+        let told = |low_bps, high_bps| {
+            let found = of_pathload(&pathload::Estimate {
+                outcome: pathload::Outcome::Starved,
+                low_bps,
+                high_bps,
+                grey_bps: None,
+                competing_bps: [0.0; 2],
+                streams: 100,
+                octets: 1,
+            });
+            assert!(!found.conclusive && found.says.contains("too few bursts"));
+            (found.value, found.low, found.high)
+        };
+        assert_eq!(told(0.0, f64::INFINITY), (None, None, None));
+        assert_eq!(told(4e6, f64::INFINITY), (Some(4.0), Some(4.0), None));
+        assert_eq!(told(4e6, 6e6), (Some(5.0), Some(4.0), Some(6.0)));
+    }
+}

@@ -187,6 +187,10 @@ impl Engine {
                 break;
             }
             self.transmit();
+            // What was read has begun a train.
+            if self.is_exact() {
+                break;
+            }
         }
         Ok(())
     }
