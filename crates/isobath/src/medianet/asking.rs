@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::clock;
-use units::{Instant, Span};
+use units::Instant;
 
 /// Between the end of an estimation and the beginning of the next.
 const REST: Duration = Duration::from_secs(1);
@@ -20,6 +20,9 @@ const REST: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 /// Octets of the longest answer.
 const LONGEST: usize = 64 << 10;
+/// The longest time that the service waits for an estimator. By a shorter one it would refuse those that usually take longer; how long
+/// an estimation may take is decided here.
+const TIMEOUT_ASKED: &str = "10min";
 /// No estimate in time: a gateway's word for it.
 const TIMEOUT: u16 = 504;
 
@@ -30,8 +33,6 @@ pub(crate) struct Service {
     /// The peer at the end of the path.
     pub(crate) peer: &'static str,
     pub(crate) method: Method,
-    /// How long an estimation may take.
-    pub(crate) patience: Span,
 }
 
 /// What came of a request.
@@ -51,10 +52,10 @@ impl Service {
         let mut stream = UnixStream::connect(&self.socket)?;
         stream.set_read_timeout(Some(LOOK))?;
         let (what, peer) = (What::Available.name(), self.peer);
-        let (method, patience) = (self.method.name(), self.patience);
+        let method = self.method.name();
         write!(
             stream,
-            "GET /v1/estimates/{what}?to={peer}&estimator={method}&max_age=0s&timeout={patience} HTTP/1.0\r\nHost: isobath\r\n\r\n"
+            "GET /v1/estimates/{what}?to={peer}&estimator={method}&max_age=0s&timeout={TIMEOUT_ASKED} HTTP/1.0\r\nHost: isobath\r\n\r\n"
         )?;
         let mut answer = Vec::new();
         let mut chunk = [0; 4_096];

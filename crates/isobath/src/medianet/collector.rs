@@ -234,11 +234,13 @@ impl<'a> Collector<'a> {
         let Bottleneck {
             link, direction, ..
         } = self.bottleneck;
-        let is_shared = |row: &record::tables::Queue| {
-            &*row.link == link.as_str() && &*row.direction == direction.as_str()
-        };
-        rows.queue.retain(is_shared);
+        let is_shared = |of: &str, way: &str| of == link.as_str() && way == direction.as_str();
+        rows.queue
+            .retain(|row| is_shared(&row.link, &row.direction));
+        rows.counters
+            .retain(|row| is_shared(&row.link, &row.direction));
         self.record.append(&rows.queue)?;
+        self.record.append(&rows.counters)?;
         let cpu = cpus.take();
         self.record.append(&cpu)?;
         self.cpu.extend(cpu);

@@ -65,7 +65,7 @@ pub(crate) struct GlobalScheduler {
 }
 
 /// Bits of frames a second that a configuration needs.
-pub(crate) fn rate(configuration: &Configuration) -> f64 {
+pub(crate) fn rate(configuration: Configuration) -> f64 {
     let octets: u64 = configuration.iter().map(|level| level.octets_per_s()).sum();
     octets as f64 * 8.0
 }
@@ -76,7 +76,7 @@ pub(crate) fn choose(view: f64) -> Configuration {
         .into_iter()
         .flat_map(|a| Level::ALL.map(|b| (a, b)))
         .flat_map(|(a, b)| Level::ALL.map(|c| [a, b, c]));
-    let fitting = all.filter(|configuration| rate(configuration) <= view);
+    let fitting = all.filter(|configuration| rate(*configuration) <= view);
     let best = fitting.max_by_key(|configuration| {
         let mut ascending = *configuration;
         ascending.sort_unstable();
@@ -91,7 +91,7 @@ impl GlobalScheduler {
         let configuration = [Level::High; STREAMS];
         Self {
             options,
-            view: rate(&configuration),
+            view: rate(configuration),
             reports: VecDeque::new(),
             ticked: now,
             configuration,

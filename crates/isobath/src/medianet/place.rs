@@ -118,7 +118,8 @@ impl Managers {
             Duration::ZERO
         };
         let common = |own: usize| {
-            let [socket, service] = [socket, service].map(|of| of(folder.path(), own));
+            let [socket, service] =
+                [socket, service].map(|of| of(folder.path(), own).display().to_string());
             let (name, address) = (NAMES[own], OVERLAY[own]);
             let delay = delay.as_micros();
             format!(

@@ -46,7 +46,7 @@ const PACKET: f64 = 1_500.0;
 )]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Probes {
-    /// Not at all: by reports alone, as MediaNet was.
+    /// Not at all: by reports alone, as `MediaNet` was.
     None,
     /// By pathload with its pauses (pSLOW of the thesis).
     Pathload,

@@ -20,7 +20,7 @@ use lab::Network;
 use record::RecordWriter;
 use record::tables::Cpu;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 use sys::{Error, clock};
@@ -33,6 +33,8 @@ pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
 const PORT: u16 = 4_899;
 /// After the last frame was sent, those under way may take so long.
 const DRAIN: Duration = Duration::from_secs(5);
+/// Threads that are told to stop have ended within this time.
+const ENDING: Duration = Duration::from_secs(1);
 /// Configurations that may wait for the sender.
 const CONFIGURATIONS: usize = 64;
 
@@ -103,10 +105,11 @@ pub(crate) fn run(
             context,
             times,
             patience: &patience,
+            stop: &stop,
             configure,
             collector,
         };
-        run.carry_out(&news, &cpus)
+        run.carry_out(news, &cpus)
     })
 }
 
@@ -116,7 +119,6 @@ fn service(plan: &Plan, managers: &Managers) -> Option<Service> {
         socket: managers.service(),
         peer: Managers::PEER,
         method: plan.probes.method()?,
-        patience: plan.patience,
     })
 }
 
@@ -142,12 +144,14 @@ struct Run<'a> {
     context: &'a Context<'a>,
     times: Times,
     patience: &'a Patience,
+    stop: &'a AtomicBool,
     configure: SyncSender<Configuration>,
     collector: Collector<'a>,
 }
 
 impl Run<'_> {
-    fn carry_out(mut self, news: &Receiver<News>, cpus: &Cpus) -> anyhow::Result<Outcome> {
+    /// Listens to the end. Whoever has something to tell afterwards finds nobody there, and does not wait.
+    fn carry_out(mut self, news: Receiver<News>, cpus: &Cpus) -> anyhow::Result<Outcome> {
         let mut broken = None;
         loop {
             let now = clock::now();
@@ -172,12 +176,27 @@ impl Run<'_> {
         }
         let now = clock::now();
         self.patience.look(now, Duration::ZERO, true);
+        self.hear_last(&news);
+        drop(news);
         let ending = match broken {
             _ if self.context.is_interrupted() => Ending::Interrupted,
             Some(reason) => Ending::Lost(reason),
             None => Ending::Complete,
         };
         self.collector.conclude(ending, now, cpus)
+    }
+
+    /// Stops the threads, and takes what they tell until they have ended: the last report among it.
+    fn hear_last(&mut self, news: &Receiver<News>) {
+        self.stop.store(true, Ordering::Relaxed);
+        let deadline = clock::now() + ENDING;
+        while clock::now() < deadline {
+            match news.recv_timeout(DISPLAY) {
+                Ok(news) => self.collector.handle_news(news),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
     }
 }
 

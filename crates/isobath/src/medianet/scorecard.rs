@@ -58,15 +58,15 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 fn estimates(estimates: &Estimates) -> String {
-    let mut line = format!(
-        "estimates     {} of {} completed",
-        estimates.completed, estimates.asked
-    );
-    if let (Some(seconds), Some(error)) = (estimates.seconds, estimates.error_mbps) {
-        line += &format!(
+    let found = match (estimates.seconds, estimates.error_mbps) {
+        (Some(seconds), Some(error)) => format!(
             ", in {:.1} s (median), off by {:.2} Mbit/s (median)",
             seconds.p50, error.p50
-        );
-    }
-    line + &format!("; probing added {:.2} Mbit/s", estimates.overhead_mbps)
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "estimates     {} of {} completed{found}; probing added {:.2} Mbit/s",
+        estimates.completed, estimates.asked, estimates.overhead_mbps
+    )
 }

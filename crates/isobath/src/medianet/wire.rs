@@ -49,20 +49,9 @@ impl Reader {
     pub(crate) fn handle_octets(&mut self, mut octets: &[u8]) -> Result<Vec<Frame>, &'static str> {
         let mut frames = Vec::new();
         while !octets.is_empty() {
-            let left = match &mut self.coming {
-                Some((_, left)) => left,
-                None => {
-                    let missing = (HEADER - self.header.len()).min(octets.len());
-                    let (head, rest) = octets.split_at(missing);
-                    self.header.extend_from_slice(head);
-                    octets = rest;
-                    if self.header.len() == HEADER {
-                        let frame = parse(&self.header)?;
-                        self.header.clear();
-                        self.coming = Some((frame, frame.kind.octets() as usize - HEADER));
-                    }
-                    continue;
-                }
+            let Some((_, left)) = &mut self.coming else {
+                octets = self.begin(octets)?;
+                continue;
             };
             let taken = (*left).min(octets.len());
             *left -= taken;
@@ -72,6 +61,19 @@ impl Reader {
             }
         }
         Ok(frames)
+    }
+
+    /// Takes what belongs to a header; returns the rest.
+    fn begin<'a>(&mut self, octets: &'a [u8]) -> Result<&'a [u8], &'static str> {
+        let missing = (HEADER - self.header.len()).min(octets.len());
+        let (head, rest) = octets.split_at(missing);
+        self.header.extend_from_slice(head);
+        if self.header.len() == HEADER {
+            let frame = parse(&self.header)?;
+            self.header.clear();
+            self.coming = Some((frame, frame.kind.octets() as usize - HEADER));
+        }
+        Ok(rest)
     }
 }
 

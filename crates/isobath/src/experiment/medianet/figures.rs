@@ -5,7 +5,7 @@ use crate::medianet::frames::Kind;
 use crate::medianet::global::STREAMS;
 use crate::medianet::plan::{Plan, mbps};
 use crate::medianet::summary::{Rows, decoded_of};
-use crate::medianet::tables::BottleneckRow;
+use crate::medianet::tables::{AskedRow, BottleneckRow};
 use record::Record;
 use report::experiment::{Axis, Experiment, Figure, Kind as Drawn, Series, Source};
 use stats::interval;
@@ -148,26 +148,28 @@ impl Typical {
                 )
             })
         };
-        let believed = self.rows.asked.iter().filter(|row| row.conclusive);
-        let estimates: Vec<_> = believed
-            .filter_map(|row| {
-                Some((
-                    seconds(row.ended_ns),
-                    row.own_mbps + row.value_mbps? * share,
-                ))
-            })
-            .collect();
+        let estimates = |of: fn(&AskedRow) -> Option<f64>| -> Vec<_> {
+            let believed = self.rows.asked.iter().filter(|row| row.conclusive);
+            let place =
+                |row: &AskedRow| Some((seconds(row.ended_ns), row.own_mbps + of(row)? * share));
+            believed.filter_map(place).collect()
+        };
         let mut figure = self
             .figure("view", "what the global scheduler believed, and what was true")
-            .caption("All as rates of frames. True is what cross traffic left of the bottleneck; an estimate is drawn when it came, with what the streams sent while it was made. The typical run: in the middle by frames a second.")
+            .caption("All as rates of frames. True is what cross traffic left of the bottleneck; an estimate is drawn when it came, with what the streams sent while it was made, and as it would be if riders were left alone. The typical run: in the middle by frames a second.")
             .how_to("The closer the view is to the truth, and the sooner it follows, the better the streams use the path.")
             .how_to("A report without drops pushes the view up to what was sent, one with drops pushes it down; an estimate sets it.")
             .y(Axis::new("for the streams", "Mbit/s"))
             .series(Series::new("true", Drawn::Step, truth))
             .series(Series::new("could send", Drawn::Points, report(false)))
             .series(Series::new("tried but failed", Drawn::Points, report(true)));
-        if !estimates.is_empty() {
-            figure = figure.series(Series::new("estimate", Drawn::Points, estimates));
+        for (name, points) in [
+            ("uncorrected", estimates(|row| row.uncorrected_mbps)),
+            ("estimate", estimates(|row| row.value_mbps)),
+        ] {
+            if !points.is_empty() {
+                figure = figure.series(Series::new(name, Drawn::Points, points));
+            }
         }
         figure.series(Series::new("view", Drawn::Step, view))
     }
