@@ -8,6 +8,7 @@ mod calibrate;
 mod cli;
 mod compare;
 mod dialogue;
+mod dumbbell;
 mod estimate;
 mod experiment;
 mod hello;

@@ -5,7 +5,7 @@ use super::frames::Frame;
 use super::global::{Configuration, Estimate, GlobalScheduler};
 use super::local::Report;
 use super::news::{Answer, News};
-use super::place::Bottleneck;
+use super::plan::Bottleneck;
 use super::run::{Context, Outcome, deadline};
 use super::sender::Times;
 use super::summary::Rows;

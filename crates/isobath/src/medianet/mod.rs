@@ -6,7 +6,7 @@
 //! frames take the same path, frames can ride on the probes.
 //!
 //! Pure machines: [`frames`], [`local`], [`global`], [`decoder`], [`wire`]. Sockets and threads: [`sender`], [`receiver`], [`asking`], in a
-//! lab ([`place`]) with a manager on either end. A run ([`run`], [`collector`]) goes plan -> tables -> [`summary`] -> [`scorecard`].
+//! lab ([`dumbbell`](crate::dumbbell)) with a manager on either end. A run ([`run`], [`collector`]) goes plan -> tables -> [`summary`] -> [`scorecard`].
 
 pub(crate) mod asking;
 mod collector;
@@ -15,7 +15,6 @@ pub(crate) mod frames;
 pub(crate) mod global;
 pub(crate) mod local;
 mod news;
-pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod quality;
 mod receiver;

@@ -2,6 +2,7 @@
 
 use super::frames::Kind;
 use super::global::Options;
+use crate::dumbbell::{Place, Riding};
 use crate::estimate::plan::Method;
 use clap::ValueEnum;
 use path::{CrossSpec, Pace, Then};
@@ -103,6 +104,26 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
 }
 
+/// The direction of a link that all share.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Bottleneck {
+    /// Its name in the lab's books.
+    pub(crate) link: String,
+    /// `up` or `down` of it.
+    pub(crate) direction: String,
+    pub(crate) rate: Rate,
+}
+
+impl From<&Place> for Bottleneck {
+    fn from(place: &Place) -> Self {
+        Self {
+            link: place.bottleneck.link.clone(),
+            direction: place.bottleneck.direction.to_owned(),
+            rate: place.rate,
+        }
+    }
+}
+
 impl Plan {
     /// What is wrong with it, if anything.
     ///
@@ -127,6 +148,18 @@ impl Plan {
             );
         }
         Ok(())
+    }
+
+    /// What may ride.
+    pub(super) const fn carrying(&self) -> Riding {
+        Riding {
+            delay: if self.riding {
+                self.delay.0
+            } else {
+                Duration::ZERO
+            },
+            ratio: 1.0,
+        }
     }
 
     /// How the run's length compares with the thesis's.

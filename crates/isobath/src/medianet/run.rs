@@ -4,12 +4,13 @@ use super::asking::{self, Patience, Service};
 use super::collector::Collector;
 use super::global::Configuration;
 use super::news::{self, News, Teller};
-use super::place::{Bottleneck, Managers};
-use super::plan::{LINKING, Plan};
+use super::plan::{Bottleneck, LINKING, Plan};
 use super::sender::{Sender, Times};
 use super::summary::Rows;
 use super::{Live, receiver};
 use crate::dialogue::{self, DISPLAY};
+use crate::dumbbell::managers::{FAR, PEER};
+use crate::dumbbell::{Managers, Place};
 use crate::instrument::Cpus;
 use crate::rrul::lab_books::LinkTruth;
 use crate::rrul::run::Ending;
@@ -19,7 +20,7 @@ use anyhow::Context as _;
 use lab::Network;
 use record::RecordWriter;
 use record::tables::Cpu;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
@@ -55,14 +56,14 @@ pub(crate) struct Outcome {
 pub(crate) fn run(
     context: &Context<'_>,
     network: &Network,
-    bottleneck: &Bottleneck,
+    place: &Place,
     record: &mut RecordWriter,
 ) -> anyhow::Result<Outcome> {
     let plan = context.plan;
-    let managers = Managers::new(network, plan)?;
+    // The lab's first packet is theirs, and others' begin with it.
     let begin = clock::now() + LINKING;
-    managers.start(network)?;
-    managers.wait_linked()?;
+    let managers = Managers::start(network, place, plan.carrying())?;
+    let bottleneck = &Bottleneck::from(place);
     let times = Times {
         begin: begin.max(clock::now()),
         end: begin.max(clock::now()) + plan.duration.0,
@@ -71,7 +72,7 @@ pub(crate) fn run(
     let listener = listen(network)?;
     let (tell, news) = news::channel();
     let (configure, configurations) = mpsc::sync_channel(CONFIGURATIONS);
-    let to = SocketAddr::new(managers.sink(plan), PORT);
+    let to = SocketAddr::new(sink(network, place, plan)?, PORT);
     let stop = AtomicBool::new(false);
     let service = service(plan, &managers);
     let (patience, cpus) = (Patience::default(), Cpus::default());
@@ -113,11 +114,20 @@ pub(crate) fn run(
     })
 }
 
+/// Where the streams go to.
+fn sink(network: &Network, place: &Place, plan: &Plan) -> anyhow::Result<IpAddr> {
+    if plan.riding {
+        return Ok(FAR);
+    }
+    let address = network.address(&place.sink, false);
+    address.with_context(|| format!("'{}' has no IPv4 address in this lab", place.sink))
+}
+
 /// Whom the global scheduler asks; nobody when it is told by reports alone.
 fn service(plan: &Plan, managers: &Managers) -> Option<Service> {
     Some(Service {
         socket: managers.service(),
-        peer: Managers::PEER,
+        peer: PEER,
         method: plan.probes.method()?,
     })
 }

@@ -2,8 +2,7 @@
 
 use super::frames::{Kind, Level};
 use super::global::STREAMS;
-use super::place::Bottleneck;
-use super::plan::{Plan, Probes, kind_of, mbps};
+use super::plan::{Bottleneck, Plan, Probes, kind_of, mbps};
 use super::tables::{AskedRow, BottleneckRow, FrameRow, ReportRow, ViewRow};
 use crate::rrul::lab_books::LinkTruth;
 use record::{Distribution, Record, RecordWriter};

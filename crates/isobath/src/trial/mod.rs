@@ -16,14 +16,12 @@
 //!
 //! # The rooms
 //!
-//! A run goes plan ([`plan`], in its [`place`]) -> [`run`], with the [`managers`], the [`source`], the traffic of the [`web`] and the
+//! A run goes plan ([`plan`], in its [`Place`](crate::dumbbell::Place)) -> [`run`], with the [`managers`](crate::dumbbell::managers), the [`source`], the traffic of the [`web`] and the
 //! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`].
 
 mod decode;
 mod ledger;
-mod managers;
 mod parts;
-pub(crate) mod place;
 pub(crate) mod plan;
 mod prober;
 pub(crate) mod quality;

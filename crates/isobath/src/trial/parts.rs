@@ -1,12 +1,12 @@
 //! What runs beside the books: the application's two ends, others' connections, and the tool, each in a thread.
 
-use super::managers::{FAR, Managers};
-use super::place::Place;
 use super::plan::Probes;
 use super::prober::{Note, Prober};
 use super::run::{Context, PORT, Times};
 use super::source::{self, Seconds};
 use super::web;
+use crate::dumbbell::managers::FAR;
+use crate::dumbbell::{Managers, Place};
 use crate::manager::tool::{self, Target, Tool};
 use anyhow::{Context as _, anyhow};
 use lab::Network;

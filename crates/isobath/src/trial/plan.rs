@@ -1,6 +1,8 @@
 //! What a trial is to do.
 
+use crate::dumbbell::Riding;
 use clap::ValueEnum;
+use path::{CrossSpec, Pace, Then};
 use probe::pathload::Pause;
 use probe::train::Train;
 use schemars::JsonSchema;
@@ -17,6 +19,9 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
 /// The most rates that follow each other.
 const MOST_STEPS: usize = 64;
+
+/// The recording whose packets' sizes others' packets have.
+const RECORDING: &str = "web-page";
 
 /// Who measures beside the application.
 #[derive(
@@ -196,6 +201,34 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// What may ride.
+    pub(super) fn carrying(&self) -> Riding {
+        Riding {
+            delay: if self.riding {
+                self.delay.0
+            } else {
+                Duration::ZERO
+            },
+            ratio: self.ratio,
+        }
+    }
+
+    /// What others send without connections.
+    pub(crate) fn others(&self) -> Option<CrossSpec> {
+        let Cross::Steps(rates) = &self.cross else {
+            return None;
+        };
+        Some(CrossSpec {
+            pace: Pace::Even,
+            rates: rates.clone(),
+            each: (rates.len() > 1).then_some(self.each),
+            then: Then::Repeat,
+            sizes: Vec::new(),
+            recording: Some(RECORDING.to_owned()),
+            copies: 1,
+        })
+    }
+
     /// What is wrong with it, if anything.
     ///
     /// # Errors

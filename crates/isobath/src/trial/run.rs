@@ -3,9 +3,7 @@
 use super::Live;
 use super::decode::Ends;
 use super::ledger::{Ledger, SECOND};
-use super::managers::Managers;
 use super::parts::Parts;
-use super::place::{Hop, Place};
 use super::plan::Plan;
 use super::prober::Note;
 use super::source::Seconds;
@@ -14,6 +12,8 @@ use super::tables::SourceRow;
 use super::truth::Truth;
 use crate::btc::thinned::Thinned;
 use crate::dialogue::{self, DISPLAY, FLUSH, LOOK};
+use crate::dumbbell::place::Hop;
+use crate::dumbbell::{Managers, Place};
 use crate::instrument::Cpus;
 use crate::rrul::lab_books::{Extra, LabBooks, LabRows, LinkTruth};
 use crate::rrul::run::Ending;
@@ -82,7 +82,7 @@ pub(crate) fn run(
     place: &Place,
     record: &mut RecordWriter,
 ) -> anyhow::Result<Outcome> {
-    let managers = Managers::start(network, place, context.plan)?;
+    let managers = Managers::start(network, place, context.plan.carrying())?;
     let origin = clock::now() + LEAD;
     let times = Times {
         origin,

@@ -3,9 +3,9 @@
 use crate::bar::{self, STEPS};
 use crate::cli::common::{self, Output};
 use crate::cli::{Usage, begin};
+use crate::dumbbell::Place;
 use crate::host;
-use crate::medianet::place::{self, Bottleneck};
-use crate::medianet::plan::{Plan, Probes, WHOLE};
+use crate::medianet::plan::{Bottleneck, Plan, Probes, WHOLE};
 use crate::medianet::run::{self, Context, Outcome};
 use crate::medianet::{Live, TEST, quality, scorecard, summary};
 use indicatif::ProgressBar;
@@ -81,7 +81,9 @@ impl Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
-    let bottleneck = place::prepare(&mut topology, &plan).map_err(Usage::of)?;
+    let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
+    let place = Place::find(&mut topology, Some(plan.cross()), false).map_err(wrong)?;
+    let bottleneck = Bottleneck::from(&place);
     // The lab comes first: it may have to change this process before there are other threads.
     let network = Network::up(topology, plan.seed)?;
     let interrupt = process::interrupt_flag()?;
@@ -98,8 +100,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         interrupt: &interrupt,
         display: &|live| show(&bar, live),
     };
-    let outcome = run::run(&context, &network, &bottleneck, &mut opened.writer)
-        .inspect_err(|_| opened.undo())?;
+    let outcome =
+        run::run(&context, &network, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
     let ending = conclude(&mut run, &plan, &bottleneck, outcome, &network)?;
     let dir = opened.writer.dir().to_owned();

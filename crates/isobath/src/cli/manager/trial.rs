@@ -3,7 +3,7 @@
 use super::super::common::{self, Output};
 use super::super::{Usage, begin};
 use crate::bar;
-use crate::trial::place::Place;
+use crate::dumbbell::Place;
 use crate::trial::plan::{Cross, Probes};
 use crate::trial::run::{self, Context, Outcome};
 use crate::trial::{Live, Plan, TEST, quality, scorecard, summary};
@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
     let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
-    let place = Place::find(&mut topology, &plan).map_err(wrong)?;
+    let place =
+        Place::find(&mut topology, plan.others(), plan.cross == Cross::Web).map_err(wrong)?;
     let options = Options {
         capture: Some(WHOLE),
         ..Options::default()

@@ -1,13 +1,9 @@
-//! Where a trial takes place: who is who in a lab, which link all share, and what others send there.
+//! Who is who in a lab, which link all share, and what others send there.
 
-use super::plan::{Cross, Plan};
 use lab::{Topology, profiles};
-use path::{CrossSpec, Pace, Spec, StageSpec, Then};
+use path::{CrossSpec, Spec, StageSpec};
 use std::time::Duration;
-use units::{Rate, Span};
-
-/// The recording whose packets' sizes others' packets have.
-const RECORDING: &str = "web-page";
+use units::Rate;
 
 /// One direction of a link, as the lab's books call it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -19,7 +15,7 @@ pub(crate) struct Hop {
 /// Who is who.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// The host of the application and the tool, and the one that they send to.
+    /// The host of the application and the tool, and the one that they send to: the lab's client and server.
     pub(crate) source: String,
     pub(crate) sink: String,
     /// Between whom others' connections go; nobody unless they are wanted.
@@ -33,11 +29,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Finds the place in `topology`, and has others send there as the plan says.
+    /// Finds the place in `topology`, and has others send `cross` over the bottleneck if given. `with_others`: two more hosts are needed.
     ///
     /// # Errors
     /// One line: what the lab does not have.
-    pub(crate) fn find(topology: &mut Topology, plan: &Plan) -> Result<Self, String> {
+    pub(crate) fn find(
+        topology: &mut Topology,
+        cross: Option<CrossSpec>,
+        with_others: bool,
+    ) -> Result<Self, String> {
         let way: Vec<String> = topology.way().into_iter().map(str::to_owned).collect();
         let hops: Vec<[&str; 2]> = way.windows(2).map(|two| [&*two[0], &*two[1]]).collect();
         let rate = |[from, to]: &[&str; 2]| profiles::rate(topology.direction(from, to)?.1);
@@ -59,28 +59,25 @@ impl Place {
         let place = Self {
             source: topology.client.clone(),
             sink: topology.server.clone(),
-            others: others(topology, plan)?,
+            others: with_others.then(|| others(topology)).transpose()?,
             entry: hop(topology, first)?,
             bottleneck: hop(topology, narrow)?,
             rate,
             behind,
         };
-        if let Cross::Steps(rates) = &plan.cross {
-            send(topology, &place.bottleneck, rates, plan.each)?;
+        if let Some(cross) = cross {
+            send(topology, &place.bottleneck, cross)?;
         }
         Ok(place)
     }
 }
 
 /// The two hosts that neither send nor receive for the application.
-fn others(topology: &Topology, plan: &Plan) -> Result<Option<[String; 2]>, String> {
-    if plan.cross != Cross::Web {
-        return Ok(None);
-    }
+fn others(topology: &Topology) -> Result<[String; 2], String> {
     let ends = [&topology.client, &topology.server];
     let mut free = topology.hosts.iter().filter(|host| !ends.contains(host));
     match (free.next(), free.next()) {
-        (Some(from), Some(to)) => Ok(Some([from.clone(), to.clone()])),
+        (Some(from), Some(to)) => Ok([from.clone(), to.clone()]),
         _ => Err(
             "others' connections need two more hosts in the lab - use manager-dumbbell".to_owned(),
         ),
@@ -102,8 +99,8 @@ fn hop(topology: &Topology, [from, to]: [&str; 2]) -> Result<Hop, String> {
     })
 }
 
-/// Others' packets into the queue of the link, at `rates` that follow each other.
-fn send(topology: &mut Topology, hop: &Hop, rates: &[Rate], each: Span) -> Result<(), String> {
+/// Others' packets into the queue of the link.
+fn send(topology: &mut Topology, hop: &Hop, cross: CrossSpec) -> Result<(), String> {
     let mut links = topology.links.iter_mut();
     let link = links.find(|link| link.between.join("-") == hop.link);
     let spec = link.map(|link| match hop.direction {
@@ -119,18 +116,12 @@ fn send(topology: &mut Topology, hop: &Hop, rates: &[Rate], each: Span) -> Resul
     });
     match slots.next() {
         Some(slot @ None) => {
-            *slot = Some(CrossSpec {
-                pace: Pace::Even,
-                rates: rates.to_vec(),
-                each: (rates.len() > 1).then_some(each),
-                then: Then::Repeat,
-                sizes: Vec::new(),
-                recording: Some(RECORDING.to_owned()),
-                copies: 1,
-            });
+            *slot = Some(cross);
             Ok(())
         }
-        Some(_) => Err("others send in this lab already - use --cross none".to_owned()),
+        Some(_) => {
+            Err("others send in this lab already - use another lab, or send none".to_owned())
+        }
         None => Err("the bottleneck of this lab has no queue".to_owned()),
     }
 }
@@ -138,26 +129,27 @@ fn send(topology: &mut Topology, hop: &Hop, rates: &[Rate], each: Span) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::plan::Probes;
+    use path::{Pace, Then};
+    use units::Span;
 
-    fn plan(cross: &str) -> Plan {
-        Plan {
-            probes: Probes::None,
-            riding: false,
-            delay: Span::from_millis(10),
-            ratio: 1.0,
-            source: "4Mbit".parse().unwrap(),
-            cross: cross.parse().unwrap(),
-            each: Span::from_millis(45_000),
-            duration: Span::from_millis(270_000),
-            seed: 1,
+    fn cross() -> CrossSpec {
+        CrossSpec {
+            pace: Pace::Even,
+            rates: ["1Mbit", "3Mbit"]
+                .map(|rate| rate.parse().unwrap())
+                .to_vec(),
+            each: Some(Span::from_millis(45_000)),
+            then: Then::Repeat,
+            sizes: Vec::new(),
+            recording: Some("web-page".to_owned()),
+            copies: 1,
         }
     }
 
     #[test]
     fn the_dumbbell_has_its_place_and_others_send_as_asked() {
         let mut topology = profiles::find("manager-dumbbell").unwrap();
-        let place = Place::find(&mut topology, &plan("1Mbit,3Mbit")).unwrap();
+        let place = Place::find(&mut topology, Some(cross()), false).unwrap();
         assert_eq!((&*place.source, &*place.sink), ("m3", "m5"));
         assert_eq!(place.entry.link, "m3-x1");
         assert_eq!(
@@ -184,15 +176,15 @@ mod tests {
 
     #[test]
     fn a_lab_that_will_not_do_is_refused() {
-        let refused = |lab: &str, cross: &str| {
+        let refused = |lab: &str, cross: Option<CrossSpec>, with_others: bool| {
             let mut topology = profiles::find(lab).unwrap();
-            Place::find(&mut topology, &plan(cross)).unwrap_err()
+            Place::find(&mut topology, cross, with_others).unwrap_err()
         };
-        assert!(refused("step", "1Mbit").contains("--cross none"));
-        assert!(refused("step", "web").contains("two more hosts"));
-        assert!(refused("dsl", "none").contains("manager-dumbbell"));
+        assert!(refused("step", Some(cross()), false).contains("send none"));
+        assert!(refused("step", None, true).contains("two more hosts"));
+        assert!(refused("dsl", None, false).contains("manager-dumbbell"));
         let mut topology = profiles::find("manager-dumbbell").unwrap();
-        let place = Place::find(&mut topology, &plan("web")).unwrap();
+        let place = Place::find(&mut topology, None, true).unwrap();
         assert_eq!(place.others, Some(["c1".to_owned(), "c2".to_owned()]));
     }
 }

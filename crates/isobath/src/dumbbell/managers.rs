@@ -1,7 +1,6 @@
-//! The two managers of a trial, each in a thread on its host of the lab.
+//! Two managers, each in a thread on its host of the lab.
 
 use super::place::Place;
-use super::plan::Plan;
 use crate::manager::Manager;
 use crate::manager::config::Config;
 use crate::manager::snapshot::{Question, StatusAnswer};
@@ -20,24 +19,35 @@ use tempfile::TempDir;
 
 /// In the overlay.
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
-pub(super) const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 2));
+pub(crate) const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 2));
+/// What the near one calls the other.
+pub(crate) const PEER: &str = "far";
 /// How long the two may take to find each other.
 const PATIENCE: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(20);
 
+/// What may ride, and how long it waits for that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Riding {
+    /// Without any, nothing rides.
+    pub(crate) delay: Duration,
+    /// The first part of each train that may carry, 0 to 1.
+    pub(crate) ratio: f64,
+}
+
 /// Both, at work; they end when this is dropped.
-pub(super) struct Managers {
+pub(crate) struct Managers {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<anyhow::Result<()>>>,
     folder: TempDir,
 }
 
 impl Managers {
-    /// Starts both and waits until they are linked.
+    /// Starts both, at the place's source and sink, and waits until they are linked.
     ///
     /// # Errors
     /// When one cannot be made, or they do not find each other.
-    pub(super) fn start(network: &Network, place: &Place, plan: &Plan) -> anyhow::Result<Self> {
+    pub(crate) fn start(network: &Network, place: &Place, riding: Riding) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir().context("make a folder for the managers' sockets")?;
         let mut managers = Self {
             stop: Arc::default(),
@@ -46,20 +56,25 @@ impl Managers {
         };
         let identity = Identity::generate()?;
         let key = identity.key().to_string();
-        let far = far(&managers.folder.path().join("far.sock"), plan);
+        let far = far(&managers.folder.path().join("far.sock"), riding);
         managers.add(network, &place.sink, &far, Some(identity))?;
         let address = network
             .address(&place.sink, false)
             .ok_or_else(|| anyhow!("'{}' has no IPv4 address in this lab", place.sink))?;
-        let near = near(&managers.socket(), plan, address, &key);
+        let near = near(&managers.socket(), riding, address, &key);
         managers.add(network, &place.source, &near, None)?;
         managers.wait_for_link()?;
         Ok(managers)
     }
 
     /// Where tools reach the one at the source.
-    pub(super) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.folder.path().join("near.sock")
+    }
+
+    /// Its estimation service.
+    pub(crate) fn service(&self) -> PathBuf {
+        self.folder.path().join("near-estimates.sock")
     }
 
     fn add(
@@ -124,29 +139,25 @@ impl Drop for Managers {
     }
 }
 
-fn common(name: &str, own: IpAddr, socket: &Path, plan: &Plan) -> String {
-    let delay = if plan.riding {
-        plan.delay.to_string()
-    } else {
-        "0s".to_owned()
-    };
+fn common(name: &str, own: IpAddr, socket: &Path, riding: Riding) -> String {
+    let service = socket.with_file_name(format!("{name}-estimates.sock"));
+    let delay = riding.delay.as_micros();
     format!(
-        "name = \"{name}\"\naddresses = [\"{own}/24\"]\nsocket = \"{}\"\ndelay = \"{delay}\"\n",
-        socket.display()
+        "name = \"{name}\"\naddresses = [\"{own}/24\"]\nsocket = {socket:?}\nservice = {service:?}\ndelay = \"{delay}us\"\n"
     )
 }
 
 /// Only probes that its own tools send carry, so the far end has no need of a policy.
-fn far(socket: &Path, plan: &Plan) -> String {
-    let common = common("far", FAR, socket, plan);
+fn far(socket: &Path, riding: Riding) -> String {
+    let common = common(PEER, FAR, socket, riding);
     format!(
         "{common}listen = \"0.0.0.0:{DEFAULT_PORT}\"\n[[peer]]\nname = \"near\"\nroutes = [\"{NEAR}/32\"]\n"
     )
 }
 
-fn near(socket: &Path, plan: &Plan, address: IpAddr, key: &str) -> String {
-    let (common, ratio) = (common("near", NEAR, socket, plan), plan.ratio);
+fn near(socket: &Path, riding: Riding, address: IpAddr, key: &str) -> String {
+    let (common, ratio) = (common("near", NEAR, socket, riding), riding.ratio);
     format!(
-        "{common}[policy]\nratio = {ratio:?}\n[[peer]]\nname = \"far\"\nendpoint = \"{address}:{DEFAULT_PORT}\"\nkey = \"{key}\"\nroutes = [\"{FAR}/32\"]\n"
+        "{common}[policy]\nratio = {ratio:?}\n[[peer]]\nname = \"{PEER}\"\nendpoint = \"{address}:{DEFAULT_PORT}\"\nkey = \"{key}\"\nroutes = [\"{FAR}/32\"]\n"
     )
 }
