@@ -52,7 +52,7 @@ impl Claims<'_> {
             counts.filter(|_| enough(found).is_some())
         };
         let Some((slow, fast)) = count(Probes::Pathload).zip(count(Probes::PathloadFast)) else {
-            return Case::not_run(name, expected);
+            return self.untold(name, expected, &PATHLOADS);
         };
         Case::new(
             name,
@@ -86,7 +86,7 @@ impl Claims<'_> {
         let estimates = found.and_then(Found::estimates);
         let figures = estimates.and_then(|of| Some([of.bias_uncorrected_pct?, of.bias_pct?]));
         let Some([raw, corrected]) = figures else {
-            return Case::not_run(name, expected);
+            return self.untold(&name, expected, &[probes]);
         };
         let found = format!("{raw:+.0} % not corrected, {corrected:+.0} % corrected");
         let case = Case::new(name, found, expected)
@@ -123,7 +123,7 @@ impl Claims<'_> {
             .pair(probes)
             .and_then(|pair| Some([quartiles(pair.off)?, quartiles(pair.on)?]));
         let Some([off, on]) = pair else {
-            return Case::not_run(name, expected);
+            return self.untold(&name, expected, &[probes]);
         };
         let words = |[low, middle, high]: [f64; 3]| format!("{low:.1}, {middle:.1}, {high:.1} s");
         let found = format!("{} off; {} on", words(off), words(on));

@@ -158,7 +158,7 @@ impl<'a> Claims<'a> {
         holds: impl Fn(&[[f64; 2]]) -> bool,
     ) -> Case {
         let Some(figures) = self.figures(claim.probes, of) else {
-            return Case::not_run(&claim.name, claim.expected);
+            return self.untold(&claim.name, claim.expected, claim.probes);
         };
         let words = claim
             .probes
@@ -177,6 +177,20 @@ impl<'a> Claims<'a> {
             .holds(holds(&figures))
             .figures(by_name.into());
         self.recorded(case, claim.probes)
+    }
+
+    /// A claim that cannot be told: its cells have not been run, or too few of their estimations came to an end.
+    fn untold(&self, name: &str, expected: &str, probes: &[Probes]) -> Case {
+        let counts = probes.iter().map(|probes| {
+            let pair = self.pair(*probes)?;
+            let [off, on] = [pair.off, pair.on].map(|found| found.times_s().len());
+            Some(format!("{} {off} off, {on} on", probes.name()))
+        });
+        let Some(counts) = counts.collect::<Option<Vec<_>>>() else {
+            return Case::not_run(name, expected);
+        };
+        let found = format!("too few estimations came to an end: {}", counts.join("; "));
+        Case::new(name, found, expected).figures(json!({ "needed": FEWEST }))
     }
 
     fn recorded(&self, case: Case, probes: &[Probes]) -> Case {

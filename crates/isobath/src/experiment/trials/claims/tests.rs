@@ -87,7 +87,7 @@ fn holds(found: &[Found], part: &str) -> Option<bool> {
     let cases = Claims::new(&cross, found).step();
     let mut named = cases.iter().filter(|case| case.name.contains(part));
     let case = named.next().unwrap_or_else(|| panic!("no case '{part}'"));
-    assert_eq!(case.found.is_none(), case.holds.is_none(), "{case:?}");
+    assert!(case.holds.is_none() || case.found.is_some(), "{case:?}");
     case.holds
 }
 
@@ -132,6 +132,21 @@ fn estimations_are_held_against_all_that_had_their_time() {
         Some(false),
         "as often is not more"
     );
+}
+
+#[test]
+fn too_few_estimations_are_said_to_be_too_few() {
+    let found = [false, true].map(|riding| {
+        let run = run(Probes::Pathload, riding, 4.0, &[20], 4.0);
+        cell(Probes::Pathload, riding, vec![run])
+    });
+    let cross = step();
+    let cases = Claims::new(&cross, &found).step();
+    let sooner = cases
+        .iter()
+        .find(|case| case.name.contains("completes sooner"));
+    let said = sooner.unwrap().found.clone().unwrap();
+    assert!(said.contains("pathload 1 off, 1 on"), "{said}");
 }
 
 #[test]
