@@ -90,7 +90,8 @@ table! {
 }
 
 table! {
-    /// What the shared direction of the bottleneck carried in about a second, by the lab's own books.
+    /// What the shared direction of the bottleneck carried in about a second, by the lab's own books; the first one is
+    /// not among them.
     pub(crate) struct BottleneckRow in "bottleneck" {
         /// Begin of the interval.
         t_ns: u64 => "ns",

@@ -42,8 +42,6 @@ fn check(folder: &Path, printed: &Value) {
     assert_eq!(views[0][1], "start");
     let told = views.iter().filter(|row| row[1] == "report").count();
     assert_eq!(told, reports.len());
-    // The streams' own packets are more than their frames.
-    assert!(sum(&table(folder, "bottleneck"), 2) > arrived / 2);
 }
 
 #[test]
@@ -80,6 +78,8 @@ fn frames_ride_on_probes_and_none_is_forgotten() {
     let asked = printed["summary"]["estimates"]["asked"].as_u64().unwrap();
     assert!(asked >= 1, "one was given up at least");
     assert_eq!(table(place.path(), "asked").len() as u64, asked);
+    let carried = sum(&table(place.path(), "bottleneck"), 2);
+    assert!(carried > sum(&table(place.path(), "reports"), 3) / 2);
     let shown = run(place.path(), &["show", "run"]);
     assert!(shown.ended(0).stdout.contains("riding on probes"));
     run(place.path(), &["report", "run", "-o", "page.html"]).ended(0);

@@ -84,10 +84,18 @@ fn modes(found: &[Found], id: &str, title: &str, unit: &str, place: usize) -> Fi
         .how_to("Good is high, but for frames that failed. T says that estimates help (the second to fifth mode against the first), that riding helps (on against off of the same estimator), and that on/pathload-fast does best.")
         .how_to("T's figures are of another network, buffer and pathload: look at the order first.")
         .x(Axis::of_categories("mode", names))
-        .y(Axis::new(title.split(',').next().unwrap_or_default().to_lowercase(), unit))
+        .y(from_zero(&title.split(',').next().unwrap_or_default().to_lowercase(), unit))
         .series(mean)
         .series(Series::new("a run", Drawn::Points, runs).source(Source::Ours))
         .series(Series::new("T", Drawn::Points, paper).source(Source::Paper))
+}
+
+/// An axis that begins at nothing.
+fn from_zero(label: &str, unit: &str) -> Axis {
+    Axis {
+        min: Some(0.0),
+        ..Axis::new(label, unit)
+    }
 }
 
 /// The run in the middle of a mode.
@@ -124,7 +132,7 @@ impl Typical {
             .caption("What others sent through the bottleneck, by plan, and what of it got through in each second of one run.")
             .how_to("Where less gets through than is sent the bottleneck drops the rest: the streams take it.")
             .x(Axis::new("time", "s"))
-            .y(Axis::new("cross traffic", "Mbit/s"))
+            .y(from_zero("cross traffic", "Mbit/s"))
             .series(Series::new("sent", Drawn::Step, plan.steps()))
             .series(Series::new("got through", Drawn::Line, got))
     }
@@ -159,7 +167,7 @@ impl Typical {
             .caption("All as rates of frames. True is what cross traffic left of the bottleneck; an estimate is drawn when it came, with what the streams sent while it was made, and as it would be if riders were left alone. The typical run: in the middle by frames a second.")
             .how_to("The closer the view is to the truth, and the sooner it follows, the better the streams use the path.")
             .how_to("A report without drops pushes the view up to what was sent, one with drops pushes it down; an estimate sets it.")
-            .y(Axis::new("for the streams", "Mbit/s"))
+            .y(from_zero("for the streams", "Mbit/s"))
             .series(Series::new("true", Drawn::Step, truth))
             .series(Series::new("could send", Drawn::Points, report(false)))
             .series(Series::new("tried but failed", Drawn::Points, report(true)));
@@ -180,7 +188,7 @@ impl Typical {
             .figure("streams", "what arrived of each stream")
             .caption("Octets of frames that arrived, in bins of 2 s. A whole stream has 1.16 Mbit/s, one without B frames 0.70, one of I frames alone 0.22.")
             .how_to("A stream that goes down loses its B frames, then its P frames. Dips without a change of level are TCP's: frames come later, and none is lost.")
-            .y(Axis::new("arrived", "Mbit/s"));
+            .y(from_zero("arrived", "Mbit/s"));
         for stream in 0..STREAMS {
             let frames = self.rows.frames.iter();
             let frames = frames.filter(|row| usize::from(row.stream) == stream);
@@ -203,7 +211,7 @@ impl Typical {
             .figure("kinds", "frames decoded, by kind")
             .caption("Of all streams, in bins of 2 s, by when they arrived. All three streams whole are 6 I, 24 P and 60 B frames a second.")
             .how_to("What is missing of B frames, then of P frames, are streams at a lower level, or frames that failed.")
-            .y(Axis::new("decoded", "frames/s"));
+            .y(from_zero("decoded", "frames/s"));
         for kind in Kind::ALL {
             let frames = decoded_of(&self.rows, kind);
             let points = frames.filter_map(|row| Some((row.ended_ns?, 1)));
