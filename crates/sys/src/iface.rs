@@ -92,7 +92,7 @@ pub fn add_network_route(
         .push_dst(network)
         .push_oif(index(name)?)
         .push_prefsrc(source)
-        .push_table(table.unwrap_or(MAIN.into()));
+        .push_table(table.unwrap_or_else(|| MAIN.into()));
     acknowledged(&request).map_err(|e| {
         let advice = match e.kind() {
             io::ErrorKind::AlreadyExists => "another interface has this route",

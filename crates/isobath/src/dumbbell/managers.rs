@@ -141,9 +141,10 @@ impl Drop for Managers {
 
 fn common(name: &str, own: IpAddr, socket: &Path, riding: Riding) -> String {
     let service = socket.with_file_name(format!("{name}-estimates.sock"));
+    let (socket, service) = (socket.display(), service.display());
     let delay = riding.delay.as_micros();
     format!(
-        "name = \"{name}\"\naddresses = [\"{own}/24\"]\nsocket = {socket:?}\nservice = {service:?}\ndelay = \"{delay}us\"\n"
+        "name = \"{name}\"\naddresses = [\"{own}/24\"]\nsocket = \"{socket}\"\nservice = \"{service}\"\ndelay = \"{delay}us\"\n"
     )
 }
 

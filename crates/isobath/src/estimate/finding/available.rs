@@ -202,6 +202,7 @@ mod tests {
 
     #[test]
     fn one_bound_is_told_as_one_and_not_believed() {
+        use harvest::Outcome::{AtLeast, AtMost, Conclusive, Nothing};
         let estimate = |outcome, low_bps, high_bps| harvest::Estimate {
             outcome,
             low_bps,
@@ -216,7 +217,6 @@ mod tests {
             let found = of_harvest(&estimate);
             (found.value, found.low, found.high, found.conclusive)
         };
-        use harvest::Outcome::{AtLeast, AtMost, Conclusive, Nothing};
         let at_most = estimate(AtMost, None, Some(9e6));
         assert_eq!(told(at_most), (Some(9.0), None, Some(9.0), false));
         let at_least = estimate(AtLeast, Some(4e6), None);

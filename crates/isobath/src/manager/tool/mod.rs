@@ -13,7 +13,7 @@ mod target;
 pub(crate) use target::Target;
 
 use crate::estimate::{PATIENCE, patience};
-use mgrp::message::{Frames, Message};
+use mgrp::message::{Frames, Message, MessageError};
 use mgrp::transaction::{Outcome, Probe, Refusal, Transaction};
 use probe::train::{Arrival, Extent, Passage, Riders, Train};
 use ranges::Loose;
@@ -106,7 +106,7 @@ fn gone(error: &std::io::Error) -> Trouble {
     Trouble::Lost(format!("the manager is gone ({error})"))
 }
 
-fn unreadable(error: impl ToString) -> Trouble {
+fn unreadable(error: MessageError) -> Trouble {
     Trouble::Lost(error.to_string())
 }
 
@@ -153,15 +153,12 @@ impl<'a> Tool<'a> {
         self.loose.begin();
         let id = self.offer(train)?;
         let outcome = self.finished(id, train)?;
-        let (train, arrivals) = match train.extent {
-            Extent::Whole => {
-                let arrivals = self.collect(train, id, outcome.gaps.len())?;
-                (train.clone(), arrivals)
-            }
-            _ => {
-                let arrivals = self.collect_loose()?;
-                (self.loose.train(train, &outcome), arrivals)
-            }
+        let (train, arrivals) = if train.extent == Extent::Whole {
+            let arrivals = self.collect(train, id, outcome.gaps.len())?;
+            (train.clone(), arrivals)
+        } else {
+            let arrivals = self.collect_loose()?;
+            (self.loose.train(train, &outcome), arrivals)
         };
         let passage = Passage {
             sent: u32::try_from(outcome.gaps.len()).unwrap_or(u32::MAX),
@@ -248,11 +245,11 @@ impl<'a> Tool<'a> {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Arrival { arrival, .. } if arrival.header.is_empty() => {
-                if arrival.channel == self.target.channels()[0] {
-                    self.latest = clock::now();
-                    self.loose.arrive(&arrival);
-                }
+            Message::Arrival { arrival, .. }
+                if arrival.header.is_empty() && arrival.channel == self.target.channels()[0] =>
+            {
+                self.latest = clock::now();
+                self.loose.arrive(&arrival);
             }
             Message::Arrival { arrival, .. } => {
                 if let Some((number, arrival)) = self.target.probe(&arrival) {
