@@ -246,12 +246,18 @@ fn first_record(runs: &Path) -> std::path::PathBuf {
 fn what_there_is_is_listed_and_what_there_is_not_is_told() {
     let home = folder(&[]);
     let list = run(home.path(), &["experiment", "list"]);
-    assert_eq!(list.stdout.lines().count(), 13, "{}", list.stdout);
+    assert_eq!(list.stdout.lines().count(), 17, "{}", list.stdout);
     let shown = run(home.path(), &["experiment", "show", "btc/mathis"]);
     assert!(shown.stdout.contains("[study.mathis]"), "{}", shown.stdout);
-    for name in ["replay/structure", "replay/rtt"] {
+    for (name, study) in [
+        ("replay/structure", "replay"),
+        ("replay/rtt", "replay"),
+        ("manager/step", "trials"),
+        ("manager/medianet", "medianet"),
+    ] {
         let shown = run(home.path(), &["experiment", "show", name]);
-        assert!(shown.stdout.contains("[study.replay]"), "{}", shown.stdout);
+        let table = format!("[study.{study}]");
+        assert!(shown.stdout.contains(&table), "{}", shown.stdout);
         assert!(list.stdout.contains(name), "{}", list.stdout);
     }
     for arguments in [
@@ -308,31 +314,4 @@ fn all_models_play_the_connections_that_were_rehearsed_to_their_end() {
             "{models}"
         );
     }
-}
-
-const MEDIANET: &str = r#"
-title = "A small study of an application that adapts?"
-about = "One short run of each mode."
-[study.medianet]
-runs = 1
-duration = "5s"
-"#;
-
-#[test]
-fn an_application_that_adapts_has_a_run_of_each_mode() {
-    let Some(_machine) = Machine::shared() else {
-        return;
-    };
-    let found = found(MEDIANET, &[]);
-    assert_eq!(found["cases"].as_array().unwrap().len(), 16);
-    for row in 0..5 {
-        let decoded = cell(&found, 0, row, "decoded, here").as_f64();
-        assert!(
-            decoded.is_some_and(|per_s| per_s > 0.0 && per_s <= 91.0),
-            "{found:#}"
-        );
-    }
-    // One run tells no difference.
-    let cases = found["cases"].as_array().unwrap();
-    assert!(cases.iter().all(|case| case["holds"].is_null()));
 }
