@@ -39,7 +39,7 @@ impl Spacing {
     }
 }
 
-/// A train between bounds; see the [module](self).
+/// A train between bounds (T section 8.3): in place of a list of probes, how many there may be, how long, and how far apart.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Ranges {
     /// Which of the receiver's tools it is for.

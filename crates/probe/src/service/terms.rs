@@ -126,7 +126,7 @@ pub enum Action<T> {
         /// With no more octets than this.
         most_octets: Option<u64>,
     },
-    /// Nobody wants to know any more: stop, and say so by [`Service::handle_failure`].
+    /// Nobody wants to know any more: stop, and say so by [`Service::handle_failure`](super::Service::handle_failure).
     Stop {
         /// Which path.
         path: Path,
