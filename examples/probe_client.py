@@ -41,7 +41,7 @@ def train(number):
             return {"train": number, "refused": body[4]}
         if kind == OUTCOME:
             called_off, _, lasted, planned, *rode = struct.unpack_from("!B3xQQQQQQQ", body, 4)
-            gaps = list(struct.iter_unpack("!QQ", body[72:]))
+            gaps = list(struct.iter_unpack("!QQ", body[96:]))
             worst = max(abs(actual - wanted) for wanted, actual in gaps) if gaps else 0
             return {"train": number, "called_off": called_off, "lasted_us": lasted / 1e3, "planned_us": planned / 1e3,
                     "worst_gap_error_us": worst / 1e3, "riders": rode[0], "octets": rode[1], "competing": rode[2]}

@@ -12,6 +12,7 @@
 //! | [`hops`] | path traces, idle and loaded | the link whose queue fills under load |
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
 //! | [`train`] | what an estimator asks for | what came of a train of probes |
+//! | [`riders`] | what rode on trains, and what applications offered | what to subtract from what trains find |
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
 //! | [`harvest`] | trains that packets of applications are | the available bandwidth, as far as they tell |
 //! | [`badabing`] | states of slots of time | frequency and duration of loss episodes |
@@ -36,6 +37,7 @@ pub mod isochronous;
 pub mod pathload;
 pub mod pathrate;
 pub mod responsiveness;
+pub mod riders;
 pub mod service;
 pub mod spread;
 pub mod suspicion;

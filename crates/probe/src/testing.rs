@@ -4,7 +4,8 @@
 //! Lindley's recursion over the merged arrivals of both, so every delay is exact. Only the approach to a train is
 //! played: a link that was left alone for long starts empty again, some thousand packets of cross traffic before the train.
 
-use crate::train::{Arrival, Estimator, Passage, Riders, Step, Train};
+use crate::riders::{Offered, Riders};
+use crate::train::{Arrival, Estimator, Passage, Step, Train};
 use proptest::prelude::*;
 use stats::random::SplitMix64;
 use std::time::Duration;
@@ -239,6 +240,7 @@ impl Path {
                 packets: 1,
                 octets,
                 competing_octets: octets,
+                ..Riders::default()
             },
         }
     }
@@ -290,7 +292,7 @@ pub(crate) fn nonsense() -> impl Strategy<Value = Passage> {
     let arrival = (0_u32..60, stamp.clone(), stamp);
     let arrivals = prop::collection::vec(arrival, 0..60);
     (arrivals, any::<u32>(), any::<u64>(), any::<u64>()).prop_map(
-        |(arrivals, sent, lasted, competing_octets)| Passage {
+        |(arrivals, sent, lasted, octets)| Passage {
             sent,
             octets: u64::from(sent) * 100,
             lasted: Duration::from_nanos(lasted),
@@ -305,8 +307,13 @@ pub(crate) fn nonsense() -> impl Strategy<Value = Passage> {
                 .collect(),
             riders: Riders {
                 packets: 1,
-                octets: 0,
-                competing_octets,
+                octets,
+                competing_octets: octets,
+                beside_octets: octets,
+                offered: Some(Offered {
+                    octets,
+                    at_ns: lasted,
+                }),
             },
         },
     )

@@ -12,8 +12,9 @@
 //! [`Estimator::next`] until it says [`Step::Done`]. Each [`Step::Train`] is sent, not before the moment that comes with it, and
 //! answered by one call of [`Estimator::handle`] once the receiver has told or given up.
 
+use crate::riders::Riders;
 use std::time::Duration;
-use units::{Instant, Rate};
+use units::Instant;
 
 /// A probe to be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -150,17 +151,6 @@ fn difference(later: u64, earlier: u64) -> i64 {
     i64::try_from(difference).unwrap_or(bound)
 }
 
-/// Packets of applications that were carried inside probes instead of beside them (Papageorgiou 2008, Table 3.1).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Riders {
-    /// How many, and their octets.
-    pub packets: u64,
-    /// See `packets`.
-    pub octets: u64,
-    /// Octets of those that would have left while the train did, and so would have competed with it.
-    pub competing_octets: u64,
-}
-
 /// What came of a train.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Passage {
@@ -210,11 +200,6 @@ impl Passage {
         let span = ends.map(|(first, last)| last.arrived_ns.saturating_sub(first.arrived_ns));
         Duration::from_nanos(span.unwrap_or(0))
     }
-
-    /// Rate of the riders that would have competed with the train; none when there were none.
-    pub fn competing(&self) -> Option<Rate> {
-        Rate::from_transfer(self.riders.competing_octets, self.lasted)
-    }
 }
 
 /// What an estimator wants.
@@ -263,14 +248,9 @@ mod tests {
             octets: 4_000,
             lasted: Duration::from_millis(10),
             arrivals: vec![arrival(0), arrival(2), arrival(3)],
-            riders: Riders {
-                packets: 2,
-                octets: 2_000,
-                competing_octets: 1_250,
-            },
+            riders: Riders::default(),
         };
         assert!((passage.loss() - 0.25).abs() < 1e-12);
-        assert_eq!(passage.competing(), Rate::from_bps(1_000_000));
         assert_eq!(arrival(0).delay_ns(), -2);
         assert_eq!(Passage::default().loss().to_bits(), 0);
     }

@@ -1,7 +1,8 @@
 //! Trains of probes in virtual time.
 
 use path::{Element, Family, Packet, Pipeline};
-use probe::train::{Arrival, Back, Passage, Riders, Train};
+use probe::riders::Riders;
+use probe::train::{Arrival, Back, Passage, Train};
 use std::collections::VecDeque;
 use std::time::Duration;
 use units::{Dscp, Ecn, FlowId, Instant};

@@ -4,7 +4,8 @@ use super::Live;
 use super::messages::Sent;
 use super::plan::Plan;
 use super::tables::{ProbeRow, TrainRow};
-use probe::train::{Arrival, Extent, Passage, Riders, Train};
+use probe::riders::Riders;
+use probe::train::{Arrival, Extent, Passage, Train};
 use record::RecordWriter;
 
 /// The record has rows of so many probes at most.

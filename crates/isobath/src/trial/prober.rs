@@ -9,6 +9,7 @@ use crate::estimate::methods::{self, Carry};
 use crate::manager::tool::{Tool, Trouble};
 use mgrp::transaction::Outcome;
 use probe::pathload::{self, Estimate, Pathload, Pause};
+use probe::riders::Competing;
 use probe::train::{Passage, Train};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
@@ -159,16 +160,21 @@ fn of_estimate(estimate: &Estimate) -> EstimateRow {
     };
     let is_known = estimate.outcome != Outcome::Untimed;
     let mbps = |bps: f64| is_known.then_some(bps / 1e6);
-    let [stream, fleet] = estimate.competing_bps;
+    let Competing {
+        last_bps,
+        mean_bps,
+        spared_bps,
+    } = estimate.competing;
     EstimateRow {
         outcome: outcome.into(),
         conclusive,
-        low_mbps: mbps((estimate.low_bps - stream).max(0.0)),
-        high_mbps: mbps((estimate.high_bps - stream).max(0.0)),
+        low_mbps: mbps((estimate.low_bps - spared_bps).max(0.0)),
+        high_mbps: mbps((estimate.high_bps - spared_bps).max(0.0)),
         uncorrected_low_mbps: mbps(estimate.low_bps),
         uncorrected_high_mbps: mbps(estimate.high_bps),
-        competing_stream_mbps: mbps(stream),
-        competing_fleet_mbps: mbps(fleet),
+        spared_mbps: mbps(spared_bps),
+        competing_stream_mbps: mbps(last_bps),
+        competing_fleet_mbps: mbps(mean_bps),
         ..EstimateRow::default()
     }
 }
@@ -217,7 +223,11 @@ mod tests {
             low_bps: 6e6,
             high_bps: 7e6,
             grey_bps: None,
-            competing_bps: [4e6, 3e6],
+            competing: Competing {
+                last_bps: 2e6,
+                mean_bps: 3e6,
+                spared_bps: 4e6,
+            },
             streams: 100,
             octets: 1,
         };
@@ -231,11 +241,11 @@ mod tests {
         assert_eq!(figures, [Some(2.0), Some(3.0), Some(6.0), Some(7.0)]);
         assert_eq!(
             (row.competing_stream_mbps, row.competing_fleet_mbps),
-            (Some(4.0), Some(3.0))
+            (Some(2.0), Some(3.0))
         );
         assert!(row.conclusive && row.outcome == "grey");
         estimate.outcome = pathload::Outcome::Untimed;
         let row = of_estimate(&estimate);
-        assert!(row.low_mbps.is_none() && row.competing_stream_mbps.is_none() && !row.conclusive);
+        assert!(row.low_mbps.is_none() && row.spared_mbps.is_none() && !row.conclusive);
     }
 }

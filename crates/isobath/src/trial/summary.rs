@@ -129,16 +129,18 @@ pub(crate) struct Estimates {
     pub(crate) p50_s: Option<f64>,
     /// Time in which three quarters of all were.
     pub(crate) p75_s: Option<f64>,
-    /// How far the middle of what was found is from the truth, as a share of it: median of the completed ones, without sign; less the
-    /// riders that would have competed with the last stream.
+    /// How far the middle of what was found is from the truth, as a share of it: median of the completed ones, without sign; less what
+    /// trains were spared by riders.
     pub(crate) error_pct: Option<f64>,
-    /// The same, less those of the last fleet.
+    /// The same, less the riders that would have competed with the last stream.
+    pub(crate) error_stream_pct: Option<f64>,
+    /// The same, less those of the last fleet, on average.
     pub(crate) error_fleet_pct: Option<f64>,
     /// The same, with riders not considered.
     pub(crate) error_uncorrected_pct: Option<f64>,
     /// Median of the same with its sign: above 0 when too much was found.
     pub(crate) bias_uncorrected_pct: Option<f64>,
-    /// Median with its sign of what was corrected by the last stream.
+    /// Median with its sign, less what trains were spared.
     pub(crate) bias_pct: Option<f64>,
 }
 
@@ -273,13 +275,15 @@ impl EstimateRow {
         Some((middle - riders.unwrap_or(0.0)).max(0.0))
     }
 
-    /// By how much a completed one is wrong, in per cent of the truth: corrected by the last stream, by the last fleet, not at all.
-    pub(crate) fn errors_pct(&self) -> Option<[f64; 3]> {
+    /// By how much a completed one is wrong, in per cent of the truth: corrected by what trains were spared, by the riders of the last stream and of
+    /// the last fleet, not at all.
+    pub(crate) fn errors_pct(&self) -> Option<[f64; 4]> {
         let truth = self
             .truth_mbps
             .filter(|truth| *truth > 0.0 && self.conclusive)?;
         let error = |middle: f64| (middle / truth - 1.0) * 100.0;
         Some([
+            error(self.middle(self.spared_mbps)?),
             error(self.middle(self.competing_stream_mbps)?),
             error(self.middle(self.competing_fleet_mbps)?),
             error(self.middle(None)?),
@@ -292,7 +296,7 @@ impl Estimates {
         let rows: Vec<&EstimateRow> = rows.iter().filter(|row| row.counts()).collect();
         let mut times: Vec<f64> = rows.iter().filter_map(|row| row.completed_s()).collect();
         times.sort_unstable_by(f64::total_cmp);
-        let errors: Vec<[f64; 3]> = rows.iter().filter_map(|row| row.errors_pct()).collect();
+        let errors: Vec<[f64; 4]> = rows.iter().filter_map(|row| row.errors_pct()).collect();
         let absolute = |of: usize| median(errors.iter().map(|error| error[of].abs()));
         let bias = |of: usize| median(errors.iter().map(|error| error[of]));
         let within = |share: f64| completed_within(&times, rows.len(), share);
@@ -303,9 +307,10 @@ impl Estimates {
             p50_s: within(0.5),
             p75_s: within(0.75),
             error_pct: absolute(0),
-            error_fleet_pct: absolute(1),
-            error_uncorrected_pct: absolute(2),
-            bias_uncorrected_pct: bias(2),
+            error_stream_pct: absolute(1),
+            error_fleet_pct: absolute(2),
+            error_uncorrected_pct: absolute(3),
+            bias_uncorrected_pct: bias(3),
             bias_pct: bias(0),
         })
     }
@@ -370,7 +375,8 @@ mod tests {
             conclusive: outcome == "conclusive",
             uncorrected_low_mbps: Some(found),
             uncorrected_high_mbps: Some(found),
-            competing_stream_mbps: Some(2.0),
+            spared_mbps: Some(2.0),
+            competing_stream_mbps: Some(0.5),
             competing_fleet_mbps: Some(1.0),
             truth_mbps: Some(4.0),
             ..EstimateRow::default()
@@ -394,10 +400,11 @@ mod tests {
         );
         let errors = [
             found.error_pct,
+            found.error_stream_pct,
             found.error_fleet_pct,
             found.error_uncorrected_pct,
         ];
-        assert_eq!(errors, [Some(0.0), Some(25.0), Some(50.0)]);
+        assert_eq!(errors, [Some(0.0), Some(37.5), Some(25.0), Some(50.0)]);
         assert!(Estimates::of(&rows[4..]).is_none());
     }
 

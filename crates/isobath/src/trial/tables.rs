@@ -37,7 +37,7 @@ table! {
         outcome: Label,
         /// Whether it came to an end at which it can be believed.
         conclusive: bool,
-        /// Lower end of what it found, less the riders that would have competed with its last stream; null without a finding.
+        /// Lower end of what it found, less what its trains were spared by riders; null without a finding.
         low_mbps: Option<f64> => "Mbit/s",
         /// Upper end, likewise.
         high_mbps: Option<f64> => "Mbit/s",
@@ -45,6 +45,8 @@ table! {
         uncorrected_low_mbps: Option<f64> => "Mbit/s",
         /// Upper end, likewise.
         uncorrected_high_mbps: Option<f64> => "Mbit/s",
+        /// What the last fleet was spared: what applications offered meanwhile, less what left beside its trains.
+        spared_mbps: Option<f64> => "Mbit/s",
         /// Rate of the riders that would have competed with the last stream.
         competing_stream_mbps: Option<f64> => "Mbit/s",
         /// Rate of those that would have competed with the last fleet, on average.

@@ -5,10 +5,11 @@ use super::{
     REFUSED, SENT,
 };
 use crate::transaction::{
-    Arrival, Gap, Outcome, Probe, Ranges, Refusal, Riders, Sent, Spacing, Transaction,
+    Arrival, Gap, Offered, Outcome, Probe, Ranges, Refusal, Riders, Sent, Spacing, Transaction,
 };
 use core::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
+use units::Instant;
 
 type Result<T> = std::result::Result<T, MessageError>;
 
@@ -142,6 +143,11 @@ impl Reader<'_> {
             planned: self.duration()?,
             riders: self.riders()?,
             competing: self.riders()?,
+            beside: self.u64()?,
+            offered: Offered {
+                octets: self.u64()?,
+                at: Instant::from_nanos(self.u64()?),
+            },
             gaps: Vec::new(),
             sent: Vec::new(),
         };

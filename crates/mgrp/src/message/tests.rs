@@ -1,5 +1,5 @@
 use super::*;
-use crate::transaction::{Gap, Probe, Riders, Spacing};
+use crate::transaction::{Gap, Offered, Probe, Riders, Spacing};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -180,7 +180,7 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
 
 fn outcome() -> impl Strategy<Value = Outcome> {
     let gaps = prop::collection::vec(any::<[u64; 2]>(), 0..20);
-    (any::<bool>(), any::<[u64; 7]>(), gaps).prop_map(|(is_called_off, figures, gaps)| Outcome {
+    (any::<bool>(), any::<[u64; 10]>(), gaps).prop_map(|(is_called_off, figures, gaps)| Outcome {
         is_called_off,
         handover: Duration::from_nanos(figures[0]),
         transmission: Duration::from_nanos(figures[1]),
@@ -192,6 +192,11 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         competing: Riders {
             probes: figures[5],
             octets: figures[6],
+        },
+        beside: figures[7],
+        offered: Offered {
+            octets: figures[8],
+            at: Instant::from_nanos(figures[9]),
         },
         gaps: gaps
             .iter()

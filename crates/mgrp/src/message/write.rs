@@ -146,6 +146,9 @@ impl Writer {
         self.duration(outcome.planned);
         self.riders(outcome.riders);
         self.riders(outcome.competing);
+        self.u64(outcome.beside);
+        self.u64(outcome.offered.octets);
+        self.u64(outcome.offered.at.as_nanos());
         self.count(outcome.gaps.len())?;
         self.u32(0);
         for gap in &outcome.gaps {

@@ -253,7 +253,7 @@ impl Peer {
         }
         self.finished.push_back(Finished {
             number: train.number(),
-            outcome: train.finish(is_called_off),
+            outcome: train.finish(is_called_off, self.counters.offered_octets),
         });
     }
 }

@@ -132,7 +132,7 @@ impl Peer {
         let cargo = self.prompt.pop_front()?;
         self.prompt_octets -= cargo.octets();
         self.counters.prompt += 1;
-        self.transmit(Packet::default(), Some(&cargo))
+        self.leave_outside(&cargo)
     }
 
     fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
@@ -152,6 +152,14 @@ impl Peer {
             self.counters.saved_octets = self.counters.saved_octets.saturating_sub(header);
         } else {
             self.counters.expired += 1;
+        }
+        self.leave_outside(cargo)
+    }
+
+    /// What is in no probe, whether a train is under way or not.
+    fn leave_outside(&mut self, cargo: &Cargo) -> Option<Transmit> {
+        if let Some(train) = self.trains.front_mut() {
+            train.pass(cargo.octets());
         }
         self.transmit(Packet::default(), Some(cargo))
     }

@@ -8,7 +8,7 @@
 //! to carry; else each is due when the packet that waits first is to leave.
 
 use crate::buffer::Cargo;
-use crate::transaction::{Gap, MOST_TIME, Outcome, Ranges, Request, Sent, Spacing};
+use crate::transaction::{Gap, MOST_TIME, Offered, Outcome, Ranges, Request, Sent, Spacing};
 use std::time::Duration;
 use units::Instant;
 
@@ -254,10 +254,22 @@ impl Train {
         }
     }
 
-    pub(super) fn finish(self, is_called_off: bool) -> Outcome {
+    /// So many octets leave, and not in a probe.
+    pub(super) const fn pass(&mut self, octets: usize) {
+        if self.has_begun() {
+            self.outcome.beside = self.outcome.beside.saturating_add(octets as u64);
+        }
+    }
+
+    /// What came of it, once applications have offered so many octets.
+    pub(super) fn finish(self, is_called_off: bool, octets: u64) -> Outcome {
         let transmission = self.start.map(|start| self.last[0].since(start));
         Outcome {
             is_called_off,
+            offered: Offered {
+                octets,
+                at: self.last[0],
+            },
             transmission: transmission.unwrap_or_default(),
             ..self.outcome
         }

@@ -14,7 +14,7 @@ mod outcome;
 mod ranges;
 
 pub use arrival::Arrival;
-pub use outcome::{Gap, Outcome, Riders, Sent};
+pub use outcome::{Gap, Offered, Outcome, Riders, Sent};
 pub use ranges::{Ranges, Request, Spacing};
 
 use crate::packet::MOST_UNIT;

@@ -1,6 +1,7 @@
 //! What came of a transaction at its sender.
 
 use std::time::Duration;
+use units::Instant;
 
 /// Probes that carried something of an application (T table 3.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -28,6 +29,15 @@ pub struct Gap {
     pub actual: Duration,
 }
 
+/// What applications have sent to the train's peer, riders and all: of two trains, a rate.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Offered {
+    /// Octets of their packets, since the manager knows the peer.
+    pub octets: u64,
+    /// Up to this moment, when the train's last probe left.
+    pub at: Instant,
+}
+
 /// A probe of a train that was given in ranges.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Sent {
@@ -53,6 +63,10 @@ pub struct Outcome {
     /// Those of them whose rider would have competed with the train: without riding it would have left at a moment from the train's first
     /// probe to its planned last one (`pbk_compete_pkts`, `pbk_compete_bytes`).
     pub competing: Riders,
+    /// Octets of applications' packets that left while the train did, and not in it: they did compete.
+    pub beside: u64,
+    /// What applications have offered.
+    pub offered: Offered,
     /// One for each probe that left.
     pub gaps: Vec<Gap>,
     /// The same probes, where the train was given in ranges; else none, for a tool's own octets tell which is which.

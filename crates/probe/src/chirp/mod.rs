@@ -45,7 +45,7 @@
 //!
 //! # Riders
 //!
-//! As with [`pathload`](crate::pathload): [`Estimate::competing_bps`] is to be subtracted.
+//! As with [`pathload`](crate::pathload): [`Estimate::competing`] is to be subtracted.
 
 mod excursion;
 mod range;
@@ -55,6 +55,7 @@ mod window;
 
 pub use crate::spread::Spread;
 
+use crate::riders::Competing;
 use crate::train::{Estimator, Passage, Step, Train};
 use excursion::{Chirped, Segmentation};
 use range::Range;
@@ -159,9 +160,8 @@ pub struct Estimate {
     pub available: Option<Spread>,
     /// An estimate each second, also those before the range moved.
     pub history: Vec<Second>,
-    /// Rate of the riders that would have competed with the last chirp, and with those of the last window on average: to
-    /// be subtracted from the figures. In bit/s.
-    pub competing_bps: [f64; 2],
+    /// Rates of riders that would have competed with the chirps of the last window, one of which is to be subtracted from the figures.
+    pub competing: Competing,
     /// Chirps that were sent, and their octets.
     pub chirps: u32,
     /// See `chirps`.
@@ -215,7 +215,9 @@ impl Chirp {
     /// A chirp is over.
     fn enter(&mut self, passage: &Passage) {
         match self.options.segmentation().read(passage, &self.sent) {
-            Chirped::Counts(reading) => self.window.enter(reading, passage.competing()),
+            Chirped::Counts(reading) => {
+                self.window.enter(reading, passage.riders, passage.lasted);
+            },
             Chirped::Lossy => self.lossy = self.lossy.saturating_add(1),
             Chirped::Untimed => self.untimed = self.untimed.saturating_add(1),
         }
@@ -267,7 +269,7 @@ impl Chirp {
             outcome: self.outcome(),
             available: value.and_then(|value| Spread::of(value, estimates)),
             history: self.history.clone(),
-            competing_bps: self.window.competing(),
+            competing: self.window.competing(),
             chirps: self.chirps,
             octets: self.octets,
         }

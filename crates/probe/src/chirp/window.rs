@@ -1,14 +1,15 @@
 //! The last chirps, of which an estimate is the mean.
 
 use super::excursion::Reading;
+use crate::riders::{Competing, Riders, Tally};
 use std::collections::VecDeque;
-use units::Rate;
+use std::time::Duration;
 
-/// As many readings as there is room for, and the rates in bit/s of riders that would have competed with them.
+/// As many readings as there is room for, and what rode on their chirps.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     size: usize,
-    readings: VecDeque<(Reading, f64)>,
+    readings: VecDeque<(Reading, Riders, Duration)>,
 }
 
 impl Window {
@@ -19,12 +20,11 @@ impl Window {
         }
     }
 
-    pub(super) fn enter(&mut self, reading: Reading, competing: Option<Rate>) {
+    pub(super) fn enter(&mut self, reading: Reading, riders: Riders, lasted: Duration) {
         if self.readings.len() >= self.size {
             self.readings.pop_front();
         }
-        let competing = competing.map_or(0.0, |rate| rate.as_bps() as f64);
-        self.readings.push_back((reading, competing));
+        self.readings.push_back((reading, riders, lasted));
     }
 
     /// The mean of what the chirps say, in bit/s, once there are as many as it takes.
@@ -32,23 +32,22 @@ impl Window {
         let all = self
             .readings
             .iter()
-            .map(|(reading, _)| reading.available_bps);
+            .map(|(reading, ..)| reading.available_bps);
         (self.readings.len() >= self.size).then(|| all.sum::<f64>() / self.size as f64)
     }
 
     /// Whether in most of them delays did not rise to the end.
     pub(super) fn is_level(&self) -> bool {
-        let rising = self.readings.iter().filter(|(reading, _)| reading.rises);
+        let rising = self.readings.iter().filter(|(reading, ..)| reading.rises);
         rising.count() * 2 < self.readings.len()
     }
 
-    /// Of the last chirp, and on average.
-    pub(super) fn competing(&self) -> [f64; 2] {
-        let last = self
-            .readings
-            .back()
-            .map_or(0.0, |(_, competing)| *competing);
-        let all: f64 = self.readings.iter().map(|(_, competing)| competing).sum();
-        [last, all / self.readings.len().max(1) as f64]
+    /// What is to be subtracted for riders.
+    pub(super) fn competing(&self) -> Competing {
+        let mut tally = Tally::default();
+        for (_, riders, lasted) in &self.readings {
+            tally.enter(riders, *lasted);
+        }
+        tally.competing()
     }
 }

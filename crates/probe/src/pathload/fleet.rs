@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use super::trend::Trend;
+use crate::riders::{Competing, Tally};
 use crate::train::{Passage, Train};
 
 /// The share of streams that must agree.
@@ -18,22 +19,29 @@ pub(super) struct Fleet {
     lossy: usize,
     overloaded: bool,
     untimed: usize,
-    /// Rates of the riders that would have competed, in bit/s, one for each stream.
-    competing: Vec<f64>,
+    riders: Tally,
 }
 
 /// The sender cannot keep the gaps.
 pub(super) struct Untimed;
 
 impl Fleet {
-    pub(super) const fn new(streams: usize) -> Self {
+    pub(super) fn new(streams: usize) -> Self {
         Self {
             streams,
             trends: Vec::new(),
             lossy: 0,
             overloaded: false,
             untimed: 0,
-            competing: Vec::new(),
+            riders: Tally::default(),
+        }
+    }
+
+    /// The one that comes after this.
+    pub(super) fn next(&self) -> Self {
+        Self {
+            riders: self.riders.next(),
+            ..Self::new(self.streams)
         }
     }
 
@@ -47,8 +55,7 @@ impl Fleet {
                 Ok(())
             };
         }
-        let competing = passage.competing().map_or(0.0, |rate| rate.as_bps() as f64);
-        self.competing.push(competing);
+        self.riders.enter(&passage.riders, passage.lasted);
         let loss = passage.loss();
         self.overloaded |= loss > MUCH_LOST;
         self.lossy += usize::from(loss > SOME_LOST);
@@ -78,10 +85,8 @@ impl Fleet {
         }
     }
 
-    /// Rate of riders that would have competed with the last stream, and with all on average, in bit/s.
-    pub(super) fn competing(&self) -> [f64; 2] {
-        let last = self.competing.last().copied().unwrap_or(0.0);
-        let all: f64 = self.competing.iter().sum();
-        [last, all / self.competing.len().max(1) as f64]
+    /// What is to be subtracted for riders.
+    pub(super) fn competing(&self) -> Competing {
+        self.riders.competing()
     }
 }

@@ -25,8 +25,7 @@
 //! # Riders
 //!
 //! Packets of applications that travel inside probes do not compete with them, so a train finds more than is left beside
-//! these applications. Papageorgiou 2008, section 3.2.3.1, subtracts their rate, of the last stream or of the last fleet:
-//! [`Estimate::competing_bps`] has both.
+//! these applications: [`Estimate::competing`] has by how much, from the streams of the last fleet ([`riders`](crate::riders)).
 //!
 //! # Streams that packets of applications make
 //!
@@ -44,6 +43,7 @@ mod trend;
 
 pub use trend::Trend;
 
+use crate::riders::Competing;
 use crate::train::{Estimator, Extent, Passage, Step, Train};
 use fleet::Fleet;
 use search::Search;
@@ -233,9 +233,9 @@ pub struct Estimate {
     pub high_bps: f64,
     /// The range in which it was seen to vary.
     pub grey_bps: Option<[f64; 2]>,
-    /// Rate of the riders that would have competed with the last stream, and with the streams of the last fleet on average: to
-    /// be subtracted from the bounds. Zero of elastic streams, which are the riders: the bounds have them in.
-    pub competing_bps: [f64; 2],
+    /// Rates of riders that would have competed with the last fleet, one of which is to be subtracted from the bounds. Zero of
+    /// elastic streams, which are the riders: the bounds have them in.
+    pub competing: Competing,
     /// Streams that were sent, and their octets.
     pub streams: u32,
     /// See `streams`.
@@ -308,8 +308,8 @@ impl Pathload {
             low_bps: range.low,
             high_bps: range.high,
             grey_bps: range.grey,
-            competing_bps: match self.options.made_of {
-                Streams::Elastic(_) => [0.0; 2],
+            competing: match self.options.made_of {
+                Streams::Elastic(_) => Competing::default(),
                 _ => self.fleet.competing(),
             },
             streams: self.streams,
@@ -337,7 +337,7 @@ impl Pathload {
             let range = search.known();
             self.conclude(Outcome::Unfinished, range);
         } else {
-            self.fleet = Fleet::new(self.options.streams);
+            self.fleet = self.fleet.next();
         }
     }
 }

@@ -50,7 +50,7 @@
 //!
 //! # Riders
 //!
-//! As with [`pathload`](crate::pathload): [`Estimate::competing_bps`] is to be subtracted.
+//! As with [`pathload`](crate::pathload): [`Estimate::competing`] is to be subtracted.
 
 mod descent;
 mod round;
@@ -60,6 +60,7 @@ mod tests;
 
 pub use crate::spread::Spread;
 
+use crate::riders::Competing;
 use crate::train::{Estimator, Passage, Step, Train};
 use descent::{Descent, End};
 use round::Round;
@@ -193,9 +194,8 @@ pub struct Estimate {
     pub available: Option<Spread>,
     /// The estimates.
     pub history: Vec<Moment>,
-    /// Rate of the riders that would have competed with the last stream, and with those of the last round on average: to
-    /// be subtracted from the figures. In bit/s.
-    pub competing_bps: [f64; 2],
+    /// Rates of riders that would have competed with the streams of the last round, one of which is to be subtracted from the figures.
+    pub competing: Competing,
     /// Streams that were sent, and their octets.
     pub streams: u32,
     /// See `streams`.
@@ -215,7 +215,7 @@ pub struct Yaz {
     average: Option<f64>,
     /// How the last descent ended.
     last: Option<End>,
-    competing_bps: [f64; 2],
+    competing: Competing,
     end: Instant,
     ready: Instant,
     sent: Train,
@@ -235,7 +235,7 @@ impl Yaz {
             history: Vec::new(),
             average: None,
             last: None,
-            competing_bps: [0.0; 2],
+            competing: Competing::default(),
             end: now + options.duration,
             ready: now,
             sent: Train::default(),
@@ -257,8 +257,8 @@ impl Yaz {
         let Some(verdict) = self.round.verdict(octets, &self.options) else {
             return;
         };
-        self.competing_bps = self.round.competing();
-        self.round = Round::default();
+        self.competing = self.round.competing();
+        self.round = self.round.next();
         if let Some(end) = self.descent.enter(verdict, &self.options) {
             self.conclude(end, now);
         }
@@ -311,7 +311,7 @@ impl Yaz {
             outcome: self.outcome(),
             available: average.and_then(|average| Spread::of(average, values)),
             history: self.history.clone(),
-            competing_bps: self.competing_bps,
+            competing: self.competing,
             streams: self.streams,
             octets: self.octets,
         }

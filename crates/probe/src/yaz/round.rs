@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::spacing::Spacing;
+use crate::riders::{Competing, Tally};
 use crate::train::Passage;
 
 /// A stream that lost this many packets was too fast (the tool).
@@ -19,7 +20,7 @@ pub(super) enum Verdict {
 }
 
 /// Sums over the streams so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     streams: u32,
     /// Mean gap at the sender, its change, and the squared standard error of that, in nanoseconds.
@@ -27,15 +28,21 @@ pub(super) struct Round {
     /// Share that was lost, of the stream that lost most, if that was too much.
     lost: f64,
     nothing: bool,
-    /// Rates of riders: with the last stream, and with all together.
-    competing: [f64; 2],
+    riders: Tally,
 }
 
 impl Round {
+    /// The one that comes after this.
+    pub(super) fn next(&self) -> Self {
+        Self {
+            riders: self.riders.next(),
+            ..Self::default()
+        }
+    }
+
     /// Takes what came of a stream of packets of one size.
     pub(super) fn enter(&mut self, spacing: Option<Spacing>, passage: &Passage) {
-        let competing = passage.competing().map_or(0.0, |rate| rate.as_bps() as f64);
-        self.competing = [competing, self.competing[1] + competing];
+        self.riders.enter(&passage.riders, passage.lasted);
         self.streams += 1;
         let lost = f64::from(passage.sent) * passage.loss();
         if lost + 0.5 > f64::from(LOST) {
@@ -75,9 +82,8 @@ impl Round {
         (last || change + doubt <= options.tolerance).then_some(Verdict::Clear { rate })
     }
 
-    /// Rates in bit/s of riders that would have competed: with the last stream, and on average.
-    pub(super) fn competing(&self) -> [f64; 2] {
-        let [last, all] = self.competing;
-        [last, all / f64::from(self.streams.max(1))]
+    /// What is to be subtracted for riders.
+    pub(super) fn competing(&self) -> Competing {
+        self.riders.competing()
     }
 }

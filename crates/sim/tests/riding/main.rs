@@ -16,6 +16,7 @@ use application::Pace;
 use manager::Manager;
 use probe::harvest::{self, Harvest};
 use probe::pathload::{self, Pathload, Pause, Streams};
+use probe::riders::Competing;
 use probe::train::{Estimator, Step};
 use std::time::Duration;
 use table::{Cell, Correction, Row, print};
@@ -38,8 +39,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 struct Said {
     low: Option<f64>,
     high: Option<f64>,
-    /// Rate of riders that would have competed, with the last stream and with those of the last fleet.
-    competing: [f64; 2],
+    /// Of riders that would have competed with the last fleet.
+    competing: Competing,
     is_conclusive: bool,
 }
 
@@ -70,7 +71,7 @@ impl By {
         Said {
             low: Some(found.low_bps).filter(|low| *low > 0.0),
             high: Some(found.high_bps).filter(|high| high.is_finite() && !is_at_least),
-            competing: found.competing_bps,
+            competing: found.competing,
             is_conclusive: believed.contains(&found.outcome),
         }
     }
@@ -85,7 +86,7 @@ fn harvested(manager: &mut Manager) -> Said {
     Said {
         low: found.low_bps,
         high: found.high_bps,
-        competing: [0.0; 2],
+        competing: Competing::default(),
         is_conclusive: found.outcome == harvest::Outcome::Conclusive,
     }
 }
@@ -138,7 +139,12 @@ fn what_accuracy_costs_with_and_without_probes_of_its_own() {
     let mut rows = Vec::new();
     for by in [By::Pathload, By::PathloadFast, By::SemiElastic] {
         let cells = grid(by, Pace::Line);
-        for correction in [Correction::None, Correction::Last, Correction::Fleet] {
+        for correction in [
+            Correction::None,
+            Correction::Last,
+            Correction::Mean,
+            Correction::Spared,
+        ] {
             let name = format!("{by:?}, corrected by {correction:?}");
             rows.push(Row::new(name, &cells, correction));
         }
@@ -162,10 +168,13 @@ fn what_accuracy_costs_with_and_without_probes_of_its_own() {
         pathload,
         _,
         _,
+        beside,
         fast,
         _,
         _,
+        beside_fast,
         semi,
+        _,
         _,
         _,
         elastic @ ..,
@@ -175,6 +184,9 @@ fn what_accuracy_costs_with_and_without_probes_of_its_own() {
     else {
         panic!("as many as were made");
     };
+    for row in [beside, beside_fast] {
+        assert!(row.error < 0.1, "corrected for riders");
+    }
     for row in [pathload, fast, semi] {
         assert!(row.conclusive == row.cells && row.error < 0.1);
     }

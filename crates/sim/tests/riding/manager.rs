@@ -5,7 +5,8 @@ use mgrp::envelope::Carrier;
 use mgrp::peer::{Config, Finished, Peer};
 use mgrp::transaction::{self, Probe, Ranges, Request, Spacing, Transaction};
 use path::{Element, Family, Packet, Pipeline, Spec};
-use probe::train::{Arrival, Extent, Passage, Riders, Train};
+use probe::riders::{Offered, Riders};
+use probe::train::{Arrival, Extent, Passage, Train};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use units::{Dscp, Ecn, FlowId, Instant};
@@ -85,6 +86,11 @@ impl Manager {
                 packets: outcome.riders.probes,
                 octets: outcome.riders.octets,
                 competing_octets: outcome.competing.octets,
+                beside_octets: outcome.beside,
+                offered: Some(Offered {
+                    octets: outcome.offered.octets,
+                    at_ns: outcome.offered.at.as_nanos(),
+                }),
             },
         }
     }

@@ -23,15 +23,17 @@ pub(crate) enum Correction {
     None,
     /// The rate of those that would have competed with the last stream.
     Last,
-    /// And with the last fleet.
-    Fleet,
+    /// And with the streams of the last fleet, on average.
+    Mean,
+    /// What the last fleet was spared.
+    Spared,
 }
 
 impl Cell {
     fn truth(&self, correction: Correction) -> f64 {
         match correction {
             Correction::None => self.left,
-            Correction::Last | Correction::Fleet => self.left - self.own,
+            _ => self.left - self.own,
         }
     }
 
@@ -45,8 +47,9 @@ impl Cell {
         } = self.said;
         let riders = match correction {
             Correction::None => 0.0,
-            Correction::Last => competing[0],
-            Correction::Fleet => competing[1],
+            Correction::Last => competing.last_bps,
+            Correction::Mean => competing.mean_bps,
+            Correction::Spared => competing.spared_bps,
         };
         [low, high].map(|bps| bps.map(|bps| (bps - riders).max(0.0)))
     }

@@ -3,6 +3,7 @@
 use super::{Finding, mbps};
 use probe::harvest;
 use probe::pathload;
+use probe::riders::Competing;
 use probe::spread::Spread;
 use probe::{chirp, yaz};
 use serde_json::{Value, json};
@@ -15,11 +16,11 @@ enum Edge {
     AtMost,
 }
 
-/// By pathload: beside the riders that would have competed with its last stream.
+/// By pathload: less what its last fleet was spared by riders.
 pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
     use pathload::Outcome;
-    let [last, _] = estimate.competing_bps;
-    let [low, high] = [estimate.low_bps, estimate.high_bps].map(|bps| beside(bps, last));
+    let spared = estimate.competing.spared_bps;
+    let [low, high] = [estimate.low_bps, estimate.high_bps].map(|bps| beside(bps, spared));
     let range = format!("{low:.2} to {high:.2} Mbit/s");
     let (conclusive, says) = match estimate.outcome {
         Outcome::Conclusive => (true, format!("{range} are available")),
@@ -55,8 +56,8 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
     finding.details = json!({
         "streams": estimate.streams,
         "grey_mbps": estimate.grey_bps.map(|grey| grey.map(mbps)),
-        "competing_mbps": estimate.competing_bps.map(mbps),
     });
+    tell(&mut finding, estimate.competing);
     finding
 }
 
@@ -102,7 +103,7 @@ pub(in super::super) fn of_harvest(estimate: &harvest::Estimate) -> Finding {
 /// By chirps.
 pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
     use chirp::Outcome;
-    let figures = spread(estimate.available, estimate.competing_bps[0]);
+    let figures = spread(estimate.available, estimate.competing);
     let (conclusive, edge, says) = match estimate.outcome {
         Outcome::Conclusive => (true, Edge::Within, mean(figures)),
         Outcome::AtLeast => (false, Edge::AtLeast, at_least(value(figures))),
@@ -113,7 +114,8 @@ pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
     };
     let history = estimate.history.iter().map(|second| mbps(second.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
-    finding.details = details(&history.collect::<Vec<_>>(), estimate.competing_bps);
+    finding.details = json!({ "history_mbps": history.collect::<Vec<_>>() });
+    tell(&mut finding, estimate.competing);
     finding.details["chirps"] = json!(estimate.chirps);
     finding
 }
@@ -121,7 +123,7 @@ pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
 /// By yaz.
 pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
     use yaz::Outcome;
-    let figures = spread(estimate.available, estimate.competing_bps[0]);
+    let figures = spread(estimate.available, estimate.competing);
     let (conclusive, edge, says) = match estimate.outcome {
         Outcome::Conclusive => (true, Edge::Within, mean(figures)),
         Outcome::Varying => (
@@ -136,7 +138,8 @@ pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
     };
     let history = estimate.history.iter().map(|moment| mbps(moment.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
-    finding.details = details(&history.collect::<Vec<_>>(), estimate.competing_bps);
+    finding.details = json!({ "history_mbps": history.collect::<Vec<_>>() });
+    tell(&mut finding, estimate.competing);
     finding.details["streams"] = json!(estimate.streams);
     finding
 }
@@ -162,18 +165,18 @@ fn value(figures: Option<[f64; 3]>) -> f64 {
     figures.map_or(0.0, |figures| figures[0])
 }
 
-/// In Mbit/s, what is left beside riders that would have competed.
+/// In Mbit/s, what is left beside riders.
 fn beside(bps: f64, riders_bps: f64) -> f64 {
     mbps((bps - riders_bps).max(0.0))
 }
 
-fn spread(spread: Option<Spread>, riders_bps: f64) -> Option<[f64; 3]> {
+fn spread(spread: Option<Spread>, competing: Competing) -> Option<[f64; 3]> {
     let Spread {
         value_bps,
         low_bps,
         high_bps,
     } = spread?;
-    Some([value_bps, low_bps, high_bps].map(|bps| beside(bps, riders_bps)))
+    Some([value_bps, low_bps, high_bps].map(|bps| beside(bps, competing.spared_bps)))
 }
 
 fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -> Finding {
@@ -188,11 +191,10 @@ fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -
     }
 }
 
-fn details(history: &[f64], competing_bps: [f64; 2]) -> Value {
-    json!({
-        "history_mbps": history,
-        "competing_mbps": competing_bps.map(mbps),
-    })
+/// The three rates of riders, the last of which was subtracted.
+fn tell(finding: &mut Finding, competing: Competing) {
+    finding.details["competing_mbps"] = json!([competing.last_bps, competing.mean_bps].map(mbps));
+    finding.details["spared_mbps"] = json!(mbps(competing.spared_bps));
 }
 
 #[cfg(test)]
@@ -237,7 +239,7 @@ mod tests {
                 low_bps,
                 high_bps,
                 grey_bps: None,
-                competing_bps: [0.0; 2],
+                competing: Competing::default(),
                 streams: 100,
                 octets: 1,
             });

@@ -247,6 +247,7 @@ fn table(found: &[Found]) -> Table {
             estimates.map(|of| of.completed as f64).into(),
             median(times.iter().copied()).into(),
             estimates.and_then(|of| of.error_pct).into(),
+            estimates.and_then(|of| of.error_stream_pct).into(),
             estimates.and_then(|of| of.error_fleet_pct).into(),
             estimates.and_then(|of| of.error_uncorrected_pct).into(),
         ]);
@@ -271,6 +272,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("estimations", ""),
     ("completed", ""),
     ("median time of these", "s"),
+    ("error, by what was spared", "%"),
     ("error, by last stream", "%"),
     ("error, by last fleet", "%"),
     ("error, not corrected", "%"),

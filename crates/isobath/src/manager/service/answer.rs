@@ -116,12 +116,12 @@ pub(super) fn estimate(measured: &Measured) -> Estimate<More> {
     }
 }
 
-/// Whoever corrects for riders tells how much: the first of its two figures is what was subtracted.
+/// Whoever corrects for riders tells how much.
 fn uncorrected(measured: &Measured) -> Option<Range> {
     let finding = &measured.finding;
-    let competing = finding.details.pointer("/competing_mbps/0")?.as_f64()?;
-    let before = |figure: Option<f64>| figure.map(|figure| figure + competing);
-    (competing > 0.0 && finding.conclusive).then(|| Range {
+    let spared = finding.details.get("spared_mbps")?.as_f64()?;
+    let before = |figure: Option<f64>| figure.map(|figure| figure + spared);
+    (spared > 0.0 && finding.conclusive).then(|| Range {
         value: before(finding.value),
         low: before(finding.low),
         high: before(finding.high),

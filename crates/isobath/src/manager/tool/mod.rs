@@ -15,7 +15,8 @@ pub(crate) use target::Target;
 use crate::estimate::{PATIENCE, patience};
 use mgrp::message::{Frames, Message, MessageError};
 use mgrp::transaction::{Outcome, Probe, Refusal, Transaction};
-use probe::train::{Arrival, Extent, Passage, Riders, Train};
+use probe::riders::{Offered, Riders};
+use probe::train::{Arrival, Extent, Passage, Train};
 use ranges::Loose;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -102,6 +103,19 @@ pub(crate) fn connect(socket: &Path) -> anyhow::Result<UnixStream> {
     })
 }
 
+fn riders(outcome: &Outcome) -> Riders {
+    Riders {
+        packets: outcome.riders.probes,
+        octets: outcome.riders.octets,
+        competing_octets: outcome.competing.octets,
+        beside_octets: outcome.beside,
+        offered: Some(Offered {
+            octets: outcome.offered.octets,
+            at_ns: outcome.offered.at.as_nanos(),
+        }),
+    }
+}
+
 fn gone(error: &std::io::Error) -> Trouble {
     Trouble::Lost(format!("the manager is gone ({error})"))
 }
@@ -165,11 +179,7 @@ impl<'a> Tool<'a> {
             octets: train.octets(),
             lasted: outcome.transmission,
             arrivals,
-            riders: Riders {
-                packets: outcome.riders.probes,
-                octets: outcome.riders.octets,
-                competing_octets: outcome.competing.octets,
-            },
+            riders: riders(&outcome),
         };
         Ok(Carried {
             train,

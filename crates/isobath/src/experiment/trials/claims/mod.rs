@@ -84,7 +84,7 @@ impl<'a> Claims<'a> {
             "48 % never, off",
         ));
         cases.push(self.fast_more_often());
-        cases.extend(PATHLOADS.map(|probes| self.as_accurate("figure 5.9", probes)));
+        cases.extend(self.as_accurate("figure 5.9"));
         cases.extend(PATHLOADS.map(|probes| self.too_high("figure 5.9", probes)));
         cases.push(self.unharmed("figure 5.5", 1.0));
         cases
@@ -104,7 +104,7 @@ impl<'a> Claims<'a> {
                 "no figures in the text",
             )
         }));
-        cases.extend(PATHLOADS.map(|probes| self.as_accurate("figure 5.16", probes)));
+        cases.extend(self.as_accurate("figure 5.16"));
         cases.push(self.unharmed("figure 5.11", 1.0));
         cases
     }
@@ -123,7 +123,7 @@ impl<'a> Claims<'a> {
                 "no figures in the text",
             )
         }));
-        cases.extend(PATHLOADS.map(|probes| self.as_accurate("figure 5.21", probes)));
+        cases.extend(self.as_accurate("figure 5.21"));
         cases.push(self.toward_the_end());
         cases.extend([
             self.fewer_riders_lost(),
