@@ -72,6 +72,15 @@ pub(crate) fn latest(of: String, late_us: impl Iterator<Item = Distribution>) ->
     })
 }
 
+/// With how busy the client was, over the whole run.
+pub(crate) fn of_client(rows: &[Cpu]) -> Instrument {
+    let whole = Duration::ZERO..=Duration::MAX;
+    Instrument {
+        cpu: cpu_use(rows, "client", &whole).into_iter().collect(),
+        ..Instrument::default()
+    }
+}
+
 /// How busy `host` was in `times`.
 pub(crate) fn cpu_use(
     rows: &[Cpu],

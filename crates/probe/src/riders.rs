@@ -62,7 +62,8 @@ pub(crate) struct Tally {
 impl Tally {
     /// Takes what rode on a train that lasted so long.
     pub(crate) fn enter(&mut self, riders: &Riders, lasted: Duration) {
-        let rates = [riders.competing_octets, riders.beside_octets].map(|octets| bps(octets, lasted));
+        let rates =
+            [riders.competing_octets, riders.beside_octets].map(|octets| bps(octets, lasted));
         self.trains.push(rates);
         self.ridden = self.ridden.saturating_add(riders.octets);
         if let Some(now) = riders.offered {
@@ -95,12 +96,18 @@ impl Tally {
     fn beside_bps(&self) -> f64 {
         let mut rates: Vec<f64> = self.trains.iter().map(|[_, beside]| *beside).collect();
         rates.sort_by(f64::total_cmp);
-        rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
+        rates
+            .get(rates.len().saturating_sub(1) / 2)
+            .copied()
+            .unwrap_or(0.0)
     }
 
     fn offered_bps(&self) -> Option<f64> {
         let [first, last] = self.offered?;
-        let time = last.at_ns.checked_sub(first.at_ns).filter(|time| *time > 0)?;
+        let time = last
+            .at_ns
+            .checked_sub(first.at_ns)
+            .filter(|time| *time > 0)?;
         let octets = last.octets.saturating_sub(first.octets);
         Some(bps(octets, Duration::from_nanos(time)))
     }
@@ -139,7 +146,9 @@ mod tests {
     #[test]
     fn trains_are_spared_what_is_offered_and_did_not_leave_beside_them() {
         let found = tally(3, 10_000, 0, 4_000).competing();
-        assert_eq!([found.last_bps, found.mean_bps], [4.8e6; 2]);
+        for competing in [found.last_bps, found.mean_bps] {
+            assert!((competing - 4.8e6).abs() < 1.0);
+        }
         assert!((found.spared_bps - 8e6).abs() < 1.0);
         let found = tally(3, 5_000, 5_000, 0).competing();
         assert!((found.spared_bps - 4e6).abs() < 1.0);

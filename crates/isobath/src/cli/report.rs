@@ -2,6 +2,7 @@
 
 use super::show::completed;
 use super::{Usage, print};
+use crate::{medianet, trial};
 use anyhow::Context;
 use record::{HISTORY, Record};
 use report::Subject;
@@ -51,6 +52,13 @@ fn page(named: &[PathBuf]) -> anyhow::Result<String> {
             Ok(Subject { record, run })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
+    if let [Subject { record, run }] = &subjects[..] {
+        match &*run.test {
+            trial::TEST => return trial::page::page(record, run),
+            medianet::TEST => return medianet::page::page(record, run),
+            _ => {}
+        }
+    }
     let composed = super::mbm::composed(&subjects);
     Ok(report::render(&subjects, composed.as_ref())?)
 }

@@ -35,6 +35,14 @@ pub(crate) struct Riding {
     pub(crate) ratio: f64,
 }
 
+impl Riding {
+    /// With packets that wait so long for a probe in the first part of a train; without any where it is off.
+    pub(crate) const fn new(is_on: bool, delay: Duration, ratio: f64) -> Self {
+        let delay = if is_on { delay } else { Duration::ZERO };
+        Self { delay, ratio }
+    }
+}
+
 /// Both, at work; they end when this is dropped.
 pub(crate) struct Managers {
     stop: Arc<AtomicBool>,

@@ -1,7 +1,7 @@
 //! How good the instrument was, whether the run says anything about the path, and what its reader should beware of.
 
 use super::run::Outcome;
-use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
+use crate::instrument::{INVALID, between_hosts, latest, of_client};
 use crate::link::Quality;
 use crate::remarks::List;
 use crate::rrul::run::Ending;
@@ -11,7 +11,6 @@ use std::time::Duration;
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
-    let whole = Duration::ZERO..=Duration::MAX;
     let far = outcome.far.as_ref();
     let near = || outcome.quality.iter();
     let all = || near().chain(far.map(|far| &far.quality));
@@ -23,11 +22,8 @@ pub(crate) fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instr
         ),
     ];
     let mut instrument = Instrument {
-        cpu: cpu_use(&outcome.cpu, "client", &whole)
-            .into_iter()
-            .collect(),
         lateness: lateness.into_iter().flatten().collect(),
-        ..Instrument::default()
+        ..of_client(&outcome.cpu)
     };
     let sum = |figure: fn(&Quality) -> u64| all().map(figure).sum::<u64>();
     // Whichever end sent.

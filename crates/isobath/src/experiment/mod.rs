@@ -47,7 +47,8 @@ pub(crate) mod medianet;
 pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod pool;
-pub(crate) mod replay;
+pub(crate) mod repeats;
+mod replay;
 pub(crate) mod simulate;
 pub(crate) mod stability;
 pub(crate) mod trials;
@@ -124,7 +125,7 @@ impl Study {
             Self::Medianet(medianet) => medianet::conclude(medianet, bench, experiment),
             Self::Replay(replays) => replay::conclude(replays, bench, experiment),
             Self::Stability(stability) => Ok(stability::conclude(stability, bench, experiment)),
-            Self::Trials(trials) => trials::conclude(trials, bench, experiment),
+            Self::Trials(trials) => Ok(trials::conclude(trials, bench, experiment)),
             Self::Verdicts(verdicts) => Ok(verdicts::conclude(verdicts, bench, experiment)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
-use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
+use crate::instrument::{INVALID, between_hosts, latest, of_client};
 use crate::link::Quality;
 use crate::remarks::List;
 use crate::rrul::run::Ending;
@@ -13,8 +13,6 @@ use std::time::Duration;
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
-    let whole = Duration::ZERO..=Duration::MAX;
-    let cpu = cpu_use(&outcome.cpu, "client", &whole);
     let senders = || outcome.tests.iter().map(|tested| &tested.sender.quality);
     let books = || {
         let tests = outcome.tests.iter();
@@ -26,9 +24,8 @@ pub(crate) fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instr
         latest("receiver".to_owned(), receivers().filter_map(|q| q.late_us)),
     ];
     let mut instrument = Instrument {
-        cpu: cpu.into_iter().collect(),
         lateness: lateness.into_iter().flatten().collect(),
-        ..Instrument::default()
+        ..of_client(&outcome.cpu)
     };
     let sum = |figure: fn(&Quality) -> u64| senders().chain(receivers()).map(figure).sum::<u64>();
     let mut more = |name: &str, value| {

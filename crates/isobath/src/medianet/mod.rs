@@ -6,15 +6,18 @@
 //! frames take the same path, frames can ride on the probes.
 //!
 //! Pure machines: [`frames`], [`local`], [`global`], [`decoder`], [`wire`]. Sockets and threads: [`sender`], [`receiver`], [`asking`], in a
-//! lab ([`dumbbell`](crate::dumbbell)) with a manager on either end. A run ([`run`], [`collector`]) goes plan -> tables -> [`summary`] -> [`scorecard`].
+//! lab ([`dumbbell`](crate::dumbbell)) with a manager on either end. A run ([`run`], [`collector`]) goes plan -> tables -> [`summary`] -> [`scorecard`],
+//! and [`figures`] on its [`page`].
 
 pub(crate) mod asking;
 mod collector;
 pub(crate) mod decoder;
+pub(crate) mod figures;
 pub(crate) mod frames;
 pub(crate) mod global;
 pub(crate) mod local;
 mod news;
+pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod quality;
 mod receiver;

@@ -152,14 +152,7 @@ impl Plan {
 
     /// What may ride.
     pub(super) const fn carrying(&self) -> Riding {
-        Riding {
-            delay: if self.riding {
-                self.delay.0
-            } else {
-                Duration::ZERO
-            },
-            ratio: 1.0,
-        }
+        Riding::new(self.riding, self.delay.0, 1.0)
     }
 
     /// How the run's length compares with the thesis's.

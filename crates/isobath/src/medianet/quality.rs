@@ -2,7 +2,7 @@
 
 use super::run::Outcome;
 use super::summary::Summary;
-use crate::instrument::{INVALID, cpu_use};
+use crate::instrument::{INVALID, of_client};
 use crate::remarks::List;
 use crate::rrul::run::Ending;
 use record::{Instrument, Status, Warning};
@@ -11,13 +11,7 @@ use std::time::Duration;
 
 /// The state of the instrument over the run. `emulator` is what the lab took of the processors.
 pub(crate) fn instrument(outcome: &Outcome, emulator: Duration) -> Instrument {
-    let whole = Duration::ZERO..=Duration::MAX;
-    let mut instrument = Instrument {
-        cpu: cpu_use(&outcome.cpu, "client", &whole)
-            .into_iter()
-            .collect(),
-        ..Instrument::default()
-    };
+    let mut instrument = of_client(&outcome.cpu);
     let emulator = json!(emulator.as_secs_f64());
     instrument
         .more

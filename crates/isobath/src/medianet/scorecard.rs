@@ -9,11 +9,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let mut lines = vec![page::title(run, super::TEST)];
     lines.push(format!(
         "three streams {}, told by {}, for {:.0} s",
-        if summary.riding {
-            "over the overlay, riding on probes"
-        } else {
-            "beside the overlay"
-        },
+        summary.carried(),
         summary.probes.told_by(),
         summary.seconds
     ));

@@ -48,6 +48,23 @@ pub(crate) struct Summary {
     pub(crate) links: Vec<LinkTruth>,
 }
 
+impl Summary {
+    /// What the run is called: riding, then probes.
+    pub(super) fn name(&self) -> String {
+        let riding = if self.riding { "on" } else { "off" };
+        format!("{riding}/{}", self.probes.name())
+    }
+
+    /// Which way the streams went, in words.
+    pub(super) const fn carried(&self) -> &'static str {
+        if self.riding {
+            "over the overlay, riding on probes"
+        } else {
+            "beside the overlay"
+        }
+    }
+}
+
 /// What became of frames. `offered` is the sum of the others.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub(crate) struct Fates {

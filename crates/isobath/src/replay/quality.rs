@@ -2,7 +2,7 @@
 
 use super::limits::margin::BEYOND;
 use super::summary::{Datagrams, Summary, Udp};
-use crate::instrument::{INVALID, cpu_use};
+use crate::instrument::{INVALID, of_client};
 use crate::remarks::List;
 use crate::rrul::run::Ending;
 use record::tables::Cpu;
@@ -26,7 +26,6 @@ pub(crate) struct LeftOut {
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Option<Duration>) -> Instrument {
-    let whole = Duration::ZERO..=Duration::MAX;
     let lateness = summary.start_lateness_ms.map(|late| Lateness {
         of: "starts".to_owned(),
         late_us: late.in_us(),
@@ -46,9 +45,8 @@ pub(crate) fn instrument(cpu: &[Cpu], summary: &Summary, emulator: Option<Durati
         })
     });
     let mut instrument = Instrument {
-        cpu: cpu_use(cpu, "client", &whole).into_iter().collect(),
         lateness: lateness.into_iter().chain(of_udp).collect(),
-        ..Instrument::default()
+        ..of_client(cpu)
     };
     if let Some(emulator) = emulator {
         let emulator = json!(emulator.as_secs_f64());

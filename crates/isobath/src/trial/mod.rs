@@ -17,10 +17,12 @@
 //! # The rooms
 //!
 //! A run goes plan ([`plan`], in its [`Place`](crate::dumbbell::Place)) -> [`run`], with the [`managers`](crate::dumbbell::managers), the [`source`], the traffic of the [`web`] and the
-//! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`].
+//! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`], and [`figures`] on its [`page`].
 
 mod decode;
+pub(crate) mod figures;
 mod ledger;
+pub(crate) mod page;
 mod parts;
 pub(crate) mod plan;
 mod prober;
@@ -35,6 +37,8 @@ mod web;
 
 pub(crate) use plan::Plan;
 
+/// Nanoseconds of a second.
+const SECOND_NS: f64 = 1e9;
 /// The name of the measurement in `run.json`.
 pub(crate) const TEST: &str = "trial";
 

@@ -202,15 +202,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// What may ride.
-    pub(super) fn carrying(&self) -> Riding {
-        Riding {
-            delay: if self.riding {
-                self.delay.0
-            } else {
-                Duration::ZERO
-            },
-            ratio: self.ratio,
-        }
+    pub(super) const fn carrying(&self) -> Riding {
+        Riding::new(self.riding, self.delay.0, self.ratio)
     }
 
     /// What others send without connections.

@@ -1,7 +1,7 @@
 //! How good the instrument was, whether the run says anything, and what its reader should beware of.
 
 use super::run::Outcome;
-use crate::instrument::{INVALID, cpu_use};
+use crate::instrument::{INVALID, of_client};
 use crate::remarks::List;
 use crate::rrul::run::Ending;
 use record::{Instrument, Status, Warning};
@@ -10,13 +10,7 @@ use std::time::Duration;
 
 /// The state of the instrument over the run.
 pub(crate) fn instrument(outcome: &Outcome, emulator: Duration) -> Instrument {
-    let whole = Duration::ZERO..=Duration::MAX;
-    let mut instrument = Instrument {
-        cpu: cpu_use(&outcome.cpu, "client", &whole)
-            .into_iter()
-            .collect(),
-        ..Instrument::default()
-    };
+    let mut instrument = of_client(&outcome.cpu);
     let figures = [
         ("emulator_cpu_s", json!(emulator.as_secs_f64())),
         ("gap_error_ns", json!(outcome.gap_error_ns)),

@@ -279,10 +279,10 @@ papers = ["J. Aikat 2010"]
 
 [study.replay]
 mix = "unc-2008"
-share = "1/100"
-starts = "6s"
-longest = "2s"
-warm_up = "2s"
+share = "1/50"
+starts = "3s"
+longest = "1s"
+warm_up = "1s"
 repeats = 1
 capacity = 50.0
 

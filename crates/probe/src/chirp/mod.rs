@@ -217,7 +217,7 @@ impl Chirp {
         match self.options.segmentation().read(passage, &self.sent) {
             Chirped::Counts(reading) => {
                 self.window.enter(reading, passage.riders, passage.lasted);
-            },
+            }
             Chirped::Lossy => self.lossy = self.lossy.saturating_add(1),
             Chirped::Untimed => self.untimed = self.untimed.saturating_add(1),
         }

@@ -1,5 +1,6 @@
 //! `isobath manager medianet`.
 
+use super::Switch;
 use crate::bar::{self, STEPS};
 use crate::cli::common::{self, Output};
 use crate::cli::{Usage, begin};
@@ -51,13 +52,6 @@ pub(crate) struct Args {
     seed: u64,
     #[command(flatten)]
     output: Output,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-enum Switch {
-    On,
-    Off,
 }
 
 impl Args {

@@ -33,6 +33,13 @@ pub(crate) enum Verb {
     Medianet(Box<medianet::Args>),
 }
 
+/// On or off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Up(args) => up::run(args),

@@ -2,12 +2,12 @@
 
 use super::super::common::{self, Output};
 use super::super::{Usage, begin};
+use super::Switch;
 use crate::bar;
 use crate::dumbbell::Place;
 use crate::trial::plan::{Cross, Probes};
 use crate::trial::run::{self, Context, Outcome};
 use crate::trial::{Live, Plan, TEST, quality, scorecard, summary};
-use clap::ValueEnum;
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use lab::{Network, Options, profiles};
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     probes: Probes,
     /// Whether the application's packets ride on the probes.
     #[arg(long, value_enum, value_name = "ON|OFF", default_value = "on")]
-    riding: Riding,
+    riding: Switch,
     /// How long a packet waits for a probe.
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     delay: Span,
@@ -59,17 +59,11 @@ pub(crate) struct Args {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum Riding {
-    On,
-    Off,
-}
-
 impl Args {
     fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
             probes: self.probes,
-            riding: self.riding == Riding::On,
+            riding: self.riding == Switch::On,
             delay: self.delay,
             ratio: self.ratio,
             source: self.source,

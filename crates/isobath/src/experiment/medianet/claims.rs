@@ -192,6 +192,7 @@ mod tests {
     use super::*;
     use crate::experiment::medianet::MODES;
     use crate::experiment::medianet::found::Run;
+    use crate::experiment::repeats::LeftOut;
     use crate::medianet::plan::Probes;
     use crate::medianet::summary::Fates;
 
@@ -222,8 +223,7 @@ mod tests {
             mode: MODES[mode],
             runs: runs.collect(),
             typical: None,
-            useless: 0,
-            missing: 0,
+            left_out: LeftOut::default(),
         }
     }
 

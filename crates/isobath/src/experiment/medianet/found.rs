@@ -2,8 +2,10 @@
 
 use super::Mode;
 use crate::experiment::Bench;
-use crate::experiment::pool::{Outcome, outcome, shown};
+use crate::experiment::pool::shown;
+use crate::experiment::repeats::{LeftOut, gather};
 use crate::medianet::summary::Summary;
+use record::Record;
 use report::experiment::{Cell, Experiment, Source, Table};
 
 /// One run.
@@ -20,33 +22,21 @@ pub(super) struct Found {
     pub(super) runs: Vec<Run>,
     /// The folder of the run in the middle, by frames a second; as it is and as the page names it.
     pub(super) typical: Option<(std::path::PathBuf, String)>,
-    /// Runs that say nothing: the machine was too busy, or they failed.
-    pub(super) useless: usize,
-    pub(super) missing: usize,
+    pub(super) left_out: LeftOut,
 }
 
 impl Found {
     pub(super) fn of(bench: &Bench<'_>, mode: Mode, runs: usize) -> Self {
+        let names = (0..runs).map(|run| mode.record(run));
+        let read = |record: &Record| serde_json::from_value(record.run().summary.clone()).ok();
+        let (runs, left_out) = gather(bench, names, read);
+        let runs = runs.into_iter();
         let mut found = Self {
             mode,
-            runs: Vec::new(),
+            runs: runs.map(|(name, summary)| Run { name, summary }).collect(),
             typical: None,
-            useless: 0,
-            missing: 0,
+            left_out,
         };
-        for run in 0..runs {
-            let name = mode.record(run);
-            match outcome(bench, &name) {
-                Outcome::Complete(record) => {
-                    match serde_json::from_value(record.run().summary.clone()) {
-                        Ok(summary) => found.runs.push(Run { name, summary }),
-                        Err(_) => found.useless += 1,
-                    }
-                }
-                Outcome::Invalid | Outcome::Failed(_) => found.useless += 1,
-                Outcome::Missing => found.missing += 1,
-            }
-        }
         let typical = found.middle().map(|run| run.name.clone());
         found.typical = typical.map(|name| (bench.folder(&name), shown(bench, &name)));
         found
@@ -95,17 +85,7 @@ impl Found {
 /// Adds the tables and what is to be known of them.
 pub(super) fn add(mut experiment: Experiment, found: &[Found]) -> Experiment {
     experiment = experiment.table(tables(found)).table(how(found));
-    let useless: usize = found.iter().map(|one| one.useless).sum();
-    let missing: usize = found.iter().map(|one| one.missing).sum();
-    if useless > 0 {
-        experiment = experiment.note(format!(
-            "{useless} runs do not count: this machine was too busy for them, or they failed."
-        ));
-    }
-    if missing > 0 {
-        experiment = experiment.note(format!("{missing} runs have not been made."));
-    }
-    experiment
+    LeftOut::note(found.iter().map(|one| one.left_out), experiment)
         .note("T does not say how long the streams are alone, how large the local scheduler's buffer is nor how often it reports: here 40 s before cross traffic and 56 s behind it, 435 kB, and every 2 s.")
         .note("A level's choice is T's where it shows one (high, medium, medium; medium, low, low): the least level as high as can be, then the next.")
         .note("Frames that fail are here those that were dropped before they were sent and those that arrived without a frame that they need; T may have counted the latter alone.")

@@ -2,7 +2,8 @@
 
 use super::Cell;
 use crate::experiment::Bench;
-use crate::experiment::pool::{Outcome, outcome, shown};
+use crate::experiment::pool::shown;
+use crate::experiment::repeats::{LeftOut, gather};
 use crate::trial::Plan;
 use crate::trial::plan::Probes;
 use crate::trial::summary::{Estimates, Place, Source, Summary, Tables, counts, median};
@@ -39,34 +40,29 @@ pub(super) struct Found {
     pub(super) cell: Cell,
     pub(super) runs: Vec<Run>,
     pub(super) record: Option<String>,
-    useless: usize,
-    missing: usize,
+    left_out: LeftOut,
 }
 
 impl Found {
-    pub(super) fn read(bench: &Bench<'_>, cell: Cell, repeats: usize) -> anyhow::Result<Self> {
-        let mut found = Self::of(cell, Vec::new());
-        for repeat in 0..repeats {
-            let name = cell.record(repeat);
-            match outcome(bench, &name) {
-                Outcome::Complete(record) => {
-                    found.record.get_or_insert_with(|| shown(bench, &name));
-                    found.runs.push(Run::read(&record)?);
-                }
-                Outcome::Invalid | Outcome::Failed(_) => found.useless += 1,
-                Outcome::Missing => found.missing += 1,
-            }
+    pub(super) fn read(bench: &Bench<'_>, cell: Cell, repeats: usize) -> Self {
+        let names = (0..repeats).map(|repeat| cell.record(repeat));
+        let (runs, left_out) = gather(bench, names, |record| Run::read(record).ok());
+        let record = runs.first().map(|(name, _)| shown(bench, name));
+        Self {
+            cell,
+            runs: runs.into_iter().map(|(_, run)| run).collect(),
+            record,
+            left_out,
         }
-        Ok(found)
     }
 
-    pub(super) const fn of(cell: Cell, runs: Vec<Run>) -> Self {
+    #[cfg(test)]
+    pub(super) fn of(cell: Cell, runs: Vec<Run>) -> Self {
         Self {
             cell,
             runs,
             record: None,
-            useless: 0,
-            missing: 0,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -196,17 +192,7 @@ pub(super) fn add(experiment: Experiment, found: &[Found], duration: Duration) -
     for note in NOTES {
         experiment = experiment.note(*note);
     }
-    let useless: usize = found.iter().map(|one| one.useless).sum();
-    let missing: usize = found.iter().map(|one| one.missing).sum();
-    if useless > 0 {
-        experiment = experiment.note(format!(
-            "{useless} runs do not count: this machine was too busy for them, or they failed."
-        ));
-    }
-    if missing > 0 {
-        experiment = experiment.note(format!("{missing} runs have not been made."));
-    }
-    experiment
+    LeftOut::note(found.iter().map(|one| one.left_out), experiment)
 }
 
 const NOTES: &[&str] = &[

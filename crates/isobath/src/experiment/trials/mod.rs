@@ -189,25 +189,14 @@ pub(super) fn run(trials: &Trials, bench: &Bench<'_>) {
 }
 
 /// What the trials say.
-///
-/// # Errors
-/// When a record cannot be read.
-pub(super) fn conclude(
-    trials: &Trials,
-    bench: &Bench<'_>,
-    experiment: Experiment,
-) -> anyhow::Result<Experiment> {
+pub(super) fn conclude(trials: &Trials, bench: &Bench<'_>, experiment: Experiment) -> Experiment {
     let found = trials.cells().into_iter();
     let repeats = trials.extent(bench.scale).repeats;
     let found = found.map(|cell| Found::read(bench, cell, repeats));
-    let found = found.collect::<anyhow::Result<Vec<_>>>()?;
+    let found: Vec<_> = found.collect();
     let experiment = Claims::new(&trials.cross, &found).add(experiment);
     let experiment = figures::add(experiment, &found);
-    Ok(found::add(
-        experiment,
-        &found,
-        trials.extent(bench.scale).duration,
-    ))
+    found::add(experiment, &found, trials.extent(bench.scale).duration)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::VerdictCase;
 use crate::experiment::Bench;
-use crate::experiment::pool::{Outcome, outcome, shown};
+use crate::experiment::pool::shown;
+use crate::experiment::repeats::{LeftOut, gather};
 use crate::mbm::summary::Summary;
 use record::{Record, Verdict};
 use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Table};
@@ -25,36 +26,22 @@ struct Run {
 pub(super) struct Found<'a> {
     case: &'a VerdictCase,
     runs: Vec<Run>,
-    /// Runs that say nothing: the machine was too busy, or they failed.
-    useless: usize,
-    missing: usize,
+    left_out: LeftOut,
+    /// Of the first run.
     record: Option<String>,
 }
 
 impl<'a> Found<'a> {
     pub(super) fn of(bench: &Bench<'_>, case: &'a VerdictCase, repeats: usize) -> Self {
-        let mut found = Self {
+        let names = (0..repeats).map(|repeat| case.record(repeat));
+        let (runs, left_out) = gather(bench, names, read);
+        let record = runs.first().map(|(name, _)| shown(bench, name));
+        Self {
             case,
-            runs: Vec::new(),
-            useless: 0,
-            missing: 0,
-            record: None,
-        };
-        for repeat in 0..repeats {
-            let name = case.record(repeat);
-            match outcome(bench, &name) {
-                Outcome::Complete(record) => match read(&record) {
-                    Some(run) => {
-                        found.record.get_or_insert_with(|| shown(bench, &name));
-                        found.runs.push(run);
-                    }
-                    None => found.useless += 1,
-                },
-                Outcome::Invalid | Outcome::Failed(_) => found.useless += 1,
-                Outcome::Missing => found.missing += 1,
-            }
+            runs: runs.into_iter().map(|(_, run)| run).collect(),
+            left_out,
+            record,
         }
-        found
     }
 
     fn count(&self, verdict: Verdict) -> usize {
@@ -157,17 +144,7 @@ pub(super) fn add(mut experiment: Experiment, found: &[Found<'_>]) -> Experiment
         experiment = experiment.case(case);
     }
     experiment = experiment.figure(losses(found)).table(table(found));
-    let useless: usize = found.iter().map(|one| one.useless).sum();
-    let missing: usize = found.iter().map(|one| one.missing).sum();
-    if useless > 0 {
-        experiment = experiment.note(format!(
-            "{useless} runs do not count: this machine was too busy for them, or they failed."
-        ));
-    }
-    if missing > 0 {
-        experiment = experiment.note(format!("{missing} runs have not been made."));
-    }
-    experiment
+    LeftOut::note(found.iter().map(|one| one.left_out), experiment)
 }
 
 /// The loss of every run, case by case.

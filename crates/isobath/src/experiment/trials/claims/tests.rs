@@ -129,7 +129,10 @@ fn estimations_are_held_against_all_that_had_their_time() {
     assert_eq!(holds(&found, spared), None, "three are not enough");
     let found = of(&[20, 40, 30, 60, 50], &[20, 20, 25, 30, 60]);
     assert_eq!(holds(&found, spared), Some(true));
-    assert_eq!(holds(&found, "pathload, corrected by the riders"), Some(false));
+    assert_eq!(
+        holds(&found, "pathload, corrected by the riders"),
+        Some(false)
+    );
     assert_eq!(
         holds(&found, "pSLOW completes more often"),
         Some(false),
