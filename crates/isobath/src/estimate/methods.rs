@@ -48,18 +48,19 @@ const FULL: u32 = 1_500;
 /// # Errors
 /// When `road` fails.
 pub(crate) fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
-    let finding = by_method(plan, road)?;
-    match plan.what {
-        // A train that is no application's has no place beside these.
-        What::Available if matches!(plan.method, Method::Elastic | Method::Opportunistic) => {
-            Ok(finding)
-        }
-        What::Available | What::Capacity => check(finding, road),
-        _ => Ok(finding),
+    let finding = find_untried(plan, road)?;
+    if plan.is_tried() {
+        check(finding, road)
+    } else {
+        Ok(finding)
     }
 }
 
-fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+/// The same without the long train on which a figure is tried: for a path of which it is known.
+///
+/// # Errors
+/// When `road` fails.
+pub(crate) fn find_untried<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     let now = road.now();
     Ok(match plan.method {
         Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, road)?,

@@ -168,6 +168,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Whether a figure is to be tried on a long train. One that is no application's has no place beside those that are.
+    pub(crate) const fn is_tried(&self) -> bool {
+        match self.what {
+            What::Capacity => true,
+            What::Available => !matches!(self.method, Method::Elastic | Method::Opportunistic),
+            _ => false,
+        }
+    }
+
     /// What is wrong with it, if anything.
     ///
     /// # Errors

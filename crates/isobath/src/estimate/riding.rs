@@ -65,6 +65,8 @@ struct Riding<'a> {
     /// Octets of all trains are no more than this.
     most: Option<u64>,
     is_too_much: bool,
+    /// Whether a figure that should be is tried on a long train.
+    tries: bool,
 }
 
 /// Managers stamp by one wall clock as far as this knows.
@@ -127,7 +129,8 @@ pub(crate) fn run(
     })
 }
 
-/// Carries the plan out with at most so many octets of probes, and keeps nothing but what was found.
+/// Carries the plan out with at most so many octets of probes, and keeps nothing but what was found. With `tries` off a figure is not tried
+/// on a long train.
 ///
 /// # Errors
 /// When that is not enough, the manager refuses a train or is gone, or the run is interrupted.
@@ -136,6 +139,7 @@ pub(crate) fn measure(
     socket: UnixStream,
     target: Target,
     most: Option<u64>,
+    tries: bool,
     interrupt: &AtomicBool,
 ) -> Result<Measured, Failed> {
     let context = Context {
@@ -149,6 +153,7 @@ pub(crate) fn measure(
     let tool = tool.map_err(|trouble| Failed::Lost(trouble.into()))?;
     let mut riding = Riding::new(&context, tool, origin, None);
     riding.most = most;
+    riding.tries = tries;
     let found = riding.find();
     let traffic = &riding.traffic;
     match (found, riding.refusal) {
@@ -185,12 +190,17 @@ impl<'a> Riding<'a> {
             record,
             most: None,
             is_too_much: false,
+            tries: true,
         }
     }
 
     fn find(&mut self) -> Result<Finding, Broken> {
         self.tool.listen()?;
-        methods::find(self.context.plan, self)
+        if self.tries {
+            methods::find(self.context.plan, self)
+        } else {
+            methods::find_untried(self.context.plan, self)
+        }
     }
 
     fn enter(&mut self, carried: &Carried) -> Result<(), Broken> {

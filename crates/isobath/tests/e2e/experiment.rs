@@ -279,8 +279,8 @@ papers = ["J. Aikat 2010"]
 
 [study.replay]
 mix = "unc-2008"
-share = "1/50"
-starts = "3s"
+share = "1/100"
+starts = "6s"
 longest = "1s"
 warm_up = "1s"
 repeats = 1

@@ -6,11 +6,12 @@ use super::answer::{Answer, More, estimate, refusal};
 use super::command::{self, Command, Handle, Query, Sink, Token, Told};
 use super::map::{Map, REFRESH};
 use super::measuring::{self, Job};
-use super::offers::{WAYS, offers};
+use super::offers::{WAYS, Way, offers};
 use super::onward::Onward;
 use super::parameters::Asked;
 use super::survey::Survey;
 use super::wire::{Reply, Words};
+use crate::estimate::Plan;
 use crate::estimate::plan::Method;
 use crate::estimate::riding::{Failed, Measured};
 use crate::manager::config::Config;
@@ -35,6 +36,9 @@ pub(super) const LIMITS: Limits = Limits {
 /// The desk looks round this often at least.
 const TICK: Duration = Duration::from_secs(1);
 
+/// A figure is tried on a long train unless one of its path was so recently: token buckets do not come and go.
+const TRIED: Duration = Duration::from_secs(600);
+
 /// A link with a peer's service.
 pub(super) struct Link {
     session: u64,
@@ -46,6 +50,8 @@ struct Measuring {
     stop: Arc<AtomicBool>,
     /// Which of the places of [`LIMITS`] it has.
     place: u8,
+    /// Whether its figure is tried on a long train.
+    tries: bool,
 }
 
 /// See the [module](self).
@@ -57,6 +63,8 @@ pub(crate) struct Desk {
     /// Who is told what comes of a query of the machine.
     sinks: BTreeMap<u64, (Sink, Option<Token>)>,
     measuring: BTreeMap<usize, Measuring>,
+    /// When a figure of the path was tried and held.
+    tried: BTreeMap<usize, Instant>,
     pub(super) links: BTreeMap<usize, Link>,
     pub(super) map: Map,
     pub(super) onward: Onward,
@@ -74,6 +82,7 @@ impl Desk {
             service: Service::new(offers(), LIMITS),
             sinks: BTreeMap::new(),
             measuring: BTreeMap::new(),
+            tried: BTreeMap::new(),
             links: BTreeMap::new(),
             map: Map::new(config.name.clone()),
             onward: Onward::default(),
@@ -117,6 +126,8 @@ impl Desk {
                 session,
                 words,
             } => {
+                // It may be another network now.
+                self.tried.remove(&peer);
                 self.links.insert(peer, Link { session, words });
                 self.tell_all(peer);
                 self.announce(now);
@@ -212,9 +223,14 @@ impl Desk {
     }
 
     fn measured(&mut self, path: usize, result: Result<Measured, Failed>, now: Instant) {
-        self.measuring.remove(&path);
+        let measuring = self.measuring.remove(&path);
         match result {
-            Ok(measured) => self.service.handle_estimate(path, estimate(&measured), now),
+            Ok(measured) => {
+                if measured.finding.conclusive && measuring.is_some_and(|of| of.tries) {
+                    self.tried.insert(path, now);
+                }
+                self.service.handle_estimate(path, estimate(&measured), now);
+            }
             Err(failed) => {
                 let failure = match failed {
                     Failed::Refused(TrainRefusal::Budget(octets)) => Failure::Budget(octets),
@@ -256,10 +272,12 @@ impl Desk {
             .collect();
         let place = (0..u8::MAX).find(|place| !taken.contains(place));
         let stop = Arc::new(AtomicBool::new(false));
-        let job = WAYS.get(offer).zip(place).and_then(|(way, place)| {
+        let plan = WAYS.get(offer).and_then(Way::plan);
+        let tries = plan.as_ref().is_some_and(|plan| self.tries(path, plan));
+        let job = plan.zip(place).and_then(|(plan, place)| {
             Some(Job {
                 path,
-                plan: way.plan()?,
+                plan,
                 socket: self.config.socket.clone(),
                 to: self
                     .config
@@ -270,6 +288,7 @@ impl Desk {
                     .map(Network::first)?,
                 place,
                 most_octets,
+                tries,
                 stop: Arc::clone(&stop),
             })
         });
@@ -278,12 +297,19 @@ impl Desk {
         match begun {
             Ok(()) => {
                 let place = place.unwrap_or_default();
-                self.measuring.insert(path, Measuring { stop, place });
+                let measuring = Measuring { stop, place, tries };
+                self.measuring.insert(path, measuring);
             }
             Err(reason) => self
                 .service
                 .handle_failure(path, &Failure::Other(reason), clock::now()),
         }
+    }
+
+    /// Whether a figure is to be tried.
+    fn tries(&self, path: usize, plan: &Plan) -> bool {
+        let tried = self.tried.get(&path);
+        plan.is_tried() && tried.is_none_or(|at| clock::now().since(*at) >= TRIED)
     }
 
     fn tell(&mut self, number: u64, news: News<More>) {

@@ -21,6 +21,8 @@ pub(super) struct Job {
     /// Of those under way; each has channels of its own.
     pub(super) place: u8,
     pub(super) most_octets: Option<u64>,
+    /// Whether what is found is tried on a long train.
+    pub(super) tries: bool,
     /// Raised when nobody wants to know any more.
     pub(super) stop: Arc<AtomicBool>,
 }
@@ -44,5 +46,12 @@ pub(super) fn begin(job: Job, desk: Handle) -> Result<(), String> {
 fn measure(job: &Job) -> Result<riding::Measured, Failed> {
     let socket = tool::connect(&job.socket).map_err(|error| Failed::Lost(error.to_string()))?;
     let target = Target::of_manager(job.to, job.place);
-    riding::measure(&job.plan, socket, target, job.most_octets, &job.stop)
+    riding::measure(
+        &job.plan,
+        socket,
+        target,
+        job.most_octets,
+        job.tries,
+        &job.stop,
+    )
 }
