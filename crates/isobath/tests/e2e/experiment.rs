@@ -182,8 +182,8 @@ fn an_interrupted_experiment_keeps_what_it_has_and_goes_on() {
         return;
     };
     let long = GRID
-        .replace("shortest = \"1s\"", "shortest = \"4s\"")
-        .replace("longest = \"1s\"", "longest = \"4s\"");
+        .replace("shortest = \"1s\"", "shortest = \"2s\"")
+        .replace("longest = \"1s\"", "longest = \"2s\"");
     let home = folder(&[("my.toml", &long)]);
     let line = [
         "experiment",
