@@ -114,6 +114,9 @@ fn a_run_that_is_interrupted_keeps_its_frames() {
     assert_eq!(printed["status"], "incomplete");
     assert!(printed["summary"]["estimates"].is_null());
     check(place.path(), &printed);
+    crate::support::run(place.path(), &["report", "run"]).ended(0);
+    let page = fs::read_to_string(place.path().join("run/report.html")).unwrap();
+    assert!(page.contains("\"view-run\"") && page.contains("isobath manager medianet"));
 }
 
 #[test]

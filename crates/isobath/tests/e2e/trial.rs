@@ -133,6 +133,9 @@ fn an_interrupted_trial_keeps_what_it_has() {
     let shown = run(place.path(), &["show", "x", "--json"]).ended(0).json();
     assert_eq!(shown["status"], "incomplete");
     assert!(number(&shown, "/summary/trains") > 0.0, "{shown:#}");
+    run(place.path(), &["report", "x"]).ended(0);
+    let page = std::fs::read_to_string(place.path().join("x/report.html")).unwrap();
+    assert!(page.contains("\"throughput-run\"") && page.contains("isobath manager trial"));
 }
 
 #[test]
