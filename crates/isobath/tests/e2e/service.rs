@@ -320,7 +320,13 @@ linked m3.sock
 until ask "/v1/estimates/rtt?from=m7&to=m5" rtt; [ $(cat rtt.status) != 404 ]; do sleep 0.2; done
 ask "/v1/estimates/rtt?from=m5&to=m7&max_age=5min" back
 ask "/v1/estimates/rtt?from=m7&to=m3" stranger
-ask "/v1/watch/rtt?from=m7&to=m5" watch
+at_m7() { [ "$(curl -s --unix-socket m7-estimates.sock http://isobath/metrics | sed -n 's/^isobath_manager_queries_open //p')" = $1 ]; }
+curl -sN --unix-socket m3-estimates.sock "http://isobath/v1/watch/rtt?from=m7&to=m5&every=1s&max_age=500ms" > events &
+watch=$!
+until [ $(grep -c "event: estimate" events) -ge 2 ] && at_m7 1; do sleep 0.1; done
+kill $watch
+until at_m7 0; do sleep 0.1; done
+ask "/v1/watch/rtt?from=m7&to=m3" watch
 "$isobath" manager paths --service m3-estimates.sock > paths
 "#;
     let far = format!("m5={SHARED}{FAR}");
@@ -351,7 +357,10 @@ ask "/v1/watch/rtt?from=m7&to=m5" watch
     assert_eq!(read_json(place, "back")["from"], "m5");
     assert!(error(place, "stranger").contains("no path from m7"));
     assert_eq!(status(place, "stranger"), "404");
-    assert_eq!(status(place, "watch"), "400");
+    assert_eq!(status(place, "watch"), "404");
+    for (kind, answer) in events(place, "events") {
+        assert_eq!((&*kind, &answer["from"]), ("estimate", &"m7".into()));
+    }
     let paths = fs::read_to_string(place.join("paths")).unwrap();
     assert!(
         paths.contains("m7 to m5") && paths.contains("m5 to m7"),

@@ -2,7 +2,7 @@
 
 use super::parameters::Asked;
 use super::survey::Survey;
-use super::wire::Words;
+use super::wire::{Event, Words};
 use crate::estimate::riding::{Failed, Measured};
 use serde::Serialize;
 use serde_json::json;
@@ -11,9 +11,6 @@ use tokio::sync::{mpsc as news, oneshot};
 
 /// Commands that may wait: whoever has more waits until the desk has looked.
 const MOST_WAITING: usize = 1_024;
-/// The first thing that a client is told whose query is one for events.
-pub(super) const TAKEN: &str = "taken";
-
 /// A query of a client, by a number that the client's connection has for it.
 pub(super) type Token = u64;
 
@@ -21,8 +18,10 @@ pub(super) type Token = u64;
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     pub(super) status: u16,
-    pub(super) event: &'static str,
+    pub(super) event: Event,
     pub(super) body: String,
+    /// Whether more is to come.
+    pub(super) more: bool,
 }
 
 impl Told {
@@ -30,25 +29,28 @@ impl Told {
     pub(super) fn taken() -> Self {
         Self {
             status: 200,
-            event: TAKEN,
+            event: Event::Taken,
             body: String::new(),
+            more: true,
         }
     }
 
     pub(super) fn error(status: u16, error: &str) -> Self {
         Self {
             status,
-            event: "error",
+            event: Event::Error,
             body: json!({ "error": error }).to_string(),
+            more: false,
         }
     }
 
-    pub(super) fn answer(event: &'static str, answer: &impl Serialize) -> Self {
+    pub(super) fn answer(event: Event, answer: &impl Serialize) -> Self {
         Self {
             status: 200,
             event,
             // Strings and numbers always can be.
             body: serde_json::to_string(answer).unwrap_or_default(),
+            more: false,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::offers::{WAYS, Way, offers};
 use super::onward::Onward;
 use super::parameters::Asked;
 use super::survey::Survey;
-use super::wire::{Reply, Words};
+use super::wire::{Event, Reply, Words};
 use crate::estimate::Plan;
 use crate::estimate::plan::Method;
 use crate::estimate::riding::{Failed, Measured};
@@ -128,6 +128,7 @@ impl Desk {
             } => {
                 // It may be another network now.
                 self.tried.remove(&peer);
+                self.unlinked(peer);
                 self.links.insert(peer, Link { session, words });
                 self.tell_all(peer);
                 self.announce(now);
@@ -143,8 +144,7 @@ impl Desk {
                     .get(&peer)
                     .is_some_and(|link| link.session == session);
                 if is_it {
-                    self.links.remove(&peer);
-                    self.lost(peer);
+                    self.unlinked(peer);
                     self.announce(now);
                 }
             }
@@ -313,12 +313,16 @@ impl Desk {
     }
 
     fn tell(&mut self, number: u64, news: News<More>) {
-        let told = self.told(news);
         let Some((sink, _)) = self.sinks.get(&number) else {
             return;
         };
+        let more = self.service.is_open(number);
+        let told = Told {
+            more,
+            ..self.told(news)
+        };
         let is_taken = self.give(sink, told);
-        if !self.service.is_open(number) {
+        if !more {
             self.sinks.remove(&number);
         } else if !is_taken {
             self.sinks.remove(&number);
@@ -334,7 +338,7 @@ impl Desk {
         };
         match news {
             News::Estimate { known, is_shared } => {
-                Told::answer("estimate", &answer(&known, is_shared))
+                Told::answer(Event::Estimate, &answer(&known, is_shared))
             }
             News::Crossed {
                 known,
@@ -343,7 +347,7 @@ impl Desk {
                 bound,
             } => {
                 let answer = answer(&known, is_shared);
-                Told::answer("crossed", &answer.map(|answer| answer.crossed(side, bound)))
+                Told::answer(Event::Crossed, &answer.map(|answer| answer.crossed(side, bound)))
             }
             News::Refused(reason) => {
                 let (status, line) = refusal(&reason);
@@ -361,6 +365,8 @@ impl Desk {
                     id: *id,
                     status: told.status,
                     body: told.body,
+                    event: told.event,
+                    more: told.more,
                 };
                 let link = self.links.get(peer);
                 link.is_some_and(|link| link.words.try_send(Words::Answer(reply)).is_ok())
@@ -369,14 +375,27 @@ impl Desk {
     }
 
     fn gone(&mut self, token: Token) {
-        let of_it = |(number, (_, other)): (&u64, &(Sink, Option<Token>))| {
-            (*other == Some(token)).then_some(*number)
+        self.forget(|_, other| other == Some(token));
+    }
+
+    /// Whoever these are has gone.
+    pub(super) fn forget(&mut self, is_gone: impl Fn(&Sink, Option<Token>) -> bool) {
+        let gone = |(number, (sink, token)): (&u64, &(Sink, Option<Token>))| {
+            is_gone(sink, *token).then_some(*number)
         };
-        let numbers: Vec<u64> = self.sinks.iter().filter_map(of_it).collect();
+        let numbers: Vec<u64> = self.sinks.iter().filter_map(gone).collect();
         for number in numbers {
             self.sinks.remove(&number);
             self.service.handle_gone(number);
         }
+        self.forget_onward(is_gone);
+    }
+
+    /// There is no link with the peer any more, or another one.
+    fn unlinked(&mut self, peer: usize) {
+        self.links.remove(&peer);
+        self.lost(peer);
+        self.forget(|sink, _| matches!(sink, Sink::Peer { peer: other, .. } if *other == peer));
     }
 }
 

@@ -59,7 +59,7 @@ impl Events {
 
 /// As the HTML standard has it, section 9.2.6; JSON has no line ends.
 fn event(told: &Told) -> String {
-    format!("event: {}\ndata: {}\n\n", told.event, told.body)
+    format!("event: {}\ndata: {}\n\n", told.event.name(), told.body)
 }
 
 impl Body for Octets {

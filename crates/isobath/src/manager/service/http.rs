@@ -1,11 +1,12 @@
 //! The doors of the service, by HTTP: a Unix socket for its owner, a port for who has the key, and one for counters alone.
 
-use super::command::{Command, Handle as Desk, Query, Sink, TAKEN, Told};
+use super::command::{Command, Handle as Desk, Query, Sink, Told};
 use super::desk::LIMITS;
 use super::events::{Asking, Events, Octets};
 use super::openapi;
 use super::parameters::Asked;
 use super::survey::Survey;
+use super::wire::Event;
 use crate::manager::engine::Handle as Engine;
 use crate::manager::metrics;
 use http_body_util::Full;
@@ -271,7 +272,7 @@ impl Visit {
             Err(response) => return response,
         };
         match news.recv().await {
-            Some(told) if told.event == TAKEN => {
+            Some(told) if told.event == Event::Taken => {
                 self.lasts.store(true, Ordering::Relaxed);
                 let events = Octets::Events(Events::new(news, asking));
                 let kind = HeaderValue::from_static("text/event-stream");

@@ -1,13 +1,14 @@
 //! Queries that other nodes answer, and other nodes' queries.
 //!
 //! A query goes from peer to peer towards its node ([`Map`](super::map::Map)) and its answer back the same way. Each of them keeps
-//! who asked under a number of its own, for as long as an answer may take; a query crosses [`MOST_HOPS`] links at most.
+//! who asked under a number of its own, for as long as an answer may take, or, of a watch, until one end is gone; a query crosses [`MOST_HOPS`] links at
+//! most.
 
-use super::command::{Query, Sink, Told};
+use super::command::{Query, Sink, Token, Told};
 use super::desk::Desk;
 use super::map::Report;
 use super::parameters::Asked;
-use super::wire::{Ask, MOST_HOPS, Reply, Words};
+use super::wire::{Ask, Event, MOST_HOPS, Reply, Words};
 use probe::service::When;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
@@ -29,31 +30,29 @@ pub(super) struct Onward {
 
 struct Pending {
     sink: Sink,
+    token: Option<Token>,
     /// The peer that it was sent to.
     via: usize,
+    /// Of a watch, until it is taken.
     deadline: Instant,
 }
 
 impl Desk {
     /// Sends a query of a client here towards the node that is to answer it.
     pub(super) fn send_onward(&mut self, query: Query, node: &str, now: Instant) {
-        if query.asked.when != When::Once {
-            let line =
-                format!("only {node} itself can be watched from - ask it there, or ask once here");
-            self.give(&query.sink, Told::error(400, &line));
-            return;
-        }
         let ask = Ask {
             id: 0,
             node: node.to_owned(),
             hops: MOST_HOPS,
             what: query.asked.what.name().to_owned(),
             query: query.text,
+            watch: query.asked.when != When::Once,
         };
-        self.hand_on(ask, query.asked.timeout, query.sink, now);
+        let deadline = now + query.asked.timeout + WAY;
+        self.hand_on(ask, deadline, query.sink, query.token);
     }
 
-    fn hand_on(&mut self, ask: Ask, timeout: Duration, sink: Sink, now: Instant) {
+    fn hand_on(&mut self, ask: Ask, deadline: Instant, sink: Sink, token: Option<Token>) {
         let via = self.map.towards(&ask.node);
         let Some((via, link)) = via.and_then(|via| Some((via, self.links.get(&via)?))) else {
             let names: Vec<_> = self
@@ -91,9 +90,9 @@ impl Desk {
             return;
         }
         self.onward.next += 1;
-        let deadline = now + timeout + WAY;
         let pending = Pending {
             sink,
+            token,
             via,
             deadline,
         };
@@ -109,34 +108,59 @@ impl Desk {
                 }
             }
             Words::Ask(ask) => self.asked(peer, ask, now),
-            Words::Answer(Reply { id, status, body }) => {
-                let pending = &mut self.onward.pending;
-                // Who was not asked has nothing to say.
-                let is_its = pending.get(&id).is_some_and(|pending| pending.via == peer);
-                let is_json = serde_json::from_str::<IgnoredAny>(&body).is_ok();
-                if let Some(pending) = is_its.then(|| pending.remove(&id)).flatten() {
-                    let event = if status == 200 { "estimate" } else { "error" };
-                    let told = if is_json {
-                        Told {
-                            status,
-                            event,
-                            body,
-                        }
-                    } else {
-                        Told::error(
-                            502,
-                            "the other node's answer cannot be read - is it of another version?",
-                        )
-                    };
-                    self.give(&pending.sink, told);
-                }
+            Words::Answer(reply) => self.answered(peer, reply),
+            Words::Gone(id) => {
+                let is_it = |sink: &Sink| matches!(sink, Sink::Peer { peer: of, id: its } if (*of, *its) == (peer, id));
+                self.forget(|sink, _| is_it(sink));
             }
+        }
+    }
+
+    /// Takes an answer to whoever waits for it.
+    fn answered(&mut self, peer: usize, reply: Reply) {
+        let (id, more) = (reply.id, reply.more);
+        // Who was not asked has nothing to say.
+        let pending = self.onward.pending.get_mut(&id);
+        let Some(pending) = pending.filter(|pending| pending.via == peer) else {
+            return;
+        };
+        if more {
+            pending.deadline = Instant::FAR_FUTURE;
+        }
+        let told = told(reply);
+        let is_over = !told.more;
+        let Some(pending) = self.onward.pending.get(&id) else {
+            return;
+        };
+        let is_taken = self.give(&pending.sink, told);
+        if is_over || !is_taken {
+            self.onward.pending.remove(&id);
+        }
+        if more && (is_over || !is_taken) {
+            self.call_off(peer, id);
+        }
+    }
+
+    /// Tells a peer that nobody waits for its answers any more.
+    fn call_off(&self, peer: usize, id: u64) {
+        if let Some(link) = self.links.get(&peer) {
+            // A link that has no room for it will be given up, and with it the query.
+            let _ = link.words.try_send(Words::Gone(id));
+        }
+    }
+
+    /// Whoever these are waits for other nodes no longer.
+    pub(super) fn forget_onward(&mut self, is_gone: impl Fn(&Sink, Option<Token>) -> bool) {
+        let is_its = |_: &u64, pending: &mut Pending| is_gone(&pending.sink, pending.token);
+        let gone: Vec<_> = self.onward.pending.extract_if(.., is_its).collect();
+        for (id, pending) in gone {
+            self.call_off(pending.via, id);
         }
     }
 
     fn asked(&mut self, peer: usize, ask: Ask, now: Instant) {
         let sink = Sink::Peer { peer, id: ask.id };
-        let asked = match Asked::parse(&ask.what, &ask.query, false) {
+        let asked = match Asked::parse(&ask.what, &ask.query, ask.watch) {
             Ok(asked) => asked,
             Err(line) => {
                 self.give(&sink, Told::error(400, &line));
@@ -144,7 +168,7 @@ impl Desk {
             }
         };
         if ask.node != self.config.name {
-            self.hand_on(ask, asked.timeout, sink, now);
+            self.hand_on(ask, now + asked.timeout + WAY, sink, None);
             return;
         }
         let query = Query {
@@ -219,5 +243,28 @@ impl Desk {
         for pending in over {
             self.give(&pending.sink, told.clone());
         }
+    }
+}
+
+/// What a client is told of another node's answer: JSON in one line, whatever came.
+fn told(reply: Reply) -> Told {
+    let is_line = !reply.body.contains(['\n', '\r']);
+    let is_read = match reply.event {
+        Event::Taken => reply.body.is_empty(),
+        _ => is_line && serde_json::from_str::<IgnoredAny>(&reply.body).is_ok(),
+    };
+    if !is_read {
+        let line = "the other node's answer cannot be read - is it of another version?";
+        return Told::error(502, line);
+    }
+    Told {
+        status: reply.status,
+        // A node that knows of no watches says nothing of events.
+        event: match reply.status {
+            200 => reply.event,
+            _ => Event::Error,
+        },
+        body: reply.body,
+        more: reply.more,
     }
 }

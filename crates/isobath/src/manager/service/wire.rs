@@ -16,8 +16,10 @@ pub(crate) enum Words {
     Node(Report),
     /// A query for a node.
     Ask(Ask),
-    /// What came of it.
+    /// What came of it, or is new about it.
     Answer(Reply),
+    /// Whoever asked the query of this number on this link wants to know no more.
+    Gone(u64),
 }
 
 /// A query on its way to the node that is to answer it.
@@ -32,6 +34,36 @@ pub(crate) struct Ask {
     /// As in the path and the query of HTTP.
     pub(crate) what: String,
     pub(crate) query: String,
+    /// Whether it is answered again and again.
+    #[serde(default)]
+    pub(crate) watch: bool,
+}
+
+/// What a client of a watch is told.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Event {
+    /// That there will be events.
+    Taken,
+    /// An answer.
+    #[default]
+    Estimate,
+    /// One beyond a bound.
+    Crossed,
+    /// Why there is none.
+    Error,
+}
+
+impl Event {
+    /// Its name among server-sent events.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Estimate => "estimate",
+            Self::Crossed => "crossed",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// An answer on its way back.
@@ -42,4 +74,10 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     /// JSON, as of HTTP.
     pub(crate) body: String,
+    /// Which kind of event it is.
+    #[serde(default)]
+    pub(crate) event: Event,
+    /// Whether more is to come.
+    #[serde(default)]
+    pub(crate) more: bool,
 }
