@@ -129,7 +129,7 @@ pub(crate) fn run(
     })
 }
 
-/// Carries the plan out with at most so many octets of probes, and keeps nothing but what was found. With `tries` off a figure is not tried
+/// Carries the plan out, adding at most so many octets, and keeps nothing but what was found. With `tries` off a figure is not tried
 /// on a long train.
 ///
 /// # Errors
@@ -253,7 +253,9 @@ impl Carry for Riding<'_> {
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
         messages::check(train).map_err(Broken::Far)?;
-        let octets = self.traffic.octets.saturating_add(train.octets());
+        let ridden = self.traffic.riders.octets;
+        let added = self.traffic.octets.saturating_sub(ridden);
+        let octets = added.saturating_add(train.octets());
         if self.most.is_some_and(|most| octets > most) {
             self.is_too_much = true;
             return Err(Broken::Far("it takes too many octets".to_owned()));

@@ -76,7 +76,7 @@ table! {
         low_mbps: Option<f64> => "Mbit/s",
         /// At most.
         high_mbps: Option<f64> => "Mbit/s",
-        /// `value_mbps` if riders that competed with the probes were left alone; null where none did.
+        /// `value_mbps` before the correction for packets that rode; null where nothing was subtracted.
         uncorrected_mbps: Option<f64> => "Mbit/s",
         /// What the streams sent meanwhile, in octets of frames.
         own_mbps: f64 => "Mbit/s",

@@ -20,6 +20,7 @@ use session::Client;
 use std::net::IpAddr;
 use std::path::Path;
 use sys::process;
+use units::Dscp;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.asked.plan(args.reverse)?;
@@ -66,6 +67,11 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
         return Err(Usage::of(anyhow::anyhow!(
             "probes of a manager reach its peers and no router - '{}' is found without --by",
             plan.what.name()
+        )));
+    }
+    if plan.class != Dscp::default() {
+        return Err(Usage::of(anyhow::anyhow!(
+            "a manager gives all its packets one class - leave --dscp out, or --by"
         )));
     }
     let host = args.towards.name();

@@ -13,6 +13,7 @@ use units::{Bytes, Span};
 const INCONCLUSIVE: u8 = 5;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit status: 0 an answer; 3 none, the line says why; 5 an answer that is not conclusive.")]
 pub(crate) struct Args {
     /// What is to be found.
     #[arg(value_enum)]
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     /// By this estimator and no other.
     #[arg(long, value_enum, value_name = "NAME")]
     estimator: Option<Method>,
-    /// So long is waited for one answer [default: 60s].
+    /// So long is waited for one answer [default: 90s].
     #[arg(long, value_name = "TIME", conflicts_with_all = ["every", "above", "below"])]
     timeout: Option<Span>,
     /// An answer each so often, until interrupted.

@@ -20,6 +20,9 @@ use units::{Rate, Span};
 const WHOLE: u16 = 1_500;
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 measured; 3 could not be, or broke off; 4 this machine was the bottleneck; 130 interrupted, record kept."
+)]
 pub(crate) struct Args {
     /// Where: a name from 'isobath lab list', or a TOML file. Its client sends to its server; their bottleneck is shared.
     #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]

@@ -42,7 +42,7 @@ pub(crate) struct Answer {
     pub(crate) seconds: f64,
     /// Whether it was made for another query.
     pub(crate) shared: bool,
-    /// What the figures would be without the riders that competed with the probes taken into account; null where none did.
+    /// The figures before the correction for packets that rode; null where nothing was subtracted.
     pub(crate) uncorrected: Option<Range>,
     /// Of a crossing: what was crossed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! What is behind the question mark of a query.
 
 use super::answer::NO_ROUTERS;
+use super::offers::WAYS;
 use crate::estimate::plan::{Method, What};
 use clap::ValueEnum;
 use probe::service::{Bounds, When};
@@ -12,7 +13,7 @@ use units::{Bytes, Rate, Span};
 /// An answer of this age will do where nothing else is said.
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// So long is waited for one where nothing else is said, and at most.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(90);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
 /// How often one may be told.
 const EVERY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(86_400)];
@@ -83,9 +84,9 @@ impl Raw {
             ("timeout", false) => self.timeout = Some(parsed(name, value)?),
             ("within_pct", _) => self.within_pct = Some(percent(name, value)?),
             ("estimator", _) => {
-                let found =
-                    by_name::<Method>(value).filter(|method| what.methods().contains(method));
-                let all: Vec<_> = what.methods().iter().map(|method| method.name()).collect();
+                let all = WAYS.iter().filter(|way| way.what == what);
+                let all: Vec<_> = all.map(|way| way.method.name()).collect();
+                let found = by_name::<Method>(value).filter(|of| all.contains(&of.name()));
                 self.estimator = Some(found.ok_or_else(|| {
                     let (value, what) = (shown(value), what.name());
                     format!(
@@ -272,6 +273,12 @@ mod tests {
             ("rtt", "to=m5&every=1ms", true, "from 1s"),
             ("rtt", "to=m5&within_pct=-1", false, "write percent"),
             ("rtt", "to=m5&estimator=yaz", false, "use isochronous"),
+            (
+                "available",
+                "to=m5&estimator=elastic",
+                false,
+                "use pathload-fast or pathload",
+            ),
             ("rtt", "to=m5&above=5Mbit", true, "above: "),
             ("rtt", "to=m5&above=5ms&below=6ms", true, "swap them"),
             ("rtt", "to=%f", false, "not encoded"),
