@@ -22,6 +22,13 @@ pub struct Offered {
     pub at_ns: u64,
 }
 
+impl Offered {
+    /// Whether it was counted on from `before`, and not anew.
+    const fn follows(self, before: Self) -> bool {
+        self.octets >= before.octets && self.at_ns >= before.at_ns
+    }
+}
+
 /// Packets of applications that were carried inside probes instead of beside them (T, Table 3.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Riders {
@@ -67,8 +74,8 @@ impl Tally {
         self.trains.push(rates);
         self.ridden = self.ridden.saturating_add(riders.octets);
         if let Some(now) = riders.offered {
-            let first = self.offered.map_or(now, |[first, _]| first);
-            self.offered = Some([first, now]);
+            let known = self.offered.filter(|[_, last]| now.follows(*last));
+            self.offered = Some([known.map_or(now, |[first, _]| first), now]);
         }
     }
 
@@ -108,7 +115,7 @@ impl Tally {
             .at_ns
             .checked_sub(first.at_ns)
             .filter(|time| *time > 0)?;
-        let octets = last.octets.saturating_sub(first.octets);
+        let octets = last.octets.checked_sub(first.octets)?;
         Some(bps(octets, Duration::from_nanos(time)))
     }
 }
@@ -183,6 +190,23 @@ mod tests {
         };
         next.enter(&riders, TRAIN);
         assert!((next.competing().spared_bps - 4e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_count_that_begins_anew_says_nothing_of_the_time_before() {
+        let mut tally = tally(3, 10_000, 0, 4_000);
+        let riders = Riders {
+            octets: 10_000,
+            competing_octets: 6_000,
+            offered: Some(Offered {
+                octets: 5,
+                at_ns: 400_000_000,
+            }),
+            ..Riders::default()
+        };
+        tally.enter(&riders, TRAIN);
+        let found = tally.competing();
+        assert!((found.spared_bps - found.mean_bps).abs() < 1.0);
     }
 
     #[test]

@@ -68,7 +68,9 @@ pub(super) fn completed(record: &Record) -> anyhow::Result<Run> {
         trial::TEST if is_empty => {
             let plan = trial::Plan::deserialize(&run.plan).context("run.json has another plan")?;
             let tables = trial::summary::Tables::read(record)?;
-            let found = trial::summary::summarise(&plan, &tables, None, Vec::new());
+            let rate = run.plan["bottleneck"]["rate"].clone();
+            let rate = serde_json::from_value(rate).ok();
+            let found = trial::summary::summarise(&plan, &tables, rate, Vec::new());
             run.summary = serde_json::to_value(found)?;
         }
         medianet::TEST if is_empty => {

@@ -8,7 +8,7 @@ use probe::harvest::{self, Harvest};
 use probe::isochronous::{self, Isochronous};
 use probe::pathload::{self, Pathload, Pause, Streams};
 use probe::pathrate::{self, Pathrate};
-use probe::suspicion::{Suspicion, suspect};
+use probe::suspicion::{LEAST_ARRIVALS, Suspicion, suspect};
 use probe::train::{Estimator, Passage, Step, Train};
 use probe::yaz::{self, Yaz};
 use std::time::Duration;
@@ -22,6 +22,15 @@ pub(crate) trait Carry {
     /// Carries a train, not before this moment, and tells what came of it.
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error>;
 
+    /// The same of a train that can be done without: nothing where it would cost too much.
+    fn carry_if_affordable(
+        &mut self,
+        train: &Train,
+        not_before: Instant,
+    ) -> Result<Option<Passage>, Self::Error> {
+        self.carry(train, not_before).map(Some)
+    }
+
     /// What time it is.
     fn now(&self) -> Instant;
 
@@ -34,6 +43,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// A figure is tried on one more train of at most this time and this many octets.
 const CHECK: Duration = Duration::from_secs(2);
 const CHECK_OCTETS: f64 = 3e6;
+/// What is no more than so many times a rate that held holds as well.
+const ABOUT: f64 = 1.1;
 /// If the sender was interrupted it is sent again, so often in all.
 const CHECKS: usize = 3;
 /// Before it the path has this time to recover.
@@ -48,19 +59,28 @@ const FULL: u32 = 1_500;
 /// # Errors
 /// When `road` fails.
 pub(crate) fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
-    let finding = find_untried(plan, road)?;
-    if plan.is_tried() {
-        check(finding, road)
-    } else {
-        Ok(finding)
-    }
+    Ok(find_above(plan, 0.0, road)?.0)
 }
 
-/// The same without the long train on which a figure is tried: for a path of which it is known.
+/// The same where a long train has held at this rate in Mbit/s: about that is not tried again. Also, at which rate one held now.
 ///
 /// # Errors
 /// When `road` fails.
-pub(crate) fn find_untried<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+pub(crate) fn find_above<R: Carry>(
+    plan: &Plan,
+    held_mbps: f64,
+    road: &mut R,
+) -> Result<(Finding, Option<f64>), R::Error> {
+    let finding = by_method(plan, road)?;
+    let is_due = finding.value.is_some_and(|mbps| mbps > ABOUT * held_mbps);
+    if plan.is_tried() && is_due {
+        check(finding, road)
+    } else {
+        Ok((finding, None))
+    }
+}
+
+fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     let now = road.now();
     Ok(match plan.method {
         Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, road)?,
@@ -176,22 +196,36 @@ pub(crate) fn drive<E: Estimator, R: Carry>(
     }
 }
 
-/// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not.
-fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<Finding, R::Error> {
+/// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not. Also its rate in Mbit/s, if it does.
+fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<(Finding, Option<f64>), R::Error> {
     let Some(train) = finding.value.and_then(long_train) else {
-        return Ok(finding);
+        return Ok((finding, None));
     };
-    let mut passage = road.carry(&train, road.now() + REST)?;
-    for _ in 1..CHECKS {
-        if passage.is_timed(&train) {
+    let Some(passage) = long_passage(&train, road)? else {
+        return Ok((finding.untried(), None));
+    };
+    if let Some(suspicion @ Suspicion::TokenBucket { .. }) = suspect(&train, &passage) {
+        return Ok((finding.doubted(&suspicion), None));
+    }
+    let is_judged = passage.is_timed(&train) && passage.arrivals.len() >= LEAST_ARRIVALS;
+    let held = finding.value.filter(|_| is_judged);
+    Ok((finding, held))
+}
+
+/// What came of the train, sent again where its sender was interrupted; none when there is no room for it.
+fn long_passage<R: Carry>(train: &Train, road: &mut R) -> Result<Option<Passage>, R::Error> {
+    let mut last = None;
+    for _ in 0..CHECKS {
+        let passage = road.carry_if_affordable(train, road.now() + REST)?;
+        let is_over = passage
+            .as_ref()
+            .is_none_or(|passage| passage.is_timed(train));
+        last = passage.or(last);
+        if is_over {
             break;
         }
-        passage = road.carry(&train, road.now() + REST)?;
     }
-    Ok(match suspect(&train, &passage) {
-        Some(suspicion @ Suspicion::TokenBucket { .. }) => finding.doubted(&suspicion),
-        _ => finding,
-    })
+    Ok(last)
 }
 
 /// A train of this rate in Mbit/s. Riders have no place in it: it fills the path.

@@ -35,6 +35,8 @@ pub(crate) struct Measured {
     /// Octets that probing put on the path, riders apart; and those of the riders.
     pub(crate) overhead: u64,
     pub(crate) ridden: u64,
+    /// The rate at which a long train held, if one was sent.
+    pub(crate) held_mbps: Option<f64>,
 }
 
 /// Why nothing came of it.
@@ -65,8 +67,9 @@ struct Riding<'a> {
     /// Octets of all trains are no more than this.
     most: Option<u64>,
     is_too_much: bool,
-    /// Whether a figure that should be is tried on a long train.
-    tries: bool,
+    /// At which rate in Mbit/s a long train has held before, and now.
+    held_before: f64,
+    held: Option<f64>,
 }
 
 /// Managers stamp by one wall clock as far as this knows.
@@ -129,8 +132,8 @@ pub(crate) fn run(
     })
 }
 
-/// Carries the plan out, adding at most so many octets, and keeps nothing but what was found. With `tries` off a figure is not tried
-/// on a long train.
+/// Carries the plan out, adding at most so many octets, and keeps nothing but what was found. `held_mbps` is the
+/// rate at which a long train has held.
 ///
 /// # Errors
 /// When that is not enough, the manager refuses a train or is gone, or the run is interrupted.
@@ -139,7 +142,7 @@ pub(crate) fn measure(
     socket: UnixStream,
     target: Target,
     most: Option<u64>,
-    tries: bool,
+    held_mbps: f64,
     interrupt: &AtomicBool,
 ) -> Result<Measured, Failed> {
     let context = Context {
@@ -153,7 +156,7 @@ pub(crate) fn measure(
     let tool = tool.map_err(|trouble| Failed::Lost(trouble.into()))?;
     let mut riding = Riding::new(&context, tool, origin, None);
     riding.most = most;
-    riding.tries = tries;
+    riding.held_before = held_mbps;
     let found = riding.find();
     let traffic = &riding.traffic;
     match (found, riding.refusal) {
@@ -162,6 +165,7 @@ pub(crate) fn measure(
             seconds: clock::now().since(origin).as_secs_f64(),
             overhead: traffic.octets.saturating_sub(traffic.riders.octets),
             ridden: traffic.riders.octets,
+            held_mbps: riding.held,
         }),
         (Err(_), _) if riding.is_too_much => Err(Failed::TooMuch),
         (Err(_), Some(refusal)) => Err(Failed::Refused(refusal)),
@@ -190,17 +194,16 @@ impl<'a> Riding<'a> {
             record,
             most: None,
             is_too_much: false,
-            tries: true,
+            held_before: 0.0,
+            held: None,
         }
     }
 
     fn find(&mut self) -> Result<Finding, Broken> {
         self.tool.listen()?;
-        if self.tries {
-            methods::find(self.context.plan, self)
-        } else {
-            methods::find_untried(self.context.plan, self)
-        }
+        let (finding, held) = methods::find_above(self.context.plan, self.held_before, self)?;
+        self.held = held;
+        Ok(finding)
     }
 
     fn enter(&mut self, carried: &Carried) -> Result<(), Broken> {
@@ -239,6 +242,14 @@ impl<'a> Riding<'a> {
         Ok(())
     }
 
+    /// Whether it may add as much as this train has.
+    fn affords(&self, train: &Train) -> bool {
+        let Traffic { octets, riders, .. } = &self.traffic;
+        let added = octets.saturating_sub(riders.octets);
+        let most = self.most;
+        most.is_none_or(|most| added.saturating_add(train.octets()) <= most)
+    }
+
     fn show(&mut self) {
         let now = clock::now();
         if now.since(self.shown) >= DISPLAY {
@@ -253,10 +264,7 @@ impl Carry for Riding<'_> {
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
         messages::check(train).map_err(Broken::Far)?;
-        let ridden = self.traffic.riders.octets;
-        let added = self.traffic.octets.saturating_sub(ridden);
-        let octets = added.saturating_add(train.octets());
-        if self.most.is_some_and(|most| octets > most) {
+        if !self.affords(train) {
             self.is_too_much = true;
             return Err(Broken::Far("it takes too many octets".to_owned()));
         }
@@ -269,6 +277,23 @@ impl Carry for Riding<'_> {
         self.enter(&carried)?;
         self.show();
         Ok(carried.passage)
+    }
+
+    fn carry_if_affordable(
+        &mut self,
+        train: &Train,
+        not_before: Instant,
+    ) -> Result<Option<Passage>, Broken> {
+        if !self.affords(train) {
+            return Ok(None);
+        }
+        match self.carry(train, not_before) {
+            Err(_) if matches!(self.refusal, Some(Refusal::Budget(_))) => {
+                self.refusal = None;
+                Ok(None)
+            }
+            carried => carried.map(Some),
+        }
     }
 
     fn now(&self) -> Instant {

@@ -26,7 +26,11 @@ pub(crate) fn throughput(trial: &Trial<'_>) -> Option<Figure> {
 .how_to("From below: others, the application's packets that go by themselves, those that ride, and what probes add to them.")
 .how_to("With riding on, the application's packets fill the probes, and hardly anything is left of the topmost part.")
 .x(Axis::new("time", "s"))
-.y(Axis::new("carried", "Mbit/s").range(0.0, trial.summary.capacity_mbps.unwrap_or(10.0)));
+.y(Axis {
+            min: Some(0.0),
+            max: trial.summary.capacity_mbps,
+            ..Axis::new("carried", "Mbit/s")
+        });
     for (kind, words) in [
         ("cross", "others"),
         ("source", "application alone"),

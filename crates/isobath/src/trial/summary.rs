@@ -54,7 +54,7 @@ pub(crate) struct Summary {
     pub(crate) probes: Probes,
     /// Whether the application's packets rode on the probes.
     pub(crate) riding: bool,
-    /// The bottleneck's rate; null for a run that was killed.
+    /// The bottleneck's rate; null where the record does not tell.
     pub(crate) capacity_mbps: Option<f64>,
     /// Whole seconds that the figures are of: all but the first two.
     pub(crate) seconds: u64,

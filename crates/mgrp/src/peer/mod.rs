@@ -128,6 +128,8 @@ pub struct Peer {
     window: Window,
     reassembly: Reassembly,
     counters: Counters,
+    /// Of applications' packets that were offered and not dropped.
+    taken_octets: u64,
 }
 
 impl Peer {
@@ -147,6 +149,7 @@ impl Peer {
             window: Window::new(),
             reassembly: Reassembly::new(config.reassembly),
             counters: Counters::default(),
+            taken_octets: 0,
         }
     }
 
@@ -253,7 +256,7 @@ impl Peer {
         }
         self.finished.push_back(Finished {
             number: train.number(),
-            outcome: train.finish(is_called_off, self.counters.offered_octets),
+            outcome: train.finish(is_called_off, self.taken_octets),
         });
     }
 }

@@ -62,10 +62,12 @@ impl Peer {
             return Err(Dropped::Long);
         }
         let waits = may_ride && self.config.policy.riding && !self.config.delay.is_zero();
+        let octets = packet.len() as u64;
         if !self.store(packet, waits, now) {
             self.counters.dropped_full += 1;
             return Err(Dropped::Full);
         }
+        self.taken_octets += octets;
         Ok(())
     }
 

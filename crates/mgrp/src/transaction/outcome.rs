@@ -32,7 +32,7 @@ pub struct Gap {
 /// What applications have sent to the train's peer, riders and all: of two trains, a rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Offered {
-    /// Octets of their packets, since the manager knows the peer.
+    /// Octets of their packets, without those that were dropped, since the manager knows the peer.
     pub octets: u64,
     /// Up to this moment, when the train's last probe left.
     pub at: Instant,

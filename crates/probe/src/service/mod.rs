@@ -50,6 +50,8 @@ struct Running {
     offer: usize,
     /// The query that it was begun for.
     cause: u64,
+    /// What it may cost.
+    most_octets: Option<u64>,
     /// Nobody wants it any more.
     is_stopped: bool,
 }
@@ -138,7 +140,8 @@ impl<T: Clone> Service<T> {
             let query = self.queries.get(&number);
             let suits = query.zip(offer.as_ref()).is_some_and(|(query, offer)| {
                 query.wish.insists_on(offer)
-                    && (*failure != Failure::Overhead || query.wish.most_octets.is_some())
+                    && (*failure != Failure::Overhead
+                        || query.wish.costs_no_more(running.most_octets))
             });
             if suits {
                 self.refuse(number, Refusal::Failed(failure.clone()), now);
@@ -215,6 +218,12 @@ impl<T: Clone> Service<T> {
         self.queries.contains_key(&query)
     }
 
+    /// Whether a query is one that is answered again and again.
+    pub fn is_watch(&self, query: u64) -> bool {
+        let query = self.queries.get(&query);
+        query.is_some_and(|query| !query.is_once())
+    }
+
     /// Queries that are open.
     pub fn open(&self) -> usize {
         self.queries.len()
@@ -249,8 +258,13 @@ impl<T: Clone> Service<T> {
 
     /// Begins what is wanted and can be begun, for who has waited longest.
     fn begin(&mut self, now: Instant) {
-        let numbers: Vec<u64> = self.queries.keys().copied().collect();
-        for number in numbers {
+        let queries = self.queries.iter();
+        let mut waiting: Vec<_> = queries
+            .map(|(number, query)| (query.woken, *number))
+            .collect();
+        // A watch has its low number for ever, and waits anew each time.
+        waiting.sort_unstable();
+        for (_, number) in waiting {
             let Some(query) = self.queries.get(&number) else {
                 continue;
             };
@@ -269,6 +283,7 @@ impl<T: Clone> Service<T> {
             let running = Running {
                 offer,
                 cause: number,
+                most_octets,
                 is_stopped: false,
             };
             self.running.insert(path, running);

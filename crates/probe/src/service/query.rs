@@ -39,6 +39,12 @@ impl Wish {
         self.insists_on(offer) && is_good
     }
 
+    /// Whether what was too much for a bound of `most` octets is too much for its own.
+    pub(super) fn costs_no_more(&self, most: Option<u64>) -> bool {
+        let bounds = self.most_octets.zip(most);
+        bounds.is_some_and(|(own, most)| own <= most)
+    }
+
     /// Whether what an offer has found will do.
     pub(super) fn takes(&self, offer: &Offer, figure: &Figure) -> bool {
         let is_good = match self.within_pct {
@@ -100,7 +106,7 @@ pub(super) struct Query {
     /// Offers that were tried for it and were not good enough.
     pub(super) tried: Vec<usize>,
     /// When its turn came.
-    woken: Instant,
+    pub(super) woken: Instant,
     kind: Kind,
 }
 

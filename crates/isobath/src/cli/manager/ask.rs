@@ -13,7 +13,9 @@ use units::{Bytes, Span};
 const INCONCLUSIVE: u8 = 5;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 an answer; 3 none, the line says why; 5 an answer that is not conclusive.")]
+#[command(
+    after_help = "Exit status: 0 an answer; 3 none, the line says why; 5 an answer that is not conclusive."
+)]
 pub(crate) struct Args {
     /// What is to be found.
     #[arg(value_enum)]

@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     // The lab comes first: it may have to change this process before there are other threads.
     let network = Network::up_with(topology, plan.seed, &options)?;
     let interrupt = process::interrupt_flag()?;
-    let mut run = begun(args, &plan, &network)?;
+    let mut run = begun(args, &plan, &place, &network)?;
     let mut opened = args.output.open(&args.lab, &run)?;
     let bar = bar::bar(
         "trial {wide_bar}  {msg}",
@@ -121,8 +121,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// What is known before the run.
-fn begun(args: &Args, plan: &Plan, network: &Network) -> anyhow::Result<Run> {
+fn begun(args: &Args, plan: &Plan, place: &Place, network: &Network) -> anyhow::Result<Run> {
     let mut described = serde_json::to_value(plan)?;
+    described["bottleneck"] = json!({ "rate": place.rate });
     described["note"] = json!(args.output.note);
     let mut run = Run::new(TEST, Timestamp::now(), described);
     let topology = network.topology();

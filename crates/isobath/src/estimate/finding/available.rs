@@ -46,18 +46,22 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
         _ => Edge::Within,
     };
     let known = estimate.outcome != Outcome::Untimed && (high.is_finite() || low > 0.0);
-    let middle = if high.is_finite() {
-        f64::midpoint(low, high)
-    } else {
-        low
+    let figures = |[low, high]: [f64; 2]| {
+        let middle = if high.is_finite() {
+            f64::midpoint(low, high)
+        } else {
+            low
+        };
+        known.then_some([middle, low, high])
     };
-    let figures = known.then_some([middle, low, high]);
+    let raw = figures([estimate.low_bps, estimate.high_bps].map(mbps));
+    let figures = figures([low, high]);
     let mut finding = with(figures, edge, conclusive, says);
     finding.details = json!({
         "streams": estimate.streams,
         "grey_mbps": estimate.grey_bps.map(|grey| grey.map(mbps)),
     });
-    tell(&mut finding, estimate.competing);
+    tell(&mut finding, estimate.competing, raw);
     finding
 }
 
@@ -115,7 +119,11 @@ pub(in super::super) fn of_chirp(estimate: &chirp::Estimate) -> Finding {
     let history = estimate.history.iter().map(|second| mbps(second.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
     finding.details = json!({ "history_mbps": history.collect::<Vec<_>>() });
-    tell(&mut finding, estimate.competing);
+    tell(
+        &mut finding,
+        estimate.competing,
+        spread(estimate.available, Competing::default()),
+    );
     finding.details["chirps"] = json!(estimate.chirps);
     finding
 }
@@ -139,7 +147,11 @@ pub(in super::super) fn of_yaz(estimate: &yaz::Estimate) -> Finding {
     let history = estimate.history.iter().map(|moment| mbps(moment.value_bps));
     let mut finding = with(figures, edge, conclusive, says);
     finding.details = json!({ "history_mbps": history.collect::<Vec<_>>() });
-    tell(&mut finding, estimate.competing);
+    tell(
+        &mut finding,
+        estimate.competing,
+        spread(estimate.available, Competing::default()),
+    );
     finding.details["streams"] = json!(estimate.streams);
     finding
 }
@@ -191,10 +203,14 @@ fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -
     }
 }
 
-/// The three rates of riders, the last of which was subtracted.
-fn tell(finding: &mut Finding, competing: Competing) {
+/// The three rates of riders, the last of which was subtracted, and what was found before.
+fn tell(finding: &mut Finding, competing: Competing, raw: Option<[f64; 3]>) {
     finding.details["competing_mbps"] = json!([competing.last_bps, competing.mean_bps].map(mbps));
     finding.details["spared_mbps"] = json!(mbps(competing.spared_bps));
+    let raw = raw.filter(|_| competing.spared_bps > 0.0);
+    let finite = |mbps: f64| mbps.is_finite().then_some(mbps);
+    finding.details["uncorrected"] =
+        json!(raw.map(|raw| json!({ "value": raw[0], "low": raw[1], "high": finite(raw[2]) })));
 }
 
 #[cfg(test)]

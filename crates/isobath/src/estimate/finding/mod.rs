@@ -65,6 +65,13 @@ impl Finding {
             ..Self::default()
         }
     }
+
+    /// One that there was no room to try.
+    pub(crate) fn untried(mut self) -> Self {
+        self.says += "; not tried on a long train: the budget has no room for one";
+        self.details["untried"] = json!(true);
+        self
+    }
 }
 
 /// Megabits a second.

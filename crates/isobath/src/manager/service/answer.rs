@@ -116,16 +116,13 @@ pub(super) fn estimate(measured: &Measured) -> Estimate<More> {
     }
 }
 
-/// Whoever corrects for riders tells how much.
+/// Whoever corrects for riders tells what was found before.
 fn uncorrected(measured: &Measured) -> Option<Range> {
     let finding = &measured.finding;
-    let spared = finding.details.get("spared_mbps")?.as_f64()?;
-    let before = |figure: Option<f64>| figure.map(|figure| figure + spared);
-    (spared > 0.0 && finding.conclusive).then(|| Range {
-        value: before(finding.value),
-        low: before(finding.low),
-        high: before(finding.high),
-    })
+    let raw = finding.details.get("uncorrected")?;
+    serde_json::from_value(raw.clone())
+        .ok()
+        .filter(|_| finding.conclusive)
 }
 
 impl Answer {

@@ -11,7 +11,6 @@ use super::onward::Onward;
 use super::parameters::Asked;
 use super::survey::Survey;
 use super::wire::{Event, Reply, Words};
-use crate::estimate::Plan;
 use crate::estimate::plan::Method;
 use crate::estimate::riding::{Failed, Measured};
 use crate::manager::config::Config;
@@ -36,8 +35,8 @@ pub(super) const LIMITS: Limits = Limits {
 /// The desk looks round this often at least.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A figure is tried on a long train unless one of its path was so recently: token buckets do not come and go.
-const TRIED: Duration = Duration::from_secs(600);
+/// A long train that held is remembered for so long: token buckets do not come and go.
+const HELD: Duration = Duration::from_secs(600);
 
 /// A link with a peer's service.
 pub(super) struct Link {
@@ -50,8 +49,8 @@ struct Measuring {
     stop: Arc<AtomicBool>,
     /// Which of the places of [`LIMITS`] it has.
     place: u8,
-    /// Whether its figure is tried on a long train.
-    tries: bool,
+    /// Of the link that it is on.
+    session: u64,
 }
 
 /// See the [module](self).
@@ -61,10 +60,10 @@ pub(crate) struct Desk {
     handle: Handle,
     pub(super) service: Service<More>,
     /// Who is told what comes of a query of the machine.
-    sinks: BTreeMap<u64, (Sink, Option<Token>)>,
+    pub(super) sinks: BTreeMap<u64, (Sink, Option<Token>)>,
     measuring: BTreeMap<usize, Measuring>,
-    /// When a figure of the path was tried and held.
-    tried: BTreeMap<usize, Instant>,
+    /// When a long train held on a path, and at which rate in Mbit/s.
+    held: BTreeMap<usize, (Instant, f64)>,
     pub(super) links: BTreeMap<usize, Link>,
     pub(super) map: Map,
     pub(super) onward: Onward,
@@ -82,7 +81,7 @@ impl Desk {
             service: Service::new(offers(), LIMITS),
             sinks: BTreeMap::new(),
             measuring: BTreeMap::new(),
-            tried: BTreeMap::new(),
+            held: BTreeMap::new(),
             links: BTreeMap::new(),
             map: Map::new(config.name.clone()),
             onward: Onward::default(),
@@ -127,7 +126,7 @@ impl Desk {
                 words,
             } => {
                 // It may be another network now.
-                self.tried.remove(&peer);
+                self.held.remove(&peer);
                 self.unlinked(peer);
                 self.links.insert(peer, Link { session, words });
                 self.tell_all(peer);
@@ -226,8 +225,11 @@ impl Desk {
         let measuring = self.measuring.remove(&path);
         match result {
             Ok(measured) => {
-                if measured.finding.conclusive && measuring.is_some_and(|of| of.tries) {
-                    self.tried.insert(path, now);
+                let is_its = |link: &Link| measuring.is_some_and(|of| of.session == link.session);
+                if let Some(mbps) = measured.held_mbps
+                    && self.links.get(&path).is_some_and(is_its)
+                {
+                    self.held.insert(path, (now, mbps));
                 }
                 self.service.handle_estimate(path, estimate(&measured), now);
             }
@@ -273,7 +275,7 @@ impl Desk {
         let place = (0..u8::MAX).find(|place| !taken.contains(place));
         let stop = Arc::new(AtomicBool::new(false));
         let plan = WAYS.get(offer).and_then(Way::plan);
-        let tries = plan.as_ref().is_some_and(|plan| self.tries(path, plan));
+        let session = self.links.get(&path).map_or(0, |link| link.session);
         let job = plan.zip(place).and_then(|(plan, place)| {
             Some(Job {
                 path,
@@ -288,7 +290,7 @@ impl Desk {
                     .map(Network::first)?,
                 place,
                 most_octets,
-                tries,
+                held_mbps: self.held_mbps(path),
                 stop: Arc::clone(&stop),
             })
         });
@@ -297,7 +299,11 @@ impl Desk {
         match begun {
             Ok(()) => {
                 let place = place.unwrap_or_default();
-                let measuring = Measuring { stop, place, tries };
+                let measuring = Measuring {
+                    stop,
+                    place,
+                    session,
+                };
                 self.measuring.insert(path, measuring);
             }
             Err(reason) => self
@@ -306,10 +312,11 @@ impl Desk {
         }
     }
 
-    /// Whether a figure is to be tried.
-    fn tries(&self, path: usize, plan: &Plan) -> bool {
-        let tried = self.tried.get(&path);
-        plan.is_tried() && tried.is_none_or(|at| clock::now().since(*at) >= TRIED)
+    /// At which rate a long train has held lately.
+    fn held_mbps(&self, path: usize) -> f64 {
+        let held = self.held.get(&path);
+        let held = held.filter(|(at, _)| clock::now().since(*at) < HELD);
+        held.map_or(0.0, |(_, mbps)| *mbps)
     }
 
     fn tell(&mut self, number: u64, news: News<More>) {
@@ -347,7 +354,10 @@ impl Desk {
                 bound,
             } => {
                 let answer = answer(&known, is_shared);
-                Told::answer(Event::Crossed, &answer.map(|answer| answer.crossed(side, bound)))
+                Told::answer(
+                    Event::Crossed,
+                    &answer.map(|answer| answer.crossed(side, bound)),
+                )
             }
             News::Refused(reason) => {
                 let (status, line) = refusal(&reason);

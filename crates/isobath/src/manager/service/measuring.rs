@@ -21,8 +21,8 @@ pub(super) struct Job {
     /// Of those under way; each has channels of its own.
     pub(super) place: u8,
     pub(super) most_octets: Option<u64>,
-    /// Whether what is found is tried on a long train.
-    pub(super) tries: bool,
+    /// At which rate in Mbit/s a long train has held.
+    pub(super) held_mbps: f64,
     /// Raised when nobody wants to know any more.
     pub(super) stop: Arc<AtomicBool>,
 }
@@ -51,7 +51,7 @@ fn measure(job: &Job) -> Result<riding::Measured, Failed> {
         socket,
         target,
         job.most_octets,
-        job.tries,
+        job.held_mbps,
         &job.stop,
     )
 }

@@ -18,8 +18,14 @@ use units::Instant;
 
 /// Queries that may be under way to other nodes.
 const MOST_PENDING: usize = 128;
+/// And of one client.
+const MOST_OF_CLIENT: usize = 16;
 /// An answer may take this much longer than its query's timeout.
 const WAY: Duration = Duration::from_secs(5);
+/// A watch of which nothing was heard for so long is over; whoever answers says every [`REFRESH`](super::map::REFRESH) that it goes on.
+const SILENCE: Duration = Duration::from_secs(35);
+
+const GONE: &str = "the link towards that node is gone - ask again in a few seconds";
 
 /// Who waits for other nodes' answers.
 #[derive(Default)]
@@ -28,18 +34,35 @@ pub(super) struct Onward {
     next: u64,
 }
 
-struct Pending {
+/// Who asks, and until when an answer is waited for.
+struct Asker {
     sink: Sink,
+    /// Of a client of this node.
+    client: Option<u64>,
     token: Option<Token>,
+    /// Of a watch, until something is heard of it.
+    deadline: Instant,
+}
+
+struct Pending {
+    asker: Asker,
     /// The peer that it was sent to.
     via: usize,
-    /// Of a watch, until it is taken.
-    deadline: Instant,
+    /// Whether it is a watch that will be answered.
+    is_taken: bool,
 }
 
 impl Desk {
     /// Sends a query of a client here towards the node that is to answer it.
     pub(super) fn send_onward(&mut self, query: Query, node: &str, now: Instant) {
+        let pending = self.onward.pending.values();
+        let of_client = pending.filter(|pending| pending.asker.client == Some(query.client));
+        if of_client.count() >= MOST_OF_CLIENT {
+            let line =
+                format!("more than {MOST_OF_CLIENT} of your queries are under way to other nodes");
+            self.give(&query.sink, Told::error(429, &line));
+            return;
+        }
         let ask = Ask {
             id: 0,
             node: node.to_owned(),
@@ -48,28 +71,24 @@ impl Desk {
             query: query.text,
             watch: query.asked.when != When::Once,
         };
-        let deadline = now + query.asked.timeout + WAY;
-        self.hand_on(ask, deadline, query.sink, query.token);
+        let asker = Asker {
+            sink: query.sink,
+            client: Some(query.client),
+            token: query.token,
+            deadline: now + query.asked.timeout + WAY,
+        };
+        self.hand_on(ask, asker);
     }
 
-    fn hand_on(&mut self, ask: Ask, deadline: Instant, sink: Sink, token: Option<Token>) {
-        let via = self.map.towards(&ask.node);
-        let Some((via, link)) = via.and_then(|via| Some((via, self.links.get(&via)?))) else {
-            let names: Vec<_> = self
-                .map
-                .reports()
-                .map(|report| report.node.as_str())
-                .collect();
-            let line = format!(
-                "{} knows no node of that name - beside itself it knows {}",
-                self.config.name,
-                if names.is_empty() {
-                    "none".to_owned()
-                } else {
-                    names.join(", ")
-                }
-            );
-            self.give(&sink, Told::error(404, &line));
+    /// Sends a query towards its node for whoever asks it.
+    fn hand_on(&mut self, ask: Ask, asker: Asker) {
+        let Some(via) = self.map.towards(&ask.node) else {
+            let line = self.unknown();
+            self.give(&asker.sink, Told::error(404, &line));
+            return;
+        };
+        let Some(link) = self.links.get(&via) else {
+            self.give(&asker.sink, Told::error(503, GONE));
             return;
         };
         let id = self.onward.next;
@@ -86,17 +105,31 @@ impl Desk {
                 .is_err()
         {
             let why = "too many queries are under way to other nodes, or it is too far - ask again in a few seconds";
-            self.give(&sink, Told::error(429, why));
+            self.give(&asker.sink, Told::error(429, why));
             return;
         }
         self.onward.next += 1;
         let pending = Pending {
-            sink,
-            token,
+            asker,
             via,
-            deadline,
+            is_taken: false,
         };
         self.onward.pending.insert(id, pending);
+    }
+
+    /// That there is no node of a name, and which there are.
+    fn unknown(&self) -> String {
+        let reports = self.map.reports();
+        let names: Vec<_> = reports.map(|report| report.node.as_str()).collect();
+        format!(
+            "{} knows no node of that name - beside itself it knows {}",
+            self.config.name,
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            }
+        )
     }
 
     /// Takes what a peer's service says.
@@ -108,7 +141,7 @@ impl Desk {
                 }
             }
             Words::Ask(ask) => self.asked(peer, ask, now),
-            Words::Answer(reply) => self.answered(peer, reply),
+            Words::Answer(reply) => self.answered(peer, reply, now),
             Words::Gone(id) => {
                 let is_it = |sink: &Sink| matches!(sink, Sink::Peer { peer: of, id: its } if (*of, *its) == (peer, id));
                 self.forget(|sink, _| is_it(sink));
@@ -117,41 +150,63 @@ impl Desk {
     }
 
     /// Takes an answer to whoever waits for it.
-    fn answered(&mut self, peer: usize, reply: Reply) {
+    fn answered(&mut self, peer: usize, reply: Reply, now: Instant) {
         let (id, more) = (reply.id, reply.more);
-        // Who was not asked has nothing to say.
-        let pending = self.onward.pending.get_mut(&id);
-        let Some(pending) = pending.filter(|pending| pending.via == peer) else {
+        let pending = self.onward.pending.get(&id);
+        // Who was not asked has nothing to say; who does not know that nobody waits is told so.
+        if pending.is_some_and(|pending| pending.via != peer) {
             return;
-        };
-        if more {
-            pending.deadline = Instant::FAR_FUTURE;
         }
+        let pending = self.onward.pending.remove(&id);
+        let goes_on = pending.and_then(|pending| self.pass_back(pending, reply, now));
+        match goes_on {
+            Some(pending) => {
+                self.onward.pending.insert(id, pending);
+            }
+            None if more => self.call_off(peer, id),
+            None => {}
+        }
+    }
+
+    /// Tells who waits for it; nothing when that was the last that is to be told.
+    fn pass_back(&self, pending: Pending, reply: Reply, now: Instant) -> Option<Pending> {
         let told = told(reply);
-        let is_over = !told.more;
-        let Some(pending) = self.onward.pending.get(&id) else {
-            return;
-        };
-        let is_taken = self.give(&pending.sink, told);
-        if is_over || !is_taken {
-            self.onward.pending.remove(&id);
-        }
-        if more && (is_over || !is_taken) {
-            self.call_off(peer, id);
+        let more = told.more;
+        // That a watch goes on is for nodes; a client's own connection tells.
+        let is_known = pending.is_taken && told.event == Event::Taken;
+        let Pending { asker, via, .. } = pending;
+        let is_client = matches!(asker.sink, Sink::Client(_));
+        let is_passed = (is_known && is_client) || self.give(&asker.sink, told);
+        let deadline = now + SILENCE;
+        (more && is_passed).then_some(Pending {
+            asker: Asker { deadline, ..asker },
+            via,
+            is_taken: true,
+        })
+    }
+
+    /// Says of all watches of other nodes that they go on.
+    fn keep_alive(&self) {
+        for (number, (sink, _)) in &self.sinks {
+            if matches!(sink, Sink::Peer { .. }) && self.service.is_watch(*number) {
+                // What has no room now is said again soon.
+                self.give(sink, Told::taken());
+            }
         }
     }
 
     /// Tells a peer that nobody waits for its answers any more.
     fn call_off(&self, peer: usize, id: u64) {
         if let Some(link) = self.links.get(&peer) {
-            // A link that has no room for it will be given up, and with it the query.
+            // What has no room now is said at the next answer.
             let _ = link.words.try_send(Words::Gone(id));
         }
     }
 
     /// Whoever these are waits for other nodes no longer.
     pub(super) fn forget_onward(&mut self, is_gone: impl Fn(&Sink, Option<Token>) -> bool) {
-        let is_its = |_: &u64, pending: &mut Pending| is_gone(&pending.sink, pending.token);
+        let is_its =
+            |_: &u64, pending: &mut Pending| is_gone(&pending.asker.sink, pending.asker.token);
         let gone: Vec<_> = self.onward.pending.extract_if(.., is_its).collect();
         for (id, pending) in gone {
             self.call_off(pending.via, id);
@@ -168,7 +223,13 @@ impl Desk {
             }
         };
         if ask.node != self.config.name {
-            self.hand_on(ask, now + asked.timeout + WAY, sink, None);
+            let asker = Asker {
+                sink,
+                client: None,
+                token: None,
+                deadline: now + asked.timeout + WAY,
+            };
+            self.hand_on(ask, asker);
             return;
         }
         let query = Query {
@@ -190,6 +251,7 @@ impl Desk {
         self.announced = now;
         let own = self.own_report();
         self.pass_on(&own, None);
+        self.keep_alive();
     }
 
     fn own_report(&self) -> Report {
@@ -224,14 +286,16 @@ impl Desk {
 
     /// Whoever waits for an answer by way of this peer waits no longer.
     pub(super) fn lost(&mut self, peer: usize) {
-        let line = "the link towards that node is gone - ask again in a few seconds";
-        self.end(|pending| pending.via == peer, &Told::error(503, line));
+        self.end(|pending| pending.via == peer, &Told::error(503, GONE));
     }
 
     /// Whoever has waited too long for another node waits no longer.
     pub(super) fn give_up(&mut self, now: Instant) {
         let line = "the other node has not answered in time - ask with a longer timeout";
-        self.end(|pending| pending.deadline <= now, &Told::error(504, line));
+        self.end(
+            |pending| pending.asker.deadline <= now,
+            &Told::error(504, line),
+        );
     }
 
     fn end(&mut self, is_over: impl Fn(&Pending) -> bool, told: &Told) {
@@ -241,7 +305,7 @@ impl Desk {
             .extract_if(.., |_, pending| is_over(pending));
         let over: Vec<Pending> = over.map(|(_, pending)| pending).collect();
         for pending in over {
-            self.give(&pending.sink, told.clone());
+            self.give(&pending.asker.sink, told.clone());
         }
     }
 }

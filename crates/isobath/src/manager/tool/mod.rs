@@ -109,7 +109,8 @@ fn riders(outcome: &Outcome) -> Riders {
         octets: outcome.riders.octets,
         competing_octets: outcome.competing.octets,
         beside_octets: outcome.beside,
-        offered: Some(Offered {
+        // A train that was called off before its first probe has no end.
+        offered: (!outcome.gaps.is_empty()).then(|| Offered {
             octets: outcome.offered.octets,
             at_ns: outcome.offered.at.as_nanos(),
         }),
