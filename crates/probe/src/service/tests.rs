@@ -349,7 +349,7 @@ fn a_budget_that_is_spent_is_told_to_all_who_wait() {
 }
 
 #[test]
-fn too_dear_is_told_only_to_who_set_a_bound() {
+fn too_dear_is_told_only_to_who_set_that_bound_or_a_lower_one() {
     let mut world = World::new();
     let bound = Wish {
         most_octets: Some(4_000_000),
@@ -357,6 +357,11 @@ fn too_dear_is_told_only_to_who_set_a_bound() {
     };
     let first = world.ask(1, bound).unwrap();
     let second = world.ask(2, WISH).unwrap();
+    let ample = Wish {
+        most_octets: Some(40_000_000),
+        ..WISH
+    };
+    let third = world.ask(3, ample).unwrap();
     world.under_way.clear();
     world
         .service
@@ -365,6 +370,24 @@ fn too_dear_is_told_only_to_who_set_a_bound() {
     world.pass_s(9);
     assert_eq!(world.words(first), ["Failed(Overhead)"]);
     assert_eq!(world.words(second), ["own"]);
+    assert_eq!(world.words(third), ["shared"]);
+}
+
+#[test]
+fn watches_that_are_always_overdue_let_others_have_their_turn() {
+    let mut world = World::new();
+    let max_age = Duration::from_millis(500);
+    let every = When::Every(Duration::from_secs(1), None);
+    world.watch(1, Wish { max_age, ..RTT }, every).unwrap();
+    world.watch(2, Wish { max_age, ..WISH }, every).unwrap();
+    world.pass_s(20);
+    let careful = Wish {
+        estimator: Some("careful"),
+        ..WISH
+    };
+    let newcomer = world.ask(3, careful).unwrap();
+    world.pass_s(55);
+    assert_eq!(world.words(newcomer), ["own"]);
 }
 
 #[test]
