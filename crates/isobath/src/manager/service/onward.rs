@@ -223,13 +223,13 @@ impl Desk {
             }
         };
         if ask.node != self.config.name {
-            let asker = Asker {
+            let node = Asker {
                 sink,
                 client: None,
                 token: None,
                 deadline: now + asked.timeout + WAY,
             };
-            self.hand_on(ask, asker);
+            self.hand_on(ask, node);
             return;
         }
         let query = Query {
