@@ -353,9 +353,12 @@ fn a_browser_that_cannot_start_is_told_with_its_last_words() {
     let folder = tempfile::tempdir().unwrap();
     let fake = folder.path().join("chromium");
     let script = "#!/bin/sh\necho 'error while loading shared libraries' >&2\nexit 127\n";
-    std::fs::write(&fake, script).unwrap();
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&fake, executable).unwrap();
+    // By a process of its own: a file that this one has open for writing is inherited by what other tests start just now, and cannot be run.
+    let writer = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let fake_name = fake.to_str().unwrap();
+    let mut written = Command::new("sh");
+    written.args(["-c", writer, fake_name, script]);
+    assert!(written.status().unwrap().success());
     let error = Browser::start(&Chromium::at(&fake), Options::default()).unwrap_err();
     let wanted = "Chromium ended by itself: exit status 127: error while loading shared libraries";
     assert_eq!(error.to_string(), wanted);
