@@ -251,3 +251,109 @@ fn whole(figure: f64) -> Option<u64> {
     let number = figure as u64;
     (number > 0).then_some(number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use path::Spec;
+    use sim::Probing;
+    use units::{Dscp, Span};
+
+    /// A link of 10 Mbit/s in virtual time.
+    struct Road {
+        path: Probing,
+        rested: Instant,
+        /// Whether it has room for trains that can be done without, and how many it had.
+        has_room: bool,
+        long: usize,
+    }
+
+    impl Road {
+        fn new(has_room: bool) -> Self {
+            let way = |stages: &str| {
+                let spec: Spec = serde_json::from_str(stages).unwrap();
+                let assigned = path::Assigned::default();
+                spec.build(1, &|_| Err("no file".into()), &assigned)
+                    .unwrap()
+            };
+            let there = r#"[{ "kind": "rate", "rate": "10Mbit", "queue": { "kind": "fifo", "packets": 500 } }, { "kind": "delay", "delay": "10ms" }]"#;
+            let back = r#"[{ "kind": "delay", "delay": "10ms" }]"#;
+            Self {
+                path: Probing::new(way(there), way(back)),
+                rested: Instant::ZERO,
+                has_room,
+                long: 0,
+            }
+        }
+    }
+
+    impl Carry for Road {
+        type Error = std::convert::Infallible;
+
+        fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error> {
+            Ok(self.path.carry(train, not_before.max(self.rested)))
+        }
+
+        fn carry_if_affordable(
+            &mut self,
+            train: &Train,
+            not_before: Instant,
+        ) -> Result<Option<Passage>, Self::Error> {
+            self.long += 1;
+            let has_room = self.has_room;
+            has_room.then(|| self.carry(train, not_before)).transpose()
+        }
+
+        fn now(&self) -> Instant {
+            self.path.now().max(self.rested)
+        }
+
+        fn rest(&mut self, time: Duration) -> Result<(), Self::Error> {
+            self.rested = self.now() + time;
+            Ok(())
+        }
+    }
+
+    /// What is found, the rate that held, and how many long trains were asked for.
+    fn found(held_mbps: f64, has_room: bool) -> (Finding, Option<f64>, usize) {
+        let plan = Plan {
+            what: What::Available,
+            method: Method::PathloadFast,
+            direction: crate::btc::plan::Direction::Up,
+            duration: Span::from_millis(10_000),
+            most: Rate::from_bps(1_000_000_000).unwrap(),
+            class: Dscp::default(),
+            seed: 1,
+        };
+        let mut road = Road::new(has_room);
+        let Ok((finding, held)) = find_above(&plan, held_mbps, &mut road);
+        (finding, held, road.long)
+    }
+
+    #[test]
+    fn a_figure_is_tried_on_a_long_train_unless_one_held_at_about_its_rate() {
+        let (finding, held, long) = found(0.0, true);
+        let value = finding.value.unwrap();
+        assert!(
+            finding.conclusive && (value / 10.0 - 1.0).abs() < 0.1,
+            "{value}"
+        );
+        assert_eq!((held, long), (finding.value, 1));
+        let (again, held, long) = found(value, true);
+        assert_eq!((again.value, held, long), (finding.value, None, 0));
+        let (_, held, long) = found(value / 2.0, true);
+        assert_eq!(
+            (held, long),
+            (finding.value, 1),
+            "a lower rate says nothing of it"
+        );
+    }
+
+    #[test]
+    fn a_figure_that_there_is_no_room_to_try_is_told_as_one() {
+        let (finding, held, long) = found(0.0, false);
+        assert!(finding.conclusive && finding.says.contains("not tried"));
+        assert_eq!(finding.details["untried"], true);
+        assert_eq!((held, long), (None, 1));
+    }
+}

@@ -19,18 +19,18 @@ pub(crate) struct Trial<'a> {
 pub(crate) fn throughput(trial: &Trial<'_>) -> Option<Figure> {
     let added = trial.summary.throughput_mbps?.probe;
     let mut figure = Figure::new(
-    format!("throughput-{}", trial.id),
-    format!("{}: measuring adds {added:.2} Mbit/s", trial.name),
-)
-.caption("What the bottleneck carried after losses, second by second, stacked; one run.")
-.how_to("From below: others, the application's packets that go by themselves, those that ride, and what probes add to them.")
-.how_to("With riding on, the application's packets fill the probes, and hardly anything is left of the topmost part.")
-.x(Axis::new("time", "s"))
-.y(Axis {
-            min: Some(0.0),
-            max: trial.summary.capacity_mbps,
-            ..Axis::new("carried", "Mbit/s")
-        });
+        format!("throughput-{}", trial.id),
+        format!("{}: measuring adds {added:.2} Mbit/s", trial.name),
+    )
+    .caption("What the bottleneck carried after losses, second by second, stacked; one run.")
+    .how_to("From below: others, the application's packets that go by themselves, those that ride, and what probes add to them.")
+    .how_to("With riding on, the application's packets fill the probes, and hardly anything is left of the topmost part.")
+    .x(Axis::new("time", "s"))
+    .y(Axis {
+        min: Some(0.0),
+        max: trial.summary.capacity_mbps,
+        ..Axis::new("carried", "Mbit/s")
+    });
     for (kind, words) in [
         ("cross", "others"),
         ("source", "application alone"),
@@ -60,12 +60,12 @@ pub(crate) fn accuracy(trial: &Trial<'_>) -> Option<Figure> {
         None => format!("{name}: no estimate"),
     };
     let mut figure = Figure::new(format!("accuracy-{}", trial.id), title)
-    .caption("The line is what was available second by second; a point is the middle of an estimate, its whisker its range, at the estimation's end. One run.")
-    .how_to("Points on the line are right.")
-    .how_to("Crosses are the same estimates without regard to riders: these do not compete with the probes that carry them, so too much is found.")
-    .x(Axis::new("time", "s"))
-    .y(Axis::new("available", "Mbit/s").range(0.0, capacity))
-    .series(Series::new("available", Kind::Step, trial.available(capacity)));
+        .caption("The line is what was available second by second; a point is the middle of an estimate, its whisker its range, at the estimation's end. One run.")
+        .how_to("Points on the line are right.")
+        .how_to("Crosses are the same estimates without regard to riders: these do not compete with the probes that carry them, so too much is found.")
+        .x(Axis::new("time", "s"))
+        .y(Axis::new("available", "Mbit/s").range(0.0, capacity))
+        .series(Series::new("available", Kind::Step, trial.available(capacity)));
     if trial.summary.riding {
         let crosses = trial.points(
             |row| row.uncorrected_low_mbps,
@@ -125,12 +125,12 @@ pub(crate) fn losses(id: &str, title: &str, tenths: &[Place]) -> Option<Figure> 
         points.collect::<Vec<_>>()
     };
     let figure = Figure::new(id, title)
-    .caption("Share of the probes of each tenth of the trains that were lost, those that carried something of the application's and those that did not.")
-    .how_to("A train fills the queue that it stands in, so losses come toward its end.")
-    .how_to("What carried is lost to the application as well; a smaller ratio keeps it out of the end.")
-    .x(Axis::of_categories("tenth of the train", (1..=10).map(|tenth| tenth.to_string())))
-    .y(Axis::new("lost", "%"))
-    .series(Series::new("with padding only", Kind::Bars, share(|of| [of.empty_lost, of.carrying + of.empty])))
-    .series(Series::new("with a rider", Kind::Bars, share(|of| [of.carrying_lost, of.carrying + of.empty])));
+        .caption("Share of the probes of each tenth of the trains that were lost, those that carried something of the application's and those that did not.")
+        .how_to("A train fills the queue that it stands in, so losses come toward its end.")
+        .how_to("What carried is lost to the application as well; a smaller ratio keeps it out of the end.")
+        .x(Axis::of_categories("tenth of the train", (1..=10).map(|tenth| tenth.to_string())))
+        .y(Axis::new("lost", "%"))
+        .series(Series::new("with padding only", Kind::Bars, share(|of| [of.empty_lost, of.carrying + of.empty])))
+        .series(Series::new("with a rider", Kind::Bars, share(|of| [of.carrying_lost, of.carrying + of.empty])));
     any.then_some(figure)
 }

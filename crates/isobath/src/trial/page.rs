@@ -31,12 +31,11 @@ pub(crate) fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         summary: &summary,
         tables: &tables,
     };
-    let lost = losses("losses", "Where trains lose probes", &summary.by_tenth);
     let figures = [
         throughput(&trial),
         read(&plan, &summary, &tables),
         accuracy(&trial),
-        lost.filter(|_| summary.probes_sent > 0),
+        losses("losses", "Where trains lose probes", &summary.by_tenth),
     ];
     let description = Description {
         name: crate::page::title(run, TEST),

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc as news, oneshot};
 
 /// Commands that may wait: whoever has more waits until the desk has looked.
 const MOST_WAITING: usize = 1_024;
+
 /// A query of a client, by a number that the client's connection has for it.
 pub(super) type Token = u64;
 
