@@ -25,6 +25,7 @@
 mod address;
 mod beside;
 mod event;
+mod raw;
 mod receive;
 mod send;
 #[cfg(test)]
@@ -61,6 +62,8 @@ pub struct UdpSocket {
     sent: AtomicU32,
     /// Whether the kernel has refused to cut trains.
     no_trains: AtomicBool,
+    /// Whether what comes begins with its IP header.
+    has_ip_header: bool,
 }
 
 /// What [`UdpSocket::wait`] found.
@@ -122,6 +125,7 @@ impl UdpSocket {
             peer: None,
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
+            has_ip_header: false,
         })
     }
 

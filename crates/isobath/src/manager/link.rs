@@ -3,18 +3,20 @@
 //! ```text
 //! near: manager    which version of this, and its name
 //!   ...   the near end sends requests by UDP until the far end has seen its address
-//! far:  ready      or refused, with the reason
+//! far:  ready      or refused, with the reason; and whether packets go without UDP (`raw`)
 //!   ...   packets; the connection stays, and its end is the session's
 //! both: told       probes of the other that arrived, of channels that are told
 //! both: service    what their estimation services have to say to each other
 //! ```
 //!
-//! Each end says by UDP every 10 s that it is there; who hears nothing for 35 s ends the session. The near end dials again.
+//! Each end says the way that packets take, every 10 s, that it is there; who hears nothing for 35 s ends the session. The near end dials again.
 
 pub(crate) mod echo;
 pub(crate) mod far;
 pub(crate) mod near;
+mod raw;
 pub(crate) mod told;
+pub(crate) mod word;
 
 use super::config::{Config, PeerTable};
 use super::engine::{Command, Handle, Joined, Keys};
@@ -60,14 +62,36 @@ struct Setup {
     name: String,
     /// Octets of the longest packet outside that it wants.
     mtu: u16,
+    /// Whether packets are to go without UDP; an older version never says so.
+    #[serde(default)]
+    raw: bool,
 }
 
 /// The answer of the far end.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
-    Ready { mtu: u16 },
+    Ready(Ready),
     Refused(String),
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Ready {
+    /// Octets of the longest packet outside that it wants.
+    mtu: u16,
+    /// Why UDP carries, where the near end asked for another way; an older version does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_udp: Option<String>,
+    #[serde(default)]
+    raw: bool,
+}
+
+/// By what packets go.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Outside {
+    Raw,
+    /// With the reason where this was not what the file says.
+    Udp(Option<String>),
 }
 
 /// A peer, and what a session with it is made of.
@@ -84,6 +108,18 @@ struct Agreed {
     session: u64,
     keys: Keys,
     mtu: u16,
+    outside: Outside,
+}
+
+impl Outside {
+    fn carrier(&self, peer: SocketAddr) -> Carrier {
+        match (self, peer.ip().to_canonical().is_ipv4()) {
+            (Self::Raw, true) => Carrier::RawV4,
+            (Self::Raw, false) => Carrier::RawV6,
+            (Self::Udp(_), true) => Carrier::UdpV4,
+            (Self::Udp(_), false) => Carrier::UdpV6,
+        }
+    }
 }
 
 impl Side<'_> {
@@ -92,22 +128,19 @@ impl Side<'_> {
         &self,
         socket: UdpSocket,
         address: SocketAddr,
-        agreed: &Agreed,
+        agreed: Agreed,
     ) -> Result<Joint, sys::Error> {
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
         socket.forbid_fragments()?;
-        let carrier = if address.ip().to_canonical().is_ipv4() {
-            Carrier::UdpV4
-        } else {
-            Carrier::UdpV6
-        };
+        let carrier = agreed.outside.carrier(address);
         let config = self.config.of_session(self.peer, carrier);
         let heard = Arc::new(AtomicU64::new(clock::now().as_nanos()));
         let (arrivals, waiting) = told::channel();
         let joined = Box::new(Joined {
             socket,
             address,
+            outside: agreed.outside,
             keys: agreed.keys,
             config: peer::Config {
                 session: agreed.session,
@@ -189,7 +222,7 @@ fn watch(
         }
         let last = Instant::from_nanos(joint.heard.load(Ordering::Relaxed));
         if clock::now().since(last) > SILENCE {
-            return format!("nothing came by UDP for {} s", SILENCE.as_secs());
+            return format!("nothing came for {} s", SILENCE.as_secs());
         }
         if is_over() {
             return "the session was ended".to_owned();

@@ -1,6 +1,8 @@
 //! How everything is at a moment: what `isobath manager status`, `stats` and `buckets` show, and what is given to Prometheus.
 
+use super::config::CarrierKind;
 use super::counters::Count;
+use super::link::Outside;
 use super::network::Network;
 use mgrp::reassembly::{State, Status};
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,7 @@ pub(crate) struct PeerSnapshot {
     pub(crate) source: IpAddr,
     pub(crate) marked: Vec<Network>,
     pub(crate) address: Option<SocketAddr>,
+    pub(crate) outside: Option<Outside>,
     pub(crate) linked_s: Option<f64>,
     pub(crate) note: Option<String>,
     pub(crate) counts: Vec<Count>,
@@ -71,8 +74,11 @@ pub(crate) struct PeerStatus {
     pub(crate) linked: bool,
     /// Outside.
     pub(crate) address: Option<SocketAddr>,
+    /// By what packets go there.
+    #[serde(default)]
+    pub(crate) carrier: Option<CarrierKind>,
     pub(crate) linked_s: Option<f64>,
-    /// Why it is not linked.
+    /// Why it is not linked; or why UDP carries, where this was not what the file says.
     pub(crate) reason: Option<String>,
     /// Networks that are behind it for packets that bear the mark.
     pub(crate) marked: Vec<Network>,
@@ -140,14 +146,22 @@ impl Snapshot {
     }
 
     fn status(self) -> StatusAnswer {
-        let peer = |peer: PeerSnapshot| PeerStatus {
-            name: peer.name,
-            overlay_address: peer.source,
-            linked: peer.address.is_some(),
-            address: peer.address,
-            linked_s: peer.linked_s,
-            reason: peer.note.filter(|_| peer.address.is_none()),
-            marked: peer.marked,
+        let peer = |peer: PeerSnapshot| {
+            let (carrier, reason) = match peer.outside {
+                None => (None, peer.note),
+                Some(Outside::Raw) => (Some(CarrierKind::Raw), None),
+                Some(Outside::Udp(reason)) => (Some(CarrierKind::Udp), reason),
+            };
+            PeerStatus {
+                name: peer.name,
+                overlay_address: peer.source,
+                linked: peer.address.is_some(),
+                address: peer.address,
+                carrier,
+                linked_s: peer.linked_s,
+                reason,
+                marked: peer.marked,
+            }
         };
         StatusAnswer {
             name: self.name,

@@ -195,6 +195,77 @@ fetch http://127.0.0.1:9489/metrics > metrics
 }
 
 #[test]
+fn packets_go_without_udp_where_both_files_say_so_and_the_path_lets_them() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    for (old, new) in [("m5.toml", "m5r.toml"), ("m3.toml", "m3r.toml")] {
+        let text = fs::read_to_string(place.path().join(old)).unwrap();
+        let file = place.path().join(new);
+        fs::write(&file, text + "carrier = \"raw\"\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let far = r#"
+held() { until [ -e $1 ]; do sleep 0.05; done; }
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+held asked; kill $!; wait $!
+"$isobath" manager up --config m5r.toml > m5.log 2>&1 &
+wait
+"#;
+    // Each time the near end dials anew.
+    let near = r#"
+once() {
+"$isobath" manager up --config m3r.toml > m3.log 2>&1 &
+manager=$!
+linked m3.sock
+"$isobath" manager status --socket m3.sock > $1.page
+"$isobath" manager status --socket m3.sock --json > $1.status
+}
+ended() { kill $manager; wait $manager || true; }
+once asked; ended
+ip rule add pref 1 ipproto 254 iif "$(ip -o route get 10.0.0.0 2>/dev/null | sed 's/.* dev \([^ ]*\) .*/\1/')" blackhole
+once deaf; ended
+ip rule add pref 1 ipproto 254 blackhole
+once mute; ended
+ip rule del pref 1; ip rule del pref 1
+once raw
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > raw.trains
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+"$isobath" manager stats --socket m5.sock --json > m5.stats
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let place = place.path();
+    for (name, carrier, reason) in [
+        ("asked", "udp", Some("does not say carrier")),
+        ("deaf", "udp", Some("none comes back")),
+        ("mute", "udp", Some("arrives at 'm5'")),
+        ("raw", "raw", None),
+    ] {
+        let status = read_json(place, &format!("{name}.status"));
+        let peer = &status["peers"][0];
+        assert_eq!(peer["carrier"], carrier, "{name}: {status:#}");
+        let page = fs::read_to_string(place.join(format!("{name}.page"))).unwrap();
+        match reason {
+            Some(part) => {
+                let said = peer["reason"].as_str().unwrap();
+                assert!(said.contains(part) && page.contains(part), "{name}: {said}");
+            }
+            None => assert!(peer["reason"].is_null() && page.contains("without UDP"), "{page}"),
+        }
+    }
+    assert_eq!(trains(place, "raw.trains").len(), 20);
+    let sent = read_json(place, "m3.stats");
+    let came = read_json(place, "m5.stats");
+    assert!(number(&sent, "/peers/m5/sent_probes") >= 400.0, "{sent:#}");
+    assert!(number(&came, "/peers/m3/received_probes") >= 400.0, "{came:#}");
+    assert!(number(&came, "/peers/m3/refused_tag") < 1.0, "{came:#}");
+}
+
+#[test]
 fn an_estimator_s_trains_carry_what_curl_and_iperf3_send() {
     let Some(_machine) = Machine::shared() else {
         return;

@@ -36,6 +36,7 @@ impl UdpSocket {
             peer: None,
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
+            has_ip_header: false,
         };
         beside.connect(peer)?;
         enable(&beside.socket, beside.v6)
@@ -55,7 +56,7 @@ impl UdpSocket {
     }
 
     /// Empties the receive buffer.
-    fn throw_away(&self) {
+    pub(super) fn throw_away(&self) {
         let mut octet = [std::mem::MaybeUninit::uninit()];
         while self.socket.recv(&mut octet).is_ok() {}
     }

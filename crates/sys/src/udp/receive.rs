@@ -1,6 +1,7 @@
 //! Receiving in batches.
 
 use super::address::Address;
+use super::raw::header_length;
 use super::{BATCH, UdpSocket, is_icmp_report};
 use crate::Error;
 use crate::control::{Control, Message, messages};
@@ -52,6 +53,9 @@ pub struct RecvBatch {
 struct Meta {
     /// Which buffer holds it.
     index: usize,
+    /// Octets of headers at its start.
+    headers: usize,
+    /// Octets behind them.
     length: usize,
     source: SocketAddr,
     marks: Marks,
@@ -84,7 +88,8 @@ impl RecvBatch {
     /// The datagrams of the last receive call, in order of arrival.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Datagram<'_>> {
         self.metas.iter().map(|meta| Datagram {
-            payload: &self.octets[meta.index * self.size..][..meta.length.min(self.size)],
+            payload: &self.buffer(meta.index)[meta.headers..]
+                [..meta.length.min(self.size - meta.headers)],
             length: meta.length,
             source: meta.source,
             local: meta.marks.local,
@@ -97,6 +102,10 @@ impl RecvBatch {
     /// one arrived, modulo 2^32: loss that is the instrument's own, not the path's.
     pub fn overflows(&self) -> u32 {
         self.overflows
+    }
+
+    fn buffer(&self, index: usize) -> &[u8] {
+        &self.octets[index * self.size..][..self.size]
     }
 
     /// One system call; the number of datagrams in the buffers.
@@ -148,11 +157,27 @@ impl RecvBatch {
         if let Some(source) = self.addresses[index].get() {
             self.metas.push(Meta {
                 index,
+                headers: 0,
                 length,
                 source,
                 marks,
             });
         }
+    }
+}
+
+impl RecvBatch {
+    /// Takes IPv4 headers off. What has none that is whole is nobody's.
+    fn strip(&mut self) {
+        let mut metas = std::mem::take(&mut self.metas);
+        metas.retain_mut(|meta| {
+            let packet = &self.buffer(meta.index)[..meta.length.min(self.size)];
+            let found = header_length(packet);
+            meta.headers = found.unwrap_or(0);
+            meta.length -= meta.headers;
+            found.is_some()
+        });
+        self.metas = metas;
     }
 }
 
@@ -166,7 +191,12 @@ impl UdpSocket {
         batch.metas.clear();
         for _ in 0..RETRIES {
             match batch.fill(self.as_fd()) {
-                Ok(_) => return Ok(batch.metas.len()),
+                Ok(_) => {
+                    if self.has_ip_header {
+                        batch.strip();
+                    }
+                    return Ok(batch.metas.len());
+                }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(0),
                 Err(e) if is_icmp_report(&e) || e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(self.error("receive from", e)),

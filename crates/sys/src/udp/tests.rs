@@ -6,7 +6,7 @@ use units::{Dscp, Ecn, TrafficClass};
 const LOOPBACKS: [&str; 2] = ["127.0.0.1:0", "[::1]:0"];
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn bound(local: &str) -> UdpSocket {
+pub(super) fn bound(local: &str) -> UdpSocket {
     UdpSocket::bind(local.parse().unwrap()).unwrap()
 }
 
@@ -139,7 +139,7 @@ fn a_connected_dual_stack_socket_marks_what_it_sends_to_an_ipv4_peer() {
 
 /// Waits until the kernel stamps what arrives: it begins some time after it was asked to.
 #[track_caller]
-fn await_stamps(sender: &UdpSocket, receiver: &UdpSocket) {
+pub(super) fn await_stamps(sender: &UdpSocket, receiver: &UdpSocket) {
     let mut stamped = false;
     for _ in 0..2_000 {
         sender.send(&[to(receiver, b"?")]).unwrap();

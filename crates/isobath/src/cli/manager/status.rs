@@ -2,11 +2,12 @@
 
 use super::super::print;
 use crate::dialogue::plain;
-use crate::manager::config::SOCKET;
-use crate::manager::snapshot::{BucketsAnswer, Question, StatsAnswer, StatusAnswer};
+use crate::manager::config::{CarrierKind, SOCKET};
+use crate::manager::snapshot::{BucketsAnswer, PeerStatus, Question, StatsAnswer, StatusAnswer};
 use crate::manager::socket;
 use anyhow::Context;
 use serde_json::{Map, Value};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,11 +71,23 @@ fn status(answer: &StatusAnswer) -> String {
                 let reason = peer.reason.as_deref().unwrap_or("it has not come yet");
                 format!("not linked: {}", plain(reason))
             },
-            |(address, seconds)| format!("linked for {}, at {address}", span(seconds)),
+            |(address, seconds)| {
+                let by = by(peer, address);
+                format!("linked for {}, at {by}", span(seconds))
+            },
         );
         lines.push(format!("{name:16}{inside:<24}{how}"));
     }
     lines.join("\n")
+}
+
+/// Where a linked peer is, and how packets get there.
+fn by(peer: &PeerStatus, address: SocketAddr) -> String {
+    match (peer.carrier, &peer.reason) {
+        (Some(CarrierKind::Raw), _) => format!("{} without UDP", address.ip()),
+        (_, None) => address.to_string(),
+        (_, Some(reason)) => format!("{address} by UDP, for {}", plain(reason)),
+    }
 }
 
 fn span(seconds: f64) -> String {

@@ -11,7 +11,7 @@ pub(crate) use service::Doors;
 use super::network::{Network, Routes};
 use mgrp::envelope::Carrier;
 use mgrp::peer::{self, Budget, Policy};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use service::ServiceEntry;
 use session::{AccessKey, DEFAULT_PORT};
 use std::fs;
@@ -74,6 +74,9 @@ pub(crate) struct PeerTable {
     /// Its access key, if this end dials.
     #[serde(default)]
     key: Option<String>,
+    /// By what packets are to go to it.
+    #[serde(default)]
+    pub(crate) carrier: CarrierKind,
     /// What is behind it in the overlay, its own addresses among them.
     pub(crate) routes: Vec<Network>,
     /// What is behind it for packets that bear the mark.
@@ -82,6 +85,17 @@ pub(crate) struct PeerTable {
     /// In place of the delay for all.
     #[serde(default)]
     delay: Option<Span>,
+}
+
+/// By what packets go outside.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CarrierKind {
+    /// UDP's datagrams.
+    #[default]
+    Udp,
+    /// IP itself, where the other end wants that too and the path lets them pass.
+    Raw,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,9 +1,9 @@
 //! One session with a peer: its machine, its socket, its keys.
 
 use crate::manager::counters::Carriage;
+use crate::manager::link::{Outside, word};
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
 use mgrp::transaction::{Arrival, Transaction};
-use session::wire::{Flags, Kind, MAGIC, Probe};
 use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,13 +17,12 @@ use units::{Instant, Stamp, TrafficClass};
 
 /// How often each end says that it is there: translators of addresses forget after 30 s or more (RFC 4787).
 const ALIVE: Duration = Duration::from_secs(10);
-/// The stream of these words, which are datagrams of the control session; the far end's responder leaves them alone.
-const STREAM: u16 = 1;
 
 /// A session that has begun, as the thread of its control connection hands it over.
 pub(crate) struct Joined {
     pub(crate) socket: UdpSocket,
     pub(crate) address: SocketAddr,
+    pub(crate) outside: Outside,
     pub(crate) keys: Keys,
     pub(crate) config: peer::Config,
     /// When something that must be the peer's came last, in nanoseconds: the control connection's thread looks at it.
@@ -147,23 +146,7 @@ impl Link {
     fn say_alive(&mut self) {
         self.alive_due = clock::now() + ALIVE;
         let (_, key) = &self.joined.keys.out;
-        let word = Probe {
-            kind: Kind::OneWay,
-            class: TrafficClass::default(),
-            arrived: TrafficClass::default(),
-            stream: STREAM,
-            flags: Flags::default(),
-            sequence: 0,
-            session: self.joined.config.session,
-            sent: clock::now(),
-            received: Instant::ZERO,
-            replied: Instant::ZERO,
-        };
-        let mut octets = [0; Probe::LEN];
-        if word.emit(&mut octets, key).is_ok() {
-            // One that is lost is followed by others.
-            let _ = self.joined.socket.send(&[outgoing(&octets)]);
-        }
+        word::say(&self.joined.socket, self.joined.config.session, key);
     }
 
     /// Takes a datagram; none for what is no packet, or is refused and counted.
@@ -195,9 +178,7 @@ impl Link {
 
     fn is_alive(&self, octets: &[u8]) -> bool {
         let (_, key) = &self.joined.keys.inward;
-        octets.starts_with(&MAGIC)
-            && Probe::parse(octets).is_ok_and(|word| word.session == self.joined.config.session)
-            && Probe::verify(octets, key).is_ok()
+        word::is_one(octets, self.joined.config.session, key)
     }
 
     fn hear(&self, now: Instant) {

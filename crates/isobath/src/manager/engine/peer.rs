@@ -58,6 +58,7 @@ impl Peer {
             source: self.source,
             marked: self.marked.clone(),
             address: link.map(|link| link.joined.address),
+            outside: link.map(|link| link.joined.outside.clone()),
             linked_s: link.map(|link| now.since(link.since).as_secs_f64()),
             note: self.note.clone(),
             counts: [sums.into_counts(), carriage].concat(),

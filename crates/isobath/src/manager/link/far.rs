@@ -3,11 +3,11 @@
 //! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
 //! restarted comes back before its old session is known to be dead.
 
-use super::{Agreed, Answer, Opening, STREAM, Setup, Side, VERSION, watch};
-use crate::manager::config::Config;
+use super::{Agreed, Answer, Opening, Outside, Ready, STREAM, Setup, Side, VERSION, raw, watch};
+use crate::manager::config::{CarrierKind, Config};
 use crate::manager::engine::{Handle, Keys};
 use crate::manager::service;
-use crate::serve::mailbox::{HELLO, Mailboxes};
+use crate::serve::mailbox::{self, HELLO, Mailboxes};
 use serde_json::Value;
 use session::{Control, Error, Service, Session};
 use std::collections::HashMap;
@@ -68,20 +68,32 @@ impl Door {
             );
             return control.send(&Answer::Refused(reason));
         }
+        let way = side.way(setup, session, &from);
+        let ready = Ready {
+            mtu: self.config.mtu,
+            by_udp: way.as_ref().err().cloned().flatten(),
+            raw: way.is_ok(),
+        };
+        let (socket, outside) = match way {
+            Ok(socket) => (Ok(socket), Outside::Raw),
+            Err(reason) => {
+                let socket = self.socket.beside(from.address, from.local);
+                (socket, Outside::Udp(reason))
+            }
+        };
         let agreed = Agreed {
             session: session.id,
             keys: Keys::of_server(&session.overlay_keys, &session.keys),
             mtu: setup.mtu,
+            outside,
         };
         self.replace(side.index, session);
-        let socket = self.socket.beside(from.address, from.local);
-        let joined = socket.and_then(|socket| side.join(socket, from.address, &agreed));
+        let joined = socket.and_then(|socket| side.join(socket, from.address, agreed));
         let joint = match joined {
             Ok(joint) => joint,
             Err(error) => return control.send(&Answer::Refused(error.to_string())),
         };
-        let mtu = self.config.mtu;
-        let said = control.send(&Answer::Ready { mtu });
+        let said = control.send(&Answer::Ready(ready));
         let reason = match &said {
             Ok(()) => watch(control, &side, &joint, &|| session.is_closed()),
             Err(error) => error.to_string(),
@@ -126,5 +138,38 @@ impl Door {
         if let Some(before) = newest.insert(peer, Arc::clone(session)) {
             before.close();
         }
+    }
+}
+
+impl Side<'_> {
+    /// A way without UDP, where both ends want it and something came by it; else why not, where one of them does.
+    fn way(
+        &self,
+        setup: &Setup,
+        session: &Session,
+        from: &mailbox::Peer,
+    ) -> Result<UdpSocket, Option<String>> {
+        let name = &self.config.name;
+        match (setup.raw, self.peer.carrier) {
+            (true, CarrierKind::Raw) => {}
+            (true, CarrierKind::Udp) => {
+                return Err(Some(format!(
+                    "the file of '{name}' does not say carrier = \"raw\""
+                )));
+            }
+            (false, CarrierKind::Raw) => {
+                let peer = &self.peer.name;
+                return Err(Some(format!("'{peer}' does not ask for another way")));
+            }
+            (false, CarrierKind::Udp) => return Err(None),
+        }
+        let socket = raw::open(from.local, from.address)
+            .map_err(|reason| Some(format!("'{name}' cannot: {reason}")))?;
+        if !raw::hears(&socket, session.id, &session.keys.to_server) {
+            let reason = format!("no packet of IP protocol 254 arrives at '{name}'");
+            return Err(Some(reason));
+        }
+        raw::answer(&socket, session.id, &session.keys.to_client);
+        Ok(socket)
     }
 }

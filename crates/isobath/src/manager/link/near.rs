@@ -1,9 +1,11 @@
 //! The end that dials, and dials again.
 
-use super::{Agreed, Answer, Opening, STREAM, Setup, Side, VERSION, watch};
+use super::{
+    Agreed, Answer, Opening, Outside, Ready, STREAM, Setup, Side, VERSION, raw, watch, word,
+};
 use crate::dialogue::{Broken, until_answered};
 use crate::hello;
-use crate::manager::config::Config;
+use crate::manager::config::{CarrierKind, Config};
 use crate::manager::engine::{Handle, Keys};
 use crate::manager::service;
 use session::wire::Probe;
@@ -68,12 +70,26 @@ fn pause(until: Instant, is_over: &dyn Fn() -> bool) {
 /// A peer that has said that it is ready.
 struct Dialled {
     client: Client,
+    /// By which packets go.
     socket: UdpSocket,
+    outside: Outside,
     mtu: u16,
 }
 
 impl Side<'_> {
     fn dial(&self, endpoint: &str, key: &AccessKey) -> Result<Dialled, String> {
+        if self.peer.carrier == CarrierKind::Udp {
+            return self.meet(endpoint, key, &Outside::Udp(None));
+        }
+        let met = self.meet(endpoint, key, &Outside::Raw)?;
+        if met.is_deaf() {
+            let reason = "packets of IP protocol 254 arrive there and none comes back".to_owned();
+            return self.meet(endpoint, key, &Outside::Udp(Some(reason)));
+        }
+        Ok(met)
+    }
+
+    fn meet(&self, endpoint: &str, key: &AccessKey, wanted: &Outside) -> Result<Dialled, String> {
         let said = |error: session::Error| error.to_string();
         let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(said)?;
         if let Some(route) = self.config.inside(client.peer.ip().to_canonical()) {
@@ -82,22 +98,29 @@ impl Side<'_> {
                 client.peer
             ));
         }
+        let socket = hello::connected(&client).map_err(|error| error.to_string())?;
+        let dialer = Arc::clone(&client.dialer);
+        let local = socket.local_addr().ok().map(|own| own.ip());
+        let way = match wanted {
+            Outside::Raw => raw::open(local, client.peer).map_err(Some),
+            Outside::Udp(reason) => Err(reason.clone()),
+        };
         let setup = Setup {
             version: VERSION,
             name: self.config.name.clone(),
             mtu: self.config.mtu,
+            raw: way.is_ok(),
         };
         let opening = Opening::Manager(setup);
         client.control.send(&opening).map_err(said)?;
-        let socket = hello::connected(&client).map_err(|error| error.to_string())?;
-        let dialer = Arc::clone(&client.dialer);
-        let hello = || hello::ask(&socket, &dialer, STREAM, Probe::LEN);
+        let hello = || {
+            hello::ask(&socket, &dialer, STREAM, Probe::LEN);
+            if let Ok(way) = &way {
+                word::say(way, dialer.session(), &dialer.keys().to_server);
+            }
+        };
         match until_answered(&mut client, hello) {
-            Ok(Answer::Ready { mtu }) => Ok(Dialled {
-                client,
-                socket,
-                mtu,
-            }),
+            Ok(Answer::Ready(ready)) => Ok(Dialled::new(client, socket, way, ready)),
             Ok(Answer::Refused(reason)) | Err(Broken::Far(reason)) => Err(reason),
             Err(Broken::Record(error)) => Err(error.to_string()),
         }
@@ -105,11 +128,44 @@ impl Side<'_> {
 }
 
 impl Dialled {
+    fn new(
+        client: Client,
+        socket: UdpSocket,
+        way: Result<UdpSocket, Option<String>>,
+        ready: Ready,
+    ) -> Self {
+        let (socket, outside) = match way {
+            Ok(way) if ready.raw => (way, Outside::Raw),
+            Ok(_) => {
+                let older = || "an older version is there".to_owned();
+                (
+                    socket,
+                    Outside::Udp(Some(ready.by_udp.unwrap_or_else(older))),
+                )
+            }
+            Err(reason) => (socket, Outside::Udp(reason)),
+        };
+        Self {
+            client,
+            socket,
+            outside,
+            mtu: ready.mtu,
+        }
+    }
+
+    /// Whether the far end's packets do not come the way that is agreed upon.
+    fn is_deaf(&self) -> bool {
+        let dialer = &self.client.dialer;
+        let key = &dialer.keys().to_client;
+        self.outside == Outside::Raw && !raw::hears(&self.socket, dialer.session(), key)
+    }
+
     /// Carries packets until the session ends; why it did.
     fn carry(self, side: &Side<'_>, is_over: &dyn Fn() -> bool) -> String {
         let Self {
             mut client,
             socket,
+            outside,
             mtu,
         } = self;
         // Answers to the requests are no packets.
@@ -120,11 +176,13 @@ impl Dialled {
             session: client.dialer.session(),
             keys: Keys::of_client(&overlay, client.dialer.keys()),
             mtu,
+            outside,
         };
-        match side.join(socket, client.peer, &agreed) {
+        let session = agreed.session;
+        match side.join(socket, client.peer, agreed) {
             Ok(joint) => {
                 let reason = watch(&mut client.control, side, &joint, is_over);
-                side.leave(agreed.session);
+                side.leave(session);
                 reason
             }
             Err(error) => error.to_string(),

@@ -1,0 +1,44 @@
+//! What the ends of a session say by the way that packets take: that they are there.
+//!
+//! A word is a datagram of the control session that wants no reply, of a stream of its own; a server's responder leaves it alone.
+
+use session::TagKey;
+use session::wire::{Flags, Kind, MAGIC, Probe};
+use sys::clock;
+use sys::udp::{Outgoing, UdpSocket};
+use units::{Instant, TrafficClass};
+
+/// The stream of these words.
+const STREAM: u16 = 1;
+
+/// Says a word over a socket that is connected. One that cannot be sent is one that did not arrive: others follow.
+pub(crate) fn say(socket: &UdpSocket, session: u64, key: &TagKey) {
+    let word = Probe {
+        kind: Kind::OneWay,
+        class: TrafficClass::default(),
+        arrived: TrafficClass::default(),
+        stream: STREAM,
+        flags: Flags::default(),
+        sequence: 0,
+        session,
+        sent: clock::now(),
+        received: Instant::ZERO,
+        replied: Instant::ZERO,
+    };
+    let mut octets = [0; Probe::LEN];
+    if word.emit(&mut octets, key).is_ok() {
+        let _ = socket.send(&[Outgoing {
+            payload: &octets,
+            to: None,
+            from: None,
+            class: TrafficClass::default(),
+        }]);
+    }
+}
+
+/// Whether these octets are a word of the session's other end, which has this key.
+pub(crate) fn is_one(octets: &[u8], session: u64, key: &TagKey) -> bool {
+    octets.starts_with(&MAGIC)
+        && Probe::parse(octets).is_ok_and(|word| word.session == session)
+        && Probe::verify(octets, key).is_ok()
+}
