@@ -62,8 +62,8 @@ pub struct UdpSocket {
     sent: AtomicU32,
     /// Whether the kernel has refused to cut trains.
     no_trains: AtomicBool,
-    /// Whether what comes begins with its IP header.
-    has_ip_header: bool,
+    /// Whether it is one of IP itself, which is of one family only; IPv4's gets headers with what comes.
+    is_raw: bool,
 }
 
 /// What [`UdpSocket::wait`] found.
@@ -114,7 +114,7 @@ impl UdpSocket {
         let socket = open(local, shared).map_err(|e| {
             Error::io("open", &name, e).advise("choose a free port and an address of this host")
         })?;
-        enable(&socket, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
+        enable(&socket, true, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
         if let Some(bound) = socket.local_addr().ok().and_then(|a| a.as_socket()) {
             name = format!("UDP socket {bound}");
         }
@@ -125,7 +125,7 @@ impl UdpSocket {
             peer: None,
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
-            has_ip_header: false,
+            is_raw: false,
         })
     }
 
@@ -165,11 +165,10 @@ impl UdpSocket {
     pub fn set_hop_limit(&self, hops: u8) -> Result<(), Error> {
         let hops = i32::from(hops);
         let set = |level, name| sockopt::set_int(&self.socket, level, name, hops);
-        let mut done = set(libc::IPPROTO_IP, libc::IP_TTL);
-        if self.v6 {
-            done = done.and_then(|()| set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
-        }
-        done.map_err(|e| self.error("set the hop limit of", e))
+        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_TTL));
+        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
+        v4.and(v6)
+            .map_err(|e| self.error("set the hop limit of", e))
     }
 
     /// Asks for buffers of these sizes, past the system's limits when privileged, and returns what
@@ -244,6 +243,17 @@ impl UdpSocket {
         })
     }
 
+    /// Does what is to be done for IPv4 peers, where there can be any.
+    fn set_v4(&self, set: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let has_v4 = !(self.is_raw && self.v6);
+        if has_v4 { set() } else { Ok(()) }
+    }
+
+    /// And for IPv6 peers.
+    fn set_v6(&self, set: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        if self.v6 { set() } else { Ok(()) }
+    }
+
     fn error(&self, operation: &str, source: impl Into<io::Error>) -> Error {
         Error::io(operation, &self.name, source)
     }
@@ -279,12 +289,14 @@ fn nonblocking(local: SocketAddr) -> io::Result<Socket> {
 
 /// Asks for everything that [`Datagram`] tells, and for ICMP errors as events.
 ///
-/// An IPv6 socket gets the IPv4 options as well: they apply to what its IPv4 peers send.
-fn enable(socket: &Socket, v6: bool) -> io::Result<()> {
+/// An IPv6 socket that can have IPv4 peers gets the options of both: each apply to what its peers of that family send.
+fn enable(socket: &Socket, v4: bool, v6: bool) -> io::Result<()> {
     set_stamps(socket, RX_STAMPS)?;
     sockopt::set_int(socket, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
-    sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
-    sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1)?;
+    if v4 {
+        sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+        sockopt::set_int(socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1)?;
+    }
     if v6 {
         sockopt::set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
         sockopt::set_int(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1)?;

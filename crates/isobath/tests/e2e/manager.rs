@@ -202,48 +202,66 @@ fn packets_go_without_udp_where_both_files_say_so_and_the_path_lets_them() {
     if !has("python3") {
         return;
     }
-    let place = place("m5:4890");
-    for (old, new) in [("m5.toml", "m5r.toml"), ("m3.toml", "m3r.toml")] {
+    let place = place("10.77.0.2:4890");
+    for (old, new, endpoint) in [
+        ("m5.toml", "m5r.toml", ""),
+        ("m3.toml", "m3r4.toml", "10.77.0.2:"),
+        ("m3.toml", "m3r6.toml", "[fd77::2]:"),
+    ] {
         let text = fs::read_to_string(place.path().join(old)).unwrap();
+        let text = text.replace("10.77.0.2:", endpoint) + "carrier = \"raw\"\n";
         let file = place.path().join(new);
-        fs::write(&file, text + "carrier = \"raw\"\n").unwrap();
+        fs::write(&file, text).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     }
+    let turns = r#"
+await() { until [ -e $1 ]; do sleep 0.02; done; }
+block() {
+way=$(ip -o route get 10.77.0.$1 | sed 's/.* dev \([^ ]*\) .*/\1/')
+ip rule add pref 2 lookup local; ip rule del pref 0
+ip rule add pref 1 ipproto 254 iif "$way" blackhole
+}
+free() { ip rule del pref 1; }
+"#;
     let far = r#"
-held() { until [ -e $1 ]; do sleep 0.05; done; }
 "$isobath" manager up --config m5.toml > m5.log 2>&1 &
-held asked; kill $!; wait $!
+await asked.status; kill $!; wait $!
 "$isobath" manager up --config m5r.toml > m5.log 2>&1 &
+await mute; block 1; touch blocked
+await mute.status; free; touch freed
 wait
 "#;
     // Each time the near end dials anew.
     let near = r#"
 once() {
-"$isobath" manager up --config m3r.toml > m3.log 2>&1 &
+"$isobath" manager up --config m3r$1.toml > m3.log 2>&1 &
 manager=$!
+shift
 linked m3.sock
 "$isobath" manager status --socket m3.sock > $1.page
 "$isobath" manager status --socket m3.sock --json > $1.status
 }
 ended() { kill $manager; wait $manager || true; }
-once asked; ended
-ip rule add pref 1 ipproto 254 iif "$(ip -o route get 10.0.0.0 2>/dev/null | sed 's/.* dev \([^ ]*\) .*/\1/')" blackhole
-once deaf; ended
-ip rule add pref 1 ipproto 254 blackhole
-once mute; ended
-ip rule del pref 1; ip rule del pref 1
-once raw
-python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > raw.trains
+once 4 asked; ended
+block 2; once 4 deaf; ended; free
+touch mute; await blocked
+once 4 mute; ended
+await freed
+once 6 six; ended
+once 4 four
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > trains
 "$isobath" manager stats --socket m3.sock --json > m3.stats
 "$isobath" manager stats --socket m5.sock --json > m5.stats
 "#;
-    in_lab(place.path(), far, near).ended(0);
+    let script = |script: &str| format!("{turns}{script}");
+    in_lab(place.path(), &script(far), &script(near)).ended(0);
     let place = place.path();
     for (name, carrier, reason) in [
         ("asked", "udp", Some("does not say carrier")),
         ("deaf", "udp", Some("none comes back")),
         ("mute", "udp", Some("arrives at 'm5'")),
-        ("raw", "raw", None),
+        ("six", "raw", None),
+        ("four", "raw", None),
     ] {
         let status = read_json(place, &format!("{name}.status"));
         let peer = &status["peers"][0];
@@ -254,14 +272,20 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > raw.trains
                 let said = peer["reason"].as_str().unwrap();
                 assert!(said.contains(part) && page.contains(part), "{name}: {said}");
             }
-            None => assert!(peer["reason"].is_null() && page.contains("without UDP"), "{page}"),
+            None => assert!(
+                peer["reason"].is_null() && page.contains("without UDP"),
+                "{page}"
+            ),
         }
     }
-    assert_eq!(trains(place, "raw.trains").len(), 20);
+    assert_eq!(trains(place, "trains").len(), 20);
     let sent = read_json(place, "m3.stats");
     let came = read_json(place, "m5.stats");
     assert!(number(&sent, "/peers/m5/sent_probes") >= 400.0, "{sent:#}");
-    assert!(number(&came, "/peers/m3/received_probes") >= 400.0, "{came:#}");
+    assert!(
+        number(&came, "/peers/m3/received_probes") >= 400.0,
+        "{came:#}"
+    );
     assert!(number(&came, "/peers/m3/refused_tag") < 1.0, "{came:#}");
 }
 

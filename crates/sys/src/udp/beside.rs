@@ -36,10 +36,10 @@ impl UdpSocket {
             peer: None,
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
-            has_ip_header: false,
+            is_raw: false,
         };
         beside.connect(peer)?;
-        enable(&beside.socket, beside.v6)
+        enable(&beside.socket, true, beside.v6)
             .map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
         beside.throw_away();
         Ok(beside)
@@ -68,12 +68,10 @@ impl UdpSocket {
     /// When the kernel refuses.
     pub fn forbid_fragments(&self) -> Result<(), Error> {
         let set = |level, name, value| sockopt::set_int(&self.socket, level, name, value);
-        let (v4, v6) = (libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO);
-        let mut done = set(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, v4);
-        if self.v6 {
-            done = done.and_then(|()| set(libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, v6));
-        }
-        done.map_err(|e| self.error("forbid fragments of", e))
+        let (never4, never6) = (libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO);
+        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, never4));
+        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, never6));
+        v4.and(v6).map_err(|e| self.error("forbid fragments of", e))
     }
 
     /// The longest packet that the kernel knows to fit on the path to the peer of a connected socket, in octets.

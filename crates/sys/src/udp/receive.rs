@@ -192,7 +192,7 @@ impl UdpSocket {
         for _ in 0..RETRIES {
             match batch.fill(self.as_fd()) {
                 Ok(_) => {
-                    if self.has_ip_header {
+                    if self.is_raw && !self.v6 {
                         batch.strip();
                     }
                     return Ok(batch.metas.len());
