@@ -39,6 +39,9 @@ fuzz_target!(|octets: &[u8]| {
         let (octets, after) = after.split_at(usize::from(length & 0x3fff).min(after.len()));
         rest = after;
         now = Instant::from_nanos(now.as_nanos() + 1_000_000);
+        if octets.len() == 2 {
+            peer.set_path_mtu(u16::from_be_bytes([octets[0], octets[1]]));
+        }
         match length >> 14 {
             0 => {
                 let _ = peer.offer(octets.to_vec(), true, now);

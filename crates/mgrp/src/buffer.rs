@@ -196,6 +196,47 @@ impl Buffer {
         (take >= LEAST).then(|| self.cut(take))?
     }
 
+    /// What is to leave outside of probes, where a datagram has room for so many octets, and what is left of it.
+    pub fn split(&mut self, cargo: Cargo, room: usize) -> (Cargo, Option<Cargo>) {
+        let header = if cargo.is_piece() { FRAGMENT_HEADER } else { 0 };
+        let take = room.saturating_sub(FRAGMENT_HEADER).max(LEAST);
+        if cargo.octets() + header <= room || cargo.octets() <= take {
+            return (cargo, None);
+        }
+        let (id, from, is_last, protocol) = match cargo.piece {
+            Some(piece) => (piece.id, piece.offset, piece.is_last, piece.protocol),
+            None => (
+                self.number(),
+                0,
+                true,
+                ip::protocol(&cargo.octets).unwrap_or(0),
+            ),
+        };
+        let (mut octets, came) = (cargo.octets, cargo.came);
+        let rest = octets.split_off(take);
+        let piece = |octets, offset, is_last| Cargo {
+            octets,
+            piece: Some(Piece {
+                id,
+                offset,
+                is_last,
+                protocol,
+            }),
+            came,
+        };
+        (
+            piece(octets, from, false),
+            Some(piece(rest, from + take, is_last)),
+        )
+    }
+
+    /// The number of the fragments of a packet that is cut.
+    const fn number(&mut self) -> u32 {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        id
+    }
+
     /// All that is left of the first.
     fn rest(&mut self) -> Option<Cargo> {
         let first = self.waiting.pop_front()?;
@@ -208,11 +249,9 @@ impl Buffer {
 
     /// The next `take` octets of the first, of which there are more.
     fn cut(&mut self, take: usize) -> Option<Cargo> {
+        let cut = self.waiting.front()?.cut;
+        let (from, id) = cut.unwrap_or_else(|| (0, self.number()));
         let first = self.waiting.front_mut()?;
-        let (from, id) = first.cut.unwrap_or((0, self.next_id));
-        if first.cut.is_none() {
-            self.next_id = self.next_id.wrapping_add(1);
-        }
         let to = (from + take).min(first.packet.len().saturating_sub(1));
         first.cut = Some((to, id));
         Some(first.piece(id, from, to))

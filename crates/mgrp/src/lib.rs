@@ -18,6 +18,7 @@
 //! - [`buffer`]: where packets wait for probes, and how a probe is filled.
 //! - [`transaction`]: what a tool asks for, a list of probes or ranges that packets fill, and what it is told.
 //! - [`message`]: the same over a Unix socket.
+//! - [`path_mtu`]: how long the packets are that a path lets pass.
 //! - [`peer`]: all of it together, for one peer: what goes to it, what comes from it, and what is counted.
 //!
 //! Nothing here reads a clock or opens a socket. `docs/mgrp.md` draws what is on the wire.
@@ -28,6 +29,7 @@ pub mod envelope;
 mod ip;
 pub mod message;
 pub mod packet;
+pub mod path_mtu;
 pub mod peer;
 pub mod reassembly;
 pub mod transaction;

@@ -24,9 +24,8 @@ use units::{Instant, Rate};
 const EVERY: Duration = Duration::from_millis(100);
 /// The farthest hop.
 const HOPS: u8 = 30;
-/// Packets of the train that tells how fast the others are to be, octets of all packets, and how much faster.
+/// Packets of the train that tells how fast the others are to be, and how much faster.
 const FIRST: usize = 48;
-const FULL: u32 = 1_500;
 const FASTER: f64 = 1.2;
 /// How long a train lasts that fills the path.
 const FILLING: Duration = Duration::from_millis(400);
@@ -127,16 +126,14 @@ fn row(answer: &Answer, load: &[Instant]) -> Option<Row> {
 /// Sends more than the path carries, again and again for so long; when each train began.
 fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<Vec<Instant>, R::Error> {
     let mut began = vec![road.now()];
-    let first = road.carry(&Train::periodic(FIRST, FULL, Duration::ZERO), road.now())?;
-    let octets = first.arrivals.len().saturating_sub(1) as u64 * u64::from(FULL);
+    let longest = road.longest();
+    let first = road.carry(&Train::periodic(FIRST, longest, Duration::ZERO), road.now())?;
+    let octets = first.arrivals.len().saturating_sub(1) as u64 * u64::from(longest);
     let rate = Rate::from_transfer(octets, first.span()).unwrap_or(plan.most);
-    let gap = rate
-        .min(plan.most)
-        .time_for(u64::from(FULL))
-        .div_f64(FASTER);
+    let gap = rate.min(plan.most).time_for(longest.into()).div_f64(FASTER);
     let packets = FILLING.as_nanos() / gap.as_nanos().max(1);
     let packets = usize::try_from(packets).unwrap_or(usize::MAX);
-    let train = Train::periodic(packets.clamp(2, super::messages::MOST_PROBES), FULL, gap);
+    let train = Train::periodic(packets.clamp(2, super::messages::MOST_PROBES), longest, gap);
     let end = road.now() + time;
     while road.now() < end {
         began.push(road.now());

@@ -1,7 +1,7 @@
 //! From the plan to an estimator, and from what that says to a finding; over a road between hosts, or in virtual time.
 
 use super::finding::{Finding, available, capacity, loss, steady};
-use super::plan::{Method, Plan, What};
+use super::plan::{MTU, Method, Plan, What};
 use probe::badabing::{self, Badabing};
 use probe::chirp::{self, Chirp};
 use probe::harvest::{self, Harvest};
@@ -31,6 +31,11 @@ pub(crate) trait Carry {
         self.carry(train, not_before).map(Some)
     }
 
+    /// Octets of the longest probe that the path takes.
+    fn longest(&self) -> u32 {
+        MTU
+    }
+
     /// What time it is.
     fn now(&self) -> Instant;
 
@@ -51,8 +56,6 @@ const CHECKS: usize = 3;
 const REST: Duration = Duration::from_secs(1);
 /// Probes of a semi-elastic stream that leave without packets (Papageorgiou 2008, section 8.3).
 const LEAST: u32 = 40;
-/// Octets of the packets of that train, and of an elastic one.
-const FULL: u32 = 1_500;
 
 /// Carries out what the plan asks for.
 ///
@@ -82,6 +85,7 @@ pub(crate) fn find_above<R: Carry>(
 
 fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
     let now = road.now();
+    let within = |octets: [u32; 2]| octets.map(|octets| octets.min(road.longest()));
     Ok(match plan.method {
         Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, road)?,
         Method::PathloadFast => by_pathload(plan, Pause::Fast, Streams::Inelastic, road)?,
@@ -103,6 +107,7 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
                 duration: plan.duration.0,
                 seed: plan.seed,
                 gaps: [plan.least_gap(), usual.gaps[1]],
+                octets: within(usual.octets),
                 ..usual
             };
             available::of_yaz(&drive(Yaz::new(options, now), road)?)
@@ -127,9 +132,11 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
         }
         Method::Isochronous => by_stream(plan, road)?,
         Method::Pathrate => {
+            let usual = pathrate::Options::default();
             let options = pathrate::Options {
                 pause: PAUSE,
-                ..pathrate::Options::default()
+                octets: within(usual.octets),
+                ..usual
             };
             capacity::of_pathrate(&drive(Pathrate::new(options, now), road)?)
         }
@@ -146,8 +153,8 @@ fn by_pathload<R: Carry>(
     let usual = pathload::Options::default();
     let octets = match made_of {
         // Packets ride whole: nothing is cut, and next to nothing padded.
-        Streams::Elastic(_) => [FULL; 2],
-        _ => usual.octets,
+        Streams::Elastic(_) => [road.longest(); 2],
+        _ => usual.octets.map(|octets| octets.min(road.longest())),
     };
     let options = pathload::Options {
         pause,
@@ -198,7 +205,9 @@ pub(crate) fn drive<E: Estimator, R: Carry>(
 
 /// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not. Also its rate in Mbit/s, if it does.
 fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<(Finding, Option<f64>), R::Error> {
-    let Some(train) = finding.value.and_then(long_train) else {
+    let longest = road.longest();
+    let train = finding.value.and_then(|mbps| long_train(mbps, longest));
+    let Some(train) = train else {
         return Ok((finding, None));
     };
     let Some(passage) = long_passage(&train, road)? else {
@@ -228,14 +237,14 @@ fn long_passage<R: Carry>(train: &Train, road: &mut R) -> Result<Option<Passage>
     Ok(last)
 }
 
-/// A train of this rate in Mbit/s. Riders have no place in it: it fills the path.
-fn long_train(mbps: f64) -> Option<Train> {
+/// A train of packets of so many octets at this rate in Mbit/s. Riders have no place in it: it fills the path.
+fn long_train(mbps: f64, longest: u32) -> Option<Train> {
     let bps = mbps * 1e6;
     let rate = Rate::from_bps(whole(bps)?)?;
     let octets = (bps * CHECK.as_secs_f64() / 8.0).min(CHECK_OCTETS);
-    let packets = whole(octets / f64::from(FULL))?;
-    let gap = rate.time_for(u64::from(FULL));
-    let mut train = Train::periodic(usize::try_from(packets).ok()?, FULL, gap);
+    let packets = whole(octets / f64::from(longest))?;
+    let gap = rate.time_for(longest.into());
+    let mut train = Train::periodic(usize::try_from(packets).ok()?, longest, gap);
     let probes = train.probes.iter_mut();
     probes.for_each(|probe| probe.may_carry = false);
     Some(train)

@@ -7,7 +7,7 @@
 use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
-use super::plan::Plan;
+use super::plan::{MTU, Plan};
 use super::run::Outcome;
 use super::traffic::Traffic;
 use super::{Live, methods};
@@ -70,6 +70,8 @@ struct Riding<'a> {
     /// At which rate in Mbit/s a long train has held before, and now.
     held_before: f64,
     held: Option<f64>,
+    /// Octets of the longest probe that the manager takes.
+    longest: u32,
 }
 
 /// Managers stamp by one wall clock as far as this knows.
@@ -111,6 +113,7 @@ pub(crate) fn run(
         };
         let Riding {
             gap_error_ns,
+            longest,
             traffic,
             ..
         } = riding;
@@ -121,6 +124,7 @@ pub(crate) fn run(
             ending,
             finding,
             seconds: clock::now().since(origin).as_secs_f64(),
+            path_mtu: Some(longest),
             quality: Vec::new(),
             gap_error_ns: gap_error_ns.distribution(),
             traffic,
@@ -196,14 +200,27 @@ impl<'a> Riding<'a> {
             is_too_much: false,
             held_before: 0.0,
             held: None,
+            longest: MTU,
         }
     }
 
     fn find(&mut self) -> Result<Finding, Broken> {
         self.tool.listen()?;
-        let (finding, held) = methods::find_above(self.context.plan, self.held_before, self)?;
-        self.held = held;
-        Ok(finding)
+        loop {
+            let found = methods::find_above(self.context.plan, self.held_before, self);
+            match (found, self.refusal) {
+                // The manager knows what the path takes.
+                (Err(_), Some(Refusal::Long(_, most))) if u32::from(most) < self.longest => {
+                    self.longest = most.into();
+                    self.refusal = None;
+                }
+                (found, _) => {
+                    let (finding, held) = found?;
+                    self.held = held;
+                    return Ok(finding);
+                }
+            }
+        }
     }
 
     fn enter(&mut self, carried: &Carried) -> Result<(), Broken> {
@@ -294,6 +311,10 @@ impl Carry for Riding<'_> {
             }
             carried => carried.map(Some),
         }
+    }
+
+    fn longest(&self) -> u32 {
+        self.longest
     }
 
     fn now(&self) -> Instant {

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::receiving::{Arrivals, PATIENCE, of_train};
 use super::sending::Sender;
 use super::traffic::Traffic;
-use super::{ECHO, terms};
+use super::{ECHO, longest, terms};
 use crate::btc::plan::Direction;
 use crate::dialogue::{self, ANSWER, Broken};
 use crate::hello;
@@ -36,6 +36,8 @@ pub(crate) struct Road<'a> {
     echoes: Link,
     sender: Sender,
     arrivals: Arrivals,
+    /// Octets of the longest packet that the path takes.
+    pub(crate) longest: u32,
     /// Number of the next probe.
     next: u64,
     origin: Instant,
@@ -60,6 +62,7 @@ impl<'a> Road<'a> {
         let terms = terms(client.dialer.session(), keys, plan, v6);
         let socket = hello::connected(client)?;
         greet(client, &socket, terms.stream)?;
+        let longest = longest::find(client, &|| interrupt.load(Ordering::Relaxed))?;
         let echo = Terms {
             stream: ECHO,
             kind: Kind::Request,
@@ -73,6 +76,7 @@ impl<'a> Road<'a> {
             client,
             sender: Sender::new(v6)?,
             arrivals: Arrivals::default(),
+            longest,
             next: 0,
             origin,
             clock,

@@ -31,6 +31,8 @@ pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     pub(crate) finding: Finding,
     pub(crate) seconds: f64,
+    /// Octets of the longest packet that the path was seen to take.
+    pub(crate) path_mtu: Option<u32>,
     pub(crate) traffic: Traffic,
     /// Of this end's sockets, and |actual - planned gap| of what it sent, in nanoseconds.
     pub(crate) quality: Vec<Quality>,
@@ -110,6 +112,7 @@ pub(super) fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) 
         ending: lost(context, reason),
         finding: Finding::none("nothing was measured"),
         seconds: 0.0,
+        path_mtu: None,
         traffic: Traffic::default(),
         quality: Vec::new(),
         gap_error_ns: None,
@@ -135,6 +138,10 @@ impl Carry for Run<'_> {
         let passage = self.road.carry(train, not_before)?;
         self.look()?;
         Ok(passage)
+    }
+
+    fn longest(&self) -> u32 {
+        self.road.longest
     }
 
     fn now(&self) -> Instant {
@@ -171,6 +178,7 @@ impl Run<'_> {
             ending,
             finding,
             seconds,
+            path_mtu: Some(self.road.longest),
             quality,
             gap_error_ns,
             traffic: self.road.traffic,

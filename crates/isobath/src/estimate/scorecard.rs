@@ -1,7 +1,7 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
 use super::finding::words;
-use super::plan::What;
+use super::plan::{MTU, What};
 use super::summary::Summary;
 use crate::page;
 use record::Run;
@@ -30,6 +30,9 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         summary.probes,
         octets(summary.overhead_bytes)
     ));
+    if let Some(octets) = summary.path_mtu.filter(|octets| *octets < MTU) {
+        lines.push(format!("packets       of at most {octets} octets pass"));
+    }
     if summary.rider_bytes > 0 {
         lines.push(format!(
             "riders        {} of applications inside probes",

@@ -43,6 +43,7 @@ pub(crate) fn run(
         ending: Ending::Complete,
         finding,
         seconds: simulated.now().since(Instant::ZERO).as_secs_f64(),
+        path_mtu: None,
         traffic: simulated.traffic,
         quality: Vec::new(),
         gap_error_ns: None,

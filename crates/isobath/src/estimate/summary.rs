@@ -23,6 +23,9 @@ pub(crate) struct Summary {
     pub(crate) finding: Finding,
     /// How long it took.
     pub(crate) seconds: f64,
+    /// Octets of the longest packet that the path was seen to take, at most 1,500; null in virtual time.
+    #[serde(default)]
+    pub(crate) path_mtu: Option<u32>,
     /// Trains that were sent.
     pub(crate) trains: u32,
     /// Their probes.
@@ -47,6 +50,7 @@ pub(crate) fn summarise(plan: &Plan, outcome: &Outcome) -> Summary {
         unit: plan.what.unit().to_owned(),
         finding: outcome.finding.clone(),
         seconds: outcome.seconds,
+        path_mtu: outcome.path_mtu,
         trains: traffic.trains,
         probes: traffic.probes,
         probes_lost: traffic.probes.saturating_sub(traffic.arrived),

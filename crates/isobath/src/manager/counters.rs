@@ -38,6 +38,7 @@ counters! { MACHINE of Counters:
     expired: "Packets that left by themselves after the delay",
     rests: "Rests of packets that had been cut, which left by themselves",
     prompt: "Packets that did not wait at all",
+    split: "Datagrams whose packet was too long for the path, so that another with its rest followed",
     padding_octets: "Octets of padding in probes",
     saved_octets: "Octets that riding has kept from the wire",
     received_packets: "Datagrams that came and were believed",

@@ -5,6 +5,7 @@
 //!   ...   the near end sends requests by UDP until the far end has seen its address
 //! far:  ready      or refused, with the reason; and whether packets go without UDP (`raw`)
 //!   ...   packets; the connection stays, and its end is the session's
+//! both: long       a word of so many octets came: packets of that length pass
 //! both: told       probes of the other that arrived, of channels that are told
 //! both: service    what their estimation services have to say to each other
 //! ```
@@ -28,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use session::{Control, Error};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use sys::clock;
@@ -136,6 +137,7 @@ impl Side<'_> {
         let carrier = agreed.outside.carrier(address);
         let config = self.config.of_session(self.peer, carrier);
         let heard = Arc::new(AtomicU64::new(clock::now().as_nanos()));
+        let long = Arc::new(AtomicU16::new(0));
         let (arrivals, waiting) = told::channel();
         let joined = Box::new(Joined {
             socket,
@@ -148,6 +150,7 @@ impl Side<'_> {
                 ..config
             },
             heard: Arc::clone(&heard),
+            long: Arc::clone(&long),
             arrivals,
         });
         let peer = self.index;
@@ -161,6 +164,7 @@ impl Side<'_> {
         });
         Ok(Joint {
             heard,
+            long,
             waiting,
             words: said,
         })
@@ -182,6 +186,8 @@ impl Side<'_> {
 struct Joint {
     /// When the peer was heard last.
     heard: Arc<AtomicU64>,
+    /// Octets of its longest word that it has not been told of; 0 for none.
+    long: Arc<AtomicU16>,
     /// Its probes that are to be told to it.
     waiting: Receiver<Arrival>,
     /// What the service here says to the peer's.
@@ -202,6 +208,10 @@ fn watch(
                 let peer = side.index;
                 side.engine.tell(Command::Told { peer, arrivals });
             }
+            Ok(Line::Long(octets)) => {
+                let peer = side.index;
+                side.engine.tell(Command::Long { peer, octets });
+            }
             Ok(Line::Service(words)) => {
                 let peer = side.index;
                 side.desk.tell(service::Command::Heard { peer, words });
@@ -209,6 +219,12 @@ fn watch(
             // Something of a later version.
             Err(Error::Timeout { .. } | Error::Malformed { .. }) => {}
             Err(error) => return error.to_string(),
+        }
+        let octets = joint.long.swap(0, Ordering::Relaxed);
+        if octets > 0
+            && let Err(error) = control.send(&Line::Long(octets))
+        {
+            return error.to_string();
         }
         while let Some(line) = told::next_line(&joint.waiting) {
             if let Err(error) = control.send(&line) {

@@ -166,6 +166,7 @@ mod tests {
             source: [10, 99, 0, 2].into(),
             marked: Vec::new(),
             address: None,
+            mtu: None,
             outside: None,
             linked_s: None,
             note: None,

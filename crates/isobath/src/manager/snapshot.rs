@@ -27,6 +27,8 @@ pub(crate) struct PeerSnapshot {
     pub(crate) source: IpAddr,
     pub(crate) marked: Vec<Network>,
     pub(crate) address: Option<SocketAddr>,
+    /// What the path takes.
+    pub(crate) mtu: Option<u16>,
     pub(crate) outside: Option<Outside>,
     pub(crate) linked_s: Option<f64>,
     pub(crate) note: Option<String>,
@@ -77,6 +79,9 @@ pub(crate) struct PeerStatus {
     /// By what packets go there.
     #[serde(default)]
     pub(crate) carrier: Option<CarrierKind>,
+    /// Octets of the longest packet that the path there takes, as far as is known.
+    #[serde(default)]
+    pub(crate) mtu: Option<u16>,
     pub(crate) linked_s: Option<f64>,
     /// Why it is not linked; or why UDP carries, where this was not what the file says.
     pub(crate) reason: Option<String>,
@@ -158,6 +163,7 @@ impl Snapshot {
                 linked: peer.address.is_some(),
                 address: peer.address,
                 carrier,
+                mtu: peer.mtu,
                 linked_s: peer.linked_s,
                 reason,
                 marked: peer.marked,

@@ -149,6 +149,26 @@ fn loss_is_that_of_the_path_one_way() {
 }
 
 #[test]
+fn no_probe_is_longer_than_what_the_path_takes() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = folder(&[("narrow.toml", crate::manager::NARROW)]);
+    let what = ["available", "--estimator", "yaz", "-d", "5s"];
+    // Whether all its probes agree is this machine's doing.
+    let run = estimated(place.path(), &what, "narrow.toml", |s| s["probes"] != 0);
+    assert_eq!(run["summary"]["path_mtu"], 1_400);
+    let (sent, lost) = (
+        number(&run, "/summary/probes"),
+        number(&run, "/summary/probes_lost"),
+    );
+    assert!(lost < 0.1 * sent, "{run:#}");
+    let shown = crate::support::run(place.path(), &["show", "r"]);
+    let card = shown.ended(0).stdout.clone();
+    assert!(card.contains("at most 1400 octets pass"), "{card}");
+}
+
+#[test]
 fn available_bandwidth_and_capacity_are_told_apart() {
     let Some(_machine) = Machine::whole() else {
         return;

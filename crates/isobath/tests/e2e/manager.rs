@@ -55,13 +55,19 @@ pub(crate) fn place(endpoint: &str) -> TempDir {
 /// Runs scripts on both hosts of the lab until the near one ends.
 #[track_caller]
 pub(crate) fn in_lab(place: &Path, far: &str, near: &str) -> Ran {
+    in_lab_of("manager-dumbbell", place, far, near)
+}
+
+/// The same in another lab with hosts of the same names.
+#[track_caller]
+fn in_lab_of(lab: &str, place: &Path, far: &str, near: &str) -> Ran {
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/probe_client.py");
     let far = format!("m5={SHARED}{far}");
     let near = format!("set -e; {SHARED}{near}");
     let arguments = [
         "lab",
         "run",
-        "manager-dumbbell",
+        lab,
         "--also",
         &far,
         "--",
@@ -287,6 +293,68 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > trains
         "{came:#}"
     );
     assert!(number(&came, "/peers/m3/refused_tag") < 1.0, "{came:#}");
+}
+
+/// Behind the first link packets of 1,400 octets pass and no longer ones.
+pub(crate) const NARROW: &str = r#"
+summary = "a path that takes packets of 1,400 octets"
+client = "m3"
+server = "m5"
+hosts = ["m3", "m5"]
+routers = ["x"]
+[[link]]
+between = ["m3", "x"]
+up = [{ kind = "rate", rate = "100Mbit" }]
+down = [{ kind = "rate", rate = "100Mbit" }]
+[[link]]
+between = ["x", "m5"]
+mtu = 1400
+up = [{ kind = "rate", rate = "100Mbit" }, { kind = "delay", delay = "5ms" }]
+down = [{ kind = "rate", rate = "100Mbit" }, { kind = "delay", delay = "5ms" }]
+"#;
+
+#[test]
+fn packets_that_the_path_does_not_take_leave_in_parts_though_no_router_says_so() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("curl") || !has("python3") {
+        return;
+    }
+    let place = place("10.77.0.2:4890");
+    fs::write(place.path().join("narrow.toml"), NARROW).unwrap();
+    let blob: Vec<u8> = (0..300_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    fs::write(place.path().join("blob"), &blob).unwrap();
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+until [ -e narrow ]; do sleep 0.05; done
+until curl --silent --fail --output copy http://10.99.0.1:8000/blob; do sleep 0.1; done
+touch fetched
+wait
+"#;
+    // What routers say does not come: long packets are gone without a word.
+    let near = r#"
+ip rule add pref 2 lookup local; ip rule del pref 0
+ip rule add pref 1 ipproto icmp blackhole
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+until "$isobath" manager status --socket m3.sock --json | grep -q '"mtu":1400'; do sleep 0.1; done
+python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
+touch narrow
+until [ -e fetched ]; do sleep 0.05; done
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+"$isobath" manager status --socket m3.sock > m3.status
+python3 "$tool" 10.99.0.2 --socket m3.sock --octets 1401 --trains 1 > refused
+"#;
+    in_lab_of("narrow.toml", place.path(), far, near).ended(0);
+    let place = place.path();
+    assert!(fs::read(place.join("copy")).unwrap() == blob, "it differs");
+    let stats = read_json(place, "m3.stats");
+    assert!(number(&stats, "/peers/m5/split") > 50.0, "{stats:#}");
+    let refused = trains(place, "refused");
+    assert_eq!(refused[0]["refused"], 9, "too long for the path");
+    let status = fs::read_to_string(place.join("m3.status")).unwrap();
+    assert!(status.contains("packets up to 1400 octets"), "{status}");
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl Reader<'_> {
             (6, _) => Refusal::Budget(detail),
             (7, 0) => Refusal::Peer,
             (8, 0) => Refusal::Ranges,
+            (9, _) => {
+                let most = u16::try_from(detail >> 32).map_err(|_| MessageError::Value)?;
+                let [.., a, b, c, d] = detail.to_be_bytes();
+                Refusal::Long(u32::from_be_bytes([a, b, c, d]), most)
+            }
             _ => return Err(MessageError::Value),
         };
         Ok(Message::Refused { id, reason })

@@ -154,7 +154,7 @@ fn address() -> impl Strategy<Value = IpAddr> {
 }
 
 fn refusal() -> impl Strategy<Value = Refusal> {
-    (0_u8..8, any::<u32>(), any::<u64>()).prop_map(|(which, small, large)| match which {
+    (0_u8..9, any::<u32>(), any::<u64>()).prop_map(|(which, small, large)| match which {
         0 => Refusal::Count(small),
         1 => Refusal::Duration,
         2 => Refusal::Gap(small),
@@ -162,6 +162,7 @@ fn refusal() -> impl Strategy<Value = Refusal> {
         4 => Refusal::Queue(small),
         5 => Refusal::Budget(large),
         6 => Refusal::Ranges,
+        7 => Refusal::Long(small, u16::try_from(large >> 48).unwrap()),
         _ => Refusal::Peer,
     })
 }

@@ -134,6 +134,7 @@ impl Writer {
             Refusal::Budget(octets) => (6, octets),
             Refusal::Peer => (7, 0),
             Refusal::Ranges => (8, 0),
+            Refusal::Long(place, most) => (9, u64::from(most) << 32 | u64::from(place)),
         };
         self.flags(code);
         self.u64(detail);

@@ -37,6 +37,8 @@ pub struct Counters {
     pub rests: u64,
     /// Packets that did not wait at all.
     pub prompt: u64,
+    /// Datagrams whose packet was too long for the path, so that another with its rest followed.
+    pub split: u64,
     /// Octets of padding in probes.
     pub padding_octets: u64,
     /// Octets that riding has kept from the wire: what the riders would have taken in datagrams of their own, less what cutting has added

@@ -60,7 +60,7 @@ pub struct Config {
     pub session: u64,
     /// The peer, by which pieces of its packets are found; it need not be where its datagrams come from.
     pub source: IpAddr,
-    /// Octets of the longest IP packet that the path takes.
+    /// Octets of the longest IP packet that may leave; where the path takes less, [`Peer::set_path_mtu`] says so.
     pub mtu: u16,
     /// How long packets wait for probes.
     pub delay: Duration,
@@ -114,6 +114,10 @@ pub struct Finished {
 pub struct Peer {
     config: Config,
     buffer: Buffer,
+    /// What the path takes, which is no more than was agreed upon.
+    path_mtu: u16,
+    /// What is left of a packet that is longer than that.
+    remainder: Option<Cargo>,
     /// Packets that leave at once, and their octets.
     prompt: VecDeque<Cargo>,
     prompt_octets: usize,
@@ -139,6 +143,8 @@ impl Peer {
         Self {
             config,
             buffer: Buffer::new(config.delay, config.waiting_octets),
+            path_mtu: config.mtu,
+            remainder: None,
             prompt: VecDeque::new(),
             prompt_octets: 0,
             trains: VecDeque::new(),
@@ -215,6 +221,17 @@ impl Peer {
         self.config.policy = policy;
     }
 
+    /// From now on the path takes packets of so many octets, which is never believed to be more than was agreed upon. Probes that are longer are
+    /// refused, and applications' packets that do not fit leave as two or more.
+    pub fn set_path_mtu(&mut self, octets: u16) {
+        self.path_mtu = octets.min(self.config.mtu);
+    }
+
+    /// What the path takes, in octets.
+    pub const fn path_mtu(&self) -> u16 {
+        self.path_mtu
+    }
+
     /// Whether a probe is to leave at a moment of a train's own, so that whoever drives this should be there in time.
     pub fn keeps_time(&self) -> bool {
         self.trains.iter().any(Train::keeps_time)
@@ -226,7 +243,7 @@ impl Peer {
     }
 
     fn admit(&mut self, request: &Request, now: Instant) -> Result<(), Refusal> {
-        request.check(self.config.carrier.overhead(), self.config.mtu)?;
+        request.check(self.config.carrier.overhead(), self.path_mtu)?;
         let waiting = self.trains.len() + self.finished.len();
         if waiting >= self.config.transactions {
             return Err(Refusal::Queue(u32::try_from(waiting).unwrap_or(u32::MAX)));

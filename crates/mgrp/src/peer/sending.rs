@@ -77,7 +77,8 @@ impl Peer {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.reassembly.handle_timeout(now);
         self.settle();
-        self.poll_rest()
+        self.poll_remainder()
+            .or_else(|| self.poll_rest())
             .or_else(|| self.poll_probe(now))
             .or_else(|| self.poll_prompt())
             .or_else(|| self.poll_expired(now))
@@ -94,7 +95,8 @@ impl Peer {
 
     /// When [`poll_transmit`](Self::poll_transmit) is to be called again; a moment that has passed means at once.
     pub fn next_timeout(&self) -> Option<Instant> {
-        let rest = self.has_free_rest().then_some(Instant::ZERO);
+        let rest = self.remainder.is_some() || self.has_free_rest();
+        let rest = rest.then_some(Instant::ZERO);
         let probe = self.trains.front();
         let probe = probe.map(|train| train.due(self.buffer.head()));
         let prompt = self.prompt.front().map(Cargo::came);
@@ -122,19 +124,24 @@ impl Peer {
         !is_underway && self.buffer.is_cut()
     }
 
+    fn poll_remainder(&mut self) -> Option<Transmit> {
+        let cargo = self.remainder.take()?;
+        self.leave_outside(cargo)
+    }
+
     fn poll_rest(&mut self) -> Option<Transmit> {
         if !self.has_free_rest() {
             return None;
         }
         let cargo = self.buffer.poll_cut()?;
-        self.leave_alone(&cargo)
+        self.leave_alone(cargo)
     }
 
     fn poll_prompt(&mut self) -> Option<Transmit> {
         let cargo = self.prompt.pop_front()?;
         self.prompt_octets -= cargo.octets();
         self.counters.prompt += 1;
-        self.leave_outside(&cargo)
+        self.leave_outside(cargo)
     }
 
     fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
@@ -143,11 +150,11 @@ impl Peer {
         if self.trains.front().is_some_and(Train::yields) {
             self.starve();
         }
-        self.leave_alone(&cargo)
+        self.leave_alone(cargo)
     }
 
     /// A packet that found no probe, or what is left of one.
-    fn leave_alone(&mut self, cargo: &Cargo) -> Option<Transmit> {
+    fn leave_alone(&mut self, cargo: Cargo) -> Option<Transmit> {
         if cargo.is_piece() {
             self.counters.rests += 1;
             let header = FRAGMENT_HEADER as u64;
@@ -158,12 +165,16 @@ impl Peer {
         self.leave_outside(cargo)
     }
 
-    /// What is in no probe, whether a train is under way or not.
-    fn leave_outside(&mut self, cargo: &Cargo) -> Option<Transmit> {
+    /// What is in no probe, whether a train is under way or not; what the path does not take at once follows.
+    fn leave_outside(&mut self, cargo: Cargo) -> Option<Transmit> {
+        let room = self.room(self.path_mtu, &[]);
+        let (cargo, rest) = self.buffer.split(cargo, room);
+        self.counters.split += u64::from(rest.is_some());
+        self.remainder = rest;
         if let Some(train) = self.trains.front_mut() {
             train.pass(cargo.octets());
         }
-        self.transmit(Packet::default(), Some(cargo))
+        self.transmit(Packet::default(), Some(&cargo))
     }
 
     fn poll_probe(&mut self, now: Instant) -> Option<Transmit> {
@@ -196,14 +207,11 @@ impl Peer {
 
     /// What a probe takes from what waits.
     fn load(&mut self, asked: &Asked) -> Option<Cargo> {
-        match asked.octets {
-            Some(octets) => {
-                let room = self.room(octets, &asked.header);
-                self.buffer.fill(room, self.config.policy.fragments)
-            }
-            // No packet is longer than a datagram holds, and none was cut: its rest would have left before the train.
-            None => self.buffer.fill(usize::MAX, false),
-        }
+        // A probe that is as long as its packet cuts none.
+        let may_cut = asked.octets.is_some() && self.config.policy.fragments;
+        let octets = asked.octets.unwrap_or(self.path_mtu);
+        let room = self.room(octets, &asked.header);
+        self.buffer.fill(room, may_cut)
     }
 
     /// Octets of a probe's packet that padding or a rider may have.

@@ -83,8 +83,11 @@ impl Transaction {
 impl Probe {
     fn check(&self, place: u32, overhead: usize, most: u16) -> Result<(), Refusal> {
         let least = overhead.saturating_add(self.header.len());
-        if self.header.len() > MOST_UNIT || usize::from(self.octets) < least || self.octets > most {
+        if self.header.len() > MOST_UNIT || usize::from(self.octets) < least {
             return Err(Refusal::Length(place));
+        }
+        if self.octets > most {
+            return Err(Refusal::Long(place, most));
         }
         if self.gap > MOST_TIME {
             return Err(Refusal::Gap(place));
@@ -106,8 +109,11 @@ pub enum Refusal {
     #[error("the gap before probe {0} is longer than 10 s")]
     Gap(u32),
     /// The length of this probe.
-    #[error("the length of probe {0} does not hold the headers, or is more than the path takes")]
+    #[error("the length of probe {0} does not hold its headers")]
     Length(u32),
+    /// This probe is longer than so many octets, the most that the path takes.
+    #[error("probe {0} is longer than {1} octets, the most that the path takes")]
+    Long(u32, u16),
     /// This many are waiting already.
     #[error("{0} transactions are waiting already")]
     Queue(u32),
@@ -152,7 +158,7 @@ mod tests {
         assert_eq!(check(vec![probe(80, 20, ms)]), Ok(()));
         assert_eq!(check(vec![probe(79, 20, ms)]), Err(Refusal::Length(0)));
         let long = vec![probe(1_500, 0, ms), probe(1_501, 0, ms)];
-        assert_eq!(check(long), Err(Refusal::Length(1)));
+        assert_eq!(check(long), Err(Refusal::Long(1, 1_500)));
         let late = MOST_TIME + Duration::from_nanos(1);
         assert_eq!(check(vec![probe(80, 0, late)]), Err(Refusal::Gap(0)));
         let slow = vec![probe(80, 0, MOST_TIME); 3];

@@ -70,9 +70,14 @@ impl Ranges {
             return Err(Refusal::Count(longest));
         }
         let least_octets = overhead + FRAGMENT_HEADER + LEAST;
-        let fits = |octets: u16| usize::from(octets) >= least_octets && octets <= most;
-        if !self.octets.is_none_or(fits) {
+        if self
+            .octets
+            .is_some_and(|octets| usize::from(octets) < least_octets)
+        {
             return Err(Refusal::Length(0));
+        }
+        if self.octets.is_some_and(|octets| octets > most) {
+            return Err(Refusal::Long(0, most));
         }
         let is_fixed = matches!(self.spacing, Spacing::Fixed(_));
         if fewest > 0 && !(is_fixed && self.octets.is_some()) || is_fixed && self.octets.is_none() {
@@ -199,7 +204,7 @@ mod tests {
                     octets: Some(1_501),
                     ..any
                 },
-                Refusal::Length(0),
+                Refusal::Long(0, 1_500),
             ),
             (
                 Ranges {

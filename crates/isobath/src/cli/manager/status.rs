@@ -83,10 +83,12 @@ fn status(answer: &StatusAnswer) -> String {
 
 /// Where a linked peer is, and how packets get there.
 fn by(peer: &PeerStatus, address: SocketAddr) -> String {
+    let mtu = peer.mtu.map(|mtu| format!(", packets up to {mtu} octets"));
+    let mtu = mtu.unwrap_or_default();
     match (peer.carrier, &peer.reason) {
-        (Some(CarrierKind::Raw), _) => format!("{} without UDP", address.ip()),
-        (_, None) => address.to_string(),
-        (_, Some(reason)) => format!("{address} by UDP, for {}", plain(reason)),
+        (Some(CarrierKind::Raw), _) => format!("{} without UDP{mtu}", address.ip()),
+        (_, None) => format!("{address}{mtu}"),
+        (_, Some(reason)) => format!("{address}{mtu}, by UDP: {}", plain(reason)),
     }
 }
 

@@ -2,17 +2,18 @@
 
 use crate::manager::counters::Carriage;
 use crate::manager::link::{Outside, word};
+use mgrp::path_mtu::PathMtu;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
 use mgrp::transaction::{Arrival, Transaction};
 use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use sys::clock;
-use sys::udp::{BATCH, Datagram, Outgoing, UdpSocket};
+use sys::udp::{BATCH, Datagram, Event, Outgoing, UdpSocket};
 use units::{Instant, Stamp, TrafficClass};
 
 /// How often each end says that it is there: translators of addresses forget after 30 s or more (RFC 4787).
@@ -27,6 +28,8 @@ pub(crate) struct Joined {
     pub(crate) config: peer::Config,
     /// When something that must be the peer's came last, in nanoseconds: the control connection's thread looks at it.
     pub(crate) heard: Arc<AtomicU64>,
+    /// Octets of its longest word since that was looked at.
+    pub(crate) long: Arc<AtomicU16>,
     /// Where its probes go that it wants to be told of.
     pub(crate) arrivals: SyncSender<Arrival>,
 }
@@ -70,6 +73,7 @@ pub(super) struct Link {
     /// Of packets that leave, and of those that come.
     taggers: [Tagger; 2],
     alive_due: Instant,
+    path: PathMtu,
     /// Datagrams that are sealed and not sent.
     sealed: Vec<Vec<u8>>,
 }
@@ -78,6 +82,7 @@ impl Link {
     pub(super) fn new(joined: Joined, now: Instant) -> Self {
         Self {
             peer: Peer::new(joined.config),
+            path: PathMtu::new(joined.config.mtu, now),
             taggers: [joined.keys.out.0.tagger(), joined.keys.inward.0.tagger()],
             joined,
             since: now,
@@ -89,8 +94,11 @@ impl Link {
 
     /// When something is to be done for it.
     pub(super) fn next_timeout(&self) -> Instant {
-        let due = self.peer.next_timeout();
-        due.map_or(self.alive_due, |due| due.min(self.alive_due))
+        let dues = [Some(self.alive_due), self.peer.next_timeout()];
+        // Long words disturb a train, and wait.
+        let path = (!self.peer.keeps_time()).then(|| self.path.next_timeout());
+        let dues = dues.into_iter().chain([path]).flatten();
+        dues.min().unwrap_or(self.alive_due)
     }
 
     /// Sends what is due. A probe leaves by itself, for the sake of its time; what lies between probes leaves in batches.
@@ -110,6 +118,33 @@ impl Link {
         self.flush(counters);
         if self.alive_due <= clock::now() {
             self.say_alive();
+        }
+        if !self.peer.keeps_time() {
+            self.ask_path();
+        }
+    }
+
+    /// Says the words by which is learnt how long packets may be.
+    fn ask_path(&mut self) {
+        let outside = self.joined.config.carrier.outside();
+        while let Some(octets) = self.path.poll_word(clock::now()) {
+            self.say(usize::from(octets).saturating_sub(outside));
+        }
+        self.peer.set_path_mtu(self.path.mtu());
+    }
+
+    /// The peer says that a word of so many octets came.
+    pub(super) fn learn(&mut self, octets: u16, now: Instant) {
+        self.path.handle_answer(octets, now);
+        self.peer.set_path_mtu(self.path.mtu());
+    }
+
+    /// Takes what the path has said of single datagrams. Nothing of it is believed, but that packets are too long is looked into.
+    pub(super) fn take_events(&mut self) {
+        while let Ok(Some(event)) = self.joined.socket.poll_event() {
+            if matches!(event, Event::Icmp(error) if error.mtu.is_some()) {
+                self.path.handle_too_long(clock::now());
+            }
         }
     }
 
@@ -145,8 +180,13 @@ impl Link {
     /// Tells the peer, and every translator on the way, that this end is there.
     fn say_alive(&mut self) {
         self.alive_due = clock::now() + ALIVE;
+        self.say(word::SHORT);
+    }
+
+    fn say(&self, octets: usize) {
         let (_, key) = &self.joined.keys.out;
-        word::say(&self.joined.socket, self.joined.config.session, key);
+        let session = self.joined.config.session;
+        word::say(&self.joined.socket, session, key, octets);
     }
 
     /// Takes a datagram; none for what is no packet, or is refused and counted.
@@ -158,6 +198,7 @@ impl Link {
     ) -> Option<Received> {
         if self.is_alive(datagram.payload) {
             self.hear(now);
+            self.note_length(datagram.length);
             return None;
         }
         let arrived = datagram.wall_ns.unwrap_or_else(|| stamp.wall_at(now));
@@ -179,6 +220,15 @@ impl Link {
     fn is_alive(&self, octets: &[u8]) -> bool {
         let (_, key) = &self.joined.keys.inward;
         word::is_one(octets, self.joined.config.session, key)
+    }
+
+    /// A word of so many octets of payload came; only long ones are for the path's sake.
+    fn note_length(&self, octets: usize) {
+        if octets > word::SHORT {
+            let octets = octets + self.joined.config.carrier.outside();
+            let octets = u16::try_from(octets).unwrap_or(u16::MAX);
+            self.joined.long.fetch_max(octets, Ordering::Relaxed);
+        }
     }
 
     fn hear(&self, now: Instant) {

@@ -146,9 +146,9 @@ impl Engine {
         dues.min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Sleeps until something can be read, or until `deadline`. What the path says of single datagrams is not believed, but a socket
-    /// that is full of it does not work.
-    fn wait(&self, deadline: Instant) {
+    /// Sleeps until something can be read, or until `deadline`. A socket that is full of what the path says of single datagrams does not
+    /// work, so that is read, too.
+    fn wait(&mut self, deadline: Instant) {
         let sockets = self.peers.iter().filter_map(|peer| peer.link.as_ref());
         let sockets = sockets.map(|link| link.joined.socket.as_fd());
         let others = [self.interface.as_fd(), self.orders.woken.as_fd()];
@@ -162,13 +162,10 @@ impl Engine {
         let _ = poll(&mut fds, timeout.as_ref());
         let has_events = |fd: &PollFd<'_>| fd.revents().contains(PollFlags::ERR);
         if fds.iter().any(has_events) {
-            self.forget_events();
-        }
-    }
-
-    fn forget_events(&self) {
-        for link in self.peers.iter().filter_map(|peer| peer.link.as_ref()) {
-            while matches!(link.joined.socket.poll_event(), Ok(Some(_))) {}
+            let links = self.peers.iter_mut();
+            links
+                .filter_map(|peer| peer.link.as_mut())
+                .for_each(Link::take_events);
         }
     }
 

@@ -52,6 +52,12 @@ impl Engine {
             Command::Join { peer, joined } => self.join(peer, *joined),
             Command::Leave { peer, session } => self.leave(peer, Some(session)),
             Command::Listen { client, channel } => self.clients.listen(client, channel),
+            Command::Long { peer, octets } => {
+                let peer = self.peers.get_mut(peer);
+                if let Some(link) = peer.and_then(|peer| peer.link.as_mut()) {
+                    link.learn(octets, clock::now());
+                }
+            }
             Command::Note { peer, reason } => {
                 if let Some(peer) = self.peers.get_mut(peer) {
                     peer.note = Some(reason);

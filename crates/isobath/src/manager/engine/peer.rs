@@ -58,6 +58,7 @@ impl Peer {
             source: self.source,
             marked: self.marked.clone(),
             address: link.map(|link| link.joined.address),
+            mtu: link.map(|link| link.peer.path_mtu()),
             outside: link.map(|link| link.joined.outside.clone()),
             linked_s: link.map(|link| now.since(link.since).as_secs_f64()),
             note: self.note.clone(),

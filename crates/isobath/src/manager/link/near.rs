@@ -116,7 +116,7 @@ impl Side<'_> {
         let hello = || {
             hello::ask(&socket, &dialer, STREAM, Probe::LEN);
             if let Ok(way) = &way {
-                word::say(way, dialer.session(), &dialer.keys().to_server);
+                word::say(way, dialer.session(), &dialer.keys().to_server, word::SHORT);
             }
         };
         match until_answered(&mut client, hello) {

@@ -12,7 +12,6 @@
 use super::word;
 use mgrp::envelope::IP_PROTOCOL;
 use session::TagKey;
-use session::wire::Probe;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use sys::clock;
@@ -37,12 +36,12 @@ pub(super) fn open(local: Option<IpAddr>, peer: SocketAddr) -> Result<UdpSocket,
 
 /// Answers what was heard.
 pub(super) fn answer(socket: &UdpSocket, session: u64, key: &TagKey) {
-    (0..WORDS).for_each(|_| word::say(socket, session, key));
+    (0..WORDS).for_each(|_| word::say(socket, session, key, word::SHORT));
 }
 
 /// Whether a word of the other end, which has this key, comes before it is too late.
 pub(super) fn hears(socket: &UdpSocket, session: u64, key: &TagKey) -> bool {
-    let mut batch = RecvBatch::new(16, Probe::LEN + LONGEST_HEADER);
+    let mut batch = RecvBatch::new(16, word::SHORT + LONGEST_HEADER);
     let until = clock::now() + PATIENCE;
     while clock::now() < until {
         let ready = socket.wait(until.since(clock::now())).unwrap_or_default();

@@ -25,6 +25,8 @@ pub(crate) fn channel() -> (SyncSender<Arrival>, Receiver<Arrival>) {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Line {
+    /// A word of so many octets, as an IP packet, came from the peer.
+    Long(u16),
     /// What the peer's estimation service says to the one here.
     Service(Words),
     /// These arrived.

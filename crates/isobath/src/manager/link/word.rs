@@ -1,6 +1,7 @@
-//! What the ends of a session say by the way that packets take: that they are there.
+//! What the ends of a session say by the way that packets take: that they are there, and that words as long as this one pass.
 //!
-//! A word is a datagram of the control session that wants no reply, of a stream of its own; a server's responder leaves it alone.
+//! A word is a datagram of the control session that wants no reply, of a stream of its own; a server's responder leaves it alone. One
+//! that is longer than its header is answered over the control connection by its length ([`mgrp::path_mtu`]).
 
 use session::TagKey;
 use session::wire::{Flags, Kind, MAGIC, Probe};
@@ -11,8 +12,11 @@ use units::{Instant, TrafficClass};
 /// The stream of these words.
 const STREAM: u16 = 1;
 
-/// Says a word over a socket that is connected. One that cannot be sent is one that did not arrive: others follow.
-pub(crate) fn say(socket: &UdpSocket, session: u64, key: &TagKey) {
+/// Octets of a word that says no more than that this end is there.
+pub(crate) const SHORT: usize = Probe::LEN;
+
+/// Says a word of so many octets over a socket that is connected. One that cannot be sent is one that did not arrive: others follow.
+pub(crate) fn say(socket: &UdpSocket, session: u64, key: &TagKey, octets: usize) {
     let word = Probe {
         kind: Kind::OneWay,
         class: TrafficClass::default(),
@@ -25,7 +29,7 @@ pub(crate) fn say(socket: &UdpSocket, session: u64, key: &TagKey) {
         received: Instant::ZERO,
         replied: Instant::ZERO,
     };
-    let mut octets = [0; Probe::LEN];
+    let mut octets = vec![0; octets.max(SHORT)];
     if word.emit(&mut octets, key).is_ok() {
         let _ = socket.send(&[Outgoing {
             payload: &octets,

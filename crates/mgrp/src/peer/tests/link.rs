@@ -11,11 +11,13 @@ enum Action {
     Offer(u16),
     Begin(u32, u16, u64),
     Ranges(Ranges),
+    Path(u16),
 }
 
 fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
     let action = prop_oneof![
         4 => (20_u16..1_440).prop_map(Action::Offer),
+        1 => (200_u16..1_600).prop_map(Action::Path),
         1 => (1_u32..12, 64_u16..1_500, 0_u64..3_000)
             .prop_map(|(count, octets, gap)| Action::Begin(count, octets, gap)),
     ];
@@ -73,6 +75,7 @@ fn run(actions: &[(u64, Action)]) -> (World, BTreeMap<u32, (Instant, u16)>) {
             Action::Begin(count, octets, gap) => {
                 let _ = world.begin(train(count, octets, gap));
             }
+            Action::Path(octets) => world.peer.set_path_mtu(octets),
             Action::Ranges(ranges) => {
                 let _ = world.begin(ranges);
             }

@@ -38,6 +38,29 @@ fn a_probe_is_as_long_as_asked_and_takes_what_waits() {
 }
 
 #[test]
+fn what_is_too_long_for_the_path_leaves_in_parts_and_arrives_whole() {
+    let mut world = World::new(config());
+    world.peer.set_path_mtu(500);
+    let packets = [ip::packet(1, 1_400), ip::packet(2, 440), ip::packet(3, 441)];
+    for packet in packets.clone() {
+        world.offer(packet).unwrap();
+    }
+    world.begin(train(1, 300, 0)).unwrap();
+    assert_eq!(world.begin(train(1, 501, 0)), Err(Refusal::Long(0, 500)));
+    world.advance(us(20_000));
+    // 60 octets of headers, and 8 of a fragment's: the probe takes 228 octets of the first packet, and 1,172 follow.
+    let octets: Vec<_> = world.left.iter().map(Left::octets).collect();
+    assert_eq!(octets, [300, 500, 500, 376, 500, 500, 77]);
+    assert_eq!(world.peer.counters().split, 3);
+    let mut far = Peer::new(config());
+    let came = world.left.iter();
+    let came = came.filter_map(|left| far.handle(&left.datagram, 0, us(20_000), tag).ok()?.packet);
+    assert_eq!(came.collect::<Vec<_>>(), packets);
+    world.peer.set_path_mtu(u16::MAX);
+    assert_eq!(world.peer.path_mtu(), config().mtu);
+}
+
+#[test]
 fn the_rest_of_a_cut_packet_leaves_when_the_train_is_over_and_before_the_next() {
     let mut world = World::new(config());
     world.offer(ip::packet(1, 1_000)).unwrap();
