@@ -29,34 +29,45 @@ for host in 0 1; do
     on $host ip link set bench$host up
 done
 
-cat > "$place/1.toml" <<END
+# Two managers whose packets go by a carrier, with an interface, a network and a port of their own.
+managers() {
+    local carrier=$1 net=$2 port=$3 key host
+    cat > "$place/$carrier.1.toml" <<END
 name = "far"
-addresses = ["10.99.0.2/24"]
-listen = "0.0.0.0:4890"
+interface = "iso-$carrier"
+addresses = ["$net.2/24"]
+listen = "0.0.0.0:$port"
 identity = "$place/identity.json"
-socket = "$place/1.sock"
+socket = "$place/$carrier.1.sock"
 delay = "0s"
 [[peer]]
 name = "near"
-routes = ["10.99.0.1/32"]
+carrier = "$carrier"
+routes = ["$net.1/32"]
 END
-key=$("$program" manager up --config "$place/1.toml" --show-key)
-cat > "$place/0.toml" <<END
+    key=$("$program" manager up --config "$place/$carrier.1.toml" --show-key)
+    cat > "$place/$carrier.0.toml" <<END
 name = "near"
-addresses = ["10.99.0.1/24"]
-socket = "$place/0.sock"
+interface = "iso-$carrier"
+addresses = ["$net.1/24"]
+socket = "$place/$carrier.0.sock"
 delay = "0s"
 [[peer]]
 name = "far"
-endpoint = "10.98.0.2:4890"
+endpoint = "10.98.0.2:$port"
 key = "$key"
-routes = ["10.99.0.2/32"]
+carrier = "$carrier"
+routes = ["$net.2/32"]
 END
-chmod 600 "$place/0.toml"
-for host in 1 0; do
-    keep_on $host "$program" manager up --config "$place/$host.toml" > "$place/$host.log" &
-    hosts+=($!)
-done
+    chmod 600 "$place/$carrier.0.toml"
+    for host in 1 0; do
+        keep_on $host "$program" manager up --config "$place/$carrier.$host.toml" > "$place/$carrier.$host.log" &
+        hosts+=($!)
+    done
+    until "$program" manager status --socket "$place/$carrier.0.sock" --json 2>/dev/null | grep -q "\"carrier\":\"$carrier\""; do sleep 0.1; done
+}
+managers udp 10.99.0 4890
+managers raw 10.96.0 4891
 # Two ends of WireGuard in user space, each with its interface in its host's namespace.
 wireguard() {
     local host=$1 key other
@@ -75,8 +86,6 @@ if command -v wireguard-go >/dev/null && command -v wg >/dev/null; then
     for host in 0 1; do wireguard $host; done
     peers_overlay=10.97.0.2
 fi
-
-until "$program" manager status --socket "$place/0.sock" --json 2>/dev/null | grep -q '"linked":true'; do sleep 0.1; done
 
 cat > "$place/far.py" <<'END'
 import socket, threading
@@ -122,7 +131,10 @@ hosts+=($!)
 sleep 0.5
 for _ in $(seq "$repeats"); do
     echo "kernel alone: $(on 0 python3 "$place/near.py" 10.98.0.2 "$seconds")"
-    echo "overlay:      $(on 0 python3 "$place/near.py" 10.99.0.2 "$seconds")"
+    echo "overlay, UDP: $(on 0 python3 "$place/near.py" 10.99.0.2 "$seconds")"
+    echo "overlay, raw: $(on 0 python3 "$place/near.py" 10.96.0.2 "$seconds")"
     [ -z "$peers_overlay" ] || echo "wireguard-go: $(on 0 python3 "$place/near.py" "$peers_overlay" "$seconds")"
 done
-"$program" manager stats --socket "$place/0.sock" | grep -E 'unsent|overflows|undelivered|dropped' || true
+for carrier in udp raw; do
+    "$program" manager stats --socket "$place/$carrier.0.sock"
+done | grep -E 'unsent|overflows|undelivered|dropped' || true
