@@ -64,17 +64,7 @@ fn in_lab_of(lab: &str, place: &Path, far: &str, near: &str) -> Ran {
     let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/probe_client.py");
     let far = format!("m5={SHARED}{far}");
     let near = format!("set -e; {SHARED}{near}");
-    let arguments = [
-        "lab",
-        "run",
-        lab,
-        "--also",
-        &far,
-        "--",
-        "sh",
-        "-c",
-        &near,
-    ];
+    let arguments = ["lab", "run", lab, "--also", &far, "--", "sh", "-c", &near];
     let mut command = isobath(place, &arguments);
     command.env("isobath", PROGRAM).env("tool", client);
     Running::start(command).finish()
@@ -353,8 +343,8 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --octets 1401 --trains 1 > refused
     assert!(number(&stats, "/peers/m5/split") > 50.0, "{stats:#}");
     let refused = trains(place, "refused");
     assert_eq!(refused[0]["refused"], 9, "too long for the path");
-    let status = fs::read_to_string(place.join("m3.status")).unwrap();
-    assert!(status.contains("packets up to 1400 octets"), "{status}");
+    let page = fs::read_to_string(place.join("m3.status")).unwrap();
+    assert!(page.contains("packets up to 1400 octets"), "{page}");
 }
 
 #[test]
