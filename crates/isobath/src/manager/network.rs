@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
+use units::{Dscp, TrafficClass};
 
 /// An address and how many of its leading bits are those of its network.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -126,10 +127,30 @@ pub(crate) fn ends(packet: &[u8]) -> Option<[IpAddr; 2]> {
     }
 }
 
+/// The class of a packet of IP; none for octets that are none.
+pub(crate) fn class(packet: &[u8]) -> Option<Dscp> {
+    let [first, second] = *packet.first_chunk()?;
+    let octet = match first >> 4 {
+        4 => second,
+        6 => first << 4 | second >> 4,
+        _ => return None,
+    };
+    Some(TrafficClass::from_octet(octet).dscp)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_class_of_a_packet_is_where_its_version_has_it() {
+        assert_eq!(class(&[0x45, 46 << 2 | 3, 0]), Some(Dscp::EF));
+        let [high, low] = (0x6000_u16 | 46 << 6 | 0xf).to_be_bytes();
+        assert_eq!(class(&[high, low]), Some(Dscp::EF));
+        assert_eq!(class(&[0x45]), None);
+        assert_eq!(class(&[0x55, 0]), None);
+    }
 
     fn network(text: &str) -> Network {
         text.parse().unwrap()

@@ -23,6 +23,7 @@ const NEAR: &str = r#"
 name = "m3"
 addresses = ["10.99.0.1/24", "fd99::1/64"]
 socket = "m3.sock"
+prompt = ["EF"]
 metrics = "127.0.0.1:9489"
 [[peer]]
 name = "m5"
@@ -112,6 +113,13 @@ python3 "$tool" fd99::2 --socket m3.sock --trains 60 > m3.trains &
 trains=$!
 until fetch http://10.99.0.2:8000/blob > blob.4; do sleep 0.1; done
 fetch 'http://[fd99::2]:8000/blob' > blob.6
+python3 -c "
+import socket
+for family, level, option, to in ((socket.AF_INET, socket.IPPROTO_IP, socket.IP_TOS, '10.99.0.2'), (socket.AF_INET6, socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 'fd99::2')):
+    call = socket.socket(family, socket.SOCK_DGRAM)
+    call.setsockopt(level, option, 0xb8)
+    for _ in range(10): call.sendto(b'hello', (to, 9))
+"
 wait $trains
 "$isobath" manager stats --socket m3.sock --json > m3.stats
 "$isobath" manager stats --socket m5.sock --json > m5.stats
@@ -137,6 +145,8 @@ fetch http://127.0.0.1:9489/metrics > metrics
             "{stats:#}"
         );
         assert!(count("delivered_packets") > 500.0, "{stats:#}");
+        let at_once = if name == "m3" { 20.0 } else { 0.0 };
+        assert!((count("prompt") - at_once).abs() < 0.5, "{stats:#}");
         for refused in [
             "refused_tag",
             "refused_session",

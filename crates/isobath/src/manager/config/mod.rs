@@ -19,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Dscp, Rate, Span};
 
 /// Where the control socket is if nobody says otherwise.
 pub(crate) const SOCKET: &str = "/run/isobath/manager.sock";
@@ -54,6 +54,9 @@ pub(crate) struct Config {
     /// How long packets wait for probes.
     #[serde(default = "delay")]
     delay: Span,
+    /// Classes of packets that do not wait for probes.
+    #[serde(default)]
+    pub(crate) prompt: Vec<Dscp>,
     #[serde(default)]
     policy: PolicyTable,
     #[serde(default)]

@@ -20,7 +20,7 @@ use super::config::Config;
 use super::counters::{INSIDE, Inside, counts};
 use super::link::echo;
 use super::link::told::TOLD;
-use super::network::{Routes, ends};
+use super::network::{Routes, class, ends};
 use super::snapshot::Snapshot;
 use clients::Clients;
 use command::Orders;
@@ -36,7 +36,7 @@ use sys::pacer::Pacer;
 use sys::tun::Tun;
 use sys::udp::{BATCH, RecvBatch};
 use sys::{Error, clock};
-use units::{Instant, Stamp};
+use units::{Dscp, Instant, Stamp};
 
 /// Bursts that are read from the interface before the sockets are looked at again, and batches from one socket.
 const TURNS: usize = 8;
@@ -57,6 +57,8 @@ pub(crate) struct Engine {
     name: String,
     interface: Interface,
     routes: Routes,
+    /// Classes of packets that do not wait.
+    prompt: Vec<Dscp>,
     peers: Vec<Peer>,
     clients: Clients,
     orders: Orders,
@@ -82,6 +84,7 @@ impl Engine {
             name: config.name.clone(),
             interface: Interface::new(tun),
             routes: config.routes(),
+            prompt: config.prompt.clone(),
             peers: peers.collect(),
             clients: Clients::default(),
             orders,
@@ -210,12 +213,15 @@ impl Engine {
     /// Reads from the interface once, and gives each packet to the peer that is behind its destination.
     fn read(&mut self) -> Result<bool, Error> {
         let now = clock::now();
-        let (peers, routes) = (&mut self.peers, &self.routes);
+        let (peers, routes, prompt) = (&mut self.peers, &self.routes, &self.prompt);
         let mut unrouted = 0;
         let offer = |packet: Vec<u8>| {
             let found = ends(&packet).and_then(|[_, to]| routes.find(to));
             match found.and_then(|index| peers.get_mut(index)) {
-                Some(peer) => peer.offer(packet, now),
+                Some(peer) => {
+                    let is_prompt = class(&packet).is_some_and(|class| prompt.contains(&class));
+                    peer.offer(packet, !is_prompt, now);
+                }
                 None => unrouted += 1,
             }
         };

@@ -36,11 +36,11 @@ impl Peer {
         }
     }
 
-    /// A packet for it, from the interface.
-    pub(super) fn offer(&mut self, packet: Vec<u8>, now: Instant) {
+    /// A packet for it, from the interface, which may ride or not.
+    pub(super) fn offer(&mut self, packet: Vec<u8>, may_ride: bool, now: Instant) {
         match &mut self.link {
             // What is dropped is counted there.
-            Some(link) => drop(link.peer.offer(packet, true, now)),
+            Some(link) => drop(link.peer.offer(packet, may_ride, now)),
             None => self.carriage.unlinked += 1,
         }
     }
