@@ -41,9 +41,12 @@ pub struct PathMtu {
     heard: u16,
     phase: Phase,
     due: Instant,
-    /// When it is tried again whether the path takes more.
-    raise: Instant,
-    /// What is to be sent at once, the shortest first.
+    /// When it is tried again whether the path takes more, and until when what routers say is left alone.
+    raise_at: Instant,
+    quiet_until: Instant,
+    /// Whether anything was ever answered.
+    is_answered: bool,
+    /// What is to be sent at once, from the end.
     words: Vec<u16>,
 }
 
@@ -64,7 +67,9 @@ impl PathMtu {
             heard: 0,
             phase: Phase::Search(0),
             due: now,
-            raise: now,
+            raise_at: now,
+            quiet_until: now,
+            is_answered: false,
             words: Vec::new(),
         }
     }
@@ -105,24 +110,35 @@ impl PathMtu {
     }
 
     /// The other end says that a word of so many octets came.
+    ///
+    /// Answers of lengths that are never asked for change nothing.
     pub fn handle_answer(&mut self, octets: u16, now: Instant) {
-        if octets > self.most {
+        let is_usual = octets < self.most && LENGTHS.contains(&octets);
+        if octets != self.most && !is_usual {
             return;
         }
-        self.heard = self.heard.max(octets);
+        self.is_answered = true;
         match self.phase {
-            Phase::Search(_) if self.heard == self.most => self.find(now),
-            Phase::Found(_) if octets >= self.mtu => {
-                self.mtu = octets;
-                self.phase = Phase::Found(0);
+            Phase::Search(_) => {
+                self.heard = self.heard.max(octets);
+                if self.heard == self.most {
+                    self.find(now);
+                }
             }
-            Phase::Search(_) | Phase::Found(_) => {}
+            Phase::Found(_) if octets == self.mtu => self.phase = Phase::Found(0),
+            // It came when the search was over: the longest comes first.
+            Phase::Found(_) if self.heard == 0 => {
+                self.heard = octets;
+                self.find(now);
+            }
+            Phase::Found(_) => {}
         }
     }
 
-    /// A router says that packets are too long.
+    /// A router says that packets are too long. One that goes on saying so is asked about once in ten seconds, and where nothing is answered
+    /// once in ten minutes.
     pub fn handle_too_long(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Found(_)) {
+        if matches!(self.phase, Phase::Found(_)) && self.quiet_until <= now {
             self.begin(now);
         }
     }
@@ -150,22 +166,25 @@ impl PathMtu {
         self.due = now + ROUND;
     }
 
-    /// The search is over. An end that has answered nothing is no evidence of the path.
+    /// The search is over. An end that has never answered anything is no evidence of the path; one that has is asked again soon.
     fn find(&mut self, now: Instant) {
         self.words.clear();
+        self.raise_at = now + RAISE;
+        self.due = now + KEEP;
         self.phase = Phase::Found(0);
-        self.raise = now + RAISE;
         if self.heard > 0 {
             self.mtu = self.heard;
-            self.due = now + KEEP;
+        } else if self.is_answered {
+            self.phase = Phase::Found(MISSES);
         } else {
-            self.due = self.raise;
+            self.due = self.raise_at;
         }
+        self.quiet_until = self.due;
     }
 
     fn keep(&mut self, missed: u32, now: Instant) {
         let is_short = self.mtu < self.most || self.heard == 0;
-        if missed >= MISSES || is_short && self.raise <= now {
+        if missed >= MISSES || is_short && self.raise_at <= now {
             self.begin(now);
             self.search(0, now);
         } else {
@@ -266,28 +285,75 @@ mod tests {
     #[test]
     fn what_a_router_says_is_looked_into_at_once() {
         let mut world = World::new(1_500, Duration::from_millis(40));
-        world.run(1_500, Duration::from_secs(2));
+        world.run(1_500, Duration::from_secs(12));
         world.machine.handle_too_long(world.now);
         world.run(1_420, Duration::from_secs(5));
         assert_eq!(world.machine.mtu(), 1_420);
         // One who says so without reason changes nothing.
         let mut world = World::new(1_500, Duration::from_millis(40));
-        world.run(1_500, Duration::from_secs(2));
+        world.run(1_500, Duration::from_secs(12));
         world.machine.handle_too_long(world.now);
         world.run(1_500, Duration::from_secs(1));
-        assert_eq!((world.machine.mtu(), world.words.len()), (1_500, 2));
+        assert_eq!((world.machine.mtu(), world.words.len()), (1_500, 3));
     }
 
     #[test]
     fn an_end_that_answers_nothing_is_left_in_peace() {
         let mut world = World::new(1_500, Duration::from_millis(40));
-        world.run(0, Duration::from_secs(60));
+        for _ in 0..60 {
+            world.run(0, Duration::from_secs(1));
+            world.machine.handle_too_long(world.now);
+        }
         assert_eq!(world.machine.mtu(), 1_500);
         assert!(!world.machine.is_found());
         assert!(world.words.len() < 64, "{}", world.words.len());
-        // A longer one than was agreed upon is none of ours.
-        world.machine.handle_answer(9_000, world.now);
+    }
+
+    #[test]
+    fn answers_to_what_was_never_asked_change_nothing() {
+        let mut world = World::new(1_500, Duration::from_millis(40));
+        for phase in 0..2 {
+            for octets in [0, 1, 1_499, 1_501, 9_000, u16::MAX] {
+                world.machine.handle_answer(octets, world.now);
+            }
+            assert_eq!(
+                (world.machine.mtu(), world.machine.is_found()),
+                (1_500, phase > 0)
+            );
+            world.run(1_500, Duration::from_secs(1));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_comes_when_the_search_is_over_counts() {
+        let mut world = World::new(1_500, Duration::from_secs(6));
+        world.run(1_400, Duration::from_secs(30));
+        assert_eq!(
+            (world.machine.mtu(), world.machine.is_found()),
+            (1_400, true)
+        );
+    }
+
+    #[test]
+    fn a_search_during_an_outage_is_made_again_when_that_is_over() {
+        let mut world = World::new(1_500, Duration::from_millis(40));
+        world.run(1_500, Duration::from_secs(20));
+        world.machine.handle_too_long(world.now);
+        world.run(0, Duration::from_secs(10));
         assert_eq!(world.machine.mtu(), 1_500);
+        world.run(1_400, Duration::from_secs(20));
+        assert_eq!(world.machine.mtu(), 1_400);
+    }
+
+    #[test]
+    fn a_router_that_goes_on_saying_so_is_not_asked_about_all_the_time() {
+        let mut world = World::new(1_500, Duration::from_millis(40));
+        for _ in 0..600 {
+            world.run(1_400, Duration::from_millis(100));
+            world.machine.handle_too_long(world.now);
+        }
+        assert_eq!(world.machine.mtu(), 1_400);
+        assert!(world.words.len() < 5 * 64, "{}", world.words.len());
     }
 
     proptest! {

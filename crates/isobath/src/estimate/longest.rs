@@ -16,13 +16,13 @@ use sys::{Error, clock};
 /// How often is looked whether the run is interrupted.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Octets of the longest packet that comes back from the far end, IP header included, and at most [`MTU`]; that also where none does.
+/// Octets of the longest packet that comes back from the far end, IP header included, and at most [`MTU`]; none where none does.
 ///
 /// # Errors
 /// When the system gives no socket.
-pub(super) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<u32, Error> {
+pub(super) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option<u32>, Error> {
     let socket = hello::connected(client)?;
-    socket.forbid_fragments()?;
+    socket.ignore_path_mtu()?;
     let v6 = client.peer.ip().to_canonical().is_ipv6();
     let headers = HEADERS[usize::from(v6)] as usize;
     let mut path = PathMtu::new(u16::try_from(MTU).unwrap_or(u16::MAX), clock::now());
@@ -39,7 +39,7 @@ pub(super) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<u32, E
             path.handle_answer(octets, clock::now());
         }
     }
-    Ok(path.mtu().into())
+    Ok(path.is_found().then(|| path.mtu().into()))
 }
 
 /// Octets of the answers that have come.

@@ -117,16 +117,19 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
             let options = chirp::Options {
                 duration: plan.duration.0,
                 rates: usual.rates.map(|rate| rate.min(plan.most)),
+                octets: usual.octets.min(road.longest()),
                 least_gap: usual.least_gap.max(plan.most.time_for(usual.octets.into())),
                 ..usual
             };
             available::of_chirp(&drive(Chirp::new(options, now), road)?)
         }
         Method::Badabing => {
+            let usual = badabing::Options::default();
             let options = badabing::Options {
                 duration: plan.duration.0,
                 seed: plan.seed,
-                ..badabing::Options::default()
+                octets: usual.octets.min(road.longest()),
+                ..usual
             };
             loss::of_badabing(&drive(Badabing::new(options, now), road)?)
         }

@@ -70,8 +70,8 @@ struct Riding<'a> {
     /// At which rate in Mbit/s a long train has held before, and now.
     held_before: f64,
     held: Option<f64>,
-    /// Octets of the longest probe that the manager takes.
-    longest: u32,
+    /// Octets of the longest probe that the manager takes, where it refused a longer one.
+    path_mtu: Option<u32>,
 }
 
 /// Managers stamp by one wall clock as far as this knows.
@@ -113,7 +113,7 @@ pub(crate) fn run(
         };
         let Riding {
             gap_error_ns,
-            longest,
+            path_mtu,
             traffic,
             ..
         } = riding;
@@ -124,7 +124,7 @@ pub(crate) fn run(
             ending,
             finding,
             seconds: clock::now().since(origin).as_secs_f64(),
-            path_mtu: Some(longest),
+            path_mtu,
             quality: Vec::new(),
             gap_error_ns: gap_error_ns.distribution(),
             traffic,
@@ -200,7 +200,7 @@ impl<'a> Riding<'a> {
             is_too_much: false,
             held_before: 0.0,
             held: None,
-            longest: MTU,
+            path_mtu: None,
         }
     }
 
@@ -210,8 +210,8 @@ impl<'a> Riding<'a> {
             let found = methods::find_above(self.context.plan, self.held_before, self);
             match (found, self.refusal) {
                 // The manager knows what the path takes.
-                (Err(_), Some(Refusal::Long(_, most))) if u32::from(most) < self.longest => {
-                    self.longest = most.into();
+                (Err(_), Some(Refusal::Long(_, most))) if u32::from(most) < self.longest() => {
+                    self.path_mtu = Some(most.into());
                     self.refusal = None;
                 }
                 (found, _) => {
@@ -314,7 +314,7 @@ impl Carry for Riding<'_> {
     }
 
     fn longest(&self) -> u32 {
-        self.longest
+        self.path_mtu.unwrap_or(MTU)
     }
 
     fn now(&self) -> Instant {

@@ -36,8 +36,8 @@ pub(crate) struct Road<'a> {
     echoes: Link,
     sender: Sender,
     arrivals: Arrivals,
-    /// Octets of the longest packet that the path takes.
-    pub(crate) longest: u32,
+    /// Octets of the longest packet that the path was seen to take.
+    pub(crate) path_mtu: Option<u32>,
     /// Number of the next probe.
     next: u64,
     origin: Instant,
@@ -62,7 +62,7 @@ impl<'a> Road<'a> {
         let terms = terms(client.dialer.session(), keys, plan, v6);
         let socket = hello::connected(client)?;
         greet(client, &socket, terms.stream)?;
-        let longest = longest::find(client, &|| interrupt.load(Ordering::Relaxed))?;
+        let path_mtu = longest::find(client, &|| interrupt.load(Ordering::Relaxed))?;
         let echo = Terms {
             stream: ECHO,
             kind: Kind::Request,
@@ -76,7 +76,7 @@ impl<'a> Road<'a> {
             client,
             sender: Sender::new(v6)?,
             arrivals: Arrivals::default(),
-            longest,
+            path_mtu,
             next: 0,
             origin,
             clock,

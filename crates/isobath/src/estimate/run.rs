@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
-use super::plan::{Method, Plan};
+use super::plan::{MTU, Method, Plan};
 use super::road::Road;
 use super::traffic::Traffic;
 use super::{Live, Opening, hops};
@@ -141,7 +141,7 @@ impl Carry for Run<'_> {
     }
 
     fn longest(&self) -> u32 {
-        self.road.longest
+        self.road.path_mtu.unwrap_or(MTU)
     }
 
     fn now(&self) -> Instant {
@@ -178,7 +178,7 @@ impl Run<'_> {
             ending,
             finding,
             seconds,
-            path_mtu: Some(self.road.longest),
+            path_mtu: self.road.path_mtu,
             quality,
             gap_error_ns,
             traffic: self.road.traffic,

@@ -23,7 +23,7 @@ pub(crate) struct Summary {
     pub(crate) finding: Finding,
     /// How long it took.
     pub(crate) seconds: f64,
-    /// Octets of the longest packet that the path was seen to take, at most 1,500; null in virtual time.
+    /// Octets of the longest packet that the path was seen to take, at most 1,500; null where nobody has looked.
     #[serde(default)]
     pub(crate) path_mtu: Option<u32>,
     /// Trains that were sent.

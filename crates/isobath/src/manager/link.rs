@@ -66,6 +66,9 @@ struct Setup {
     /// Whether packets are to go without UDP; an older version never says so.
     #[serde(default)]
     raw: bool,
+    /// Why not, where its file says that they are to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_udp: Option<String>,
 }
 
 /// The answer of the far end.
@@ -89,7 +92,7 @@ struct Ready {
 
 /// By what packets go.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Outside {
+pub(crate) enum Way {
     Raw,
     /// With the reason where this was not what the file says.
     Udp(Option<String>),
@@ -109,10 +112,10 @@ struct Agreed {
     session: u64,
     keys: Keys,
     mtu: u16,
-    outside: Outside,
+    way: Way,
 }
 
-impl Outside {
+impl Way {
     fn carrier(&self, peer: SocketAddr) -> Carrier {
         match (self, peer.ip().to_canonical().is_ipv4()) {
             (Self::Raw, true) => Carrier::RawV4,
@@ -133,8 +136,8 @@ impl Side<'_> {
     ) -> Result<Joint, sys::Error> {
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
-        socket.forbid_fragments()?;
-        let carrier = agreed.outside.carrier(address);
+        socket.ignore_path_mtu()?;
+        let carrier = agreed.way.carrier(address);
         let config = self.config.of_session(self.peer, carrier);
         let heard = Arc::new(AtomicU64::new(clock::now().as_nanos()));
         let long = Arc::new(AtomicU16::new(0));
@@ -142,7 +145,7 @@ impl Side<'_> {
         let joined = Box::new(Joined {
             socket,
             address,
-            outside: agreed.outside,
+            way: agreed.way,
             keys: agreed.keys,
             config: peer::Config {
                 session: agreed.session,
@@ -163,6 +166,7 @@ impl Side<'_> {
             words,
         });
         Ok(Joint {
+            session,
             heard,
             long,
             waiting,
@@ -184,9 +188,10 @@ impl Side<'_> {
 
 /// What the thread of a session's control connection shares with the engine.
 struct Joint {
+    session: u64,
     /// When the peer was heard last.
     heard: Arc<AtomicU64>,
-    /// Octets of its longest word that it has not been told of; 0 for none.
+    /// Octets of its longest word that it has not been told of; 0 for none. All that came since then were as long or shorter.
     long: Arc<AtomicU16>,
     /// Its probes that are to be told to it.
     waiting: Receiver<Arrival>,
@@ -210,7 +215,12 @@ fn watch(
             }
             Ok(Line::Long(octets)) => {
                 let peer = side.index;
-                side.engine.tell(Command::Long { peer, octets });
+                let session = joint.session;
+                side.engine.tell(Command::Long {
+                    peer,
+                    session,
+                    octets,
+                });
             }
             Ok(Line::Service(words)) => {
                 let peer = side.index;

@@ -167,7 +167,7 @@ mod tests {
             marked: Vec::new(),
             address: None,
             mtu: None,
-            outside: None,
+            way: None,
             linked_s: None,
             note: None,
             counts: vec![("riders".to_owned(), "Probes that carried", 7)],

@@ -2,7 +2,7 @@
 
 use super::config::CarrierKind;
 use super::counters::Count;
-use super::link::Outside;
+use super::link::Way;
 use super::network::Network;
 use mgrp::reassembly::{State, Status};
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,9 @@ pub(crate) struct PeerSnapshot {
     pub(crate) source: IpAddr,
     pub(crate) marked: Vec<Network>,
     pub(crate) address: Option<SocketAddr>,
-    /// What the path takes.
+    /// What the path was seen to take.
     pub(crate) mtu: Option<u16>,
-    pub(crate) outside: Option<Outside>,
+    pub(crate) way: Option<Way>,
     pub(crate) linked_s: Option<f64>,
     pub(crate) note: Option<String>,
     pub(crate) counts: Vec<Count>,
@@ -74,12 +74,12 @@ pub(crate) struct PeerStatus {
     /// By what tools name it.
     pub(crate) overlay_address: IpAddr,
     pub(crate) linked: bool,
-    /// Outside.
+    /// Way.
     pub(crate) address: Option<SocketAddr>,
     /// By what packets go there.
     #[serde(default)]
     pub(crate) carrier: Option<CarrierKind>,
-    /// Octets of the longest packet that the path there takes, as far as is known.
+    /// Octets of the longest packet that the path there was seen to take.
     #[serde(default)]
     pub(crate) mtu: Option<u16>,
     pub(crate) linked_s: Option<f64>,
@@ -152,10 +152,10 @@ impl Snapshot {
 
     fn status(self) -> StatusAnswer {
         let peer = |peer: PeerSnapshot| {
-            let (carrier, reason) = match peer.outside {
+            let (carrier, reason) = match peer.way {
                 None => (None, peer.note),
-                Some(Outside::Raw) => (Some(CarrierKind::Raw), None),
-                Some(Outside::Udp(reason)) => (Some(CarrierKind::Udp), reason),
+                Some(Way::Raw) => (Some(CarrierKind::Raw), None),
+                Some(Way::Udp(reason)) => (Some(CarrierKind::Udp), reason),
             };
             PeerStatus {
                 name: peer.name,

@@ -67,6 +67,8 @@ impl Responder {
         let socket = Arc::new(UdpSocket::bind(address)?);
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
+        // An answer says by its length what the path takes.
+        socket.ignore_path_mtu()?;
         Ok(Self {
             socket,
             sessions,

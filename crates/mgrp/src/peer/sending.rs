@@ -207,11 +207,10 @@ impl Peer {
 
     /// What a probe takes from what waits.
     fn load(&mut self, asked: &Asked) -> Option<Cargo> {
-        // A probe that is as long as its packet cuts none.
-        let may_cut = asked.octets.is_some() && self.config.policy.fragments;
+        // A probe that is as long as its packet cuts only what the path does not take.
         let octets = asked.octets.unwrap_or(self.path_mtu);
         let room = self.room(octets, &asked.header);
-        self.buffer.fill(room, may_cut)
+        self.buffer.fill(room, self.config.policy.fragments)
     }
 
     /// Octets of a probe's packet that padding or a rider may have.

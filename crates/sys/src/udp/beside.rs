@@ -67,10 +67,22 @@ impl UdpSocket {
     /// # Errors
     /// When the kernel refuses.
     pub fn forbid_fragments(&self) -> Result<(), Error> {
+        self.discover(libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO)
+    }
+
+    /// The same, and what routers say of the path's length is not believed but for coming as an event (`IP_PMTUDISC_PROBE`): for those who
+    /// ask the path themselves (RFC 8899). Only what is too long for this host's own interface fails.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn ignore_path_mtu(&self) -> Result<(), Error> {
+        self.discover(libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE)
+    }
+
+    fn discover(&self, how4: libc::c_int, how6: libc::c_int) -> Result<(), Error> {
         let set = |level, name, value| sockopt::set_int(&self.socket, level, name, value);
-        let (never4, never6) = (libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO);
-        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, never4));
-        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, never6));
+        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, how4));
+        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, how6));
         v4.and(v6).map_err(|e| self.error("forbid fragments of", e))
     }
 

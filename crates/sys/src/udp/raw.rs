@@ -8,7 +8,7 @@ use super::{UdpSocket, enable};
 use crate::Error;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 impl UdpSocket {
@@ -22,8 +22,15 @@ impl UdpSocket {
         let (local, mut peer) = (local.to_canonical(), unmapped(peer));
         peer.set_port(0);
         let name = format!("socket of {local} for IP protocol {protocol}");
-        let socket = open(protocol, local)
-            .map_err(|e| Error::io("open", &name, e).advise("run as root, or with CAP_NET_RAW"))?;
+        let socket = open(protocol, beside(local, peer)).map_err(|e| {
+            let may_not = e.kind() == io::ErrorKind::PermissionDenied;
+            let error = Error::io("open", &name, e);
+            if may_not {
+                error.advise("run as root, or with CAP_NET_RAW")
+            } else {
+                error
+            }
+        })?;
         let v6 = local.is_ipv6();
         enable(&socket, !v6, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
         let mut raw = Self {
@@ -42,13 +49,22 @@ impl UdpSocket {
     }
 }
 
-fn open(protocol: u8, local: IpAddr) -> io::Result<Socket> {
-    let local = SocketAddr::new(local, 0);
+fn open(protocol: u8, local: SocketAddr) -> io::Result<Socket> {
     let protocol = Protocol::from(i32::from(protocol));
     let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(protocol))?;
     socket.set_nonblocking(true)?;
     socket.bind(&local.into())?;
     Ok(socket)
+}
+
+/// An address of this host, on the peer's link where it is of one link only.
+fn beside(local: IpAddr, peer: SocketAddr) -> SocketAddr {
+    match (local, peer) {
+        (IpAddr::V6(local), SocketAddr::V6(peer)) => {
+            SocketAddrV6::new(local, 0, 0, peer.scope_id()).into()
+        }
+        _ => SocketAddr::new(local, 0),
+    }
 }
 
 /// Where the peer is in its own version of IP.

@@ -48,12 +48,16 @@ impl UdpSocket {
     pub fn send(&self, batch: &[Outgoing<'_>]) -> Result<Sent, Error> {
         let batch = &batch[..batch.len().min(BATCH)];
         // A pending ICMP report fails a try and is thereby cleared; where every datagram brings one, the next is there soon.
-        let mut result = self.try_send(batch);
+        let (mut result, mut tries) = (self.try_send(batch), 0);
         for _ in 0..RETRIES {
-            if !result.as_ref().is_err_and(is_icmp_report) {
+            let Err(error) = &result else { break };
+            // Said twice of a length it is this host's interface that says it.
+            let is_own = error.raw_os_error() == Some(libc::EMSGSIZE) && tries > 1;
+            if is_own || !is_icmp_report(error) {
                 break;
             }
             result = self.try_send(batch);
+            tries += 1;
         }
         let number = |ids| self.sent.fetch_add(ids, Ordering::Relaxed);
         let failure = result.as_ref().err().and_then(io::Error::raw_os_error);

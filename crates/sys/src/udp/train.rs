@@ -33,8 +33,12 @@ impl UdpSocket {
                 Ok(()) => return Ok(train.len()),
                 Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(0),
                 // Too long, unreachable, an ICMP report, or a device that cannot: single datagrams say which.
-                Err(error) if is_unable(&error) => self.no_trains.store(true, Ordering::Relaxed),
-                Err(_) => {}
+                Err(error) => {
+                    let count = self.send(batch)?.count;
+                    let cannot = is_unable(&error) && count > 0;
+                    self.no_trains.fetch_or(cannot, Ordering::Relaxed);
+                    return Ok(count);
+                }
             }
         }
         Ok(self.send(batch)?.count)

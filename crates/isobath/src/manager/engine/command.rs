@@ -39,7 +39,11 @@ pub(crate) enum Command {
     /// A tool wants to be told of probes on a channel.
     Listen { client: u64, channel: u8 },
     /// A peer says that a word of so many octets came.
-    Long { peer: usize, octets: u16 },
+    Long {
+        peer: usize,
+        session: u64,
+        octets: u16,
+    },
     /// Why there is no session with a peer.
     Note { peer: usize, reason: String },
     /// A peer tells of probes that went to it from here.

@@ -1,7 +1,7 @@
 //! One session with a peer: its machine, its socket, its keys.
 
 use crate::manager::counters::Carriage;
-use crate::manager::link::{Outside, word};
+use crate::manager::link::{Way, word};
 use mgrp::path_mtu::PathMtu;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
 use mgrp::transaction::{Arrival, Transaction};
@@ -18,12 +18,15 @@ use units::{Instant, Stamp, TrafficClass};
 
 /// How often each end says that it is there: translators of addresses forget after 30 s or more (RFC 4787).
 const ALIVE: Duration = Duration::from_secs(10);
+/// What the path takes is asked for after this time at first, and while trains keep their time later by this at most.
+const SETTLED: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A session that has begun, as the thread of its control connection hands it over.
 pub(crate) struct Joined {
     pub(crate) socket: UdpSocket,
     pub(crate) address: SocketAddr,
-    pub(crate) outside: Outside,
+    pub(crate) way: Way,
     pub(crate) keys: Keys,
     pub(crate) config: peer::Config,
     /// When something that must be the peer's came last, in nanoseconds: the control connection's thread looks at it.
@@ -73,6 +76,8 @@ pub(super) struct Link {
     /// Of packets that leave, and of those that come.
     taggers: [Tagger; 2],
     alive_due: Instant,
+    /// The peer's words.
+    newest: word::Newest,
     path: PathMtu,
     /// Datagrams that are sealed and not sent.
     sealed: Vec<Vec<u8>>,
@@ -82,7 +87,9 @@ impl Link {
     pub(super) fn new(joined: Joined, now: Instant) -> Self {
         Self {
             peer: Peer::new(joined.config),
-            path: PathMtu::new(joined.config.mtu, now),
+            newest: word::Newest::default(),
+            // The other end may not be there yet.
+            path: PathMtu::new(joined.config.mtu, now + SETTLED),
             taggers: [joined.keys.out.0.tagger(), joined.keys.inward.0.tagger()],
             joined,
             since: now,
@@ -92,17 +99,21 @@ impl Link {
         }
     }
 
-    /// When something is to be done for it.
-    pub(super) fn next_timeout(&self) -> Instant {
-        let dues = [Some(self.alive_due), self.peer.next_timeout()];
-        // Long words disturb a train, and wait.
-        let path = (!self.peer.keeps_time()).then(|| self.path.next_timeout());
-        let dues = dues.into_iter().chain([path]).flatten();
-        dues.min().unwrap_or(self.alive_due)
+    /// When something is to be done for it, while trains keep their time (`is_exact`) or none does.
+    pub(super) fn next_timeout(&self, is_exact: bool) -> Instant {
+        let due = self.alive_due.min(self.path_due(is_exact));
+        let packets = self.peer.next_timeout();
+        packets.map_or(due, |packets| packets.min(due))
+    }
+
+    /// Long words disturb trains, and wait, but not for ever.
+    fn path_due(&self, is_exact: bool) -> Instant {
+        let wait = if is_exact { PATIENCE } else { Duration::ZERO };
+        self.path.next_timeout() + wait
     }
 
     /// Sends what is due. A probe leaves by itself, for the sake of its time; what lies between probes leaves in batches.
-    pub(super) fn transmit(&mut self, stamp: Stamp, counters: &mut Carriage) {
+    pub(super) fn transmit(&mut self, stamp: Stamp, is_exact: bool, counters: &mut Carriage) {
         while let Some(transmit) = self.peer.poll_transmit(clock::now()) {
             if transmit.is_probe {
                 self.flush(counters);
@@ -119,18 +130,27 @@ impl Link {
         if self.alive_due <= clock::now() {
             self.say_alive();
         }
-        if !self.peer.keeps_time() {
+        if self.path_due(is_exact) <= clock::now() {
             self.ask_path();
         }
     }
 
     /// Says the words by which is learnt how long packets may be.
     fn ask_path(&mut self) {
-        let outside = self.joined.config.carrier.outside();
+        let (_, key) = &self.joined.keys.out;
+        let peer::Config {
+            session, carrier, ..
+        } = self.joined.config;
         while let Some(octets) = self.path.poll_word(clock::now()) {
-            self.say(usize::from(octets).saturating_sub(outside));
+            let length = (octets, carrier.outside());
+            word::ask(&self.joined.socket, session, key, length);
         }
         self.peer.set_path_mtu(self.path.mtu());
+    }
+
+    /// What the path was seen to take.
+    pub(super) fn path_mtu(&self) -> Option<u16> {
+        self.path.is_found().then(|| self.path.mtu())
     }
 
     /// The peer says that a word of so many octets came.
@@ -180,13 +200,8 @@ impl Link {
     /// Tells the peer, and every translator on the way, that this end is there.
     fn say_alive(&mut self) {
         self.alive_due = clock::now() + ALIVE;
-        self.say(word::SHORT);
-    }
-
-    fn say(&self, octets: usize) {
         let (_, key) = &self.joined.keys.out;
-        let session = self.joined.config.session;
-        word::say(&self.joined.socket, session, key, octets);
+        word::say(&self.joined.socket, self.joined.config.session, key);
     }
 
     /// Takes a datagram; none for what is no packet, or is refused and counted.
@@ -196,9 +211,12 @@ impl Link {
         stamp: Stamp,
         now: Instant,
     ) -> Option<Received> {
-        if self.is_alive(datagram.payload) {
+        let (_, key) = &self.joined.keys.inward;
+        let word = word::read(datagram.payload, self.joined.config.session, key);
+        if let Some(word) = word.filter(|word| self.newest.admits(*word)) {
             self.hear(now);
-            self.note_length(datagram.length);
+            let long = &self.joined.long;
+            long.fetch_max(word.octets, Ordering::Relaxed);
             return None;
         }
         let arrived = datagram.wall_ns.unwrap_or_else(|| stamp.wall_at(now));
@@ -214,20 +232,6 @@ impl Link {
         match self.peer.begin(echo, Duration::ZERO, now) {
             Ok(_) => counters.echoes += 1,
             Err(_) => counters.unechoed += 1,
-        }
-    }
-
-    fn is_alive(&self, octets: &[u8]) -> bool {
-        let (_, key) = &self.joined.keys.inward;
-        word::is_one(octets, self.joined.config.session, key)
-    }
-
-    /// A word of so many octets of payload came; only long ones are for the path's sake.
-    fn note_length(&self, octets: usize) {
-        if octets > word::SHORT {
-            let octets = octets + self.joined.config.carrier.outside();
-            let octets = u16::try_from(octets).unwrap_or(u16::MAX);
-            self.joined.long.fetch_max(octets, Ordering::Relaxed);
         }
     }
 

@@ -145,7 +145,8 @@ impl Engine {
 
     fn next_timeout(&self) -> Instant {
         let links = self.peers.iter().filter_map(|peer| peer.link.as_ref());
-        let dues = links.map(Link::next_timeout);
+        let is_exact = self.is_exact();
+        let dues = links.map(|link| link.next_timeout(is_exact));
         dues.min().unwrap_or(Instant::FAR_FUTURE)
     }
 
@@ -276,10 +277,10 @@ impl Engine {
 
     /// Sends what is due, and tells tools what came of their transactions.
     fn transmit(&mut self) {
-        let stamp = self.stamp;
+        let (stamp, is_exact) = (self.stamp, self.is_exact());
         for peer in &mut self.peers {
             let Some(link) = &mut peer.link else { continue };
-            link.transmit(stamp, &mut peer.carriage);
+            link.transmit(stamp, is_exact, &mut peer.carriage);
             tell_finished(link, &mut self.clients, &mut self.counters);
         }
     }

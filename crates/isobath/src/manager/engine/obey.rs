@@ -52,9 +52,14 @@ impl Engine {
             Command::Join { peer, joined } => self.join(peer, *joined),
             Command::Leave { peer, session } => self.leave(peer, Some(session)),
             Command::Listen { client, channel } => self.clients.listen(client, channel),
-            Command::Long { peer, octets } => {
+            Command::Long {
+                peer,
+                session,
+                octets,
+            } => {
                 let peer = self.peers.get_mut(peer);
-                if let Some(link) = peer.and_then(|peer| peer.link.as_mut()) {
+                let link = peer.and_then(|peer| peer.link.as_mut());
+                if let Some(link) = link.filter(|link| link.joined.config.session == session) {
                     link.learn(octets, clock::now());
                 }
             }

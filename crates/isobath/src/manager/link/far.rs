@@ -3,7 +3,7 @@
 //! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
 //! restarted comes back before its old session is known to be dead.
 
-use super::{Agreed, Answer, Opening, Outside, Ready, STREAM, Setup, Side, VERSION, raw, watch};
+use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch};
 use crate::manager::config::{CarrierKind, Config};
 use crate::manager::engine::{Handle, Keys};
 use crate::manager::service;
@@ -74,18 +74,18 @@ impl Door {
             by_udp: way.as_ref().err().cloned().flatten(),
             raw: way.is_ok(),
         };
-        let (socket, outside) = match way {
-            Ok(socket) => (Ok(socket), Outside::Raw),
+        let (socket, way) = match way {
+            Ok(socket) => (Ok(socket), Way::Raw),
             Err(reason) => {
                 let socket = self.socket.beside(from.address, from.local);
-                (socket, Outside::Udp(reason))
+                (socket, Way::Udp(reason))
             }
         };
         let agreed = Agreed {
             session: session.id,
             keys: Keys::of_server(&session.overlay_keys, &session.keys),
             mtu: setup.mtu,
-            outside,
+            way,
         };
         self.replace(side.index, session);
         let joined = socket.and_then(|socket| side.join(socket, from.address, agreed));
@@ -159,7 +159,8 @@ impl Side<'_> {
             }
             (false, CarrierKind::Raw) => {
                 let peer = &self.peer.name;
-                return Err(Some(format!("'{peer}' does not ask for another way")));
+                let silent = || format!("the file of '{peer}' does not say carrier = \"raw\"");
+                return Err(Some(setup.by_udp.clone().unwrap_or_else(silent)));
             }
             (false, CarrierKind::Udp) => return Err(None),
         }

@@ -1,8 +1,6 @@
 //! The end that dials, and dials again.
 
-use super::{
-    Agreed, Answer, Opening, Outside, Ready, STREAM, Setup, Side, VERSION, raw, watch, word,
-};
+use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch, word};
 use crate::dialogue::{Broken, until_answered};
 use crate::hello;
 use crate::manager::config::{CarrierKind, Config};
@@ -72,24 +70,24 @@ struct Dialled {
     client: Client,
     /// By which packets go.
     socket: UdpSocket,
-    outside: Outside,
+    way: Way,
     mtu: u16,
 }
 
 impl Side<'_> {
     fn dial(&self, endpoint: &str, key: &AccessKey) -> Result<Dialled, String> {
         if self.peer.carrier == CarrierKind::Udp {
-            return self.meet(endpoint, key, &Outside::Udp(None));
+            return self.meet(endpoint, key, &Way::Udp(None));
         }
-        let met = self.meet(endpoint, key, &Outside::Raw)?;
+        let met = self.meet(endpoint, key, &Way::Raw)?;
         if met.is_deaf() {
             let reason = "packets of IP protocol 254 arrive there and none comes back".to_owned();
-            return self.meet(endpoint, key, &Outside::Udp(Some(reason)));
+            return self.meet(endpoint, key, &Way::Udp(Some(reason)));
         }
         Ok(met)
     }
 
-    fn meet(&self, endpoint: &str, key: &AccessKey, wanted: &Outside) -> Result<Dialled, String> {
+    fn meet(&self, endpoint: &str, key: &AccessKey, wanted: &Way) -> Result<Dialled, String> {
         let said = |error: session::Error| error.to_string();
         let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(said)?;
         if let Some(route) = self.config.inside(client.peer.ip().to_canonical()) {
@@ -102,21 +100,22 @@ impl Side<'_> {
         let dialer = Arc::clone(&client.dialer);
         let local = socket.local_addr().ok().map(|own| own.ip());
         let way = match wanted {
-            Outside::Raw => raw::open(local, client.peer).map_err(Some),
-            Outside::Udp(reason) => Err(reason.clone()),
+            Way::Raw => raw::open(local, client.peer).map_err(Some),
+            Way::Udp(reason) => Err(reason.clone()),
         };
         let setup = Setup {
             version: VERSION,
             name: self.config.name.clone(),
             mtu: self.config.mtu,
             raw: way.is_ok(),
+            by_udp: way.as_ref().err().cloned().flatten(),
         };
         let opening = Opening::Manager(setup);
         client.control.send(&opening).map_err(said)?;
         let hello = || {
             hello::ask(&socket, &dialer, STREAM, Probe::LEN);
             if let Ok(way) = &way {
-                word::say(way, dialer.session(), &dialer.keys().to_server, word::SHORT);
+                word::say(way, dialer.session(), &dialer.keys().to_server);
             }
         };
         match until_answered(&mut client, hello) {
@@ -134,21 +133,18 @@ impl Dialled {
         way: Result<UdpSocket, Option<String>>,
         ready: Ready,
     ) -> Self {
-        let (socket, outside) = match way {
-            Ok(way) if ready.raw => (way, Outside::Raw),
+        let (socket, way) = match way {
+            Ok(way) if ready.raw => (way, Way::Raw),
             Ok(_) => {
                 let older = || "an older version is there".to_owned();
-                (
-                    socket,
-                    Outside::Udp(Some(ready.by_udp.unwrap_or_else(older))),
-                )
+                (socket, Way::Udp(Some(ready.by_udp.unwrap_or_else(older))))
             }
-            Err(reason) => (socket, Outside::Udp(reason)),
+            Err(reason) => (socket, Way::Udp(reason)),
         };
         Self {
             client,
             socket,
-            outside,
+            way,
             mtu: ready.mtu,
         }
     }
@@ -157,7 +153,7 @@ impl Dialled {
     fn is_deaf(&self) -> bool {
         let dialer = &self.client.dialer;
         let key = &dialer.keys().to_client;
-        self.outside == Outside::Raw && !raw::hears(&self.socket, dialer.session(), key)
+        self.way == Way::Raw && !raw::hears(&self.socket, dialer.session(), key)
     }
 
     /// Carries packets until the session ends; why it did.
@@ -165,18 +161,18 @@ impl Dialled {
         let Self {
             mut client,
             socket,
-            outside,
+            way,
             mtu,
         } = self;
         // Answers to the requests are no packets.
-        let mut batch = RecvBatch::new(16, 1);
+        let mut batch = RecvBatch::new(16, raw::ROOM);
         while socket.recv(&mut batch).is_ok_and(|count| count > 0) {}
         let overlay = OverlayKeys::from(client.welcome.data_key);
         let agreed = Agreed {
             session: client.dialer.session(),
             keys: Keys::of_client(&overlay, client.dialer.keys()),
             mtu,
-            outside,
+            way,
         };
         let session = agreed.session;
         match side.join(socket, client.peer, agreed) {

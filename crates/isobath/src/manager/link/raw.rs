@@ -4,8 +4,8 @@
 //! other that came this way, or UDP carries.
 //!
 //! ```text
-//! near: manager    which says that it wants to, and words by both ways until there is an answer
-//! far:  words      three, once it has heard one
+//! near: manager    which says that it wants to; requests by UDP and words this way, until there is an answer
+//! far:  words      three this way, once it has heard one
 //! far:  ready      with raw; the near end that then hears none of the three hangs up and comes again for UDP
 //! ```
 
@@ -21,9 +21,9 @@ use sys::udp::{RecvBatch, UdpSocket};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// One of so many arrives.
 const WORDS: usize = 3;
-
-/// Octets of IPv4's header, with all options.
-const LONGEST_HEADER: usize = 60;
+const APART: Duration = Duration::from_millis(50);
+/// Octets that have room for a word and IPv4's longest header.
+pub(super) const ROOM: usize = 256;
 
 /// A socket between an address of this host and the peer's; nobody knows yet whether anything gets there.
 ///
@@ -34,14 +34,17 @@ pub(super) fn open(local: Option<IpAddr>, peer: SocketAddr) -> Result<UdpSocket,
     UdpSocket::raw(IP_PROTOCOL, local, peer).map_err(|error| error.to_string())
 }
 
-/// Answers what was heard.
+/// Answers what was heard, not all at once, so that one loss is not that of all.
 pub(super) fn answer(socket: &UdpSocket, session: u64, key: &TagKey) {
-    (0..WORDS).for_each(|_| word::say(socket, session, key, word::SHORT));
+    for _ in 0..WORDS {
+        word::say(socket, session, key);
+        clock::sleep_until(clock::now() + APART);
+    }
 }
 
 /// Whether a word of the other end, which has this key, comes before it is too late.
 pub(super) fn hears(socket: &UdpSocket, session: u64, key: &TagKey) -> bool {
-    let mut batch = RecvBatch::new(16, word::SHORT + LONGEST_HEADER);
+    let mut batch = RecvBatch::new(16, ROOM);
     let until = clock::now() + PATIENCE;
     while clock::now() < until {
         let ready = socket.wait(until.since(clock::now())).unwrap_or_default();
@@ -50,7 +53,7 @@ pub(super) fn hears(socket: &UdpSocket, session: u64, key: &TagKey) -> bool {
         }
         let count = socket.recv(&mut batch).unwrap_or(0);
         let mut words = batch.iter().take(count);
-        if words.any(|datagram| word::is_one(datagram.payload, session, key)) {
+        if words.any(|datagram| word::read(datagram.payload, session, key).is_some()) {
             return true;
         }
     }

@@ -24,6 +24,22 @@ fn burst(world: &mut World, count: u32, octets: u16) {
 }
 
 #[test]
+fn an_opportunistic_train_cuts_only_what_the_path_does_not_take() {
+    let mut world = World::new(config());
+    world.peer.set_path_mtu(500);
+    world
+        .begin(ranges([0, 100], None, Spacing::UpTo, 200))
+        .unwrap();
+    burst(&mut world, 3, 400);
+    world.offer(ip::packet(3, 1_000)).unwrap();
+    world.advance(us(40_000));
+    let octets: Vec<_> = left(&world).iter().map(|(_, octets, _)| *octets).collect();
+    // 1,000 octets are 432, 432 and 136 behind 68 of headers.
+    assert_eq!(octets, [460, 460, 460, 500, 500, 204]);
+    assert!(left(&world).iter().all(|(_, _, is_probe)| *is_probe));
+}
+
+#[test]
 fn packets_of_an_opportunistic_train_leave_as_they_would_have_and_not_an_octet_is_added() {
     let play = |is_probing: bool| {
         let mut world = World::new(config());
