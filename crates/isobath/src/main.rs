@@ -16,6 +16,7 @@ mod host;
 mod instrument;
 mod link;
 mod live;
+mod longest;
 mod manager;
 mod mbm;
 mod medianet;

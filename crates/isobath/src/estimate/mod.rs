@@ -10,7 +10,6 @@
 pub(crate) mod far;
 pub(crate) mod finding;
 mod hops;
-mod longest;
 pub(crate) mod messages;
 pub(crate) mod methods;
 pub(crate) mod plan;
@@ -37,11 +36,10 @@ use serde::Serialize;
 use session::TagKey;
 use session::wire::Kind;
 
-/// The stream of trains, that of probes that are sent back, that of a trace, and that of requests that tell the path's MTU.
+/// The stream of trains, that of probes that are sent back, and that of a trace.
 const STREAM: u16 = 1;
 const ECHO: u16 = 2;
 const TRACE: u16 = 3;
-const LENGTH: u16 = 4;
 
 /// The first line of a run, by which a server knows what is wanted.
 #[derive(Serialize)]

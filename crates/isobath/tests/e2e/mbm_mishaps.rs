@@ -135,3 +135,20 @@ fn a_suite_whose_far_end_vanishes_keeps_what_it_has_and_does_not_pass() {
     assert_eq!(verdicts(&found), [("windowed-full-rate", "PASS")]);
     assert!(found["warnings"].to_string().contains("server_lost"));
 }
+
+#[test]
+fn a_path_that_does_not_take_the_target_s_packets_is_said_to_be_one() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("narrow.toml", crate::manager::NARROW)]);
+    let target = [
+        "mbm", "--rate", "1500kbit", "--rtt", "60ms", "-q", "-o", "r",
+    ];
+    let ran = run(
+        place.path(),
+        &[&target[..], &["--lab", "narrow.toml"]].concat(),
+    );
+    let card = ran.ended(3).stdout.clone();
+    assert!(card.contains("use --mtu 1400"), "{card}");
+}

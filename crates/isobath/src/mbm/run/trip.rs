@@ -3,6 +3,7 @@
 use super::Run;
 use crate::dialogue::Broken;
 use crate::hello;
+use crate::longest;
 use session::wire::Probe;
 use std::time::Duration;
 use sys::clock;
@@ -53,10 +54,19 @@ impl Run<'_> {
                 break;
             }
         }
-        least.ok_or_else(|| {
-            Broken::Far(
-                "no datagram came back - let UDP through to the same port as TCP".to_owned(),
-            )
-        })
+        match least {
+            Some(least) => Ok(least),
+            None => Err(Broken::Far(self.why_none_came())),
+        }
+    }
+
+    fn why_none_came(&self) -> String {
+        let mtu = self.context.plan.target.mtu();
+        match longest::find(self.client, &|| self.is_interrupted()) {
+            Ok(Some(octets)) if octets < mtu => format!(
+                "the path takes packets of {octets} octets and the target's have {mtu} - use --mtu {octets}"
+            ),
+            _ => "no datagram came back - let UDP through to the same port as TCP".to_owned(),
+        }
     }
 }

@@ -1,10 +1,9 @@
-//! How long probes may be: an Ethernet's packets, or what the path takes of them both ways.
+//! How long packets may be: as an Ethernet's, or as what the path takes of them both ways.
 //!
-//! The far end answers each request by one as long, before a run and by itself, so requests of all usual lengths tell
+//! A server answers each request by one as long, without being told of it, so requests of all usual lengths tell
 //! ([`mgrp::path_mtu`]). On most paths the first does, and that takes a round trip.
 
-use super::LENGTH;
-use super::plan::{HEADERS, MTU};
+use crate::estimate::plan::{HEADERS, MTU};
 use crate::hello;
 use mgrp::path_mtu::PathMtu;
 use session::Client;
@@ -13,6 +12,8 @@ use std::time::Duration;
 use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 
+/// The stream of the requests, which is no test's.
+const STREAM: u16 = u16::MAX;
 /// How often is looked whether the run is interrupted.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -20,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the system gives no socket.
-pub(super) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option<u32>, Error> {
+pub(crate) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option<u32>, Error> {
     let socket = hello::connected(client)?;
     socket.ignore_path_mtu()?;
     let v6 = client.peer.ip().to_canonical().is_ipv6();
@@ -30,7 +31,7 @@ pub(super) fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option
     while path.is_searching() && !is_over() {
         while let Some(octets) = path.poll_word(clock::now()) {
             let length = usize::from(octets).saturating_sub(headers);
-            hello::ask(&socket, &client.dialer, LENGTH, length);
+            hello::ask(&socket, &client.dialer, STREAM, length);
         }
         let left = path.next_timeout().since(clock::now());
         socket.wait(left.min(LOOK))?;
@@ -55,7 +56,7 @@ fn answers(
     let is_ours = |octets: &[u8]| {
         let answer = Probe::parse(octets).ok();
         let answer = answer.filter(|answer| answer.kind == Kind::Reply);
-        answer.is_some_and(|answer| (answer.session, answer.stream) == (session, LENGTH))
+        answer.is_some_and(|answer| (answer.session, answer.stream) == (session, STREAM))
             && Probe::verify(octets, &key).is_ok()
     };
     let ours = batch.iter().filter(|answer| is_ours(answer.payload));
