@@ -16,6 +16,9 @@ enum Edge {
     AtMost,
 }
 
+/// A range whose end is more than so many times its beginning is no answer.
+const WIDEST: f64 = 3.0;
+
 /// By pathload: less what its last fleet was spared by riders.
 pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
     use pathload::Outcome;
@@ -24,6 +27,10 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
     let range = format!("{low:.2} to {high:.2} Mbit/s");
     let (conclusive, says) = match estimate.outcome {
         Outcome::Conclusive => (true, format!("{range} are available")),
+        Outcome::Grey if high > WIDEST * low => (
+            false,
+            format!("what is available varied too much for a figure: {range}"),
+        ),
         Outcome::Grey => (
             true,
             format!("what is available varied while it was measured: {range}"),
@@ -245,6 +252,28 @@ mod tests {
             told(estimate(Nothing, None, None)),
             (None, None, None, false)
         );
+    }
+
+    #[test]
+    fn a_grey_range_is_believed_unless_it_is_wide_or_riders_made_it_so() {
+        let told = |low_bps, high_bps, spared_bps| {
+            let found = of_pathload(&pathload::Estimate {
+                outcome: pathload::Outcome::Grey,
+                low_bps,
+                high_bps,
+                grey_bps: Some([low_bps, high_bps]),
+                competing: Competing {
+                    spared_bps,
+                    ..Competing::default()
+                },
+                streams: 100,
+                octets: 1,
+            });
+            (found.low, found.high, found.conclusive)
+        };
+        assert_eq!(told(3e6, 8e6, 0.0), (Some(3.0), Some(8.0), true));
+        assert_eq!(told(2e6, 8e6, 0.0), (Some(2.0), Some(8.0), false));
+        assert_eq!(told(3e6, 8e6, 3e6), (Some(0.0), Some(5.0), false));
     }
 
     #[test]
