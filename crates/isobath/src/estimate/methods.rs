@@ -57,6 +57,10 @@ const REST: Duration = Duration::from_secs(1);
 /// Probes of a semi-elastic stream that leave without packets (Papageorgiou 2008, section 8.3).
 const LEAST: u32 = 40;
 
+/// Why there is no figure.
+const BUCKET: &str = "no figure of this path holds for long and short trains alike";
+const CLUMPS: &str = "so gaps between packets, by which this estimator measures, are the receiver's and not the path's";
+
 /// Carries out what the plan asks for.
 ///
 /// # Errors
@@ -77,7 +81,7 @@ pub(crate) fn find_above<R: Carry>(
     let finding = by_method(plan, road)?;
     let is_due = finding.value.is_some_and(|mbps| mbps > ABOUT * held_mbps);
     if plan.is_tried() && is_due {
-        check(finding, road)
+        check(plan.method, finding, road)
     } else {
         Ok((finding, None))
     }
@@ -206,8 +210,13 @@ pub(crate) fn drive<E: Estimator, R: Carry>(
     }
 }
 
-/// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not. Also its rate in Mbit/s, if it does.
-fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<(Finding, Option<f64>), R::Error> {
+/// Whether a long train at the rate that was found meets what short ones met: behind a token bucket it does not, and where packets arrive in
+/// clumps some methods do not. Also its rate in Mbit/s, if it does.
+fn check<R: Carry>(
+    method: Method,
+    finding: Finding,
+    road: &mut R,
+) -> Result<(Finding, Option<f64>), R::Error> {
     let longest = road.longest();
     let train = finding.value.and_then(|mbps| long_train(mbps, longest));
     let Some(train) = train else {
@@ -216,12 +225,32 @@ fn check<R: Carry>(finding: Finding, road: &mut R) -> Result<(Finding, Option<f6
     let Some(passage) = long_passage(&train, road)? else {
         return Ok((finding.untried(), None));
     };
-    if let Some(suspicion @ Suspicion::TokenBucket { .. }) = suspect(&train, &passage) {
-        return Ok((finding.doubted(&suspicion), None));
-    }
+    let finding = match suspect(&train, &passage) {
+        Some(bucket @ Suspicion::TokenBucket { .. }) => {
+            return Ok((finding.doubted(&bucket, BUCKET), None));
+        }
+        Some(clumps @ Suspicion::Coalescence { packets, .. }) => {
+            if least_clump(method).is_some_and(|least| packets >= least) {
+                return Ok((finding.doubted(&clumps, CLUMPS), None));
+            }
+            finding.noted(&clumps)
+        }
+        _ => finding,
+    };
     let is_judged = passage.is_timed(&train) && passage.arrivals.len() >= LEAST_ARRIVALS;
     let held = finding.value.filter(|_| is_judged);
     Ok((finding, held))
+}
+
+/// Packets of a clump that make the method's figures wrong, if any do.
+const fn least_clump(method: Method) -> Option<f64> {
+    match method {
+        // They measure by gaps of single packets.
+        Method::Pathrate | Method::Pathchirp => Some(0.0),
+        // By groups of ten.
+        Method::Pathload | Method::PathloadFast | Method::SemiElastic => Some(10.0),
+        _ => None,
+    }
 }
 
 /// What came of the train, sent again where its sender was interrupted; none when there is no room for it.
@@ -278,6 +307,8 @@ mod tests {
         /// Whether it has room for trains that can be done without, and how many it had.
         has_room: bool,
         long: usize,
+        /// Packets that the receiver takes at once.
+        clump: usize,
     }
 
     impl Road {
@@ -295,6 +326,7 @@ mod tests {
                 rested: Instant::ZERO,
                 has_room,
                 long: 0,
+                clump: 1,
             }
         }
     }
@@ -303,7 +335,13 @@ mod tests {
         type Error = std::convert::Infallible;
 
         fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error> {
-            Ok(self.path.carry(train, not_before.max(self.rested)))
+            let mut passage = self.path.carry(train, not_before.max(self.rested));
+            for clump in passage.arrivals.chunks_mut(self.clump) {
+                let last = clump.last().map_or(0, |last| last.arrived_ns);
+                let places = (0..).zip(clump);
+                places.for_each(|(place, arrival)| arrival.arrived_ns = last + place * 1_000);
+            }
+            Ok(passage)
         }
 
         fn carry_if_affordable(
@@ -359,6 +397,30 @@ mod tests {
             (finding.value, 1),
             "a lower rate says nothing of it"
         );
+    }
+
+    #[test]
+    fn clumps_take_figures_from_methods_that_measure_by_single_gaps_only() {
+        let tried = |method, clump| {
+            let mut road = Road::new(true);
+            road.clump = clump;
+            let finding = Finding {
+                value: Some(9.0),
+                conclusive: true,
+                details: serde_json::json!({}),
+                ..Finding::default()
+            };
+            let Ok((finding, _)) = check(method, finding, &mut road);
+            let is_seen = finding.details["suspicion"].is_string();
+            assert_eq!(finding.conclusive, finding.value.is_some());
+            (finding.conclusive, is_seen)
+        };
+        assert_eq!(tried(Method::Pathrate, 1), (true, false));
+        assert_eq!(tried(Method::Pathrate, 4), (false, true));
+        assert_eq!(tried(Method::Pathchirp, 4), (false, true));
+        assert_eq!(tried(Method::Pathload, 4), (true, true));
+        assert_eq!(tried(Method::Pathload, 16), (false, true));
+        assert_eq!(tried(Method::Yaz, 16), (true, true));
     }
 
     #[test]

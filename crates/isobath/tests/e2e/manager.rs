@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-const FAR: &str = r#"
+pub(crate) const FAR: &str = r#"
 name = "m5"
 addresses = ["10.99.0.2/24", "fd99::2/64"]
 listen = "[::]:4890"
@@ -319,6 +319,37 @@ sleep 0.2
     );
 }
 
+#[test]
+fn a_tool_that_asks_for_more_than_the_budget_is_refused() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let file = place.path().join("m3.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let budget = "budget = { rate = \"8kbit\", burst = \"1MB\" }\n[[peer]]";
+    fs::write(&file, text.replace("[[peer]]", budget)).unwrap();
+    // 1,500 octets every microsecond are 12 Gbit/s; of the third train there is half a megabyte too much.
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+fast() { python3 "$tool" 10.99.0.2 --socket m3.sock --octets 1500 --gap-us 1 --trains 1 --probes $1; }
+fast 1000 > asked; fast 300 >> asked; fast 600 >> asked
+"$isobath" manager stats --socket m3.sock --json > m3.stats
+"#;
+    let far = r#"exec "$isobath" manager up --config m5.toml"#;
+    in_lab(place.path(), far, near).ended(0);
+    let asked = trains(place.path(), "asked");
+    let refused: Vec<_> = asked.iter().map(|train| &train["refused"]).collect();
+    assert_eq!(refused, [&Value::from(6), &Value::Null, &Value::from(6)]);
+    let stats = read_json(place.path(), "m3.stats");
+    assert!((number(&stats, "/peers/m5/refused_budget") - 2.0).abs() < 0.5);
+    assert!((number(&stats, "/peers/m5/sent_probes") - 300.0).abs() < 0.5);
+}
+
 /// Behind the first link packets of 1,400 octets pass and no longer ones.
 pub(crate) const NARROW: &str = r#"
 summary = "a path that takes packets of 1,400 octets"
@@ -518,11 +549,15 @@ fn a_manager_that_is_killed_leaves_nothing_and_is_linked_again_when_it_is_back()
         return;
     }
     let place = place("m5:4890");
+    let blob: Vec<u8> = (0..2_000_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    fs::write(place.path().join("blob"), &blob).unwrap();
+    // The server's interface goes with the manager, and its connection waits for it.
     let far = r#"
+python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
 for life in 1 2; do
     "$isobath" manager up --config m5.toml > m5.log 2>&1 &
     echo $! > m5.pid
-    wait
+    wait $!
     cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.$life
     until [ -e again.wanted ]; do sleep 0.05; done
 done
@@ -533,6 +568,8 @@ manager=$!
 linked m3.sock
 python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 --probes 5 --gap-us 1000000 > interrupted &
 trains=$!
+fetch http://10.99.0.2:8000/blob > copy &
+transfer=$!
 sleep 0.5
 kill -9 $(cat m5.pid)
 until [ -s left.1 ]; do sleep 0.05; done
@@ -542,6 +579,7 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 > refused
 touch again.wanted
 linked m3.sock
 python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 > again
+wait $transfer
 "$isobath" manager stats --socket m3.sock --json > m3.stats
 kill $manager
 wait $manager
@@ -555,6 +593,7 @@ cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.3
     }
     assert!(!place.join("m3.sock").exists(), "it has ended in order");
     let of = |name: &str| trains(place, name).remove(0);
+    assert!(fs::read(place.join("copy")).unwrap() == blob, "it differs");
     assert_eq!(of("interrupted")["called_off"], 1);
     assert_eq!(of("refused")["refused"], 7, "there is no such peer now");
     assert!(number(&of("again"), "/lasted_us") > 0.0);

@@ -88,6 +88,25 @@ fn nobody_measures_in_a_lab_of_their_own() {
     assert_eq!(record.uid(), 65_534);
 }
 
+#[test]
+fn nobody_s_manager_says_what_it_may_not() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let config = crate::manager::FAR.replace("[::]:4890", "[::]:4897");
+    fs::write(place.path().join("m5.toml"), config).unwrap();
+    let up = ["manager", "up", "--config", "m5.toml"];
+    let Some(ran) = as_nobody(place.path(), "0666", &up) else {
+        return;
+    };
+    let line = ran.ended(3).stderr.trim();
+    assert!(
+        line.ends_with("run as root, or with CAP_NET_ADMIN") && !line.contains('\n'),
+        "{line}"
+    );
+}
+
 /// Each of their labs has a user namespace of its own, into which the next cannot look. Alone: any other lab of root's
 /// would do the same.
 #[test]

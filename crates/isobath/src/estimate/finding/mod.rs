@@ -50,17 +50,21 @@ impl Finding {
         }
     }
 
-    /// The path does something that makes the figures wrong: there are none then.
+    /// The path or a host does something that the figures have to be told with.
     #[must_use]
-    pub(super) fn doubted(self, suspicion: &Suspicion) -> Self {
+    pub(super) fn noted(mut self, suspicion: &Suspicion) -> Self {
+        self.details["suspicion"] = json!(suspicion.to_string());
+        self
+    }
+
+    /// It makes the figures wrong, for this reason: there are none then.
+    #[must_use]
+    pub(super) fn doubted(self, suspicion: &Suspicion, why: &str) -> Self {
         let told = [self.value, self.low, self.high];
-        let mut details = self.details;
-        details["suspicion"] = json!(suspicion.to_string());
+        let mut details = self.noted(suspicion).details;
         details["not_believed"] = json!(told);
         Self {
-            says: format!(
-                "{suspicion} - no figure of this path holds for long and short trains alike"
-            ),
+            says: format!("{suspicion} - {why}"),
             details,
             ..Self::default()
         }
