@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a path is asked from one moment to another, where it takes packets of `takes(now)` octets and answers after `rtt`.
+    /// What a path is asked from one moment to another, and what it answers after `rtt`.
     struct World {
         machine: PathMtu,
         now: Instant,
@@ -220,6 +220,11 @@ mod tests {
                 answers: Vec::new(),
                 words: Vec::new(),
             }
+        }
+
+        /// What the path is believed to take, and whether that was found.
+        fn found(&self) -> (u16, bool) {
+            (self.machine.mtu(), self.machine.is_found())
         }
 
         /// Time passes, on a path that takes so much.
@@ -261,15 +266,9 @@ mod tests {
     fn a_line_of_pppoe_is_seen_in_seconds() {
         let mut world = World::new(1_500, Duration::from_millis(40));
         world.run(1_492, Duration::from_secs(1));
-        assert_eq!(
-            (world.machine.mtu(), world.machine.is_found()),
-            (1_500, false)
-        );
+        assert_eq!(world.found(), (1_500, false));
         world.run(1_492, Duration::from_secs(4));
-        assert_eq!(
-            (world.machine.mtu(), world.machine.is_found()),
-            (1_492, true)
-        );
+        assert_eq!(world.found(), (1_492, true));
     }
 
     #[test]
@@ -316,10 +315,7 @@ mod tests {
             for octets in [0, 1, 1_499, 1_501, 9_000, u16::MAX] {
                 world.machine.handle_answer(octets, world.now);
             }
-            assert_eq!(
-                (world.machine.mtu(), world.machine.is_found()),
-                (1_500, phase > 0)
-            );
+            assert_eq!(world.found(), (1_500, phase > 0));
             world.run(1_500, Duration::from_secs(1));
         }
     }
@@ -328,10 +324,7 @@ mod tests {
     fn an_answer_that_comes_when_the_search_is_over_counts() {
         let mut world = World::new(1_500, Duration::from_secs(6));
         world.run(1_400, Duration::from_secs(30));
-        assert_eq!(
-            (world.machine.mtu(), world.machine.is_found()),
-            (1_400, true)
-        );
+        assert_eq!(world.found(), (1_400, true));
     }
 
     #[test]

@@ -54,10 +54,7 @@ impl Run<'_> {
                 break;
             }
         }
-        match least {
-            Some(least) => Ok(least),
-            None => Err(Broken::Far(self.why_none_came())),
-        }
+        least.ok_or_else(|| Broken::Far(self.why_none_came()))
     }
 
     fn why_none_came(&self) -> String {
