@@ -22,6 +22,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(3_600);
 pub(crate) const MOST_TRACED: u64 = 1_000_000;
 /// What a far end sends unasked: an initial window above this is no congestion control.
 const LARGEST_INITIAL_WINDOW: u32 = 1_000;
+/// Segments that one end may keep for a session, all transfers together: what a far end remembers of segments that wait
+/// for others is a client's doing.
+const LARGEST_WINDOW: u32 = 1 << 20;
 const SHORTEST_RTO: Duration = Duration::from_millis(1);
 
 /// A run of `btc`.
@@ -152,8 +155,12 @@ impl Plan {
         serde_json::from_value(kept.clone())
     }
 
-    /// Shortens the default segment, which fills a packet of 1,500 octets by IPv4, for the longer header of IPv6.
+    /// Shortens the default segment, which fills a packet of 1,500 octets by IPv4, for the longer header of IPv6, and shares
+    /// the default receive window among the transfers.
     pub(crate) fn fit(&mut self, peer: std::net::SocketAddr) {
+        if self.options.receive_window == Options::default().receive_window {
+            self.options.receive_window /= u32::from(self.parallel.max(1));
+        }
         let is_v6 = peer.ip().to_canonical().is_ipv6();
         if is_v6 && self.options.mss == Options::default().mss {
             self.options.mss -= LONGER;
@@ -246,6 +253,20 @@ impl Plan {
     }
 }
 
+/// What a far end refuses of the transfers of a round together.
+///
+/// # Errors
+/// When their receive windows are more than one end keeps for a session.
+pub(crate) fn check_windows<'a>(options: impl Iterator<Item = &'a Options>) -> Result<(), String> {
+    let all: u64 = options.map(|options| u64::from(options.receive_window)).sum();
+    if all > u64::from(LARGEST_WINDOW) {
+        return Err(format!(
+            "receive windows of {all} segments - this server keeps {LARGEST_WINDOW} for a session"
+        ));
+    }
+    Ok(())
+}
+
 /// What both ends refuse of a transfer's limit.
 pub(crate) fn check_limit(limit: Limit) -> Result<(), String> {
     match limit {
@@ -269,6 +290,11 @@ pub(crate) fn check_options(options: &Options) -> Result<(), String> {
     }
     if options.max_window == Some(0) || options.receive_window == 0 {
         return Err("a window of no segments carries nothing".to_owned());
+    }
+    if options.receive_window > LARGEST_WINDOW {
+        return Err(format!(
+            "option receive_window is at most {LARGEST_WINDOW} segments"
+        ));
     }
     if options.rto_min.0 < SHORTEST_RTO || options.rto_initial.0 < SHORTEST_RTO {
         return Err("a retransmission timeout is at least 1 ms".to_owned());
@@ -303,6 +329,16 @@ mod tests {
         assert_eq!(fitted("10.77.0.2:4890", 1_448), 1_448);
         // What was asked for is what is sent.
         assert_eq!(fitted("[fd77::2]:4890", 1_200), 1_200);
+    }
+
+    #[test]
+    fn the_window_of_a_session_is_shared_by_its_transfers() {
+        let mut plan = Plan { parallel: 64, ..plan() };
+        plan.fit("10.77.0.2:4890".parse().unwrap());
+        assert_eq!(plan.options.receive_window, (1 << 20) / 64);
+        let windows = |count| check_windows(std::iter::repeat_n(&plan.options, count));
+        assert_eq!(windows(64), Ok(()));
+        assert!(windows(65).is_err());
     }
 
     fn plan() -> Plan {
@@ -357,5 +393,8 @@ mod tests {
         assert!(with(|options| options.mss = 0).is_err());
         assert!(with(|options| options.cubic.beta = f64::NAN).is_err());
         assert!(with(|options| options.delayed_ack.every = 0).is_err());
+        assert!(with(|options| options.receive_window = 1 << 20).is_ok());
+        assert!(with(|options| options.receive_window = (1 << 20) + 1).is_err());
+        assert!(with(|options| options.receive_window = 1 << 31).is_err());
     }
 }

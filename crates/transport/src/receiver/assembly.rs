@@ -3,7 +3,7 @@
 use crate::Seq;
 use crate::ranges::Ranges;
 use crate::segment::{MAX_BLOCKS, SackBlocks};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 /// What became of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,21 +19,22 @@ pub(super) enum Placed {
     Duplicate,
 }
 
-/// A segment that waits for one before it, or has not come.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    len: Option<u16>,
+/// A segment that waits for one before it.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    len: u16,
     last: bool,
 }
 
-/// See the module. It remembers no more than the receiver's window.
+/// See the module. It remembers one entry for each segment that waits, whatever their numbers are: a sender that skips a
+/// million costs as much as one that skips one.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     next: u64,
     bytes: u64,
     last: bool,
-    /// Segments from `next` on.
-    slots: VecDeque<Slot>,
+    /// Segments beyond `next`.
+    waiting: BTreeMap<u64, Waiting>,
     ranges: Ranges,
     /// A number in each of the ranges that changed lately, the latest first.
     recent: [u64; MAX_BLOCKS],
@@ -61,45 +62,32 @@ impl Assembly {
 
     /// Segment `number` of `len` octets is here; the caller has seen to it that it is within the window.
     pub(super) fn place(&mut self, number: u64, len: u16, last: bool) -> Placed {
-        let slot = Slot {
-            len: Some(len),
-            last,
-        };
+        let segment = Waiting { len, last };
         if number == self.next {
             let closed_gap = self.has_gap();
-            self.advance(slot);
+            self.advance(segment);
             return Placed::InOrder { closed_gap };
         }
-        let offset = number
-            .checked_sub(self.next)
-            .and_then(|offset| usize::try_from(offset).ok());
-        let Some(offset) = offset else {
+        if number < self.next || self.waiting.contains_key(&number) {
             return Placed::Duplicate;
-        };
-        if offset >= self.slots.len() {
-            self.slots.resize(offset + 1, Slot::default());
         }
-        match self.slots.get_mut(offset) {
-            Some(place) if place.len.is_none() => *place = slot,
-            _ => return Placed::Duplicate,
-        }
+        self.waiting.insert(number, segment);
         self.ranges.insert(number, number + 1, |_, _| {});
         self.touch(number);
         Placed::Beyond
     }
 
     /// The next segment is here, and with it those that waited for it.
-    fn advance(&mut self, first: Slot) {
-        self.slots.pop_front();
-        let mut slot = first;
-        while let Some(len) = slot.len {
+    fn advance(&mut self, first: Waiting) {
+        let mut segment = Some(first);
+        while let Some(Waiting { len, last }) = segment {
             self.next += 1;
             self.bytes += u64::from(len);
-            self.last = slot.last;
-            if self.slots.front().is_none_or(|slot| slot.len.is_none()) {
-                break;
-            }
-            slot = self.slots.pop_front().unwrap_or_default();
+            self.last = last;
+            segment = match self.waiting.first_entry() {
+                Some(entry) if *entry.key() == self.next => Some(entry.remove()),
+                _ => None,
+            };
         }
         self.ranges.forget_before(self.next);
     }
