@@ -38,15 +38,16 @@ pub(crate) struct Shared {
 /// Finds out what a new connection is, and serves it or closes it.
 pub(crate) fn receive(
     shared: &Shared,
-    socket: TcpStream,
+    socket: Arc<TcpStream>,
     peer: SocketAddr,
     pending: Pending,
     service: &impl Service,
 ) {
     let by = sys::clock::now() + shared.config.admission.handshake;
-    let socket = Arc::new(socket);
     let deadline = Deadline::new(Arc::clone(&socket), by);
-    match deadline.first_octet() {
+    let first = deadline.first_octet();
+    pending.has_spoken();
+    match first {
         Ok(Some(TLS_HANDSHAKE)) => {
             drop(deadline);
             match client_hello::peek(&socket, by) {

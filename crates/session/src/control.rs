@@ -95,6 +95,24 @@ impl Control {
         self.send_by(value, sys::clock::now() + SEND_TIMEOUT)
     }
 
+    /// Sends `rows` in their order, at most `per_line` to a line, each line as `line` makes it.
+    ///
+    /// # Errors
+    /// As [`Control::send`].
+    pub fn send_rows<T, L: Serialize>(
+        &mut self,
+        rows: impl IntoIterator<Item = T>,
+        per_line: usize,
+        line: impl Fn(Vec<T>) -> L,
+    ) -> Result<(), Error> {
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() {
+            let these = rows.by_ref().take(per_line.max(1)).collect();
+            self.send(&line(these))?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn send_by(
         &mut self,
         value: &impl Serialize,

@@ -213,6 +213,13 @@ impl Sessions {
         register.by_id.get(&id).map(Arc::clone)
     }
 
+    /// Whether the source of `peer` has a session.
+    pub(crate) fn has_source(&self, peer: &SocketAddr) -> bool {
+        let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = register.by_id.values();
+        sessions.any(|session| source(&session.peer) == source(peer))
+    }
+
     /// How many sessions there are now.
     pub fn len(&self) -> usize {
         let register = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 //! The far end: one port, and what a connection to it goes through.
 //!
-//! 1. The accept loop takes it, unless too many are pending already, all told or from its source.
+//! 1. The accept loop takes it. Where too many are pending already, all told or from its source, another one is closed
+//!    for it ([`gate`](crate::gate)).
 //! 2. A thread of its own looks at the first octet: TLS, a data stream, or nothing of ours.
 //! 3. A data stream shows its preamble and goes to its session; the thread ends.
 //! 4. A control connection does its handshake and says hello; both by the one deadline that began at
@@ -168,7 +169,7 @@ impl Server {
         let _ = ended.recv_timeout(GRACE);
     }
 
-    /// Gives a new connection a thread, or closes it when too many are pending.
+    /// Gives a new connection a thread.
     fn take(
         &self,
         socket: TcpStream,
@@ -176,9 +177,9 @@ impl Server {
         service: &Arc<impl Service>,
         alive: &Sender<Infallible>,
     ) {
-        let Some(pending) = self.shared.gate.enter(&peer) else {
-            return;
-        };
+        let socket = Arc::new(socket);
+        let is_known = self.shared.sessions.has_source(&peer);
+        let pending = self.shared.gate.enter(&peer, is_known, &socket);
         let (shared, service, alive) =
             (Arc::clone(&self.shared), Arc::clone(service), alive.clone());
         let work = move || {

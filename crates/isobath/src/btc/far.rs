@@ -153,6 +153,7 @@ impl Run<'_> {
                 transfers.len()
             ));
         }
+        plan::check_windows(transfers.iter().map(|transfer| &transfer.options))?;
         let left = self.session.ends.since(clock::now());
         for transfer in transfers {
             plan::check_options(&transfer.options)?;
@@ -375,7 +376,7 @@ impl Run<'_> {
 
     /// Sends the rows of the round, and its packet traces.
     fn hand_over(&self, control: &mut Control) -> Result<(), Error> {
-        let mut rows = {
+        let rows = {
             let mut kept = self
                 .rows
                 .kept
@@ -383,10 +384,7 @@ impl Run<'_> {
                 .unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *kept)
         };
-        while !rows.is_empty() {
-            let rest = rows.split_off(rows.len().min(ROWS_PER_LINE));
-            control.send(&Far::Rows(std::mem::replace(&mut rows, rest)))?;
-        }
+        control.send_rows(rows, ROWS_PER_LINE, Far::Rows)?;
         let traces = {
             let mut kept = self
                 .rows

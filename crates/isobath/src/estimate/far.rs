@@ -142,13 +142,10 @@ fn hand_over(
     control: &mut Control,
     arrived: Result<Vec<messages::Arrived>, String>,
 ) -> Result<(), Error> {
-    let mut rows = match arrived {
+    let rows = match arrived {
         Ok(rows) => rows,
         Err(reason) => return control.send(&Far::Refused(reason)),
     };
-    while !rows.is_empty() {
-        let rest = rows.split_off(rows.len().min(ARRIVALS_PER_LINE));
-        control.send(&Far::Arrivals(std::mem::replace(&mut rows, rest)))?;
-    }
+    control.send_rows(rows, ARRIVALS_PER_LINE, Far::Arrivals)?;
     control.send(&Far::Collected)
 }

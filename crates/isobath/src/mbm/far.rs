@@ -269,7 +269,7 @@ impl Run<'_> {
         for sent in Self::until_sent(control, &stop, sends.collect())? {
             match sent {
                 Ok((books, rows)) => {
-                    hand_over(control, rows)?;
+                    control.send_rows(rows, ROWS_PER_LINE, Far::Rows)?;
                     control.send(&Far::Books(FarBooks::Sender(Box::new(books))))?;
                 }
                 Err(reason) => return control.send(&Far::Refused(reason)),
@@ -297,10 +297,3 @@ pub(super) fn report_every(plan: &Plan, setup: TestSetup) -> u64 {
     receiving::report_every(&*stream, rate, setup.test.is_self_clocked())
 }
 
-fn hand_over(control: &mut Control, mut rows: Vec<Passed>) -> Result<(), Error> {
-    while !rows.is_empty() {
-        let rest = rows.split_off(rows.len().min(ROWS_PER_LINE));
-        control.send(&Far::Rows(std::mem::replace(&mut rows, rest)))?;
-    }
-    Ok(())
-}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::wire::MAGIC;
+use socket2::{Domain, Socket, Type};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
@@ -152,4 +153,50 @@ fn a_hello_that_is_no_hello_is_closed() {
         assert!(matches!(error, Error::Closed { .. }), "{error}");
     }
     eventually("the server is idle", || running.is_idle());
+}
+
+/// A connection to the server from this address, which says nothing.
+fn stranger(running: &Running, from: &str) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let from: SocketAddr = format!("{from}:0").parse().unwrap();
+    socket.bind(&from.into()).unwrap();
+    socket.connect(&running.address().into()).unwrap();
+    socket.into()
+}
+
+#[test]
+fn strangers_with_two_addresses_lock_nobody_out() {
+    let running = Running::keyed();
+    let client = running.connect().unwrap();
+    let strangers: Vec<TcpStream> = ["127.0.0.2", "127.0.0.3"]
+        .iter()
+        .flat_map(|from| (0..80).map(|_| stranger(&running, from)))
+        .collect();
+    eventually("all places are taken", || running.server.pending() >= 128);
+    for _ in 0..6 {
+        running.assert_serves();
+    }
+    let session = running.server.sessions().find(client.welcome.session);
+    let session = session.unwrap();
+    for number in 0..20 {
+        let opened = client.dialer.open(client.peer, number, 3, LONG, |_| Ok(()));
+        let _near = opened.unwrap();
+        assert_eq!(session.next_stream(LONG).unwrap().preamble.stream, number);
+    }
+    drop(strangers);
+}
+
+#[test]
+fn strangers_behind_the_same_translator_lock_nobody_out() {
+    let running = Running::keyed();
+    let _strangers: Vec<TcpStream> = (0..100).map(|_| running.dial()).collect();
+    eventually("all places of the address are taken", || {
+        running.server.pending() == Admission::KEYED.pending_per_source
+    });
+    let client = running.connect().unwrap();
+    let session = running.server.sessions().find(client.welcome.session);
+    let session = session.unwrap();
+    let opened = client.dialer.open(client.peer, 5, 3, LONG, |_| Ok(()));
+    let _near = opened.unwrap();
+    assert_eq!(session.next_stream(LONG).unwrap().preamble.stream, 5);
 }

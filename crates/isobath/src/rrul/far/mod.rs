@@ -254,11 +254,13 @@ impl Far<'_> {
             .rows
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        send_rows(control, all)?;
+        let send = messages::Far::Rows;
+        control.send_rows(all, ROWS_PER_LINE, send)?;
         let mut calls_lost = 0;
         for mailbox in mailboxes {
             calls_lost += mailbox.lost.load(Ordering::Relaxed);
-            send_rows(control, mailbox.take().into_iter().map(Row::Call).collect())?;
+            let rows = mailbox.take().into_iter().map(Row::Call);
+            control.send_rows(rows, ROWS_PER_LINE, send)?;
         }
         let used = OwnCpu::now()
             .ok()
@@ -271,14 +273,6 @@ impl Far<'_> {
             refused: self.session.counters.refused.load(Ordering::Relaxed),
         })))
     }
-}
-
-fn send_rows(control: &mut Control, mut rows: Vec<Row>) -> Result<(), Error> {
-    while !rows.is_empty() {
-        let rest = rows.split_off(rows.len().min(ROWS_PER_LINE));
-        control.send(&messages::Far::Rows(std::mem::replace(&mut rows, rest)))?;
-    }
-    Ok(())
 }
 
 fn serve_stream(
