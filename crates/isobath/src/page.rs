@@ -12,7 +12,10 @@ pub(crate) fn title(run: &Run, plan: &str) -> String {
                 .first()
                 .map_or_else(|| "-".to_owned(), ToString::to_string)
         },
-        |lab| format!("lab {}", lab.name),
+        |lab| match &lab.congestion_control {
+            Some(control) => format!("lab {} (TCP {control})", lab.name),
+            None => format!("lab {}", lab.name),
+        },
     );
     let status = match run.status {
         Status::Complete => "",

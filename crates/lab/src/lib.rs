@@ -13,6 +13,7 @@
 //! with their parent, and what escapes all that is swept by the next lab.
 
 mod capture;
+mod congestion;
 mod error;
 mod frame;
 mod limit;
@@ -28,6 +29,7 @@ mod urgency;
 mod watch;
 
 pub use capture::{Capture, Captured};
+pub use congestion::Congestion;
 pub use error::Error;
 #[cfg(fuzzing)]
 pub use frame::fuzz_tun_read;

@@ -4,7 +4,7 @@ use crate::frame::Frame;
 use crate::monitor::{self, Log, Monitor, SharedLog};
 use crate::node::{self, Node};
 use crate::runner::{Direction, Runner};
-use crate::{Error, Options, Topology, profiles};
+use crate::{Congestion, Error, Options, Topology, profiles};
 use path::{Assigned, Pipeline};
 use std::collections::{HashMap, VecDeque};
 use std::fs::Permissions;
@@ -35,6 +35,7 @@ pub struct Network {
     cpu_ns: Arc<AtomicU64>,
     /// By which the processes of this lab are known.
     mark: String,
+    congestion: Congestion,
 }
 
 /// One direction of one link, as its user sees it.
@@ -81,7 +82,8 @@ impl Network {
         let mark = format!("{}.{number}", process::owner_mark()?);
         let delays = options.delays.clone().unwrap_or_default();
         let paths = pipelines(&topology, seed, &delays)?;
-        let nodes = node::all(&topology, &mark, options)?;
+        let congestion = Congestion::choose(options.congestion_control.as_deref())?;
+        let nodes = node::all(&topology, &mark, options, &congestion)?;
         let (links, directions) = wire(&topology, &nodes, paths, options)?;
         let (stop, cpu_ns) = (Arc::default(), Arc::default());
         let runner = start(
@@ -97,12 +99,18 @@ impl Network {
             runner: Some(runner),
             cpu_ns,
             mark,
+            congestion,
         })
     }
 
     /// What this network looks like.
     pub fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    /// Which congestion control TCP has on its nodes.
+    pub const fn congestion(&self) -> &Congestion {
+        &self.congestion
     }
 
     /// Every direction of every link, `up` before `down`, in the topology's order.

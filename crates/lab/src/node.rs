@@ -1,6 +1,6 @@
 //! A node at work: a namespace with addresses and routes, and the processor time that it may have.
 
-use crate::{Error, Options, Topology};
+use crate::{Congestion, Error, Options, Topology};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::process::{Child, Command};
@@ -19,12 +19,8 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("net.ipv6.conf.default.addr_gen_mode", "1"),
     ("net.ipv6.conf.all.accept_ra", "0"),
 ];
-/// Those that may be refused. A kernel lets only some congestion controls be defaults of a namespace (`--cc` still works
-/// there), and takes no groups that a user namespace does not have (where all are root, who may ping).
-const WISHES: &[(&str, &str)] = &[
-    ("net.ipv4.tcp_congestion_control", "cubic"),
-    ("net.ipv4.ping_group_range", "0 2147483647"),
-];
+/// May be refused: a kernel takes no groups that a user namespace does not have (where all are root, who may ping).
+const PING_GROUPS: (&str, &str) = ("net.ipv4.ping_group_range", "0 2147483647");
 /// The kernel limits the ICMP errors that it sends (RFC 1812 section 4.3.2.8, RFC 4443 section 2.4 (f)): by default one a
 /// second to each destination, so a path trace would see its routers lose nearly all probes. In a lab what a trace finds
 /// is up to its plan and the links, so the limits are off: zero is no limit, and a type outside the mask is not counted
@@ -140,12 +136,13 @@ pub(crate) fn all(
     topology: &Topology,
     mark: &str,
     options: &Options,
+    congestion: &Congestion,
 ) -> Result<HashMap<String, Node>, Error> {
     let mut groups = groups(topology, mark)?;
     let others = groups.remove("");
     let nodes = topology.nodes().map(|name| {
         let node = Node {
-            ns: namespace(topology, name, options)?,
+            ns: namespace(topology, name, options, congestion)?,
             group: groups.get(name).or(others.as_ref()).map(Arc::clone),
         };
         Ok((name.to_owned(), node))
@@ -170,7 +167,12 @@ fn groups<'a>(topology: &'a Topology, mark: &str) -> Result<HashMap<&'a str, Arc
     Ok(groups)
 }
 
-fn namespace(topology: &Topology, name: &str, options: &Options) -> Result<Netns, sys::Error> {
+fn namespace(
+    topology: &Topology,
+    name: &str,
+    options: &Options,
+    congestion: &Congestion,
+) -> Result<Netns, sys::Error> {
     let ns = Netns::create()?;
     let forwards = topology.routers.iter().any(|router| router == name);
     ns.run(|| {
@@ -179,12 +181,9 @@ fn namespace(topology: &Topology, name: &str, options: &Options) -> Result<Netns
         for (parameter, value) in PARAMETERS.iter().chain(forwarding).chain(busy) {
             netns::set_sysctl(parameter, value)?;
         }
-        for (parameter, value) in WISHES {
-            let _ = netns::set_sysctl(parameter, value);
-        }
-        if let Some(control) = &options.congestion_control {
-            sys::tcp::set_default_congestion(control)?;
-        }
+        let (parameter, value) = PING_GROUPS;
+        let _ = netns::set_sysctl(parameter, value);
+        congestion.apply()?;
         limit_errors(topology.icmp_interval)
     })?;
     Ok(ns)

@@ -18,7 +18,7 @@ pub struct Options {
     pub capture: Option<u16>,
     /// TCP's initial window and the first window that it offers, in segments, instead of the kernel's (10: RFC 6928).
     pub initial_window: Option<u32>,
-    /// TCP's congestion control on all nodes, instead of cubic.
+    /// TCP's congestion control on all nodes, instead of cubic ([`Congestion`](crate::Congestion)).
     pub congestion_control: Option<String>,
     /// Whether the hosts are for tens of thousands of connections at once: more ports, longer queues of those that want
     /// to connect, room for those that have ended.

@@ -155,6 +155,13 @@ pub struct LabInfo {
     pub name: String,
     /// Its links.
     pub links: Vec<LabLink>,
+    /// TCP's congestion control of every socket of Isobath in it that the plan gives no other; null in virtual time, and in
+    /// records of versions that did not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
+    /// TCP's congestion control of other programs in it: the default of its nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs_congestion_control: Option<String>,
 }
 
 /// An emulated link.

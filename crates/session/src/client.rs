@@ -116,6 +116,8 @@ impl Dialer {
         };
         let socket = Socket::new(Domain::for_address(peer), Type::STREAM, Some(Protocol::TCP))
             .map_err(failed("open a socket to"))?;
+        sys::tcp::adopt_congestion(&socket)
+            .map_err(|error| failed("set options of")(io::Error::other(error)))?;
         setup(&socket).map_err(|source| Error::Io {
             operation: "prepare a stream to",
             peer: name.clone(),

@@ -218,6 +218,9 @@ mod tests {
         let known: Vec<Guest> = (0..2).map(|_| door.enter(1, true)).collect();
         let strangers: Vec<Guest> = (2..8).map(|source| door.enter(source, false)).collect();
         assert!(!known.iter().any(Guest::is_closed));
-        assert_eq!(strangers.iter().filter(|guest| guest.is_closed()).count(), 4);
+        assert_eq!(
+            strangers.iter().filter(|guest| guest.is_closed()).count(),
+            4
+        );
     }
 }

@@ -236,6 +236,7 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
         }
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
+        sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
         socket.set_read_timeout(Some(TICK))?;
         socket.listen(BACKLOG)?;
         let listener = TcpListener::from(socket);

@@ -11,15 +11,44 @@ mod info;
 mod tests;
 
 pub use class::{accepted_class, set_traffic_class};
-pub use congestion::{available_congestion, congestion, set_congestion, set_default_congestion};
+pub use congestion::{
+    adopt_congestion, available_congestion, congestion, pin_congestion, set_congestion,
+    set_default_congestion, try_congestion,
+};
 pub use info::{TcpInfo, TcpState, info};
 
 use crate::{Error, sockopt};
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 use units::Rate;
+
+/// Connects to `address` within `timeout`, with the pinned congestion control ([`pin_congestion`]).
+///
+/// # Errors
+/// Those of the system.
+pub fn connect(address: SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    adopt_congestion(&socket).map_err(io::Error::other)?;
+    socket.connect_timeout(&address.into(), timeout)?;
+    Ok(socket.into())
+}
+
+/// Listens on `address`; what is accepted has the pinned congestion control.
+///
+/// # Errors
+/// Those of the system.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    adopt_congestion(&listener).map_err(io::Error::other)?;
+    Ok(listener)
+}
 
 /// Lets the kernel send at most at `rate` on this connection; `None` lifts the limit.
 ///

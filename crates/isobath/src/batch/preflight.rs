@@ -5,7 +5,6 @@ use super::file::{BatchFile, shown};
 use super::matrix::Cell;
 use super::state::{self, State};
 use crate::rrul::Plan;
-use crate::rrul::stream::try_congestion;
 use anyhow::{Context as _, anyhow};
 use lab::profiles;
 use session::AccessKey;
@@ -51,7 +50,7 @@ pub(crate) fn durations(
 fn check(cell: &Cell, batch: &BatchFile, takes: &Takes<'_>) -> anyhow::Result<()> {
     takes(&cell.arguments(batch, Path::new("x")))?;
     if let Some(cc) = cell.parameters.get("cc") {
-        try_congestion(&shown(cc))?;
+        sys::tcp::try_congestion(&shown(cc))?;
     }
     Ok(())
 }

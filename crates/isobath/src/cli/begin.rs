@@ -115,5 +115,7 @@ pub(super) fn lab_info(name: &str, network: &Network) -> LabInfo {
     LabInfo {
         name: name.to_owned(),
         links: links.collect(),
+        congestion_control: Some(network.congestion().stated.clone()),
+        programs_congestion_control: Some(network.congestion().default.clone()),
     }
 }

@@ -155,6 +155,9 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         })
         .collect::<Result<_, _>>()?;
     let network = Network::up(topology, place.seed)?;
+    if let Some(remark) = network.congestion().remark() {
+        eprintln!("lab: {remark}");
+    }
     // Ctrl-C is the command's to act on; when it ends, so do we, in order.
     let terminated = process::termination_flag()?;
     let mut others = Vec::new();
@@ -272,7 +275,8 @@ impl Far {
     pub(crate) fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
         let mut command = Command::new("/proc/self/exe");
         command
-            .args(["serve", "--ephemeral", "--json"])
+            .args(["serve", "--ephemeral", "--json", "--cc"])
+            .arg(&network.congestion().stated)
             .stdout(Stdio::piped());
         // It is ended by us, in order; the terminal's Ctrl-C is not for it.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -5,7 +5,7 @@ use crate::serve::Serving;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use sys::process;
+use sys::{process, tcp};
 
 /// File descriptors that are not streams.
 const OTHER_FILES: u64 = 200;
@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Data streams that one session may have open at once [default: 512, with --open 32].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     streams: Option<u32>,
+    /// TCP congestion control of connections for which the client asks for none, such as pages [default: the system's].
+    #[arg(long, value_name = "NAME")]
+    cc: Option<String>,
     /// Print the access key and stop.
     #[arg(long)]
     show_key: bool,
@@ -60,6 +63,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
                 "{streams} streams take {files} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {files}'"
             )));
         }
+    }
+    if let Some(control) = &args.cc {
+        tcp::try_congestion(control).map_err(Usage::of)?;
+        tcp::pin_congestion(control);
     }
     let stop = process::interrupt_flag()?;
     let serving = Serving::bind(ServerConfig {

@@ -4,7 +4,7 @@
 //! ([`crate::btc::far`]): nothing is sent to an address that has not asked for it. How fast is the target's rate, which the
 //! session's limit of datagrams bounds.
 
-use super::messages::{Done, Far, FarBooks, Near, Passed, ROWS_PER_LINE, Setup, TestSetup};
+use super::messages::{Done, Far, FarBooks, Near, ROWS_PER_LINE, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiving, sending};
@@ -296,4 +296,3 @@ pub(super) fn report_every(plan: &Plan, setup: TestSetup) -> u64 {
     let rate = plan.target.packets_per_s();
     receiving::report_every(&*stream, rate, setup.test.is_self_clocked())
 }
-

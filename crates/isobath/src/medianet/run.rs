@@ -24,7 +24,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
-use sys::{Error, clock};
+use sys::{Error, clock, tcp};
 use units::Instant;
 
 /// What is needed to carry a plan out.
@@ -136,7 +136,7 @@ fn service(plan: &Plan, managers: &Managers) -> Option<Service> {
 fn listen(network: &Network) -> anyhow::Result<TcpListener> {
     let bind = || {
         let any = (Ipv4Addr::UNSPECIFIED, PORT);
-        TcpListener::bind(any).map_err(|error| Error::io("bind", "the receiver", error))
+        tcp::listen(any.into()).map_err(|error| Error::io("bind", "the receiver", error))
     };
     let server = network.node(&network.topology().server)?;
     server.run(bind).context("the far host")

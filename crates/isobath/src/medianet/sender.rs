@@ -59,7 +59,7 @@ impl<'a> Sender<'a> {
         news: Teller,
         stop: &'a AtomicBool,
     ) -> io::Result<Self> {
-        let socket = TcpStream::connect_timeout(&to, CONNECT)?;
+        let socket = tcp::connect(to, CONNECT)?;
         let set = |done: Result<(), sys::Error>| done.map_err(io::Error::other);
         set(tcp::set_nodelay(&socket, true))?;
         set(tcp::set_unsent_limit(&socket, UNSENT))?;

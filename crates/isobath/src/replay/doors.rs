@@ -142,6 +142,7 @@ fn listen(address: &SockAddr) -> io::Result<Socket> {
         Some(Protocol::TCP),
     )?;
     socket.set_reuse_address(true)?;
+    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?;
     Ok(socket)

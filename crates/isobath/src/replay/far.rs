@@ -9,7 +9,7 @@ use super::datagrams::Flows;
 use super::doors::{Arrival, Doors, Usher};
 use super::engine::{Engine, News, Stage};
 use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
-use super::road::{self, KIND, Road};
+use super::road::{KIND, Road};
 use super::run::QUEUE;
 use super::script::Script;
 use crate::serve::StopOnDrop;
@@ -110,7 +110,7 @@ fn check(session: &Session, setup: &Setup) -> Result<(), String> {
     let Some(control) = &setup.congestion_control else {
         return Ok(());
     };
-    road::check_congestion(control).map_err(|error| error.to_string())
+    sys::tcp::try_congestion(control).map_err(|error| error.to_string())
 }
 
 /// Plays its ends of all connections until the client has had enough; says whether it could.

@@ -113,16 +113,6 @@ impl Introduced {
     }
 }
 
-/// Whether sockets of this process can have a congestion control.
-///
-/// # Errors
-/// When they cannot, with the ones that there are.
-pub(crate) fn check_congestion(control: &str) -> Result<(), sys::Error> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
-        .map_err(|e| sys::Error::io("make", "a socket", e))?;
-    sys::tcp::set_congestion(&socket, control)
-}
-
 /// A socket for the initiator of `part`, from or to `address`.
 fn socket(
     address: SocketAddr,
@@ -134,6 +124,7 @@ fn socket(
         Type::STREAM.nonblocking(),
         Some(Protocol::TCP),
     )?;
+    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
     live::prepare(&socket, part, Side::Initiator, congestion_control).map_err(io::Error::other)?;
     Ok(socket)
 }

@@ -241,6 +241,7 @@ impl Path {
             lab: Some(LabInfo {
                 name: self.name.clone(),
                 links: links.collect(),
+                ..LabInfo::default()
             }),
             ..PathInfo::default()
         }

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use sys::clock;
+use sys::{clock, tcp};
 use units::{Instant, Rate};
 
 /// Octets of a piece: a segment is not waited for, and TCP is not called for every millisecond.
@@ -54,7 +54,7 @@ impl Seconds {
 /// Waits for connections on the calling thread's host.
 pub(super) fn listen(port: u16) -> Result<TcpListener, sys::Error> {
     let bind = || -> std::io::Result<TcpListener> {
-        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))?;
+        let listener = tcp::listen((Ipv4Addr::UNSPECIFIED, port).into())?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
@@ -121,7 +121,7 @@ pub(super) fn send(
     [origin, end]: [Instant; 2],
     over: &AtomicBool,
 ) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let mut stream = tcp::connect(address, PATIENCE)?;
     stream.set_write_timeout(Some(LOOK))?;
     let mut written = 0;
     while clock::now() < end && !over.load(Ordering::Relaxed) {

@@ -9,11 +9,11 @@ use super::source::{accept, drain, is_patience};
 use lab::Network;
 use stats::random::SplitMix64;
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
-use sys::clock;
+use sys::{clock, tcp};
 use units::Instant;
 
 /// Connections at once.
@@ -135,7 +135,7 @@ fn work(
 
 /// Sends so many octets, and waits until the other end has them.
 fn send(address: SocketAddr, octets: u64, over: &AtomicBool) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let mut stream = tcp::connect(address, PATIENCE)?;
     stream.set_write_timeout(Some(LOOK))?;
     stream.set_read_timeout(Some(LOOK))?;
     let chunk = [0; 16 << 10];

@@ -80,7 +80,10 @@ fn the_exit_status_of_the_command_is_passed_on() {
             place.path(),
             &["lab", "run", "small.toml", "--", "sh", "-c", command],
         );
-        assert_eq!(ran.ended(status).stderr, "", "{command}");
+        // What TCP its programs get is said where it is not what the lab states.
+        let said = ran.ended(status).stderr.lines();
+        let more = said.filter(|line| !line.starts_with("lab: TCP of other programs"));
+        assert_eq!(more.count(), 0, "{command}: {}", ran.stderr);
     }
 }
 

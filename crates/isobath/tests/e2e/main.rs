@@ -35,6 +35,7 @@ mod service;
 mod sets;
 mod sim;
 mod support;
+mod tcp;
 mod traces;
 mod trial;
 mod two_hosts;

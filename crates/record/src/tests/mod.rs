@@ -36,6 +36,8 @@ fn full_run() -> Run {
                 up: json!(["rate 10Mbit", "fifo 100"]),
                 down: json!(["rate 1Mbit", "fifo 100"]),
             }],
+            congestion_control: Some("cubic".into()),
+            programs_congestion_control: Some("reno".into()),
         }),
     };
     run.hosts = vec![host()];

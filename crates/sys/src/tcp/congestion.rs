@@ -2,13 +2,37 @@
 
 use super::name;
 use crate::Error;
-use socket2::SockRef;
+use socket2::{Domain, SockRef, Socket, Type};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::{PoisonError, RwLock};
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+
+/// What [`pin_congestion`] said last.
+static PINNED: RwLock<Option<String>> = RwLock::new(None);
+
+/// Gives the TCP sockets that this process opens from now on the congestion control `control`, unless they choose one of their own:
+/// those that call [`adopt_congestion`]. A kernel may not let it be the default of a network namespace, and take it socket by
+/// socket all the same.
+pub fn pin_congestion(control: &str) {
+    let mut pinned = PINNED.write().unwrap_or_else(PoisonError::into_inner);
+    *pinned = Some(control.to_owned());
+}
+
+/// Gives a socket the pinned congestion control, if there is one. A listening socket passes it on to what it accepts.
+///
+/// # Errors
+/// As [`set_congestion`].
+pub fn adopt_congestion(fd: &impl AsFd) -> Result<(), Error> {
+    let pinned = PINNED.read().unwrap_or_else(PoisonError::into_inner);
+    match pinned.as_deref() {
+        Some(control) => set_congestion(fd, control),
+        None => Ok(()),
+    }
+}
 
 /// The congestion controls that the kernel has loaded. Others may be loaded when they are asked for.
 ///
@@ -53,6 +77,16 @@ pub fn set_congestion(fd: &impl AsFd, control: &str) -> Result<(), Error> {
             let operation = || format!("set congestion control {control} of");
             refused(&e, control).unwrap_or_else(|| Error::io(operation(), name(fd), e))
         })
+}
+
+/// Whether this process's sockets can have the congestion control `control`.
+///
+/// # Errors
+/// As [`set_congestion`].
+pub fn try_congestion(control: &str) -> Result<(), Error> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)
+        .map_err(|e| Error::io("open", "a TCP socket", e))?;
+    set_congestion(&socket, control)
 }
 
 /// Why the kernel does not want `control`, if that is what `error` says.

@@ -167,6 +167,7 @@ impl Shared {
             TcpSocket::new_v4()
         }?;
         socket.set_nodelay(true)?;
+        sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
         if let Some(class) = self.site.class {
             sys::tcp::set_traffic_class(&socket, class).map_err(io::Error::other)?;
         }

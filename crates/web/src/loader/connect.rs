@@ -100,6 +100,7 @@ impl Dialer {
             SocketAddr::V6(_) => TcpSocket::new_v6(),
         }?;
         sys::tcp::set_traffic_class(&socket, self.class).map_err(io::Error::other)?;
+        sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
         socket.set_nodelay(true)?;
         socket.connect(self.peer).await
     }

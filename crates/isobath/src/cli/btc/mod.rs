@@ -11,7 +11,6 @@ use super::{Usage, begin, common};
 use crate::btc::plan::{Direction, Mode, Plan, Tool};
 use crate::btc::run::{self, Context, Outcome};
 use crate::btc::{quality, scorecard, summary, warnings};
-use crate::rrul::stream::try_congestion;
 use jiff::Timestamp;
 use lab::{Network, profiles};
 use record::{Run, Verdict};
@@ -26,7 +25,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut plan = args.plan()?;
     let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
     if is_kernels && plan.direction == Direction::Up {
-        try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
+        sys::tcp::try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
     }
     if plan.mode == Mode::Icmp {
         return icmp::run(args, plan);

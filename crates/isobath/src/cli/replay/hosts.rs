@@ -12,7 +12,7 @@ use crate::replay::collector::Context;
 use crate::replay::forecast::Forecast;
 use crate::replay::messages::Setup;
 use crate::replay::plan::Plan;
-use crate::replay::{distance, nanos, near, road, room};
+use crate::replay::{distance, nanos, near, room};
 use anyhow::anyhow;
 use session::{Client, ClockOffset};
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn forecast(client: &mut Client, plan: &Plan, cast: &mut Cast) -> anyhow::Result
 /// Whether this host can open all connections as they are wanted.
 fn check(plan: &Plan, cast: &Cast) -> anyhow::Result<()> {
     if let Some(control) = &plan.congestion_control {
-        road::check_congestion(control).map_err(Usage::of)?;
+        sys::tcp::try_congestion(control).map_err(Usage::of)?;
     }
     let backwards = cast.parts.iter().any(|part| part.initiator == Host::Server);
     if backwards {

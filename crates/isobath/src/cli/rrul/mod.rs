@@ -15,16 +15,12 @@ use crate::rrul::lab_packets;
 use crate::rrul::ndjson::Ndjson;
 use crate::rrul::plan::Plan;
 use crate::rrul::run::{self, Context};
-use crate::rrul::stream::try_congestion;
 use crate::rrul::streams::{Common, StreamPlan};
 use far_ends::FarEnds;
 use lab::{Network, profiles};
 use progress::Display;
 use std::time::Duration;
 use sys::process;
-
-/// The congestion control in a lab, so that a lab shows the same on every machine.
-const LAB_CC: &str = "cubic";
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.list_plans {
@@ -45,7 +41,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .transpose()?
         .unwrap_or_default();
     let mut ends = FarEnds::connect(args, &plan, &far)?;
-    let in_lab = network.is_some().then(|| LAB_CC.to_owned());
+    let in_lab = network.as_ref().map(Network::congestion);
+    let in_lab = in_lab.map(|congestion| congestion.stated.clone());
     let cc = args.cc.clone().or(in_lab);
     let common = Common {
         families: &ends.families,
@@ -111,7 +108,7 @@ fn check(plan: &Plan, streams: &[StreamPlan], ends: &FarEnds) -> anyhow::Result<
         }
     }
     for cc in streams.iter().filter_map(StreamPlan::cc) {
-        try_congestion(cc).map_err(Usage::of)?;
+        sys::tcp::try_congestion(cc).map_err(Usage::of)?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use lab::Network;
 use serde::{Deserialize, Serialize};
 use stats::random::SplitMix64;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
-use sys::clock;
+use sys::{clock, tcp};
 use units::Span;
 
 /// Where the first listens; the others on the ports behind it.
@@ -68,7 +68,7 @@ pub(super) fn start<'scope>(
 
 fn listen(port: u16) -> Result<TcpListener, sys::Error> {
     let bind = || -> std::io::Result<TcpListener> {
-        let listener = TcpListener::bind((IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))?;
+        let listener = tcp::listen((Ipv4Addr::UNSPECIFIED, port).into())?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
@@ -116,7 +116,7 @@ impl Background {
                 clock::sleep_until(silent.min(clock::now() + LOOK));
             }
             // A connection that does not come about is traffic that is not there.
-            if let Ok(stream) = TcpStream::connect_timeout(&address, PATIENCE) {
+            if let Ok(stream) = tcp::connect(address, PATIENCE) {
                 fill(stream, draw(self.on), stop);
             }
         }

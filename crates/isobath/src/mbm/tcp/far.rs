@@ -7,7 +7,7 @@ use super::super::sending::{Job, Together};
 use super::{CONGESTION, STREAM_KIND, receiving, sending};
 use crate::btc::plan::Direction;
 use crate::link::Quality;
-use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
+use crate::rrul::stream::{PATIENCE, prepare_accepted};
 use crate::serve::StopOnDrop;
 use mbm::loss::{Counts, LossReport};
 use session::{Control, DataStream, Error};
@@ -28,7 +28,7 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         let sends = self.plan.direction == Direction::Down;
         let checked = self.check(setup).and_then(|()| {
-            let congestion = sends.then(|| try_congestion(CONGESTION));
+            let congestion = sends.then(|| sys::tcp::try_congestion(CONGESTION));
             congestion.transpose().map_err(|error| error.to_string())
         });
         if let Err(reason) = checked {

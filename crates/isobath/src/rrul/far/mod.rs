@@ -182,7 +182,7 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
             arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
         }
         if let Some(cc) = stream.cc.as_deref().filter(|_| stream.role == Role::Source) {
-            super::stream::try_congestion(cc).map_err(|error| error.to_string())?;
+            tcp::try_congestion(cc).map_err(|error| error.to_string())?;
         }
     }
     if per_s > f64::from(session.limits.datagrams_per_s) {

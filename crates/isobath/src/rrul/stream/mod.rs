@@ -47,13 +47,6 @@ pub(crate) fn prepare_accepted(socket: &TcpStream, class: Dscp, cc: Option<&str>
     }
 }
 
-/// Whether this host lets a TCP socket have congestion control `cc`: the error lists those that it has.
-pub(crate) fn try_congestion(cc: &str) -> Result<(), sys::Error> {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
-        .map_err(|e| sys::Error::io("open", "a TCP socket", e))?;
-    tcp::set_congestion(&socket, cc)
-}
-
 /// Any address and port of this host, of the family of `peer`.
 pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
     match peer {

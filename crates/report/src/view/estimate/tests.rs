@@ -172,6 +172,7 @@ fn in_lab(what: &str, carried_mbps: f64, stage: &Value) -> Run {
     run.path.lab = Some(LabInfo {
         name: "two".into(),
         links: vec![link("a-b", json!([stage])), link("b-c", json!([]))],
+        ..LabInfo::default()
     });
     run
 }
