@@ -17,7 +17,7 @@ use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
 use crate::rrul::far::Equipment;
 use crate::rrul::sampler::{self, Sampler};
-use crate::rrul::stream::{PATIENCE, prepare_accepted, try_congestion};
+use crate::rrul::stream::{PATIENCE, prepare_accepted};
 use crate::serve::StopOnDrop;
 use crate::serve::mailbox::{HELLO, Opened};
 use data_encoding::BASE64;
@@ -28,6 +28,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
 use sys::proc::OwnCpu;
+use sys::tcp::try_congestion;
 use sys::udp::UdpSocket;
 use transport::wire;
 use units::{Ecn, Instant, TrafficClass};
@@ -354,7 +355,6 @@ impl Run<'_> {
         let cc = sending::law(&setup.options);
         prepare_accepted(&socket, setup.class, setup.sends.then_some(cc));
         if !setup.sends {
-            kernel::offer_window(&socket, &setup.options);
             // The preamble is a segment, too.
             let books = kernel::receive(setup.id, &socket, 1, &abort);
             drop(slot);
@@ -365,6 +365,7 @@ impl Run<'_> {
         let job = kernel::Job {
             limit: setup.limit,
             mss: setup.options.mss,
+            window: setup.options.max_window,
             pace: None,
             patience: setup.patience.0,
             watch: &watch,

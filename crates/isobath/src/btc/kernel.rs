@@ -5,6 +5,10 @@
 //! payload (`tcpi_data_segs_out`) and did not arrive at the receiver (`tcpi_data_segs_in`): the kernel keeps the same books
 //! as our two ends do. (Not quite: of a burst that comes by a TUN interface it counts one. In a lab the links themselves say what they
 //! dropped, of both tools alike.)
+//!
+//! **A window is bounded at the sender**: no more is written than the window beyond what is acknowledged, as with a send buffer
+//! of just that size. A receiver cannot bound it: newer kernels forget `TCP_WINDOW_CLAMP` whenever they learn anew how much
+//! memory a segment takes, and no window is taken back that was offered.
 
 use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::Log;
@@ -18,7 +22,6 @@ use std::net::TcpStream;
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
-use transport::Options;
 use units::{Instant, Rate};
 
 /// How often the window is looked at.
@@ -29,14 +32,18 @@ const FINE_LOOK: Duration = Duration::from_micros(200);
 const UNSENT: u32 = 64 * 1_024;
 /// As our own sender: after its time a transfer repairs what it has lost.
 const SETTLE: Duration = Duration::from_secs(2);
-/// Octets of window that the kernel is asked to offer at most: 1 Gbit/s times 250 ms.
-const MOST_OFFERED: u32 = 32 << 20;
+/// The same with a window: a share of the round trip, so that an acknowledgement is answered when it comes, and no less than
+/// what a look costs many times.
+const LOOKS_A_TRIP: u32 = 100;
+const FINEST_LOOK: Duration = Duration::from_micros(20);
 
 /// What the kernel is to send.
 pub(crate) struct Job<'a> {
     pub(crate) limit: Limit,
     /// Octets of payload in a full segment, by which a limit in segments is reckoned.
     pub(crate) mss: u16,
+    /// Segments that may be on their way and not acknowledged.
+    pub(crate) window: Option<u32>,
     /// The rate above which it is not to send.
     pub(crate) pace: Option<Rate>,
     pub(crate) patience: Duration,
@@ -58,6 +65,7 @@ struct Sending<'a, 'b> {
     /// Octets acknowledged, and since when.
     acked: (u64, Instant),
     at_end: Option<u64>,
+    rtt: Option<Duration>,
 }
 
 /// Sends over `socket`, which is connected and marked.
@@ -84,6 +92,7 @@ pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>
         written: 0,
         acked: (0, start),
         at_end: None,
+        rtt: None,
     };
     let end = sending.drive();
     let info = sending.look();
@@ -105,21 +114,6 @@ pub(crate) fn receive(
         packets: u64::from(arrived.unwrap_or_default()).saturating_sub(before),
         ..ReceiverBooks::default()
     }
-}
-
-/// Has the kernel's receiver offer the window that `--window` limits ours to, and at once. Without a limit it offers what it
-/// finds out to be needed, as users have it.
-pub(crate) fn offer_window(socket: &TcpStream, options: &Options) {
-    let Some(segments) = options.max_window else {
-        return;
-    };
-    let octets = segments
-        .saturating_mul(options.mss.into())
-        .min(MOST_OFFERED);
-    // A kernel that does not take it offers what it likes; the table of windows shows it. Of its buffer it counts on half for
-    // headers.
-    let _ = tcp::set_receive_buffer(socket, octets as usize * 2);
-    let _ = tcp::set_window_clamp(socket, octets);
 }
 
 /// Waits until what the socket has sent so far, its preamble, is acknowledged.
@@ -146,10 +140,10 @@ impl Sending<'_, '_> {
             if let Some(end) = self.ended(now) {
                 return end;
             }
-            let left = self.left(now).min(block.len() as u64);
+            let left = self.left(now).min(self.room()).min(block.len() as u64);
             if left == 0 {
                 self.look();
-                clock::sleep_until(now + FINE_LOOK);
+                clock::sleep_until(now + self.pause());
                 continue;
             }
             let part = &block[..usize::try_from(left).unwrap_or_default()];
@@ -159,9 +153,27 @@ impl Sending<'_, '_> {
                 Err(error) if is_timeout(&error) => {}
                 Err(error) => return (Outcome::Failed, Some(format!("kernel TCP: {error}"))),
             }
-            if now.since(self.looked) >= LOOK {
+            if self.job.window.is_some() || now.since(self.looked) >= LOOK {
                 self.look();
             }
+        }
+    }
+
+    /// Whole segments' octets that the window has room for.
+    fn room(&self) -> u64 {
+        let Some(window) = self.job.window else {
+            return u64::MAX;
+        };
+        let mss = u64::from(self.job.mss.max(1));
+        let beyond = self.written.saturating_sub(self.acked.0);
+        (u64::from(window) * mss).saturating_sub(beyond) / mss * mss
+    }
+
+    /// How long to wait for acknowledgements.
+    fn pause(&self) -> Duration {
+        match (self.job.window, self.rtt) {
+            (Some(_), Some(rtt)) => (rtt / LOOKS_A_TRIP).clamp(FINEST_LOOK, FINE_LOOK),
+            _ => FINE_LOOK,
         }
     }
 
@@ -212,6 +224,7 @@ impl Sending<'_, '_> {
             now.unwrap_or_default()
                 .saturating_sub(then.unwrap_or_default())
         };
+        self.rtt = info.rtt;
         // The FIN is not sent yet, so this is payload alone.
         let acked = since(info.bytes_acked, self.before.bytes_acked);
         if acked > self.acked.0 {

@@ -119,9 +119,6 @@ impl<'a> Near<'a> {
                 let cc = (plan.direction == Direction::Up).then(|| sending::law(&plan.options));
                 let setup = |socket: &socket2::Socket| prepare(socket, plan.class, cc);
                 let open = dialer.open(*peer, self.id, STREAM_KIND, CONNECT, setup)?;
-                if plan.direction == Direction::Down {
-                    kernel::offer_window(&open.socket, &plan.options);
-                }
                 *stream = Some(open.socket);
             }
             Way::Ours(socket) => {
@@ -195,6 +192,7 @@ impl<'a> Near<'a> {
         let job = kernel::Job {
             limit: plan.limit,
             mss: plan.options.mss,
+            window: plan.options.max_window,
             pace: plan.pace,
             patience: plan.patience.0,
             watch: &self.watch,

@@ -258,7 +258,9 @@ impl Plan {
 /// # Errors
 /// When their receive windows are more than one end keeps for a session.
 pub(crate) fn check_windows<'a>(options: impl Iterator<Item = &'a Options>) -> Result<(), String> {
-    let all: u64 = options.map(|options| u64::from(options.receive_window)).sum();
+    let all: u64 = options
+        .map(|options| u64::from(options.receive_window))
+        .sum();
     if all > u64::from(LARGEST_WINDOW) {
         return Err(format!(
             "receive windows of {all} segments - this server keeps {LARGEST_WINDOW} for a session"
@@ -333,7 +335,10 @@ mod tests {
 
     #[test]
     fn the_window_of_a_session_is_shared_by_its_transfers() {
-        let mut plan = Plan { parallel: 64, ..plan() };
+        let mut plan = Plan {
+            parallel: 64,
+            ..plan()
+        };
         plan.fit("10.77.0.2:4890".parse().unwrap());
         assert_eq!(plan.options.receive_window, (1 << 20) / 64);
         let windows = |count| check_windows(std::iter::repeat_n(&plan.options, count));
