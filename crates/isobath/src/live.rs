@@ -4,14 +4,13 @@
 //! the view (`q`, Esc) does not stop the run; Ctrl-C does, as everywhere.
 
 use crate::rrul::{Live, Plan};
-use ratatui::DefaultTerminal;
-use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
+use ratatui::{DefaultTerminal, Frame};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::Duration;

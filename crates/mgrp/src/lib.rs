@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buffer;
+pub mod echo;
 pub mod envelope;
 mod ip;
 pub mod message;

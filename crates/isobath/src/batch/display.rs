@@ -2,7 +2,8 @@
 
 use super::runner::Event;
 use super::state::{Entry, State};
-use crate::bar;
+use crate::kit::bar;
+use crate::kit::pool::words;
 use indicatif::ProgressBar;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -76,17 +77,6 @@ impl Display {
 
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A time as a person says it, to two parts.
-pub(crate) fn words(span: Duration) -> String {
-    let seconds = span.as_secs() + u64::from(span.subsec_millis() >= 500);
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, min, 0) => format!("{min} min"),
-        (0, min, s) => format!("{min} min {s} s"),
-        (h, min, _) => format!("{h} h {min} min"),
-    }
 }
 
 /// In which order the cells are run, in words.

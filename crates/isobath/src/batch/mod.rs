@@ -19,17 +19,13 @@
 //!     set-aside/             records of cells that did not come to their end and were run again
 //! ```
 
-pub(crate) mod child;
 pub(crate) mod display;
-pub(crate) mod error;
 pub(crate) mod file;
-pub(crate) mod lock;
 pub(crate) mod matrix;
 pub(crate) mod order;
 pub(crate) mod preflight;
 pub(crate) mod runner;
 pub(crate) mod state;
 
-pub(crate) use error::Error;
 pub(crate) use file::BatchFile;
 pub(crate) use state::State;

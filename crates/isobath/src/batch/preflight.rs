@@ -1,9 +1,9 @@
 //! What can be found wrong with a batch before its first run is found now, not in the middle of the night.
 
-use super::error::Error;
 use super::file::{BatchFile, shown};
 use super::matrix::Cell;
 use super::state::{self, State};
+use crate::kit::pool::error::Error;
 use crate::rrul::Plan;
 use anyhow::{Context as _, anyhow};
 use lab::profiles;

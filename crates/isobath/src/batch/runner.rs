@@ -1,21 +1,19 @@
 //! Carries out a batch: one cell after the other, what became of each written down before the next begins.
 
-use super::child::{self, Ended, OWNER};
-use super::error::Error;
 use super::file::BatchFile;
 use super::matrix::Cell;
 use super::state::{Entry, Progress, State};
-use record::{Record, Run, Status};
+use crate::kit::pool::child::{Ended, OWNER};
+use crate::kit::pool::error::Error;
+use crate::kit::pool::{child, run_in, set_aside};
+use record::{Run, Status};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::clock;
 
-/// Where records go that are not their cell's any more.
-const SET_ASIDE: &str = "set-aside";
 /// How often an interrupt is looked for between two runs.
 const LOOK: Duration = Duration::from_millis(50);
 /// What a run takes beside its plan: start, agreement, closing the record.
@@ -159,34 +157,6 @@ impl Runner<'_> {
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
-}
-
-/// Moves what lies in `folder`, where a new record is to be, into a folder of `dir`: nothing measured is thrown away.
-///
-/// # Errors
-///
-/// [`Error::Write`].
-pub(crate) fn set_aside(dir: &Path, folder: &Path) -> Result<(), Error> {
-    if !folder.exists() {
-        return Ok(());
-    }
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let parent = dir.join(SET_ASIDE);
-    let free = (1..=u32::MAX)
-        .map(|number| parent.join(format!("{name}.{number}")))
-        .find(|path| !path.exists());
-    let target = free.unwrap_or_else(|| parent.join(&*name));
-    fs::create_dir_all(&parent)
-        .and_then(|()| fs::rename(folder, &target))
-        .map_err(|source| Error::Write {
-            path: target,
-            source,
-        })
-}
-
-/// What `run.json` in `folder` says, if it can be read.
-pub(crate) fn run_in(folder: &Path) -> Option<Run> {
-    Some(Record::open(folder).ok()?.run().clone())
 }
 
 fn is_complete(run: &Run) -> bool {

@@ -4,10 +4,10 @@
 //! behind. It repeats the batch's TOML, and the plans and labs that are files: a batch half of whose cells were measured
 //! with another plan would compare what cannot be compared, so changed files are refused.
 
-use super::error::Error;
 use super::file::BatchFile;
 use super::matrix::{Cell, expand};
 use super::order::{is_permutation, order};
+use crate::kit::pool::error::Error;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};

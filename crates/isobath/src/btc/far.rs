@@ -15,11 +15,11 @@ use super::messages::{
 use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
-use crate::rrul::far::Equipment;
-use crate::rrul::sampler::{self, Sampler};
-use crate::rrul::stream::{PATIENCE, prepare_accepted};
-use crate::serve::StopOnDrop;
-use crate::serve::mailbox::{HELLO, Opened};
+use crate::kit::far::{Equipment, StopOnDrop};
+use crate::kit::mailbox::{HELLO, Opened};
+use crate::kit::sampler;
+use crate::kit::sampler::Sampler;
+use crate::kit::stream::{PATIENCE, prepare_accepted};
 use data_encoding::BASE64;
 use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
@@ -67,7 +67,7 @@ impl sampler::Sink for &Rows {
         self.take(&mut vec![Row::Cpu(row)]);
     }
 
-    fn ended(&self, _: crate::rrul::messages::StreamEnd) {}
+    fn ended(&self, _: sampler::StreamEnd) {}
 }
 
 /// A run at its far end.

@@ -2,10 +2,11 @@
 
 use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::{Passed, Row, Sink, What};
-use super::plan::{Direction, Plan, Round, Tool};
+use super::plan::{Plan, Round, Tool};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
-use super::thinned::Thinned;
-use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
+use crate::kit::direction::Direction;
+use crate::kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use crate::kit::thinned::Thinned;
 use lab::Network;
 use record::tables::Cpu;
 use record::{Record, RecordWriter};
@@ -23,14 +24,14 @@ impl Sink for Inbox {
     }
 }
 
-impl crate::rrul::sampler::Sink for &Inbox {
+impl crate::kit::sampler::Sink for &Inbox {
     fn series(&self, _: record::tables::Series) {}
 
     fn cpu(&self, row: Cpu) {
         self.take(&mut vec![Row::Cpu(row)]);
     }
 
-    fn ended(&self, _: crate::rrul::messages::StreamEnd) {}
+    fn ended(&self, _: crate::kit::sampler::StreamEnd) {}
 }
 
 impl Inbox {

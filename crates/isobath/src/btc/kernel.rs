@@ -15,7 +15,9 @@ use super::log::Log;
 use super::plan::Limit;
 use super::tables::WindowRow;
 use super::watch::Watch;
-use crate::rrul::stream::{is_timeout, load};
+use crate::kit::load;
+use crate::kit::load::settled;
+use crate::kit::stream::is_timeout;
 use socket2::SockRef;
 use std::io::Write;
 use std::net::TcpStream;
@@ -113,19 +115,6 @@ pub(crate) fn receive(
         id,
         packets: u64::from(arrived.unwrap_or_default()).saturating_sub(before),
         ..ReceiverBooks::default()
-    }
-}
-
-/// Waits until what the socket has sent so far, its preamble, is acknowledged.
-pub(crate) fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
-    loop {
-        let info = tcp::info(socket).unwrap_or_default();
-        let is_quiet =
-            info.unacked.unwrap_or_default() == 0 && info.notsent_bytes.unwrap_or_default() == 0;
-        if is_quiet || abort() {
-            return info;
-        }
-        clock::sleep_until(clock::now() + FINE_LOOK);
     }
 }
 

@@ -8,7 +8,7 @@ use super::books::Quality;
 use super::capture::{Journal, Way};
 use super::icmp::{Answers, Counts, acknowledgement};
 use super::log::Log;
-use super::thinned::Thinned;
+use crate::kit::thinned::Thinned;
 use session::TagKey;
 use session::wire::Probe;
 use stats::random::SplitMix64;

@@ -26,7 +26,6 @@ pub(crate) mod scorecard;
 mod sending;
 pub(crate) mod summary;
 pub(crate) mod tables;
-pub(crate) mod thinned;
 pub(crate) mod warnings;
 mod watch;
 

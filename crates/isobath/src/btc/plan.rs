@@ -1,5 +1,6 @@
 //! What a run is to do, as data: it is what `run.json` keeps as `plan`.
 
+use crate::kit::direction::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::random::SplitMix64;
@@ -77,16 +78,6 @@ pub(crate) enum Mode {
     OneWay,
 }
 
-/// Where the data goes.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Direction {
-    /// From the client.
-    Up,
-    /// To it.
-    Down,
-}
-
 /// How much is sent.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -116,15 +107,6 @@ pub(crate) struct Round {
     pub(crate) tool: Tool,
     /// Number of its first transfer.
     pub(crate) first: u16,
-}
-
-impl Direction {
-    pub(crate) const fn label(self) -> &'static str {
-        match self {
-            Self::Down => "down",
-            Self::Up => "up",
-        }
-    }
 }
 
 impl Tool {

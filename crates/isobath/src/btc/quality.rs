@@ -3,8 +3,8 @@
 use super::books::Quality;
 use super::findings::Ends;
 use super::run::Outcome;
-use crate::instrument::{INVALID, between_hosts, cpu_use, latest};
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, between_hosts, cpu_use, latest};
 use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;

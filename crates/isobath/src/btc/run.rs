@@ -9,13 +9,15 @@ use super::capture::{Traced, Tracing};
 use super::findings::{Findings, Inbox};
 use super::messages::{Done, Far, FarBooks, Near as Say, Setup};
 use super::near::{Books, Near, Shared};
-use super::plan::{Direction, PAUSE, Plan, Round};
+use super::plan::{PAUSE, Plan, Round};
 use super::{Live, Opening};
-use crate::dialogue::{self, Broken, DISPLAY, FLUSH, LOOK};
-use crate::rrul::lab_books::LabBooks;
-use crate::rrul::run::Ending;
-use crate::rrul::sampler::Sampler;
-use crate::serve::StopOnDrop;
+use crate::kit::control;
+use crate::kit::control::{Broken, DISPLAY, FLUSH, LOOK};
+use crate::kit::direction::Direction;
+use crate::kit::ending::Ending;
+use crate::kit::far::StopOnDrop;
+use crate::kit::lab_counters::LabBooks;
+use crate::kit::sampler::Sampler;
 use record::RecordWriter;
 use session::{Client, ClockOffset};
 use std::sync::Arc;
@@ -30,7 +32,7 @@ const DRAIN: Duration = Duration::from_millis(300);
 const MOST_FAR_ROWS: usize = 1_000_000;
 
 /// What is needed to carry a plan out.
-pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+pub(crate) type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// What came of a run.
 pub(crate) struct Outcome {
@@ -60,7 +62,7 @@ struct Run<'a> {
 /// # Errors
 /// When the far end does not answer.
 pub(crate) fn agree(client: &mut Client) -> anyhow::Result<(Instant, ClockOffset)> {
-    Ok(dialogue::agree(client, |origin_ns| {
+    Ok(control::agree(client, |origin_ns| {
         Opening::Btc(Setup { origin_ns })
     })?)
 }
@@ -171,7 +173,7 @@ impl Run<'_> {
     fn ready(&mut self, transfers: &[Near<'_>]) -> Result<(), Broken> {
         let setups = transfers.iter().map(Near::setup).collect();
         self.say(&Say::Round(setups))?;
-        match dialogue::until_answered(self.client, || transfers.iter().for_each(Near::hello))? {
+        match control::until_answered(self.client, || transfers.iter().for_each(Near::hello))? {
             Far::Ready => Ok(()),
             Far::Refused(reason) => Err(Broken::refused(&reason)),
             _ => Err(Broken::out_of_turn()),
@@ -332,11 +334,11 @@ impl Run<'_> {
     }
 
     fn say(&mut self, line: &Say) -> Result<(), Broken> {
-        dialogue::say(self.client, line)
+        control::say(self.client, line)
     }
 
     fn hear(&mut self) -> Result<Far, Broken> {
-        dialogue::hear(self.client)
+        control::hear(self.client)
     }
 
     fn is_interrupted(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::plan::{Limit, Mode, Plan};
 use super::summary::{Side, Summary};
-use crate::page;
+use crate::kit::scorecard;
 use record::{Distribution, Run};
 
 /// Pairs for which there is room.
@@ -11,12 +11,16 @@ const MOST_PAIRS: usize = 10;
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = Plan::of_record(&run.plan).ok();
-    let mut lines = vec![page::title(run, "btc"), sentence(summary), String::new()];
+    let mut lines = vec![
+        scorecard::title(run, "btc"),
+        sentence(summary),
+        String::new(),
+    ];
     lines.extend(plan.as_ref().map(describe));
     lines.extend(figures(summary));
     lines.extend(comparison(summary));
     lines.extend(outcomes(summary));
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 

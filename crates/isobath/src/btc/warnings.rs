@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, Tool};
 use super::run::Outcome;
-use crate::remarks::List;
+use crate::kit::warnings::List;
 use record::{Instrument, Warning};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! How many TCP connections a second this machine opens and closes through the emulator.
 
 use super::PORT;
-use crate::rrul::stream::{PATIENCE, is_timeout};
+use crate::kit::stream::{PATIENCE, is_timeout};
 use anyhow::Context;
 use lab::Network;
 use socket2::SockRef;

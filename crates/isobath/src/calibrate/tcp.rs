@@ -1,7 +1,8 @@
 //! How fast the emulator is: one kernel TCP connection through the lab.
 
 use super::{far, percent};
-use crate::rrul::stream::{load, wait_until};
+use crate::kit::load;
+use crate::kit::stream::wait_until;
 use anyhow::Context;
 use lab::Network;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ fn connect(network: &Network) -> anyhow::Result<(TcpStream, TcpStream)> {
         use socket2::{Domain, Protocol, Socket, Type};
         let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(io)?;
-        crate::rrul::stream::prepare(&socket, Dscp::default(), Some(CC)).map_err(io)?;
+        crate::kit::stream::prepare(&socket, Dscp::default(), Some(CC)).map_err(io)?;
         socket.connect(&to.into()).map_err(io)?;
         Ok::<_, Error>(TcpStream::from(socket))
     })?;

@@ -1,14 +1,17 @@
 //! `isobath batch`: checks every cell before the first is run, carries them out, and compares what came of them.
 
-use super::{Cli, FAILED, INTERRUPTED, Usage, print};
-use crate::batch::child::OWNER;
-use crate::batch::display::{Display, shuffled, words};
-use crate::batch::lock::{self, Lock};
+use super::{Cli, FAILED, INTERRUPTED};
+use crate::batch::display::{Display, shuffled};
 use crate::batch::preflight::{durations, keys};
 use crate::batch::runner::{OVERHEAD, Runner};
 use crate::batch::state::{self, Progress};
-use crate::batch::{BatchFile, Error, State};
+use crate::batch::{BatchFile, State};
 use crate::compare::{Comparison, groups, table};
+use crate::kit::pool::child::OWNER;
+use crate::kit::pool::error::Error;
+use crate::kit::pool::lock::Lock;
+use crate::kit::pool::{lock, words};
+use crate::kit::usage::{Usage, print};
 use anyhow::Context as _;
 use clap::Parser as _;
 use serde_json::json;

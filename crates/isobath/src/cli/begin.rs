@@ -1,7 +1,7 @@
 //! What every measurement does before it begins: its record's folder, and what is known of hosts and path.
 
-use super::Usage;
-use crate::host;
+use crate::kit::host;
+use crate::kit::usage::Usage;
 use jiff::Timestamp;
 use lab::Network;
 use record::{Endpoint, LabInfo, LabLink, PathInfo, RecordWriter, Run};

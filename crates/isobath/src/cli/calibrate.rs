@@ -1,11 +1,11 @@
 //! `isobath lab calibrate`.
 
-use super::{INTERRUPTED, begin, print};
-use crate::bar;
+use super::{INTERRUPTED, begin};
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
 use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
-use crate::host;
+use crate::kit::usage::print;
+use crate::kit::{bar, host};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use record::{Run, Status};

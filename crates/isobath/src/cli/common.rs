@@ -1,9 +1,10 @@
 //! What every measurement between two hosts asks of the command line: where the far end is, and what becomes of what is found.
 
+use super::INTERRUPTED;
 use super::begin::Opened;
-use super::lab::Far;
-use super::{INTERRUPTED, print};
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::lab_server::Far;
+use crate::kit::usage::print;
 use record::Run;
 use session::{AccessKey, Client, Family};
 use std::path::{Path, PathBuf};

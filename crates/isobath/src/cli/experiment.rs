@@ -1,11 +1,12 @@
 //! `isobath experiment`: what the papers did, run again.
 
-use super::{FAILED, INTERRUPTED, Usage, print};
-use crate::batch::child::OWNER;
-use crate::batch::display::words;
+use super::{FAILED, INTERRUPTED};
 use crate::experiment::display::Display;
 use crate::experiment::folder::Plan;
 use crate::experiment::{Bench, Description, Scale, page};
+use crate::kit::pool::child::OWNER;
+use crate::kit::pool::words;
+use crate::kit::usage::{Usage, print};
 use report::experiment::Experiment;
 use serde_json::json;
 use std::io::Write as _;
@@ -141,7 +142,7 @@ fn begun(description: &Description, plan: &Plan, bench: &Bench<'_>) -> Experimen
             "jobs": bench.jobs,
             "with_invalid": bench.with_invalid,
             "isobath": env!("CARGO_PKG_VERSION"),
-            "host": crate::host::facts("experiment"),
+            "host": crate::kit::host::facts("experiment"),
         }));
     let papers = description.papers.iter();
     papers.fold(begun, Experiment::paper)

@@ -1,6 +1,6 @@
 //! `isobath export`.
 
-use super::print;
+use crate::kit::usage::print;
 use anyhow::Context;
 use record::{Record, export_csv_folder};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! `isobath generate`: what packagers need.
 
-use super::{Cli, Usage};
+use super::Cli;
+use crate::kit::usage::Usage;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! `isobath import`.
 
-use super::print;
+use crate::kit::usage::print;
 use anyhow::Context;
 use jiff::Timestamp;
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.out.is_some() && args.files.len() > 1 {
-        return Err(super::Usage::of(anyhow::anyhow!(
+        return Err(crate::kit::usage::Usage::of(anyhow::anyhow!(
             "--out names one folder and there are {} files - import them one by one, or without --out",
             args.files.len()
         )));

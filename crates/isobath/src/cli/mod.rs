@@ -23,6 +23,7 @@ mod show;
 mod sim;
 mod trace;
 
+use crate::kit::usage::Usage;
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
@@ -91,18 +92,6 @@ enum Verb {
     /// Print shell completions, the manual page or the Wireshark dissector.
     #[command(subcommand, hide = true)]
     Generate(generate::Verb),
-}
-
-/// A mistake of whoever typed the command: exit status 2 instead of 3.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct Usage(#[from] pub(crate) anyhow::Error);
-
-impl Usage {
-    /// Makes a usage error of any other.
-    pub(crate) fn of(error: impl Into<anyhow::Error>) -> anyhow::Error {
-        Self(error.into()).into()
-    }
 }
 
 /// Runs the program.
@@ -205,11 +194,4 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .downcast_ref::<std::io::Error>()
         .map(std::io::Error::kind);
     kind == Some(std::io::ErrorKind::BrokenPipe)
-}
-
-/// Prints a page or an object to stdout.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", text.trim_end())?;
-    Ok(out.flush()?)
 }

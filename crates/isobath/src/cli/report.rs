@@ -1,7 +1,7 @@
 //! `isobath report`.
 
 use super::show::completed;
-use super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::{medianet, trial};
 use anyhow::Context;
 use record::{HISTORY, Record};

@@ -1,6 +1,6 @@
 //! `isobath serve`.
 
-use super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::serve::Serving;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;

@@ -1,6 +1,6 @@
 //! `isobath show`.
 
-use super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::rrul::streams::{Common, StreamPlan};
 use crate::rrul::summary::{Summary, summarise};
 use crate::rrul::tables::Tables;

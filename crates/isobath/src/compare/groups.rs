@@ -6,8 +6,7 @@
 //! | a folder that holds runs | one: all its runs |
 //! | runs | those that were told the same (plan, place, options, note) are one; when that makes a single group, each run is one of its own |
 
-use crate::batch::State;
-use crate::batch::state;
+use crate::batch::{State, state};
 use anyhow::Context as _;
 use record::{Record, Run, Status};
 use serde_json::Value;

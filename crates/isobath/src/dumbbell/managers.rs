@@ -1,10 +1,9 @@
 //! Two managers, each in a thread on its host of the lab.
 
 use super::place::Place;
-use crate::manager::Manager;
 use crate::manager::config::Config;
 use crate::manager::snapshot::{Question, StatusAnswer};
-use crate::manager::socket;
+use crate::manager::{Manager, socket};
 use anyhow::{Context as _, anyhow, bail};
 use lab::Network;
 use session::{DEFAULT_PORT, Identity};

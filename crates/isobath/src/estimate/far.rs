@@ -4,13 +4,14 @@
 //! not asked for it. Which trains, the client says one by one; how large and how fast they are, the session's limits bound.
 
 use super::messages::{self, ARRIVALS_PER_LINE, Done, Far, Near, Order, Setup};
-use super::plan::{MTU, Plan};
+use super::plan::Plan;
 use super::receiving::Arrivals;
 use super::sending::Sender;
 use super::{STREAM, terms};
-use crate::link::Link;
-use crate::rrul::far::Equipment;
-use crate::serve::mailbox::HELLO;
+use crate::kit::datagrams::Link;
+use crate::kit::far::Equipment;
+use crate::kit::mailbox::HELLO;
+use crate::kit::path_mtu::MTU;
 use probe::train::Train;
 use session::{Control, Error, Session};
 use std::time::Duration;

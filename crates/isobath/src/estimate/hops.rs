@@ -7,9 +7,9 @@
 use super::finding::{Finding, bottleneck};
 use super::methods::Carry;
 use super::plan::Plan;
-use crate::rrul::stream::any;
-use crate::rrul::stream::trace::{Answer, Tracer};
-use crate::serve::StopOnDrop;
+use crate::kit::far::StopOnDrop;
+use crate::kit::stream::any;
+use crate::kit::traceroute::{Answer, Tracer};
 use probe::hops::{Phase, Row, Trace};
 use probe::train::Train;
 use session::{Client, TagKey};

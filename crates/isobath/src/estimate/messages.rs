@@ -14,7 +14,7 @@
 //! ```
 
 use super::plan::Plan;
-use crate::link::Quality;
+use crate::kit::datagrams::Quality;
 use probe::train::{Probe, Train};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! From the plan to an estimator, and from what that says to a finding; over a road between hosts, or in virtual time.
 
 use super::finding::{Finding, available, capacity, loss, steady};
-use super::plan::{MTU, Method, Plan, What};
+use super::plan::{Method, Plan, What};
+use crate::kit::path_mtu::MTU;
 use probe::badabing::{self, Badabing};
 use probe::chirp::{self, Chirp};
 use probe::harvest::{self, Harvest};
@@ -369,7 +370,7 @@ mod tests {
         let plan = Plan {
             what: What::Available,
             method: Method::PathloadFast,
-            direction: crate::btc::plan::Direction::Up,
+            direction: crate::kit::direction::Direction::Up,
             duration: Span::from_millis(10_000),
             most: Rate::from_bps(1_000_000_000).unwrap(),
             class: Dscp::default(),

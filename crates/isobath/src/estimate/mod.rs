@@ -26,12 +26,10 @@ pub(crate) mod tables;
 pub(crate) mod traffic;
 
 pub(crate) use plan::Plan;
-pub(crate) use receiving::PATIENCE;
-pub(crate) use road::patience;
 
-use crate::link::Terms;
+use crate::kit::datagrams::Terms;
+use crate::kit::path_mtu::{HEADERS, MTU};
 use messages::Setup;
-use plan::{HEADERS, MTU};
 use serde::Serialize;
 use session::TagKey;
 use session::wire::Kind;

@@ -1,16 +1,13 @@
 //! What a run of `isobath estimate` is to do.
 
-use crate::btc::plan::Direction;
+use crate::kit::direction::Direction;
+use crate::kit::path_mtu::MTU;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use units::{Dscp, Rate, Span, TrafficClass};
 
-/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
-pub(crate) const HEADERS: [u32; 2] = [28, 48];
-/// Octets of the longest packet that every path carries whole in practice.
-pub(crate) const MTU: u32 = 1_500;
 /// The longest run.
 const LONGEST: Span = Span(Duration::from_secs(3_600));
 

@@ -1,10 +1,10 @@
 //! How good the instrument was, whether the run says anything about the path, and what its reader should beware of.
 
 use super::run::Outcome;
-use crate::instrument::{INVALID, between_hosts, latest, of_client};
-use crate::link::Quality;
-use crate::remarks::List;
-use crate::rrul::run::Ending;
+use crate::kit::datagrams::Quality;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, between_hosts, latest, of_client};
+use crate::kit::warnings::List;
 use record::{Instrument, Status, Verdict, Warning};
 use serde_json::json;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Takes the probes of trains as they arrive, and keeps them until their train is over.
 
 use super::messages::{Arrived, Extent};
-use crate::link::{Link, expand};
+use crate::kit::datagrams::{Link, expand};
+use crate::kit::trains::PATIENCE;
 use probe::train::Arrival;
 use session::wire::Kind;
 use std::collections::BTreeMap;
@@ -9,8 +10,6 @@ use std::time::Duration;
 use sys::{Error, clock};
 use units::Instant;
 
-/// A probe that has not come this long after the last one of its train is lost.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
 /// What is kept at once: more than the longest train, less than memory.
 const MOST: usize = 20_000;
 /// How long is waited for an arrival before somebody else is looked after.

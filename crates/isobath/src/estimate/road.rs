@@ -2,15 +2,15 @@
 
 use super::messages::{self, Arrived, Extent, Far, Near as Say, Order, Sent};
 use super::plan::Plan;
-use super::receiving::{Arrivals, PATIENCE, of_train};
+use super::receiving::{Arrivals, of_train};
 use super::sending::Sender;
 use super::traffic::Traffic;
 use super::{ECHO, terms};
-use crate::btc::plan::Direction;
-use crate::dialogue::{self, ANSWER, Broken};
-use crate::hello;
-use crate::link::{Link, Quality, Terms, expand};
-use crate::longest;
+use crate::kit::control::{ANSWER, Broken};
+use crate::kit::datagrams::{Link, Quality, Terms, expand};
+use crate::kit::direction::Direction;
+use crate::kit::trains::patience;
+use crate::kit::{control, hello, path_mtu};
 use probe::riders::Riders;
 use probe::train::{Arrival, Back, Passage, Train};
 use session::wire::{Kind, Probe};
@@ -23,8 +23,6 @@ use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::Instant;
 
-/// How long is waited for a train's first echo.
-const FIRST: Duration = Duration::from_secs(3);
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -63,7 +61,7 @@ impl<'a> Road<'a> {
         let terms = terms(client.dialer.session(), keys, plan, v6);
         let socket = hello::connected(client)?;
         greet(client, &socket, terms.stream)?;
-        let path_mtu = longest::find(client, &|| interrupt.load(Ordering::Relaxed))?;
+        let path_mtu = path_mtu::find(client, &|| interrupt.load(Ordering::Relaxed))?;
         let echo = Terms {
             stream: ECHO,
             kind: Kind::Request,
@@ -115,10 +113,10 @@ impl<'a> Road<'a> {
 
     fn up(&mut self, train: &Train, extent: Extent) -> Result<(Sent, Vec<Arrival>), Broken> {
         let sent = self.sender.send(&mut self.link, extent.first, train)?;
-        dialogue::say(self.client, &Say::Collect(extent))?;
+        control::say(self.client, &Say::Collect(extent))?;
         let mut arrived: Vec<Arrived> = Vec::new();
         loop {
-            match dialogue::hear(self.client)? {
+            match control::hear(self.client)? {
                 Far::Arrivals(more) if arrived.len() + more.len() <= train.probes.len() => {
                     arrived.extend(more);
                 }
@@ -133,7 +131,7 @@ impl<'a> Road<'a> {
     fn down(&mut self, train: &Train, extent: Extent) -> Result<(Sent, Vec<Arrival>), Broken> {
         let parts = messages::parts(train);
         let first = extent.first;
-        dialogue::say(self.client, &Say::Send(Order { first, parts }))?;
+        control::say(self.client, &Say::Send(Order { first, parts }))?;
         let deadline = clock::now() + train.duration() + ANSWER;
         let sent = loop {
             match self.client.control.recv(LOOK) {
@@ -233,15 +231,6 @@ impl<'a> Road<'a> {
     }
 }
 
-/// How long after the last echo another may come: after as long as two of the longest round trips so far.
-pub(crate) fn patience(back: &BTreeMap<u64, Arrival>) -> Duration {
-    let trips = back.values().filter_map(Arrival::round_trip_ns);
-    let longest = trips.max().and_then(|ns| u64::try_from(ns).ok());
-    longest.map_or(FIRST, |ns| {
-        PATIENCE.max(Duration::from_nanos(ns).saturating_mul(2))
-    })
-}
-
 fn since(origin: Instant, at: Instant) -> u64 {
     u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX)
 }
@@ -250,7 +239,7 @@ fn since(origin: Instant, at: Instant) -> u64 {
 fn greet(client: &mut Client, socket: &UdpSocket, stream: u16) -> Result<(), Broken> {
     let dialer = Arc::clone(&client.dialer);
     let hello = || hello::ask(socket, &dialer, stream, Probe::LEN);
-    match dialogue::until_answered(client, hello)? {
+    match control::until_answered(client, hello)? {
         Far::Ready => {}
         Far::Refused(reason) => return Err(Broken::refused(&reason)),
         _ => return Err(Broken::out_of_turn()),

@@ -3,17 +3,19 @@
 use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
-use super::plan::{MTU, Method, Plan};
+use super::plan::{Method, Plan};
 use super::road::Road;
 use super::traffic::Traffic;
 use super::{Live, Opening, hops};
-use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
-use crate::instrument::Cpus;
-use crate::link::Quality;
-use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
-use crate::rrul::run::Ending;
-use crate::rrul::sampler::Sampler;
-use crate::serve::StopOnDrop;
+use crate::kit::control;
+use crate::kit::control::{Broken, DISPLAY, FLUSH};
+use crate::kit::datagrams::Quality;
+use crate::kit::ending::Ending;
+use crate::kit::far::StopOnDrop;
+use crate::kit::instrument::Cpus;
+use crate::kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use crate::kit::path_mtu::MTU;
+use crate::kit::sampler::Sampler;
 use probe::train::{Passage, Train};
 use record::tables::Cpu;
 use record::{Distribution, RecordWriter};
@@ -24,7 +26,7 @@ use sys::clock;
 use units::Instant;
 
 /// What is needed to carry a plan out.
-pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+pub(crate) type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// What came of a run.
 pub(crate) struct Outcome {
@@ -65,7 +67,7 @@ pub(crate) fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant
         let plan = plan.clone();
         Opening::Estimate(Setup { origin_ns, plan })
     };
-    Ok(dialogue::agree(client, opening)?)
+    Ok(control::agree(client, opening)?)
 }
 
 /// Carries the plan out with `client`, writing what is found to `record` as it comes.
@@ -210,8 +212,8 @@ impl Run<'_> {
     }
 
     fn finish(&mut self) -> Result<Done, Broken> {
-        dialogue::say(self.road.client, &Say::Finish)?;
-        match dialogue::hear(self.road.client)? {
+        control::say(self.road.client, &Say::Finish)?;
+        match control::hear(self.road.client)? {
             Far::Done(done) => Ok(*done),
             _ => Err(Broken::out_of_turn()),
         }

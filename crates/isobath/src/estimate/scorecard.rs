@@ -1,14 +1,15 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
 use super::finding::words;
-use super::plan::{MTU, What};
+use super::plan::What;
 use super::summary::Summary;
-use crate::page;
+use crate::kit::path_mtu::MTU;
+use crate::kit::scorecard;
 use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
-    let mut lines = vec![page::title(run, "estimate"), String::new()];
+    let mut lines = vec![scorecard::title(run, "estimate"), String::new()];
     let finding = &summary.finding;
     let doubt = if finding.conclusive {
         ""
@@ -40,7 +41,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         ));
     }
     lines.push(String::new());
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 

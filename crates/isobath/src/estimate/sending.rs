@@ -1,8 +1,8 @@
 //! Sends trains with their gaps, and audits how well they were kept.
 
 use super::messages::Sent;
-use super::plan::HEADERS;
-use crate::link::Link;
+use crate::kit::datagrams::Link;
+use crate::kit::path_mtu::HEADERS;
 use probe::train::{Probe, Train};
 use std::time::Duration;
 use sys::pacer::{GapAudit, Pacer};

@@ -5,7 +5,7 @@ use super::methods::{self, Carry};
 use super::plan::Plan;
 use super::run::Outcome;
 use super::traffic::Traffic;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
 use probe::train::{Passage, Train};
 use record::RecordWriter;
 use session::ClockOffset;

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::plan::{Method, Plan, What};
 use super::run::Outcome;
-use crate::rrul::lab_books::LinkTruth;
+use crate::kit::lab_counters::LinkTruth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! How an experiment goes, on stderr.
 
-use crate::bar;
-use crate::batch::display::words;
+use crate::kit::bar;
+use crate::kit::pool::words;
 use indicatif::ProgressBar;
 use std::time::Duration;
 

@@ -2,7 +2,8 @@
 
 use super::bench::{Scale, write};
 use super::error::Error;
-use crate::batch::lock::{self, Lock};
+use crate::kit::pool::lock;
+use crate::kit::pool::lock::Lock;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs;

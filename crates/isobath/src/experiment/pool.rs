@@ -5,16 +5,15 @@
 //! so in its record, and nobody counts it.
 
 use super::bench::Bench;
-use crate::batch::child::{self, Ended, OWNER};
-use crate::batch::runner::{run_in, set_aside};
+use crate::kit::pool::child::{Ended, OWNER};
+use crate::kit::pool::{child, run_in, set_aside};
 use record::{Record, Run, Status};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// What a measurement takes beside its transfers: start, agreement, closing the record.
 pub(super) const OVERHEAD: Duration = Duration::from_millis(1_500);

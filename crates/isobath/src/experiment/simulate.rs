@@ -1,7 +1,8 @@
 //! The same transfer in virtual time.
 
+use super::Bench;
+use super::place::Cell;
 use super::pool::map;
-use super::{Bench, place::Cell};
 use serde::{Deserialize, Serialize};
 use sim::{End, Plan, Transfers, pipeline};
 use transport::Options;

@@ -12,7 +12,6 @@
 //!
 //! Each end says the way that packets take, every 10 s, that it is there; who hears nothing for 35 s ends the session. The near end dials again.
 
-pub(crate) mod echo;
 pub(crate) mod far;
 pub(crate) mod near;
 mod raw;

@@ -30,11 +30,10 @@ mod network;
 pub(crate) mod service;
 pub(crate) mod snapshot;
 pub(crate) mod socket;
-pub(crate) mod tool;
 
-use crate::serve::StopOnDrop;
-use crate::serve::mailbox::Mailboxes;
-use crate::serve::responder::Responder;
+use crate::kit::far::StopOnDrop;
+use crate::kit::mailbox::Mailboxes;
+use crate::kit::responder::Responder;
 use config::{Config, Doors};
 use engine::{Engine, Handle};
 use link::far::Door;
@@ -46,11 +45,10 @@ use service::{Desk, Handle as DeskHandle};
 use session::{AccessKey, Admission, Identity, Limits, Server, ServerConfig};
 use socket::Socket;
 use std::collections::HashMap;
-use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::{io, thread};
 use sys::tun::Tun;
 use sys::{Error, iface};
 

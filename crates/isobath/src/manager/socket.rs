@@ -8,7 +8,6 @@
 use super::engine::{Command, Handle, outbox};
 use super::snapshot::Question;
 use mgrp::message::{Frames, Message};
-use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
@@ -17,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 use sys::clock;
 use units::Instant;
 

@@ -1,7 +1,7 @@
 //! What each end knows of a test when it is over.
 
 use super::tcp::TcpBooks;
-use crate::link::Quality;
+use crate::kit::datagrams::Quality;
 use mbm::loss::{Counts, LossReport};
 use mbm::stream::{PatternReport, Round, ScanReport};
 use mbm::verdict::{TestFigures, Verdict};

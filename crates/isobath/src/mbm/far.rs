@@ -8,11 +8,10 @@ use super::messages::{Done, Far, FarBooks, Near, ROWS_PER_LINE, Setup, TestSetup
 use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiving, sending};
-use crate::btc::plan::Direction;
-use crate::link::{Link, Terms};
-use crate::rrul::far::Equipment;
-use crate::serve::StopOnDrop;
-use crate::serve::mailbox::HELLO;
+use crate::kit::datagrams::{Link, Terms};
+use crate::kit::direction::Direction;
+use crate::kit::far::{Equipment, StopOnDrop};
+use crate::kit::mailbox::HELLO;
 use mbm::loss::Counts;
 use session::wire::Kind;
 use session::{Control, Error, Session};

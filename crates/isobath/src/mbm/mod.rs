@@ -7,7 +7,7 @@
 //! The packets are datagrams, or ([`tcp`]) segments of the kernel's TCP.
 //!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
-//! the two ends of a test ([`sending`], [`receiving`], over a [`crate::link`]) -> their books ([`books`]) -> [`summary`] ->
+//! the two ends of a test ([`sending`], [`receiving`], over a [`crate::kit::datagrams`]) -> their books ([`books`]) -> [`summary`] ->
 //! [`scorecard`].
 
 pub(crate) mod books;

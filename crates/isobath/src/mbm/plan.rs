@@ -1,6 +1,6 @@
 //! What a run of `isobath mbm` is to do.
 
-use crate::btc::plan::Direction;
+use crate::kit::direction::Direction;
 use mbm::diagnostic::{Setup, Test};
 use mbm::model::{Model, RunLength};
 use mbm::sequential::{Hypotheses, Rule, Ruling, Sprt};

@@ -2,10 +2,10 @@
 
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
-use crate::instrument::{INVALID, between_hosts, latest, of_client};
-use crate::link::Quality;
-use crate::remarks::List;
-use crate::rrul::run::Ending;
+use crate::kit::datagrams::Quality;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, between_hosts, latest, of_client};
+use crate::kit::warnings::List;
 use mbm::diagnostic::Decider;
 use record::{Instrument, Status, Warning};
 use serde_json::json;

@@ -3,8 +3,7 @@
 use super::books::ReceiverBooks;
 use super::plan::Plan;
 use super::report::Totals;
-use crate::link::Quality;
-use crate::link::{Link, expand};
+use crate::kit::datagrams::{Link, Quality, expand};
 use mbm::loss::{Arrival, Ledger, LossReport};
 use mbm::stream::Stream;
 use session::wire::{Kind, Probe, Receipt};

@@ -13,15 +13,15 @@ use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::tables::Arrival;
 use super::{Live, Opening};
-use crate::btc::plan::Direction;
-use crate::dialogue::{self, Broken, DISPLAY, FLUSH};
-use crate::hello;
-use crate::instrument::Cpus;
-use crate::link::{Link, Terms};
-use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
-use crate::rrul::run::Ending;
-use crate::rrul::sampler::Sampler;
-use crate::serve::StopOnDrop;
+use crate::kit::control::{Broken, DISPLAY, FLUSH};
+use crate::kit::datagrams::{Link, Terms};
+use crate::kit::direction::Direction;
+use crate::kit::ending::Ending;
+use crate::kit::far::StopOnDrop;
+use crate::kit::instrument::Cpus;
+use crate::kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use crate::kit::sampler::Sampler;
+use crate::kit::{control, hello};
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use record::RecordWriter;
@@ -39,7 +39,7 @@ use units::Instant;
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// What is needed to carry a plan out.
-pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+pub(crate) type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// A test that is over, or one of its streams.
 pub(crate) struct Tested {
@@ -90,7 +90,7 @@ pub(crate) fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant
         let plan = plan.clone();
         Opening::Mbm(Setup { origin_ns, plan })
     };
-    Ok(dialogue::agree(client, opening)?)
+    Ok(control::agree(client, opening)?)
 }
 
 /// Carries the plan out with `client`, writing what is found to `record` as it comes.
@@ -229,7 +229,7 @@ impl Run<'_> {
                 hello::ask(socket, &dialer, stream, Probe::LEN);
             }
         };
-        match dialogue::until_answered(self.client, hello)? {
+        match control::until_answered(self.client, hello)? {
             Far::Ready => {}
             Far::Refused(reason) => return Err(Broken::refused(&reason)),
             _ => return Err(Broken::out_of_turn()),
@@ -329,11 +329,11 @@ impl Run<'_> {
     }
 
     pub(super) fn say(&mut self, line: &Say) -> Result<(), Broken> {
-        dialogue::say(self.client, line)
+        control::say(self.client, line)
     }
 
     pub(super) fn hear(&mut self) -> Result<Far, Broken> {
-        dialogue::hear(self.client)
+        control::hear(self.client)
     }
 
     fn is_interrupted(&self) -> bool {

@@ -3,14 +3,14 @@
 use super::plan::Plan;
 use super::summary::{Summary, TestSummary};
 use super::tcp::TcpBooks;
-use crate::page;
+use crate::kit::scorecard;
 use mbm::verdict::{Outcome, percent};
 use record::{Run, Verdict};
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = Plan::of_record(&run.plan).ok();
-    let mut lines = vec![page::title(run, "mbm")];
+    let mut lines = vec![scorecard::title(run, "mbm")];
     if let Some(plan) = &plan {
         lines.push(sentence(run.verdict, plan));
         lines.push(String::new());
@@ -25,7 +25,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.push(String::new());
     let groups = summary.tests.chunk_by(|one, next| one.stream < next.stream);
     lines.extend(groups.flat_map(tests));
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 
@@ -51,8 +51,8 @@ fn sentence(verdict: Option<Verdict>, plan: &Plan) -> String {
         None => format!("Nothing was found about {what}."),
     };
     says + match plan.direction {
-        crate::btc::plan::Direction::Up => "",
-        crate::btc::plan::Direction::Down => " (From the far end to here.)",
+        crate::kit::direction::Direction::Up => "",
+        crate::kit::direction::Direction::Down => " (From the far end to here.)",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
 use super::tcp::TcpBooks;
-use crate::rrul::lab_books::LinkTruth;
+use crate::kit::lab_counters::LinkTruth;
 use mbm::diagnostic::onset;
 use mbm::model::{Conservativeness, conservativeness};
 use mbm::sequential::Lines;

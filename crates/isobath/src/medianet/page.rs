@@ -16,7 +16,7 @@ pub(crate) fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
     let course = Course::read(record, summary.name(), "run".to_owned())?;
     let figures = course.all().into_iter().chain([course.cross()]);
     let description = Description {
-        name: crate::page::title(run, TEST),
+        name: crate::kit::scorecard::title(run, TEST),
         made_by: "isobath manager medianet".to_owned(),
         sentence: format!(
             "Three streams, {}, told by {}: {:.1} frames a second could be decoded, {:.2} Mbit/s.",
@@ -30,7 +30,7 @@ pub(crate) fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         families: Vec::new(),
         figures: figures.collect(),
         tables: vec![streams(&summary)],
-        notes: crate::page::closing(run),
+        notes: crate::kit::scorecard::closing(run),
         plan: run.plan.clone(),
     };
     Ok(report::description_page(&description)?)

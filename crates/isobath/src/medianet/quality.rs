@@ -2,9 +2,9 @@
 
 use super::run::Outcome;
 use super::summary::Summary;
-use crate::instrument::{INVALID, of_client};
-use crate::remarks::List;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, of_client};
+use crate::kit::warnings::List;
 use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;

@@ -8,14 +8,15 @@ use super::plan::{Bottleneck, LINKING, Plan};
 use super::sender::{Sender, Times};
 use super::summary::Rows;
 use super::{Live, receiver};
-use crate::dialogue::{self, DISPLAY};
 use crate::dumbbell::managers::{FAR, PEER};
 use crate::dumbbell::{Managers, Place};
-use crate::instrument::Cpus;
-use crate::rrul::lab_books::LinkTruth;
-use crate::rrul::run::Ending;
-use crate::rrul::sampler::Sampler;
-use crate::serve::StopOnDrop;
+use crate::kit::control;
+use crate::kit::control::DISPLAY;
+use crate::kit::ending::Ending;
+use crate::kit::far::StopOnDrop;
+use crate::kit::instrument::Cpus;
+use crate::kit::lab_counters::LinkTruth;
+use crate::kit::sampler::Sampler;
 use anyhow::Context as _;
 use lab::Network;
 use record::RecordWriter;
@@ -28,7 +29,7 @@ use sys::{Error, clock, tcp};
 use units::Instant;
 
 /// What is needed to carry a plan out.
-pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+pub(crate) type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// The port of the receiver.
 const PORT: u16 = 4_899;

@@ -1,12 +1,12 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
 use super::summary::{Estimates, Summary};
-use crate::page;
+use crate::kit::scorecard;
 use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
-    let mut lines = vec![page::title(run, super::TEST)];
+    let mut lines = vec![scorecard::title(run, super::TEST)];
     lines.push(format!(
         "three streams {}, told by {}, for {:.0} s",
         summary.carried(),
@@ -49,7 +49,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     }));
     lines.extend(summary.estimates.as_ref().map(estimates));
     lines.push(String::new());
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 

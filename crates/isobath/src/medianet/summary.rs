@@ -4,7 +4,7 @@ use super::frames::{Kind, Level};
 use super::global::STREAMS;
 use super::plan::{Bottleneck, Plan, Probes, kind_of, mbps};
 use super::tables::{AskedRow, BottleneckRow, FrameRow, ReportRow, ViewRow};
-use crate::rrul::lab_books::LinkTruth;
+use crate::kit::lab_counters::LinkTruth;
 use record::{Distribution, Record, RecordWriter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,19 +1,18 @@
 //! Puts together what the hosts and the lab say, while a replay goes on, and ends it.
 
-use super::Live as Shown;
 use super::books::{self, Books};
 use super::cast::{Cast, Host};
-use super::datagrams;
 use super::engine::{News, Stage};
 use super::live::Half;
 use super::monitors::{Monitors, Rows};
 use super::plan::{Plan, Way};
 use super::summary::Figures;
 use super::tables::{Connection, Epoch, Flow, Goodput};
-use crate::dialogue::{DISPLAY, FLUSH};
-use crate::instrument::Cpus;
-use crate::rrul::lab_books::{LabBooks, LabRows, LinkTruth};
-use crate::rrul::run::Ending;
+use super::{Live as Shown, datagrams};
+use crate::kit::control::{DISPLAY, FLUSH};
+use crate::kit::ending::Ending;
+use crate::kit::instrument::Cpus;
+use crate::kit::lab_counters::{LabBooks, LabRows, LinkTruth};
 use lab::{Network, Topology};
 use record::RecordWriter;
 use record::tables::Cpu;

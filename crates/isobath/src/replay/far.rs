@@ -12,7 +12,7 @@ use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
 use super::road::{KIND, Road};
 use super::run::QUEUE;
 use super::script::Script;
-use crate::serve::StopOnDrop;
+use crate::kit::far::StopOnDrop;
 use session::{Control, Error, Session};
 use socket2::Socket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -5,7 +5,7 @@ use super::active::{Seconds, Signal};
 use super::nanos;
 use super::plan::Plan;
 use super::tables::{Active, Offered};
-use crate::rrul::lab_books::Extra;
+use crate::kit::lab_counters::Extra;
 use capture::pcapng::{Interface, InterfaceId, Packet, Section, Statistics, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter};

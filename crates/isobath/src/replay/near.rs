@@ -15,10 +15,11 @@ use super::messages::{Done, Far, Near, Opening, PER_LINE, Setup, Told};
 use super::road::{Introduced, Road};
 use super::run::{LEAD, QUEUE};
 use super::script;
-use crate::dialogue::{self, ANSWER, Broken, LOOK};
-use crate::instrument::Cpus;
-use crate::rrul::sampler::Sampler;
-use crate::serve::StopOnDrop;
+use crate::kit::control;
+use crate::kit::control::{ANSWER, Broken, LOOK};
+use crate::kit::far::StopOnDrop;
+use crate::kit::instrument::Cpus;
+use crate::kit::sampler::Sampler;
 use anyhow::anyhow;
 use record::RecordWriter;
 use session::{Client, ClockOffset, Error};
@@ -68,7 +69,7 @@ pub(crate) fn agree(
 fn expect_ready(client: &mut Client) -> anyhow::Result<()> {
     match client.control.recv(ANSWER)? {
         Far::Ready => Ok(()),
-        Far::Refused(reason) => Err(anyhow!("the server refuses: {}", dialogue::plain(&reason))),
+        Far::Refused(reason) => Err(anyhow!("the server refuses: {}", control::plain(&reason))),
         Far::Done(_) | Far::Told(_) => Err(anyhow!("the server spoke out of turn")),
     }
 }
@@ -151,7 +152,7 @@ impl Listening<'_> {
         let mut deadline = None;
         loop {
             if self.stop.load(Ordering::Relaxed) && deadline.is_none() {
-                dialogue::say(self.client, &Near::Stop)?;
+                control::say(self.client, &Near::Stop)?;
                 deadline = Some(clock::now() + ANSWER);
             }
             if deadline.is_some_and(|deadline| clock::now() >= deadline) {

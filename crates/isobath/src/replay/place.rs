@@ -2,7 +2,7 @@
 
 use super::monitors::SNAP;
 use super::plan::{Plan, Way};
-use crate::cli::Usage;
+use crate::kit::usage::Usage;
 use lab::{Network, Topology, profiles};
 use path::{Assigned, StageSpec};
 use units::Rate;

@@ -2,9 +2,9 @@
 
 use super::limits::margin::BEYOND;
 use super::summary::{Datagrams, Summary, Udp};
-use crate::instrument::{INVALID, of_client};
-use crate::remarks::List;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, of_client};
+use crate::kit::warnings::List;
 use record::tables::Cpu;
 use record::{Instrument, Lateness, Status, Warning};
 use serde_json::json;

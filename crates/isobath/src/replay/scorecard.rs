@@ -2,13 +2,13 @@
 
 use super::plan::Plan;
 use super::summary::{Arrivals, Spread, Summary, Udp};
-use crate::page;
+use crate::kit::scorecard;
 use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = serde_json::from_value(run.plan.clone()).ok();
-    let mut lines = vec![page::title(run, "replay")];
+    let mut lines = vec![scorecard::title(run, "replay")];
     let lab = run.path.lab.is_some();
     lines.extend(plan.as_ref().map(|plan| sentence(plan, summary, lab)));
     lines.push(String::new());
@@ -59,7 +59,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     }
     lines.extend(summary.arrivals.map(arrivals));
     lines.push(String::new());
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 

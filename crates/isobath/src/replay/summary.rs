@@ -7,7 +7,7 @@ pub(crate) use figures::Figures;
 pub(crate) use udp::{Datagrams, Udp};
 
 use super::plan::Way;
-use crate::rrul::lab_books::LinkTruth;
+use crate::kit::lab_counters::LinkTruth;
 use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,13 @@
 //! Gathers what the threads of a run find, and puts it on disk.
 
-use super::lab_books::LabBooks;
-use super::messages::{CallArrival, Done, Far, Near, Row, StreamEnd};
-use super::run::{ANSWER, Context, Ending};
-use super::sampler::Sink;
+use super::messages::{Done, Far, Near, Row};
+use super::run::{ANSWER, Context};
 use super::tables::{CallSample, Tables};
-use super::{Live, Plan, stream};
+use super::{Live, Plan};
+use crate::kit::ending::Ending;
+use crate::kit::lab_counters::LabBooks;
+use crate::kit::mailbox::CallArrival;
+use crate::kit::sampler::{Sink, StreamEnd};
 use record::RecordWriter;
 use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series};
 use session::{Client, ClockOffset};
@@ -168,7 +170,7 @@ impl<'a> Collector<'a> {
     fn show(&self, now: Instant) {
         let elapsed = now.since(self.origin);
         let phase = phase(self.context.plan, elapsed);
-        let (down_mbps, up_mbps, rtt_ms) = self.tables.latest(stream::nanos(elapsed));
+        let (down_mbps, up_mbps, rtt_ms) = self.tables.latest(crate::kit::stream::nanos(elapsed));
         (self.context.display)(&Live {
             elapsed,
             phase,
@@ -238,7 +240,7 @@ impl<'a> Collector<'a> {
         CallSample {
             stream: arrival.stream,
             seq: arrival.seq,
-            t_ns: stream::nanos(sent.since(self.origin)),
+            t_ns: crate::kit::stream::nanos(sent.since(self.origin)),
             owd_ns: arrived.signed_since(sent),
             kernel: arrival.kernel,
             tos: arrival.tos,

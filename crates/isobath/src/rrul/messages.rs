@@ -9,6 +9,8 @@
 //! far:  done        what it has to say of itself
 //! ```
 
+use crate::kit::mailbox::CallArrival;
+use crate::kit::sampler::StreamEnd;
 use record::tables::{Cpu, Hop, Series};
 use serde::{Deserialize, Serialize};
 use units::{Dscp, Span};
@@ -135,42 +137,6 @@ pub(crate) enum Row {
     Series(Series),
     /// The end of a stream.
     Stream(StreamEnd),
-}
-
-/// How a stream went, at one end.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct StreamEnd {
-    /// Which.
-    pub(crate) id: u16,
-    /// When the first octet came, after the run's start.
-    pub(crate) first_byte_ns: Option<u64>,
-    /// Payload that arrived in order here.
-    pub(crate) received_bytes: Option<u64>,
-    /// Segments retransmitted from here.
-    pub(crate) retransmits: Option<u64>,
-    /// Congestion control of this end.
-    pub(crate) cc: Option<String>,
-    /// Traffic-class octet of the other end's handshake as it arrived here.
-    pub(crate) class_seen: Option<u8>,
-    /// Datagrams of a call that were sent from here.
-    pub(crate) sent: Option<u32>,
-}
-
-/// A datagram of a call, as it arrived.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct CallArrival {
-    /// Which stream.
-    pub(crate) stream: u16,
-    /// Its number.
-    pub(crate) seq: u32,
-    /// When it was sent, on the sender's clock.
-    pub(crate) sent_ns: u64,
-    /// When it arrived, on the receiver's clock.
-    pub(crate) arrived_ns: u64,
-    /// Whether the receiver's kernel stamped it.
-    pub(crate) kernel: bool,
-    /// Traffic-class octet as it arrived.
-    pub(crate) tos: Option<u8>,
 }
 
 /// What the far end has to say of itself.

@@ -10,15 +10,12 @@
 
 mod collector;
 pub(crate) mod far;
-pub(crate) mod lab_books;
-pub(crate) mod lab_packets;
 pub(crate) mod messages;
 pub(crate) mod ndjson;
 pub(crate) mod near;
 pub(crate) mod plan;
 pub(crate) mod quality;
 pub(crate) mod run;
-pub(crate) mod sampler;
 pub(crate) mod score;
 pub(crate) mod scorecard;
 pub(crate) mod stream;

@@ -1,12 +1,13 @@
 //! How good the instrument was, and whether the run says anything about the path.
 
+use super::Plan;
 use super::messages::Done;
-use super::run::{Ending, Outcome};
-use super::sampler::BIN;
+use super::run::Outcome;
 use super::summary::Summary;
 use super::tables::Tables;
-use super::{Plan, stream};
-use crate::instrument::{INVALID, between_hosts, cpu_use};
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, between_hosts, cpu_use};
+use crate::kit::sampler::BIN;
 use record::{Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +90,7 @@ fn lateness(plan: &Plan, tables: &Tables, end: &str) -> Option<Lateness> {
     let times = times(plan);
     let rows = tables.series.iter().filter(|row| row.end == end);
     let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
-    let width = stream::nanos(BIN);
+    let width = crate::kit::stream::nanos(BIN);
     for row in rows.filter(|row| times.contains(&Duration::from_nanos(row.t_ns))) {
         // A look that was due bins ago shows in the length of its bin.
         let late = (row.t_ns % width).max(row.bin_ns.saturating_sub(width));

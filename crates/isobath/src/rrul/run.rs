@@ -8,17 +8,17 @@ use super::collector::Collector;
 use super::messages::{Done, Far, Near, Setup};
 use super::ndjson::Ndjson;
 use super::near::{NearStream, Pages};
-use super::sampler::Sampler;
 use super::streams::StreamPlan;
 use super::tables::Tables;
 use super::{Live, Plan};
+use crate::kit::ending::Ending;
+use crate::kit::sampler::Sampler;
 use lab::Network;
 use record::RecordWriter;
 use session::{Client, ClockOffset, Dialer};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use sys::clock;
 use units::{Instant, Span};
@@ -72,17 +72,6 @@ impl Peer {
         };
         first.or(second)
     }
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) enum Ending {
-    /// As planned.
-    Complete,
-    /// By the user.
-    Interrupted,
-    /// The far end was lost, with the reason.
-    Lost(String),
 }
 
 /// What came of a run, beside the tables.

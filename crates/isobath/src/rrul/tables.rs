@@ -1,10 +1,10 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
-use super::lab_books::{LabBooks, LabRows};
-use super::messages::{Row, StreamEnd};
+use super::messages::Row;
 use super::ndjson::Ndjson;
-use super::stream;
 use super::streams::{StreamPlan, ecn_name};
+use crate::kit::lab_counters::{LabBooks, LabRows};
+use crate::kit::sampler::StreamEnd;
 use lab::Network;
 use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
 use record::{Label, Record, RecordWriter};
@@ -376,8 +376,8 @@ impl CallBooks {
     fn new(plan: &StreamPlan) -> Self {
         Self {
             marks: plan.marks().octet(),
-            start_ns: stream::nanos(plan.start),
-            every_ns: stream::nanos(plan.gap),
+            start_ns: crate::kit::stream::nanos(plan.start),
+            every_ns: crate::kit::stream::nanos(plan.gap),
             most: {
                 let length = plan.stop.saturating_sub(plan.start).as_nanos();
                 u32::try_from(length / plan.gap.as_nanos().max(1) + 1).unwrap_or(u32::MAX)

@@ -1,10 +1,11 @@
 //! What the reader of a record should be warned of, each with what to do about it.
 
-use super::run::{Ending, Outcome};
-use super::stream::{self, DRAIN};
+use super::run::Outcome;
 use super::summary::Summary;
 use super::tables::Tables;
-use crate::remarks::List;
+use crate::kit::ending::Ending;
+use crate::kit::stream::DRAIN;
+use crate::kit::warnings::List;
 use record::{Instrument, Warning};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -148,7 +149,7 @@ impl List {
             arrivals.extend(
                 times
                     .max()
-                    .map(|end| end.saturating_sub(stream::nanos(DRAIN))),
+                    .map(|end| end.saturating_sub(crate::kit::stream::nanos(DRAIN))),
             );
         }
         arrivals.sort_unstable();

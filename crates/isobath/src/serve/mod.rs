@@ -1,19 +1,17 @@
 //! The far end: `isobath serve`.
 
-pub(crate) mod mailbox;
-pub(crate) mod responder;
-
-use crate::rrul::far::{self, Equipment};
+use crate::kit::far::{Equipment, StopOnDrop};
+use crate::kit::mailbox::Mailboxes;
+use crate::kit::responder::Responder;
+use crate::rrul::far;
 use crate::rrul::messages::Setup;
 use crate::{btc, estimate, mbm, replay};
-use mailbox::Mailboxes;
-use responder::Responder;
 use serde::Deserialize;
 use serde_json::Value;
 use session::{Control, Server, ServerConfig, Service, Session, Slot};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A client that has been welcomed must say within this time what it wants.
@@ -83,15 +81,6 @@ impl Serving {
     }
 }
 
-/// Raises a flag when it goes out of scope.
-pub(crate) struct StopOnDrop<'a>(pub(crate) &'a AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// The first line of a client, which says what it wants.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -131,6 +120,6 @@ impl Service for Measurements {
     }
 
     fn host_facts(&self) -> Value {
-        serde_json::to_value(crate::host::facts("server")).unwrap_or_default()
+        serde_json::to_value(crate::kit::host::facts("server")).unwrap_or_default()
     }
 }

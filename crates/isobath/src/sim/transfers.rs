@@ -8,7 +8,7 @@ use crate::btc::findings::{Findings, Inbox};
 use crate::btc::log::{Log, MOST_PASSED};
 use crate::btc::plan::Limit;
 use crate::btc::run::Outcome;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
 use record::RecordWriter;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};

@@ -7,9 +7,8 @@ use record::TableWriter;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use vectors::cvec;
 use vectors::extract::Extracted;
-use vectors::{Transport, Vector};
+use vectors::{Transport, Vector, cvec};
 
 /// A format of vectors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]

@@ -1,10 +1,10 @@
 //! What a packet on the bottleneck is, told from its own octets.
 //!
 //! The application's packets are known by their addresses and their port, or by being in a datagram of the overlay. A datagram of
-//! the overlay that holds a probe says the probe's train and place ([`crate::manager::tool`]), and what rides in it. Tags are not looked at:
+//! the overlay that holds a probe says the probe's train and place ([`crate::kit::tool`]), and what rides in it. Tags are not looked at:
 //! in a lab there is nobody to forge them.
 
-use crate::manager::tool::told_by;
+use crate::kit::tool::told_by;
 use mgrp::envelope::ENVELOPE;
 use mgrp::packet::{Packet, Payload};
 use session::wire::MAGIC;
@@ -121,7 +121,7 @@ fn octets_of(payload: &Payload<'_>) -> u32 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::manager::tool::number;
+    use crate::kit::tool::number;
     use mgrp::envelope;
     use mgrp::packet::Fragment;
     use proptest::prelude::*;

@@ -1,10 +1,9 @@
 //! The page of one run: what the bottleneck carried of whom, what the application got, and what was estimated.
 
-use super::TEST;
 use super::figures::{Trial, accuracy, losses, throughput};
 use super::summary::{Estimates, Summary, Tables, counts};
 use super::tables::EstimateRow;
-use super::{Plan, SECOND_NS};
+use super::{Plan, SECOND_NS, TEST};
 use record::{Record, Run};
 use report::description::Description;
 use report::experiment::{Axis, Cell, Figure, Series, Table};
@@ -38,7 +37,7 @@ pub(crate) fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         losses("losses", "Where trains lose probes", &summary.by_tenth),
     ];
     let description = Description {
-        name: crate::page::title(run, TEST),
+        name: crate::kit::scorecard::title(run, TEST),
         made_by: "isobath manager trial".to_owned(),
         sentence: summary.sentence.clone(),
         summary: Vec::new(),
@@ -46,7 +45,7 @@ pub(crate) fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         families: Vec::new(),
         figures: figures.into_iter().flatten().collect(),
         tables: estimations(&tables.estimates).into_iter().collect(),
-        notes: crate::page::closing(run),
+        notes: crate::kit::scorecard::closing(run),
         plan: run.plan.clone(),
     };
     Ok(report::description_page(&description)?)

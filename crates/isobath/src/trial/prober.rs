@@ -6,7 +6,7 @@
 use super::plan::{Plan, Probes, Regular};
 use super::tables::EstimateRow;
 use crate::estimate::methods::{self, Carry};
-use crate::manager::tool::{Tool, Trouble};
+use crate::kit::tool::{Tool, Trouble};
 use mgrp::transaction::Outcome;
 use probe::pathload::{self, Estimate, Pathload, Pause};
 use probe::riders::Competing;

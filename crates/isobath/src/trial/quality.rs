@@ -1,9 +1,9 @@
 //! How good the instrument was, whether the run says anything, and what its reader should beware of.
 
 use super::run::Outcome;
-use crate::instrument::{INVALID, of_client};
-use crate::remarks::List;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::instrument::{INVALID, of_client};
+use crate::kit::warnings::List;
 use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;

@@ -10,14 +10,15 @@ use super::source::Seconds;
 use super::summary::Tables;
 use super::tables::SourceRow;
 use super::truth::Truth;
-use crate::btc::thinned::Thinned;
-use crate::dialogue::{self, DISPLAY, FLUSH, LOOK};
 use crate::dumbbell::place::Hop;
 use crate::dumbbell::{Managers, Place};
-use crate::instrument::Cpus;
-use crate::rrul::lab_books::{Extra, LabBooks, LabRows, LinkTruth};
-use crate::rrul::run::Ending;
-use crate::rrul::sampler::Sampler;
+use crate::kit::control;
+use crate::kit::control::{DISPLAY, FLUSH, LOOK};
+use crate::kit::ending::Ending;
+use crate::kit::instrument::Cpus;
+use crate::kit::lab_counters::{Extra, LabBooks, LabRows, LinkTruth};
+use crate::kit::sampler::Sampler;
+use crate::kit::thinned::Thinned;
 use anyhow::anyhow;
 use lab::Network;
 use path::Others;
@@ -32,7 +33,7 @@ use sys::clock;
 use units::{Instant, Rate};
 
 /// What is needed to carry a plan out.
-pub(crate) type Context<'a> = dialogue::Context<'a, Plan, Live>;
+pub(crate) type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// Where the application listens.
 pub(super) const PORT: u16 = 5_001;

@@ -1,12 +1,12 @@
 //! The end of a trial on a terminal, from `run.json` alone.
 
 use super::summary::{Estimates, Summary};
-use crate::page;
+use crate::kit::scorecard;
 use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
-    let mut lines = vec![page::title(run, "trial"), String::new()];
+    let mut lines = vec![scorecard::title(run, "trial"), String::new()];
     let riding = if summary.riding { "on" } else { "off" };
     lines.push(format!(
         "probes        {}, riding {riding}",
@@ -36,7 +36,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
     }
     lines.extend(summary.estimates.iter().flat_map(estimates));
     lines.push(String::new());
-    lines.extend(page::closing(run));
+    lines.extend(scorecard::closing(run));
     lines.join("\n") + "\n"
 }
 

@@ -5,7 +5,7 @@ use super::plan::{Plan, Probes};
 use super::prober::CUT;
 use super::tables::{EstimateRow, KINDS, LossRow, SourceRow, TenthRow, ThroughputRow};
 use crate::estimate::tables::TrainRow;
-use crate::rrul::lab_books::LinkTruth;
+use crate::kit::lab_counters::LinkTruth;
 use record::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -355,7 +355,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published;
+    use crate::kit::published;
 
     #[test]
     fn what_is_published_about_the_record_is_true() {

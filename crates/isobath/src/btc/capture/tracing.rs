@@ -2,8 +2,9 @@
 
 use super::files::{About, Ends, Traces};
 use super::{Journal, Malformed};
-use crate::btc::plan::{Direction, Plan};
-use crate::host;
+use crate::btc::plan::Plan;
+use crate::kit::direction::Direction;
+use crate::kit::host;
 use data_encoding::BASE64;
 use session::ClockOffset;
 use std::collections::HashMap;

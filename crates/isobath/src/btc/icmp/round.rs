@@ -11,7 +11,7 @@ use crate::btc::log::{Log, MOST_PASSED, Sink};
 use crate::btc::plan::{Mode, Plan};
 use crate::btc::watch::Watch;
 use crate::btc::{secret, sending};
-use crate::rrul::stream::any;
+use crate::kit::stream::any;
 use session::{DataKey, DataKeys};
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::btc::tables::{EventRow, RoundTrip, SegmentRow, WindowRow};
-use crate::published;
+use crate::kit::published;
 use serde_json::{Value, json};
 
 fn plan(parallel: u16) -> Plan {

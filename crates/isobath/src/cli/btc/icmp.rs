@@ -1,8 +1,9 @@
 //! `isobath btc --icmp`: towards a host that does not cooperate.
 
-use super::super::{Usage, lab::client_host};
 use super::{Args, Context, conclude, network, new_run, progress, report};
 use crate::btc::{Plan, icmp};
+use crate::kit::lab_server::client_host;
+use crate::kit::usage::Usage;
 use anyhow::Context as _;
 use lab::Network;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};

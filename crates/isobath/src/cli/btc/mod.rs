@@ -6,11 +6,13 @@ mod progress;
 
 pub(crate) use args::Args;
 
-use super::lab::Far;
-use super::{Usage, begin, common};
-use crate::btc::plan::{Direction, Mode, Plan, Tool};
+use super::{begin, common};
+use crate::btc::plan::{Mode, Plan, Tool};
 use crate::btc::run::{self, Context, Outcome};
 use crate::btc::{quality, scorecard, summary, warnings};
+use crate::kit::direction::Direction;
+use crate::kit::lab_server::Far;
+use crate::kit::usage::Usage;
 use jiff::Timestamp;
 use lab::{Network, profiles};
 use record::{Run, Verdict};

@@ -1,7 +1,7 @@
 //! What is to be seen while transfers run.
 
-use crate::bar;
 use crate::btc::Live;
+use crate::kit::bar;
 use indicatif::ProgressBar;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {

@@ -6,12 +6,13 @@ mod progress;
 pub(crate) use args::{Args, Asked};
 
 use super::begin::{self, Opened};
-use super::lab::{Far, between};
-use super::{Usage, common};
+use super::common;
 use crate::estimate::plan::Method;
 use crate::estimate::run::{self, Context, Outcome};
 use crate::estimate::{Plan, quality, riding, scorecard, summary};
-use crate::manager::tool;
+use crate::kit::lab_server::{Far, between};
+use crate::kit::tool;
+use crate::kit::usage::Usage;
 use jiff::Timestamp;
 use lab::Network;
 use record::Run;
@@ -85,7 +86,7 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     let mut run = begun(args, plan)?;
     run.path.server.addresses = vec![to];
     run.path.families = vec![if to.is_ipv6() { 6 } else { 4 }];
-    run.hosts = vec![crate::host::facts("client")];
+    run.hosts = vec![crate::kit::host::facts("client")];
     let mut opened = args.output.open(host, &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {

@@ -1,7 +1,7 @@
 //! What is to be seen while trains run.
 
-use crate::bar;
 use crate::estimate::Live;
+use crate::kit::bar;
 use indicatif::ProgressBar;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {

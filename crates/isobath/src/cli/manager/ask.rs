@@ -1,10 +1,10 @@
 //! `isobath manager ask`: what is a path of the overlay like?
 
-use super::super::print;
 use super::client::{Where, said};
-use crate::dialogue::plain;
 use crate::estimate::finding::{Finding, words};
 use crate::estimate::plan::{Method, What};
+use crate::kit::control::plain;
+use crate::kit::usage::print;
 use crate::manager::service::Answer;
 use std::fmt::Write as _;
 use units::{Bytes, Span};

@@ -2,7 +2,7 @@
 //!
 //! It asks by HTTP 1.0, so the answer ends with the connection and comes in no chunks.
 
-use crate::dialogue::plain;
+use crate::kit::control::plain;
 use crate::manager::service::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,11 +1,12 @@
 //! `isobath manager medianet`.
 
 use super::Switch;
-use crate::bar::{self, STEPS};
+use crate::cli::begin;
 use crate::cli::common::{self, Output};
-use crate::cli::{Usage, begin};
 use crate::dumbbell::Place;
-use crate::host;
+use crate::kit::bar::STEPS;
+use crate::kit::usage::Usage;
+use crate::kit::{bar, host};
 use crate::medianet::plan::{Bottleneck, Plan, Probes, WHOLE};
 use crate::medianet::run::{self, Context, Outcome};
 use crate::medianet::{Live, TEST, quality, scorecard, summary};
@@ -133,7 +134,7 @@ fn conclude(
     bottleneck: &Bottleneck,
     outcome: Outcome,
     network: &Network,
-) -> anyhow::Result<crate::rrul::run::Ending> {
+) -> anyhow::Result<crate::kit::ending::Ending> {
     let links = outcome.truth.clone();
     let summary = summary::summarise(plan, &outcome.rows, outcome.seconds, bottleneck, links);
     run.instrument = quality::instrument(&outcome, network.cpu());

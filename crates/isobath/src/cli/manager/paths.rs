@@ -1,9 +1,9 @@
 //! `isobath manager paths`: what the estimation service knows.
 
-use super::super::print;
 use super::client::Where;
-use crate::dialogue::plain;
 use crate::estimate::finding::{Finding, words};
+use crate::kit::control::plain;
+use crate::kit::usage::print;
 use crate::manager::service::{Answer, Paths};
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! `isobath manager run`: one program's packets to marked networks by the manager's interface.
 
-use super::super::Usage;
 use super::status;
+use crate::kit::usage::Usage;
 use crate::manager::marked::MARK;
 use crate::manager::snapshot::{Question, StatusAnswer};
 use anyhow::Context;

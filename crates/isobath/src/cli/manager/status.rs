@@ -1,7 +1,7 @@
 //! `isobath manager status`, `stats` and `buckets`: questions to a manager that runs.
 
-use super::super::print;
-use crate::dialogue::plain;
+use crate::kit::control::plain;
+use crate::kit::usage::print;
 use crate::manager::config::{CarrierKind, SOCKET};
 use crate::manager::snapshot::{BucketsAnswer, PeerStatus, Question, StatsAnswer, StatusAnswer};
 use crate::manager::socket;

@@ -1,10 +1,11 @@
 //! `isobath manager trial`.
 
+use super::super::begin;
 use super::super::common::{self, Output};
-use super::super::{Usage, begin};
 use super::Switch;
-use crate::bar;
 use crate::dumbbell::Place;
+use crate::kit::bar;
+use crate::kit::usage::Usage;
 use crate::trial::plan::{Cross, Probes};
 use crate::trial::run::{self, Context, Outcome};
 use crate::trial::{Live, Plan, TEST, quality, scorecard, summary};
@@ -132,7 +133,7 @@ fn begun(args: &Args, plan: &Plan, place: &Place, network: &Network) -> anyhow::
     run.path.server.addresses = address(&topology.server);
     run.path.families = vec![4];
     run.path.lab = Some(begin::lab_info(&args.lab, network));
-    run.hosts = vec![crate::host::facts("client")];
+    run.hosts = vec![crate::kit::host::facts("client")];
     Ok(run)
 }
 

@@ -1,6 +1,6 @@
 //! `isobath manager up`.
 
-use super::super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::manager::Manager;
 use crate::manager::config::Config;
 use session::Identity;

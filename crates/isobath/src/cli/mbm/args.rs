@@ -1,9 +1,9 @@
 //! What can be asked of `isobath mbm`.
 
-use super::super::Usage;
 use super::super::common::{Output, Towards};
 use super::target::{Options, Wanted};
-use crate::btc::plan::Direction;
+use crate::kit::direction::Direction;
+use crate::kit::usage::Usage;
 use crate::mbm::Plan;
 use crate::mbm::plan::Carrier;
 use mbm::diagnostic::Test;

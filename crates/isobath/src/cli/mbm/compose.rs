@@ -1,10 +1,9 @@
 //! `isobath mbm compose`: a verdict about a whole path from the records of its parts.
 
-use super::super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::mbm::Plan;
 use crate::mbm::summary::Summary;
-use mbm::compose::Question;
-use mbm::compose::{Composed, Part, compose};
+use mbm::compose::{Composed, Part, Question, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
 use mbm::verdict::Outcome;

@@ -13,8 +13,9 @@ pub(crate) use args::Args;
 pub(super) use parts::composed;
 
 use super::begin::{self, Opened};
-use super::lab::{Far, between};
-use super::{INTERRUPTED, common, print};
+use super::{INTERRUPTED, common};
+use crate::kit::lab_server::{Far, between};
+use crate::kit::usage::print;
 use crate::mbm::run::{self, Context, Outcome};
 use crate::mbm::{Plan, quality, scorecard, summary};
 use args::{Measure, Verb};

@@ -1,8 +1,8 @@
 //! `isobath mbm plan`: what a verdict will cost, and asking before it costs much.
 
-use super::super::{Usage, print};
 use super::args::Measure;
 use super::target::Options;
+use crate::kit::usage::{Usage, print};
 use crate::mbm::Plan;
 use mbm::plan::{Cost, TestPlan};
 use mbm::suite::THESIS;

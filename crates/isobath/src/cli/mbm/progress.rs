@@ -1,6 +1,6 @@
 //! What is to be seen while tests run.
 
-use crate::bar;
+use crate::kit::bar;
 use crate::mbm::Live;
 use indicatif::ProgressBar;
 

@@ -1,7 +1,7 @@
 //! The command line of `isobath replay`.
 
-use crate::cli::Usage;
 use crate::cli::common::{Output, Reach};
+use crate::kit::usage::Usage;
 use crate::replay::plan::{Models, Plan, RttAt, Way};
 use anyhow::anyhow;
 use std::path::PathBuf;

@@ -1,9 +1,11 @@
 //! `isobath replay calibrate`.
 
 use super::args::Calibrate;
-use crate::bar::{self, STEPS};
 use crate::calibrate::machine::{self, Machine};
-use crate::cli::{INTERRUPTED, print};
+use crate::cli::INTERRUPTED;
+use crate::kit::bar;
+use crate::kit::bar::STEPS;
+use crate::kit::usage::print;
 use crate::replay::limits::scorecard::scorecard;
 use crate::replay::limits::trial::{self, Effort, Seeker};
 use crate::replay::limits::{self, Limits, SCHEMA, file};

@@ -2,11 +2,12 @@
 
 use super::args::Play;
 use super::{conclude, new_run, progress, tell};
-use crate::bar;
 use crate::cli::begin::{self, Opened};
-use crate::cli::{Usage, common};
-use crate::dialogue::ANSWER;
-use crate::instrument::between_hosts;
+use crate::cli::common;
+use crate::kit::bar;
+use crate::kit::control::ANSWER;
+use crate::kit::instrument::between_hosts;
+use crate::kit::usage::Usage;
 use crate::replay::cast::{Cast, Host};
 use crate::replay::collector::Context;
 use crate::replay::forecast::Forecast;

@@ -1,6 +1,7 @@
 //! How a replay goes, on stderr.
 
-use crate::bar::{self, STEPS};
+use crate::kit::bar;
+use crate::kit::bar::STEPS;
 use crate::replay::Live;
 use indicatif::ProgressBar;
 

@@ -9,9 +9,9 @@ mod record;
 
 pub(crate) use args::Args;
 
-use super::lab::Far;
-use super::{Usage, print};
-use crate::rrul::lab_packets;
+use crate::kit::lab_packets;
+use crate::kit::lab_server::Far;
+use crate::kit::usage::{Usage, print};
 use crate::rrul::ndjson::Ndjson;
 use crate::rrul::plan::Plan;
 use crate::rrul::run::{self, Context};

@@ -60,5 +60,5 @@ impl Display {
 fn bar(plan: &Plan, is_hidden: bool) -> ProgressBar {
     let total = u64::try_from(plan.total().as_millis()).unwrap_or(u64::MAX);
     let template = "{prefix:10} {wide_bar} {eta_precise} left  {msg}";
-    crate::bar::bar(template, Some(total), is_hidden)
+    crate::kit::bar::bar(template, Some(total), is_hidden)
 }

@@ -1,12 +1,12 @@
 //! `isobath sim estimate`: an estimator over a path of values in memory.
 
-use super::super::Usage;
 use super::super::common::Output;
 use super::super::estimate::Asked;
 use super::described::Described;
 use crate::estimate::plan::Method;
 use crate::estimate::{scorecard, simulate, summary};
-use crate::host;
+use crate::kit::host;
+use crate::kit::usage::Usage;
 use jiff::Timestamp;
 use record::{Run, Status, Verdict};
 use serde_json::json;

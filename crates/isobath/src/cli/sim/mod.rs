@@ -3,12 +3,13 @@
 mod described;
 mod estimate;
 
-use super::Usage;
 use super::common::Output;
 use super::rules::Rules;
-use crate::btc::plan::{Direction, Limit, Mode, Plan};
+use crate::btc::plan::{Limit, Mode, Plan};
 use crate::btc::{quality, scorecard, summary, warnings};
-use crate::host;
+use crate::kit::direction::Direction;
+use crate::kit::host;
+use crate::kit::usage::Usage;
 use crate::sim::path::Path;
 use described::Described;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! `isobath trace convert`.
 
 use super::{format_of, not_the_same};
-use crate::cli::print;
+use crate::kit::usage::print;
 use crate::trace::{Format, Input, Output};
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! `isobath trace extract`.
 
 use super::format_of;
-use crate::cli::{Usage, print};
-use crate::host;
+use crate::kit::host;
+use crate::kit::usage::{Usage, print};
 use crate::trace::{self, Captures, Format, Output};
 use anyhow::anyhow;
 use jiff::Timestamp;

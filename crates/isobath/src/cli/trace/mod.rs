@@ -6,7 +6,7 @@ mod extract;
 mod synth;
 mod transform;
 
-use super::{Usage, print};
+use crate::kit::usage::{Usage, print};
 use crate::trace::{Format, Output};
 use anyhow::anyhow;
 use record::Run;

@@ -1,7 +1,7 @@
 //! `isobath trace synth`.
 
 use super::{Target, tell};
-use crate::cli::Usage;
+use crate::kit::usage::Usage;
 use crate::trace::{Input, Share, load, statements, words};
 use anyhow::{Context, anyhow};
 use record::{Run, Status};
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let copula = args.like.as_deref().map(|like| ties(like, args.seed));
     let copula = copula.transpose()?;
     let mut run = Run::new("trace-synth", jiff::Timestamp::now(), args.plan(&fit));
-    run.hosts = vec![crate::host::facts("client")];
+    run.hosts = vec![crate::kit::host::facts("client")];
     if let Some(output) = &mut output {
         let share = args.share.unwrap_or(Share(1.0));
         let comment = format!(

@@ -1,7 +1,7 @@
 //! `isobath trace transform`.
 
 use super::{Target, not_the_same, tell};
-use crate::cli::Usage;
+use crate::kit::usage::Usage;
 use crate::trace::{Input, Output, Rewriting, Scaling, Share, load, words};
 use anyhow::anyhow;
 use record::{Run, Status, Warning};
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         output.comment(input.preamble())?;
     }
     let mut run = Run::new("trace-transform", jiff::Timestamp::now(), args.plan());
-    run.hosts = vec![crate::host::facts("client")];
+    run.hosts = vec![crate::kit::host::facts("client")];
     let done = rewriting.run(input, &transform, |pieces| {
         put(&mut forth, pieces.forth)?;
         put(&mut back, pieces.back)

@@ -1,11 +1,9 @@
 //! What estimators of the available bandwidth found.
 
 use super::{Finding, mbps};
-use probe::harvest;
-use probe::pathload;
 use probe::riders::Competing;
 use probe::spread::Spread;
-use probe::{chirp, yaz};
+use probe::{chirp, harvest, pathload, yaz};
 use serde_json::{Value, json};
 
 /// What the edges of a range say where the range could not be left.

@@ -1,7 +1,7 @@
 //! What a steady stream met: delays, their variation, losses.
 
 use super::Finding;
-use crate::btc::plan::Direction;
+use crate::kit::direction::Direction;
 use probe::isochronous::{Estimate, Outcome, Way};
 use serde_json::{Value, json};
 use stats::interval::Interval;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::estimate::tables::{ProbeRow, TrainRow};
-use crate::published;
+use crate::kit::published;
 
 #[test]
 fn what_is_published_about_the_record_is_true() {

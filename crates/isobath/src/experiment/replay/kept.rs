@@ -10,9 +10,10 @@
 //! these connections bring into the window is what their likes take out of it, and every model carries the same octets in it.
 
 use super::{CONTROL, Extent, Replays, VECTORS};
-use crate::batch::child::{self, OWNER};
 use crate::experiment::Bench;
 use crate::experiment::pool::{self, Outcome};
+use crate::kit::pool::child;
+use crate::kit::pool::child::OWNER;
 use crate::replay::tables::Connection;
 use crate::trace::{Format, Input, Output};
 use anyhow::{Context as _, ensure};

@@ -3,19 +3,18 @@
 use super::background::{self, Background};
 use super::found::{Failed, Failure, Made, Measurement, name};
 use super::schedule::Planned;
-use crate::batch::child::{self, Ended, OWNER};
-use crate::batch::runner::set_aside;
 use crate::btc::plan::Tool;
 use crate::btc::tables::Transfer;
-use crate::cli::lab::Far;
 use crate::experiment::{Bench, PAPER_SEGMENTS};
+use crate::kit::lab_server::Far;
+use crate::kit::pool::child::{Ended, OWNER};
+use crate::kit::pool::{child, set_aside};
 use lab::{Network, Topology};
 use record::{Record, Status};
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 use sys::clock;
 use units::Instant;
 

@@ -18,14 +18,14 @@ pub(crate) use link::{Joined, Keys};
 
 use super::config::Config;
 use super::counters::{INSIDE, Inside, counts};
-use super::link::echo;
-use super::link::told::TOLD;
 use super::network::{Routes, class, ends};
 use super::snapshot::Snapshot;
 use clients::Clients;
 use command::Orders;
 use inside::Interface;
 use link::Link;
+use mgrp::echo;
+use mgrp::echo::TOLD;
 use obey::tell_finished;
 use peer::Peer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -5,7 +5,7 @@ use super::clients::Clients;
 use super::command::Command;
 use super::link::{Joined, Link};
 use crate::manager::counters::{Inside, Sums};
-use crate::manager::link::told::TOLD;
+use mgrp::echo::TOLD;
 use mgrp::message::Message;
 use mgrp::transaction::{Arrival, Refusal, Request};
 use std::net::IpAddr;

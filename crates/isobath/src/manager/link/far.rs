@@ -4,10 +4,11 @@
 //! restarted comes back before its old session is known to be dead.
 
 use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch};
+use crate::kit::mailbox;
+use crate::kit::mailbox::{HELLO, Mailboxes};
 use crate::manager::config::{CarrierKind, Config};
 use crate::manager::engine::{Handle, Keys};
 use crate::manager::service;
-use crate::serve::mailbox::{self, HELLO, Mailboxes};
 use serde_json::Value;
 use session::{Control, Error, Service, Session};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! The end that dials, and dials again.
 
 use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch, word};
-use crate::dialogue::{Broken, until_answered};
-use crate::hello;
+use crate::kit::control::{Broken, until_answered};
+use crate::kit::hello;
 use crate::manager::config::{CarrierKind, Config};
 use crate::manager::engine::{Handle, Keys};
 use crate::manager::service;

@@ -8,8 +8,6 @@ use mgrp::transaction::Arrival;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-/// Probes of channels from here on are told.
-pub(crate) const TOLD: u8 = 128;
 /// Arrivals that may wait to be told: two of the longest trains.
 const MOST_WAITING: usize = 20_000;
 /// Octets of a probe's header that are told, so that a line of [`MOST_ROWS`] is not too long.

@@ -4,7 +4,7 @@
 //! number is how many octets it has as the sender's IP packet, which a translator between the versions of IP may change; 0 of one that does
 //! not ask. Others are answered over the control connection by that number ([`mgrp::path_mtu`]).
 
-use crate::hello;
+use crate::kit::hello;
 use session::TagKey;
 use session::wire::{Kind, MAGIC, Probe};
 use std::time::Duration;

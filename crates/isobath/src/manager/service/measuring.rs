@@ -3,7 +3,8 @@
 use super::command::{Command, Handle};
 use crate::estimate::Plan;
 use crate::estimate::riding::{self, Failed};
-use crate::manager::tool::{self, Target};
+use crate::kit::tool;
+use crate::kit::tool::Target;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

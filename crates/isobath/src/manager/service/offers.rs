@@ -1,8 +1,8 @@
 //! The estimators of the service, and what they typically cost; the figures are those of docs/estimate.md.
 
-use crate::btc::plan::Direction;
 use crate::estimate::Plan;
 use crate::estimate::plan::{Method, What};
+use crate::kit::direction::Direction;
 use jiff::Timestamp;
 use probe::service::{Cost, Offer};
 use std::time::Duration;

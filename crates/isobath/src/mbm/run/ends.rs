@@ -5,9 +5,10 @@ use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
 use super::super::sending::{MOST_ROWS, Together};
 use super::super::{far, receiving, sending};
 use super::Run;
-use crate::dialogue::{self, ANSWER, Broken, LOOK};
-use crate::link::Link;
-use crate::serve::StopOnDrop;
+use crate::kit::control;
+use crate::kit::control::{ANSWER, Broken, LOOK};
+use crate::kit::datagrams::Link;
+use crate::kit::far::StopOnDrop;
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
 use std::sync::Mutex;
@@ -169,10 +170,10 @@ impl Run<'_> {
 fn plain(mut books: SenderBooks) -> SenderBooks {
     let verdict = &mut books.verdict;
     for words in [&mut verdict.says, &mut verdict.would_change] {
-        *words = dialogue::plain(words);
+        *words = control::plain(words);
     }
     if let Some(tcp) = &mut books.tcp {
-        tcp.congestion_control = dialogue::plain(&tcp.congestion_control);
+        tcp.congestion_control = control::plain(&tcp.congestion_control);
     }
     books
 }

@@ -1,9 +1,8 @@
 //! How long a round trip is when nothing else is under way.
 
 use super::Run;
-use crate::dialogue::Broken;
-use crate::hello;
-use crate::longest;
+use crate::kit::control::Broken;
+use crate::kit::{hello, path_mtu};
 use session::wire::Probe;
 use std::time::Duration;
 use sys::clock;
@@ -59,7 +58,7 @@ impl Run<'_> {
 
     fn why_none_came(&self) -> String {
         let mtu = self.context.plan.target.mtu();
-        match longest::find(self.client, &|| self.is_interrupted()) {
+        match path_mtu::find(self.client, &|| self.is_interrupted()) {
             Ok(Some(octets)) if octets < mtu => format!(
                 "the path takes packets of {octets} octets and the target's have {mtu} - use --mtu {octets}"
             ),

@@ -1,6 +1,6 @@
 use super::*;
+use crate::kit::published;
 use crate::mbm::tables::Arrival;
-use crate::published;
 
 #[test]
 fn what_is_published_about_the_record_is_true() {

@@ -7,7 +7,8 @@
 
 use super::super::plan::Plan;
 use super::super::sending::PER_PACKET;
-use crate::rrul::stream::{is_timeout, load};
+use crate::kit::load;
+use crate::kit::stream::is_timeout;
 use mbm::diagnostic::TcpShape;
 use mbm::stream::{Burst, Keeping, Schedule, Shape, Stream};
 use socket2::SockRef;

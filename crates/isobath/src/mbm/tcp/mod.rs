@@ -72,7 +72,7 @@ pub(crate) struct TcpBooks {
 
 /// Readies a socket before it connects: class, segments as long as the target's packets, and Reno where it sends.
 fn prepare(socket: &socket2::Socket, plan: &Plan, v6: bool, sends: bool) -> io::Result<()> {
-    crate::rrul::stream::prepare(socket, plan.class, sends.then_some(CONGESTION))?;
+    crate::kit::stream::prepare(socket, plan.class, sends.then_some(CONGESTION))?;
     let room = plan.target.mtu().saturating_sub(headers(v6));
     tcp::set_max_segment(socket, room).map_err(io::Error::other)
 }

@@ -5,9 +5,9 @@ use super::super::messages::{Far, FarBooks, Near as Say, TestSetup};
 use super::super::run::{Halves, Run};
 use super::super::sending::{Job, Together};
 use super::{STREAM_KIND, prepare, receiving, sending};
-use crate::btc::plan::Direction;
-use crate::dialogue::Broken;
-use crate::serve::StopOnDrop;
+use crate::kit::control::Broken;
+use crate::kit::direction::Direction;
+use crate::kit::far::StopOnDrop;
 use mbm::loss::{Counts, LossReport};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -110,6 +110,6 @@ fn as_sent(books: &super::super::books::SenderBooks) -> ReceiverBooks {
     });
     ReceiverBooks {
         loss: LossReport::of_counts(all),
-        quality: crate::link::Quality::default(),
+        quality: crate::kit::datagrams::Quality::default(),
     }
 }

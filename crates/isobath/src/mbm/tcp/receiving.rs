@@ -8,7 +8,7 @@
 
 use super::super::plan::Plan;
 use super::{TIMESTAMPS, headers};
-use crate::rrul::stream::{PATIENCE, is_timeout};
+use crate::kit::stream::{PATIENCE, is_timeout};
 use mbm::diagnostic::TcpShape;
 use std::net::TcpStream;
 use sys::tcp;

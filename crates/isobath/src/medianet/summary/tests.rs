@@ -1,6 +1,6 @@
 use super::*;
+use crate::kit::published;
 use crate::medianet::plan::WHOLE;
-use crate::published;
 use units::Span;
 
 #[test]

@@ -70,10 +70,10 @@ pub(crate) fn broken(warnings: &[Warning], summary: &Summary, answers: u64) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::ending::Ending;
     use crate::replay::plan::Way;
     use crate::replay::quality::{self, LeftOut};
     use crate::replay::summary::{BothWays, Bytes, Connections, Spread, Window};
-    use crate::rrul::run::Ending;
     use record::{CpuUse, Distribution, Instrument};
 
     fn spread(samples: &[f64]) -> Spread {

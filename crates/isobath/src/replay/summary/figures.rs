@@ -1,12 +1,12 @@
 //! Figures in the making, row by row.
 
 use super::{Arrivals, BothWays, Bytes, Connections, Spread, Summary, Window, udp};
+use crate::kit::lab_counters::{LabRows, LinkTruth};
 use crate::replay::cast::{Cast, Host};
 use crate::replay::monitors::Rows;
 use crate::replay::nanos;
 use crate::replay::plan::{Plan, Way};
 use crate::replay::tables::{Connection, Epoch, Flow, Goodput};
-use crate::rrul::lab_books::{LabRows, LinkTruth};
 use record::Record;
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 use super::*;
-use crate::published;
+use crate::kit::lab_counters::LabRows;
+use crate::kit::published;
 use crate::replay::cast::Cast;
 use crate::replay::monitors::Rows;
 use crate::replay::plan::{Models, Plan};
 use crate::replay::tables::{Active, Connection, Epoch, Flow, Goodput, Offered};
-use crate::rrul::lab_books::LabRows;
 use record::tables::{Counters, Queue};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,11 +1,12 @@
 //! The streams of datagrams at the far end: it listens to a call, talks, and traces the path back.
 
 use super::Far;
-use crate::rrul::messages::{Role, Row, StreamEnd, StreamSetup};
+use crate::kit::mailbox::{Mailbox, Opened, Peer};
+use crate::kit::sampler::StreamEnd;
+use crate::kit::stream::DRAIN;
+use crate::kit::traceroute::Tracer;
+use crate::rrul::messages::{Role, Row, StreamSetup};
 use crate::rrul::stream::call::Talk;
-use crate::rrul::stream::trace::Tracer;
-use crate::rrul::stream::{self, DRAIN};
-use crate::serve::mailbox::{Mailbox, Opened, Peer};
 use record::tables::Hop;
 use std::time::Duration;
 use sys::udp::UdpSocket;
@@ -98,7 +99,7 @@ impl Far<'_> {
         };
         let tracer = Tracer {
             // A port of its own: routers' errors come back to the socket that sent.
-            socket: UdpSocket::bind(stream::any(peer.address))?,
+            socket: UdpSocket::bind(crate::kit::stream::any(peer.address))?,
             session: self.session.id,
             stream: stream.id,
             to: peer.address,
@@ -115,7 +116,7 @@ impl Far<'_> {
                 direction: "down".into(),
                 ttl: answer.ttl,
                 address: answer.from.map(|address| address.to_string()),
-                rtt_ns: answer.rtt.map(stream::nanos),
+                rtt_ns: answer.rtt.map(crate::kit::stream::nanos),
                 is_end: answer.is_end,
             }));
         })

@@ -3,12 +3,14 @@
 mod datagrams;
 
 use super::messages::{
-    self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamEnd, StreamSetup,
+    self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamSetup,
 };
-use super::sampler::{Sampler, Sink};
-use super::stream::{load, prepare_accepted, tcp_rr};
-use crate::serve::StopOnDrop;
-use crate::serve::mailbox::{Mailboxes, Opened};
+use super::stream::tcp_rr;
+use crate::kit::far::{Equipment, StopOnDrop};
+use crate::kit::load;
+use crate::kit::mailbox::{Mailboxes, Opened};
+use crate::kit::sampler::{Sampler, Sink, StreamEnd};
+use crate::kit::stream::prepare_accepted;
 use record::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -78,16 +80,6 @@ struct Far<'a> {
     /// From which datagrams leave.
     socket: &'a UdpSocket,
     stop: AtomicBool,
-}
-
-/// What a server has for the runs of its clients.
-pub(crate) struct Equipment {
-    /// Where datagrams that want no reply wait.
-    pub(crate) mailboxes: Mailboxes,
-    /// The server's UDP socket.
-    pub(crate) socket: Arc<UdpSocket>,
-    /// Serves pages.
-    pub(crate) site: web::Site,
 }
 
 /// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
@@ -225,7 +217,7 @@ impl Far<'_> {
         let mut waiting: Vec<&StreamSetup> = self.setup.streams.iter().collect();
         let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
         while !abort() {
-            let Some(stream) = self.session.next_stream(super::stream::PATIENCE) else {
+            let Some(stream) = self.session.next_stream(crate::kit::stream::PATIENCE) else {
                 continue;
             };
             // Each stream of the plan is opened once; anything else is closed here.

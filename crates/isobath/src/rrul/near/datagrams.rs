@@ -1,13 +1,14 @@
 //! Datagrams at the near end: round trips, calls, look-ups of names, and the path trace.
 
 use super::NearStream;
+use crate::kit::sampler::StreamEnd;
+use crate::kit::stream::DRAIN;
+use crate::kit::traceroute::Tracer;
 use crate::rrul::collector::Finding;
-use crate::rrul::messages::StreamEnd;
 use crate::rrul::run::Peer;
 use crate::rrul::stream::call::{self, Heard, Talk};
 use crate::rrul::stream::dns::LookUps;
-use crate::rrul::stream::trace::Tracer;
-use crate::rrul::stream::{self, DRAIN, udp_rr};
+use crate::rrul::stream::udp_rr;
 use crate::rrul::tables::CallSample;
 use record::tables::{Hop, Sample};
 use std::net::SocketAddr;
@@ -52,7 +53,7 @@ impl NearStream<'_> {
             t_ns: self.sampler.since_origin(outcome.sent),
             stream: self.plan.id,
             seq: outcome.sequence.into(),
-            rtt_ns: reply.map(|reply| stream::nanos(reply.rtt)),
+            rtt_ns: reply.map(|reply| crate::kit::stream::nanos(reply.rtt)),
             owd_up_ns: reply.map(|reply| reply.owd_up_ns),
             owd_down_ns: reply.map(|reply| reply.owd_down_ns),
             lost: reply.is_none(),
@@ -67,7 +68,7 @@ impl NearStream<'_> {
     /// A socket that is connected to the far end.
     fn socket(address: SocketAddr) -> Result<UdpSocket, String> {
         let told = |error: sys::Error| error.to_string();
-        let mut socket = UdpSocket::bind(stream::any(address)).map_err(told)?;
+        let mut socket = UdpSocket::bind(crate::kit::stream::any(address)).map_err(told)?;
         socket.connect(address).map_err(told)?;
         Ok(socket)
     }
@@ -153,7 +154,7 @@ impl NearStream<'_> {
                 t_ns: self.sampler.since_origin(done.sent),
                 stream: self.plan.id,
                 seq: done.sequence,
-                rtt_ns: done.rtt.map(stream::nanos),
+                rtt_ns: done.rtt.map(crate::kit::stream::nanos),
                 lost: done.rtt.is_none(),
                 clock: "kernel".into(),
                 tos_sent: self.plan.marks().octet(),
@@ -171,7 +172,7 @@ impl NearStream<'_> {
         let keys = peer.dialer.keys();
         let told = |error: sys::Error| error.to_string();
         let tracer = Tracer {
-            socket: UdpSocket::bind(stream::any(address)).map_err(told)?,
+            socket: UdpSocket::bind(crate::kit::stream::any(address)).map_err(told)?,
             session: peer.dialer.session(),
             stream: self.plan.id,
             to: address,
@@ -181,14 +182,14 @@ impl NearStream<'_> {
             hops: self.plan.hops,
         };
         self.opened();
-        let each = |answer: stream::trace::Answer| {
+        let each = |answer: crate::kit::traceroute::Answer| {
             self.tell(Finding::Hop(Hop {
                 t_ns: self.sampler.since_origin(answer.sent),
                 stream: self.plan.id,
                 direction: "up".into(),
                 ttl: answer.ttl,
                 address: answer.from.map(|address| address.to_string()),
-                rtt_ns: answer.rtt.map(stream::nanos),
+                rtt_ns: answer.rtt.map(crate::kit::stream::nanos),
                 is_end: answer.is_end,
             }));
         };

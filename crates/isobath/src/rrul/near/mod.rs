@@ -9,9 +9,8 @@ pub(crate) use pages::{Loaders, Pages};
 use super::Plan;
 use super::collector::Finding;
 use super::run::Peer;
-use super::sampler::Sampler;
-use super::stream;
 use super::streams::{Kind, StreamPlan};
+use crate::kit::sampler::Sampler;
 use session::ClockOffset;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +34,7 @@ impl NearStream<'_> {
     pub(super) fn run(&self) {
         let abort = || self.stop.load(Ordering::Relaxed);
         let start = self.sampler.origin() + self.plan.start;
-        if !stream::wait_until(start, &abort) {
+        if !crate::kit::stream::wait_until(start, &abort) {
             return;
         }
         let Some((peer, address)) = self.peer() else {

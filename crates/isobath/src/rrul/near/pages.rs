@@ -1,19 +1,17 @@
 //! Web pages at the near end: whole pages, one after the other, and small requests on new connections.
 
 use super::NearStream;
+use crate::kit::stream::wait_until;
 use crate::rrul::collector::Finding;
 use crate::rrul::run::Peer;
-use crate::rrul::stream::{self, wait_until};
 use record::tables::{HttpsProbe, PageLoad, PageObject};
 use std::net::SocketAddr;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
-use web::Target;
-use web::{PageModel, Protocol};
+use web::{PageModel, Protocol, Target};
 
 /// A page that has not loaded after this has failed: whoever waited has gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,27 +102,27 @@ impl NearStream<'_> {
             loader: loader.into(),
             protocol: load.protocol.name().into(),
             page: page.map_or_else(|| pages.model.name().to_owned(), Clone::clone),
-            load_ns: load.load_time.map(stream::nanos),
-            first_byte_ns: load.first_byte.map(stream::nanos),
+            load_ns: load.load_time.map(crate::kit::stream::nanos),
+            first_byte_ns: load.first_byte.map(crate::kit::stream::nanos),
             objects: count(load.loaded()),
             failed: count(load.objects.len() - load.loaded()),
             bytes: load.bytes(),
             error: load.error.clone(),
         };
         let objects = load.objects.iter().map(|object| PageObject {
-            t_ns: started_ns + stream::nanos(object.found),
+            t_ns: started_ns + crate::kit::stream::nanos(object.found),
             load: number,
             object: object.object,
             host: object.host.clone(),
             path: object.path.clone(),
             kind: object.kind.name().into(),
-            blocked_ns: object.blocked.map(stream::nanos),
-            dns_ns: object.dns.map(stream::nanos),
-            connect_ns: object.connect.map(stream::nanos),
-            tls_ns: object.tls.map(stream::nanos),
-            wait_ns: object.wait.map(stream::nanos),
-            receive_ns: object.receive.map(stream::nanos),
-            total_ns: object.total.map(stream::nanos),
+            blocked_ns: object.blocked.map(crate::kit::stream::nanos),
+            dns_ns: object.dns.map(crate::kit::stream::nanos),
+            connect_ns: object.connect.map(crate::kit::stream::nanos),
+            tls_ns: object.tls.map(crate::kit::stream::nanos),
+            wait_ns: object.wait.map(crate::kit::stream::nanos),
+            receive_ns: object.receive.map(crate::kit::stream::nanos),
+            total_ns: object.total.map(crate::kit::stream::nanos),
             bytes: object.bytes,
             status: object.status,
             connection: object.connection,
@@ -156,9 +154,9 @@ impl NearStream<'_> {
         HttpsProbe {
             t_ns: self.sampler.since_origin(probe.started),
             stream: self.plan.id,
-            connect_ns: probe.connect.map(stream::nanos),
-            tls_ns: probe.tls.map(stream::nanos),
-            http_ns: probe.http.map(stream::nanos),
+            connect_ns: probe.connect.map(crate::kit::stream::nanos),
+            tls_ns: probe.tls.map(crate::kit::stream::nanos),
+            http_ns: probe.http.map(crate::kit::stream::nanos),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! TCP at the near end: load either way, and round trips over a connection.
 
 use super::NearStream;
+use crate::kit::load;
+use crate::kit::sampler::StreamEnd;
 use crate::rrul::collector::Finding;
-use crate::rrul::messages::{STREAM_KIND, StreamEnd};
+use crate::rrul::messages::STREAM_KIND;
 use crate::rrul::run::Peer;
-use crate::rrul::stream::{self, load, tcp_rr};
+use crate::rrul::stream::tcp_rr;
 use crate::rrul::streams::Kind;
 use record::tables::Sample;
 use std::net::SocketAddr;
@@ -25,7 +27,8 @@ impl NearStream<'_> {
         abort: &dyn Fn() -> bool,
     ) -> Result<(), String> {
         let plan = self.plan;
-        let prepare = |socket: &socket2::Socket| stream::prepare(socket, plan.class, plan.cc());
+        let prepare =
+            |socket: &socket2::Socket| crate::kit::stream::prepare(socket, plan.class, plan.cc());
         let opened = peer
             .dialer
             .open(address, plan.id, STREAM_KIND, CONNECT, prepare)
@@ -66,7 +69,7 @@ impl NearStream<'_> {
             t_ns: self.sampler.since_origin(exchange.sent),
             stream: self.plan.id,
             seq: exchange.sequence,
-            rtt_ns: Some(stream::nanos(exchange.rtt)),
+            rtt_ns: Some(crate::kit::stream::nanos(exchange.rtt)),
             clock: "user".into(),
             tos_sent: self.plan.marks().octet(),
             ..Sample::default()

@@ -10,7 +10,7 @@ mod words;
 pub(crate) use explain::explain;
 
 use super::summary::Summary;
-use crate::page;
+use crate::kit::scorecard;
 use record::{Run, Status};
 use words::{dash, ms};
 
@@ -40,7 +40,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 pub(super) fn title(run: &Run) -> String {
-    page::title(run, run.plan["name"].as_str().unwrap_or(&run.test))
+    scorecard::title(run, run.plan["name"].as_str().unwrap_or(&run.test))
 }
 
 /// The answer to the question that the test asks.

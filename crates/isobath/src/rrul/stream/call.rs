@@ -3,7 +3,7 @@
 //! RRUL, the component for calls: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
 //! a datagram says of itself (its number, when it left) lets the receiver keep the books; nobody answers.
 
-use super::{PATIENCE, wait_until};
+use crate::kit::stream::{PATIENCE, wait_until};
 use session::TagKey;
 use session::wire::{Flags, Kind, Probe};
 use std::net::{IpAddr, SocketAddr};

@@ -1,6 +1,6 @@
 //! Look-ups of names, one at a time: what every click begins with.
 
-use super::{PATIENCE, wait_until};
+use crate::kit::stream::{PATIENCE, wait_until};
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::udp::{Outgoing, RecvBatch, UdpSocket};
@@ -42,7 +42,7 @@ impl LookUps {
         mut each: impl FnMut(LookUp),
     ) -> Result<(), String> {
         let told = |error: Error| error.to_string();
-        let mut socket = UdpSocket::bind(super::any(self.resolver)).map_err(told)?;
+        let mut socket = UdpSocket::bind(crate::kit::stream::any(self.resolver)).map_err(told)?;
         socket.connect(self.resolver).map_err(told)?;
         let (mut sequence, mut refused) = (0_u64, None);
         while clock::now() < self.until && !abort() {

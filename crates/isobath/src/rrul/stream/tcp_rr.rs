@@ -1,6 +1,6 @@
 //! `TCP_RR`: a message, its echo, and the next message when the echo is complete.
 
-use super::{PATIENCE, is_timeout, wait_until};
+use crate::kit::stream::{PATIENCE, is_timeout, wait_until};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! A reply that comes after its request was given up counts with its true round trip, as *late*; lost is only what never came.
 
-use super::{DRAIN, PATIENCE, wait_until};
+use crate::kit::stream::{DRAIN, PATIENCE, wait_until};
 use session::DataKeys;
 use session::wire::{Flags, Kind, Probe};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Exchange {
         abort: &dyn Fn() -> bool,
         mut each: impl FnMut(Outcome),
     ) -> Result<(), Error> {
-        let mut socket = UdpSocket::bind(super::any(self.peer))?;
+        let mut socket = UdpSocket::bind(crate::kit::stream::any(self.peer))?;
         socket.connect(self.peer)?;
         socket.enable_tx_stamps()?;
         let mut state = State {

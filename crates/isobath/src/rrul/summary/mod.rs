@@ -30,9 +30,9 @@ pub(crate) use web::LoaderFigures;
 pub(crate) use web::{Rpm, WebFigures};
 
 use super::Plan;
-use super::lab_books::{LabBooks, LinkTruth};
 use super::score::{Penalty, Score};
 use super::tables::Tables;
+use crate::kit::lab_counters::{LabBooks, LinkTruth};
 use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

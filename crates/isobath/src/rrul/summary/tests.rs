@@ -141,7 +141,7 @@ fn nothing_measured_gives_an_empty_summary() {
 
 #[test]
 fn the_published_schema_of_the_summary_is_fresh() {
-    crate::published::schema::<Summary>("rrul");
+    crate::kit::published::schema::<Summary>("rrul");
 }
 
 /// A plan with a call, pages and marked probes.
@@ -211,7 +211,7 @@ fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
     }
     tables.ended(
         "client",
-        &crate::rrul::messages::StreamEnd {
+        &crate::kit::sampler::StreamEnd {
             id: call,
             sent: Some(7),
             ..Default::default()

@@ -5,7 +5,7 @@
 //! own times are on the same clock, since both ends of a lab are one machine. So a round trip can be taken apart: what of it
 //! was the emulated path's, and what the kernel's and ours.
 
-use super::lab_books::nanos;
+use crate::kit::lab_counters::nanos;
 use lab::{Passage, Watch};
 use record::tables::Packet;
 use session::wire::{self, Kind, Probe};

@@ -3,8 +3,7 @@
 //! A server answers each request by one as long, without being told of it, so requests of all usual lengths tell
 //! ([`mgrp::path_mtu`]). On most paths the first does, and that takes a round trip.
 
-use crate::estimate::plan::{HEADERS, MTU};
-use crate::hello;
+use crate::kit::hello;
 use mgrp::path_mtu::PathMtu;
 use session::Client;
 use session::wire::{Kind, Probe};
@@ -12,6 +11,10 @@ use std::time::Duration;
 use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 
+/// Octets of the longest packet that every path carries whole in practice.
+pub(crate) const MTU: u32 = 1_500;
+/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
+pub(crate) const HEADERS: [u32; 2] = [28, 48];
 /// The stream of the requests, which is no test's.
 const STREAM: u16 = u16::MAX;
 /// How often is looked whether the run is interrupted.

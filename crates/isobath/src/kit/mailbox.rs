@@ -4,7 +4,7 @@
 //! trace) has a mailbox: what arrives is kept there, and so is where the stream's requests came from, which is where its own
 //! datagrams must go to pass address translators.
 
-use crate::rrul::messages::CallArrival;
+use serde::{Deserialize, Serialize};
 use session::Session;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -34,6 +34,23 @@ pub(crate) struct Mailbox {
     pub(crate) lost: AtomicU64,
     arrivals: Mutex<Vec<CallArrival>>,
     most: usize,
+}
+
+/// A datagram of a call, as it arrived.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct CallArrival {
+    /// Which stream.
+    pub(crate) stream: u16,
+    /// Its number.
+    pub(crate) seq: u32,
+    /// When it was sent, on the sender's clock.
+    pub(crate) sent_ns: u64,
+    /// When it arrived, on the receiver's clock.
+    pub(crate) arrived_ns: u64,
+    /// Whether the receiver's kernel stamped it.
+    pub(crate) kernel: bool,
+    /// Traffic-class octet as it arrived.
+    pub(crate) tos: Option<u8>,
 }
 
 /// Where a stream's requests came from, and at which address of this host they arrived.

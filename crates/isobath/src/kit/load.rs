@@ -1,10 +1,11 @@
 //! TCP load: one end sends as much as it can, the other throws it away.
 
-use super::{PATIENCE, is_timeout};
+use crate::kit::stream::{PATIENCE, is_timeout};
 use socket2::SockRef;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
+use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
 use units::Instant;
 
@@ -68,4 +69,20 @@ pub(crate) fn incompressible() -> Vec<u8> {
         block.fill(0);
     }
     block
+}
+
+/// How often the acknowledgements are looked at.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// Waits until what the socket has sent so far, its preamble, is acknowledged.
+pub(crate) fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
+    loop {
+        let info = tcp::info(socket).unwrap_or_default();
+        let is_quiet =
+            info.unacked.unwrap_or_default() == 0 && info.notsent_bytes.unwrap_or_default() == 0;
+        if is_quiet || abort() {
+            return info;
+        }
+        clock::sleep_until(clock::now() + LOOK);
+    }
 }

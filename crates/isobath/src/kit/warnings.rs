@@ -1,8 +1,8 @@
 //! What the reader of any record should be warned of: the machines that took part. What a measurement has to say of its own
 //! it adds itself.
 
-use crate::rrul::lab_books::LinkTruth;
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
+use crate::kit::lab_counters::LinkTruth;
 use record::tables::Cpu;
 use record::{Instrument, Warning};
 

@@ -1,7 +1,7 @@
 //! The emulated network's own books: what the links carried and how long their queues were, which no measurement from
 //! the ends can know. The summary sets them beside what was measured.
 
-use super::lab_packets;
+use crate::kit::lab_packets;
 use lab::{Network, Quality};
 use record::tables::{Counters, Packet, Queue};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@
 //! queue, which needs no privilege; one that reaches the other end is a request like any other and is answered. All have
 //! the same addresses and ports, so that a router that balances by flow sends all of them the same way.
 
-use super::PATIENCE;
+use crate::kit::stream::PATIENCE;
 use session::TagKey;
 use session::wire::{Flags, Kind, Probe, Receipt};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! Probes are datagrams that want no reply ([`Kind::OneWay`]), padded to the length they are to have; what the receiver says of
 //! them are replies. Numbers on the wire have 32 bits; a stream's have 64, and the ones nearest to the last are meant.
 
-use crate::btc::thinned::Thinned;
+use crate::kit::thinned::Thinned;
 use record::Distribution;
 use serde::{Deserialize, Serialize};
 use session::TagKey;

@@ -1,7 +1,6 @@
 //! Where a tool's trains go, and by which channels what came of them is told.
 
-use crate::manager::link::echo::{self, ECHOED};
-use crate::manager::link::told::TOLD;
+use mgrp::echo::{self, ECHOED, TOLD};
 use mgrp::transaction;
 use probe::train::{Arrival, Back, Train};
 use std::net::IpAddr;

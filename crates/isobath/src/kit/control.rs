@@ -3,7 +3,7 @@
 //! The control connection carries one JSON line at a time. The near end asks, the far end answers; when it does not, or says
 //! something else, there is no run any more ([`Broken`]).
 
-use crate::rrul::run::Ending;
+use crate::kit::ending::Ending;
 use lab::Network;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

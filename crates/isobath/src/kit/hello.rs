@@ -1,6 +1,6 @@
 //! Datagrams of a control session that carry nothing: a far end answers them, and learns where a stream's datagrams come from.
 
-use crate::rrul::stream::any;
+use crate::kit::stream::any;
 use session::wire::{Flags, Kind, Probe};
 use session::{Client, Dialer, TagKey};
 use sys::udp::{Outgoing, UdpSocket};

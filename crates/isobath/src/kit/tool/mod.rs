@@ -1,8 +1,8 @@
 //! A tool's side of a manager's socket: it hands over trains, and learns how they left and what arrived.
 //!
 //! The manager takes a train as one transaction and says how it left and what rode on it ([`mgrp::message`]). On channels from
-//! [`TOLD`](super::link::told::TOLD) on the peer's manager tells what arrived, and on those from
-//! [`ECHOED`](super::link::echo::ECHOED) on it sends probes back, so nothing else need run there ([`target`]).
+//! [`TOLD`](mgrp::echo::TOLD) on the peer's manager tells what arrived, and on those from
+//! [`ECHOED`](mgrp::echo::ECHOED) on it sends probes back, so nothing else need run there ([`target`]).
 //!
 //! Each probe of a list says in its own octets which train it belongs to, and its place in it ([`number`]), so that whoever looks at
 //! packets on the way knows as well. Trains that packets make have no octets of ours ([`ranges`]).
@@ -12,7 +12,7 @@ mod target;
 
 pub(crate) use target::Target;
 
-use crate::estimate::{PATIENCE, patience};
+use crate::kit::trains::{PATIENCE, patience};
 use mgrp::message::{Frames, Message, MessageError};
 use mgrp::transaction::{Outcome, Probe, Refusal, Transaction};
 use probe::riders::{Offered, Riders};

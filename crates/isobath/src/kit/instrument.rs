@@ -1,7 +1,6 @@
 //! How good the instrument was: what every run between two hosts says of it, and when it was too bad.
 
-use crate::rrul::messages::StreamEnd;
-use crate::rrul::sampler::Sink;
+use crate::kit::sampler::{Sink, StreamEnd};
 use record::tables::{Cpu, Series};
 use record::{CpuUse, Distribution, Instrument, Lateness};
 use serde_json::json;

@@ -3,9 +3,9 @@
 //! Both ends run one. What was *delivered* in a bin is the growth of the receiver's `tcpi_bytes_received`: what
 //! arrived in order, whenever the program came round to reading it. What was written by a sender is nowhere counted.
 
-use super::messages::StreamEnd;
-use super::stream::wait_until;
+use crate::kit::stream::wait_until;
 use record::tables::{Cpu, Series};
+use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,25 @@ use units::Instant;
 pub(crate) const BIN: Duration = Duration::from_millis(100);
 /// Bins between two looks at the processors.
 const CPU_EVERY: u64 = 10;
+
+/// How a stream went, at one end.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct StreamEnd {
+    /// Which.
+    pub(crate) id: u16,
+    /// When the first octet came, after the run's start.
+    pub(crate) first_byte_ns: Option<u64>,
+    /// Payload that arrived in order here.
+    pub(crate) received_bytes: Option<u64>,
+    /// Segments retransmitted from here.
+    pub(crate) retransmits: Option<u64>,
+    /// Congestion control of this end.
+    pub(crate) cc: Option<String>,
+    /// Traffic-class octet of the other end's handshake as it arrived here.
+    pub(crate) class_seen: Option<u8>,
+    /// Datagrams of a call that were sent from here.
+    pub(crate) sent: Option<u32>,
+}
 
 /// What a sampler finds.
 pub(crate) trait Sink: Send + Sync {

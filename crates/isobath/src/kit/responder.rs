@@ -4,8 +4,7 @@
 //! wants no reply goes to the mailbox of its stream. A DNS query is answered when the name it asks for is that of a session's
 //! page. Everything else is dropped without a word, so the port tells strangers nothing and amplifies nothing.
 
-use super::mailbox::{Mailboxes, Peer};
-use crate::rrul::messages::CallArrival;
+use crate::kit::mailbox::{CallArrival, Mailboxes, Peer};
 use session::wire::{Kind, Probe, Receipt};
 use session::{Session, Sessions};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! The folder of a batch belongs to one process at a time: two would run two cells at once.
 
-use super::error::Error;
+use crate::kit::pool::error::Error;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,0 +1,23 @@
+//! Which way data goes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the data goes.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Direction {
+    /// From the client.
+    Up,
+    /// To it.
+    Down,
+}
+
+impl Direction {
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What every measurement between two hosts shares.
+pub(crate) mod bar;
+pub(crate) mod control;
+pub(crate) mod datagrams;
+pub(crate) mod direction;
+pub(crate) mod ending;
+pub(crate) mod far;
+pub(crate) mod hello;
+pub(crate) mod host;
+pub(crate) mod instrument;
+pub(crate) mod lab_counters;
+pub(crate) mod lab_packets;
+pub(crate) mod lab_server;
+pub(crate) mod load;
+pub(crate) mod mailbox;
+pub(crate) mod path_mtu;
+pub(crate) mod pool;
+#[cfg(test)]
+pub(crate) mod published;
+pub(crate) mod responder;
+pub(crate) mod sampler;
+pub(crate) mod scorecard;
+pub(crate) mod stream;
+pub(crate) mod thinned;
+pub(crate) mod tool;
+pub(crate) mod traceroute;
+pub(crate) mod trains;
+pub(crate) mod usage;
+pub(crate) mod warnings;
