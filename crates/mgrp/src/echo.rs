@@ -14,27 +14,30 @@
 //! sent. It is a transaction like any other: the path's budget and the queue bound how many there are, and while a train is
 //! under way here it waits. How long does not matter to a round trip, for when it left is known.
 
-use mgrp::transaction::{Arrival, Probe, Transaction};
+use crate::transaction::{Arrival, Probe, Transaction};
 use std::time::Duration;
 
 /// Probes of the 32 channels from here on are sent back.
-pub(crate) const ECHOED: u8 = 64;
+pub const ECHOED: u8 = 64;
 /// And come back on those from here on.
-pub(crate) const BACK: u8 = 96;
+pub const BACK: u8 = 96;
+
+/// Probes of channels from here on are told: the manager there says which arrived.
+pub const TOLD: u8 = 128;
 
 /// What a probe that is back says of its way there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct There<'a> {
+pub struct There<'a> {
     /// The probe's own octets.
-    pub(crate) header: &'a [u8],
+    pub header: &'a [u8],
     /// When it left, on the clock of the host that it left.
-    pub(crate) sent_ns: u64,
+    pub sent_ns: u64,
     /// When it arrived, on the other's.
-    pub(crate) arrived_ns: u64,
+    pub arrived_ns: u64,
 }
 
 /// The probe that goes back for one that has come; none for those that stay.
-pub(crate) fn of(arrival: &Arrival) -> Option<Transaction> {
+pub fn of(arrival: &Arrival) -> Option<Transaction> {
     let place = arrival.channel.checked_sub(ECHOED)?;
     let channel = BACK + Some(place).filter(|place| *place < BACK - ECHOED)?;
     let times = [arrival.sent_ns, arrival.arrived_ns].map(u64::to_be_bytes);
@@ -51,7 +54,7 @@ pub(crate) fn of(arrival: &Arrival) -> Option<Transaction> {
 }
 
 /// What the octets of a probe say that is back.
-pub(crate) fn read(octets: &[u8]) -> Option<There<'_>> {
+pub fn read(octets: &[u8]) -> Option<There<'_>> {
     let (sent, rest) = octets.split_first_chunk()?;
     let (arrived, header) = rest.split_first_chunk()?;
     Some(There {
