@@ -3,7 +3,6 @@
 //! Drawn by the thread that collects the findings, five times a second; it keeps what it has drawn and nothing else. Leaving
 //! the view (`q`, Esc) does not stop the run; Ctrl-C does, as everywhere.
 
-use crate::rrul::{Live, Plan};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
@@ -11,6 +10,7 @@ use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 use ratatui::{DefaultTerminal, Frame};
+use rrul::{Live, Plan};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::Duration;

@@ -2,9 +2,9 @@
 
 use super::runner::Event;
 use super::state::{Entry, State};
-use crate::kit::bar;
-use crate::kit::pool::words;
 use indicatif::ProgressBar;
+use kit::bar;
+use kit::pool::words;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;

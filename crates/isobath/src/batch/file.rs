@@ -11,7 +11,7 @@
 //!
 //! A parameter is an option of `isobath rrul` without its dashes; `true` and `false` are for options that take no value.
 
-use crate::kit::pool::error::Error;
+use kit::pool::error::Error;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,10 +3,10 @@
 use super::file::{BatchFile, shown};
 use super::matrix::Cell;
 use super::state::{self, State};
-use crate::kit::pool::error::Error;
-use crate::rrul::Plan;
 use anyhow::{Context as _, anyhow};
+use kit::pool::error::Error;
 use lab::profiles;
+use rrul::Plan;
 use session::AccessKey;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use super::file::BatchFile;
 use super::matrix::Cell;
 use super::state::{Entry, Progress, State};
-use crate::kit::pool::child::{Ended, OWNER};
-use crate::kit::pool::error::Error;
-use crate::kit::pool::{child, run_in, set_aside};
+use kit::pool::child::{Ended, OWNER};
+use kit::pool::error::Error;
+use kit::pool::{child, run_in, set_aside};
 use record::{Run, Status};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

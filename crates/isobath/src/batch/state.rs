@@ -7,8 +7,8 @@
 use super::file::BatchFile;
 use super::matrix::{Cell, expand};
 use super::order::{is_permutation, order};
-use crate::kit::pool::error::Error;
 use jiff::Timestamp;
+use kit::pool::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};

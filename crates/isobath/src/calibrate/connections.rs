@@ -1,8 +1,8 @@
 //! How many TCP connections a second this machine opens and closes through the emulator.
 
 use super::PORT;
-use crate::kit::stream::{PATIENCE, is_timeout};
 use anyhow::Context;
+use kit::stream::{PATIENCE, is_timeout};
 use lab::Network;
 use socket2::SockRef;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};

@@ -1,9 +1,9 @@
 //! How fast the emulator is: one kernel TCP connection through the lab.
 
 use super::{far, percent};
-use crate::kit::load;
-use crate::kit::stream::wait_until;
 use anyhow::Context;
+use kit::load;
+use kit::stream::wait_until;
 use lab::Network;
 use serde::{Deserialize, Serialize};
 use std::net::{TcpListener, TcpStream};
@@ -82,7 +82,7 @@ fn connect(network: &Network) -> anyhow::Result<(TcpStream, TcpStream)> {
         use socket2::{Domain, Protocol, Socket, Type};
         let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(io)?;
-        crate::kit::stream::prepare(&socket, Dscp::default(), Some(CC)).map_err(io)?;
+        kit::stream::prepare(&socket, Dscp::default(), Some(CC)).map_err(io)?;
         socket.connect(&to.into()).map_err(io)?;
         Ok::<_, Error>(TcpStream::from(socket))
     })?;

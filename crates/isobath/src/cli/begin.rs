@@ -1,8 +1,8 @@
 //! What every measurement does before it begins: its record's folder, and what is known of hosts and path.
 
-use crate::kit::host;
-use crate::kit::usage::Usage;
 use jiff::Timestamp;
+use kit::host;
+use kit::usage::Usage;
 use lab::Network;
 use record::{Endpoint, LabInfo, LabLink, PathInfo, RecordWriter, Run};
 use serde_json::json;
@@ -87,7 +87,7 @@ pub(super) fn hosts<'a>(clients: impl IntoIterator<Item = &'a Client>) -> Vec<re
         // A server of another version may say less of itself.
         let facts: Option<record::Host> = serde_json::from_value(client.welcome.host.clone()).ok();
         hosts.extend(facts.map(|facts| record::Host {
-            role: crate::rrul::tables::server_role(index).into_owned(),
+            role: rrul::tables::server_role(index).into_owned(),
             ..facts
         }));
     }

@@ -2,9 +2,9 @@
 
 use super::INTERRUPTED;
 use super::begin::Opened;
-use crate::kit::ending::Ending;
-use crate::kit::lab_server::Far;
-use crate::kit::usage::print;
+use kit::ending::Ending;
+use kit::lab_server::Far;
+use kit::usage::print;
 use record::Run;
 use session::{AccessKey, Client, Family};
 use std::path::{Path, PathBuf};

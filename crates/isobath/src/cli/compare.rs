@@ -1,7 +1,7 @@
 //! `isobath compare`.
 
 use crate::compare::{Comparison, groups, table};
-use crate::kit::usage::print;
+use kit::usage::print;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]

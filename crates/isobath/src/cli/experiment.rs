@@ -1,18 +1,18 @@
 //! `isobath experiment`: what the papers did, run again.
 
 use super::{FAILED, INTERRUPTED};
-use crate::experiment::display::Display;
-use crate::experiment::folder::Plan;
-use crate::experiment::{Bench, Description, Scale, page};
-use crate::kit::pool::child::OWNER;
-use crate::kit::pool::words;
-use crate::kit::usage::{Usage, print};
+use kit::pool::child::OWNER;
+use kit::pool::words;
+use kit::usage::{Usage, print};
 use report::experiment::Experiment;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::atomic::Ordering;
 use std::thread;
+use studies::experiment::display::Display;
+use studies::experiment::folder::Plan;
+use studies::experiment::{Bench, Description, Scale, page};
 use sys::process;
 
 /// Exit status when a case does not hold.
@@ -142,7 +142,7 @@ fn begun(description: &Description, plan: &Plan, bench: &Bench<'_>) -> Experimen
             "jobs": bench.jobs,
             "with_invalid": bench.with_invalid,
             "isobath": env!("CARGO_PKG_VERSION"),
-            "host": crate::kit::host::facts("experiment"),
+            "host": kit::host::facts("experiment"),
         }));
     let papers = description.papers.iter();
     papers.fold(begun, Experiment::paper)

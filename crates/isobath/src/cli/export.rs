@@ -1,7 +1,7 @@
 //! `isobath export`.
 
-use crate::kit::usage::print;
 use anyhow::Context;
+use kit::usage::print;
 use record::{Record, export_csv_folder};
 use std::path::{Path, PathBuf};
 

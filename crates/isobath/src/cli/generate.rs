@@ -1,9 +1,9 @@
 //! `isobath generate`: what packagers need.
 
 use super::Cli;
-use crate::kit::usage::Usage;
 use clap::CommandFactory;
 use clap_complete::Shell;
+use kit::usage::Usage;
 use std::io::Write as _;
 
 #[derive(Debug, clap::Subcommand)]

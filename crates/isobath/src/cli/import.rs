@@ -1,8 +1,8 @@
 //! `isobath import`.
 
-use crate::kit::usage::print;
 use anyhow::Context;
 use jiff::Timestamp;
+use kit::usage::print;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.out.is_some() && args.files.len() > 1 {
-        return Err(crate::kit::usage::Usage::of(anyhow::anyhow!(
+        return Err(kit::usage::Usage::of(anyhow::anyhow!(
             "--out names one folder and there are {} files - import them one by one, or without --out",
             args.files.len()
         )));

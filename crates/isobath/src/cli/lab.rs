@@ -1,9 +1,9 @@
 //! `isobath lab`, and the far end that `--lab` brings up.
 
 use super::calibrate;
-use crate::kit::lab_server::end;
-use crate::kit::usage::{Usage, print};
 use anyhow::Context;
+use kit::lab_server::end;
+use kit::usage::{Usage, print};
 use lab::{Network, Topology, profiles};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;

@@ -23,8 +23,8 @@ mod show;
 mod sim;
 mod trace;
 
-use crate::kit::usage::Usage;
 use clap::{Parser, Subcommand};
+use kit::usage::Usage;
 use std::io::Write;
 use std::process::ExitCode;
 

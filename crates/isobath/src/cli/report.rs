@@ -1,13 +1,13 @@
 //! `isobath report`.
 
 use super::show::completed;
-use crate::kit::usage::{Usage, print};
-use crate::{medianet, trial};
 use anyhow::Context;
+use kit::usage::{Usage, print};
 use record::{HISTORY, Record};
 use report::Subject;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use studies::{medianet, trial};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -1,6 +1,6 @@
 //! The rules of a transfer, as `btc` and `sim btc` let them be chosen.
 
-use crate::kit::usage::Usage;
+use kit::usage::Usage;
 use transport::{Law, Options};
 use units::Span;
 

@@ -1,7 +1,7 @@
 //! `isobath serve`.
 
-use crate::kit::usage::{Usage, print};
 use crate::serve::Serving;
+use kit::usage::{Usage, print};
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::path::PathBuf;

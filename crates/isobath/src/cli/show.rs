@@ -1,15 +1,17 @@
 //! `isobath show`.
 
-use crate::kit::usage::{Usage, print};
-use crate::rrul::streams::{Common, StreamPlan};
-use crate::rrul::summary::{Summary, summarise};
-use crate::rrul::tables::Tables;
-use crate::rrul::{self, Plan};
-use crate::{btc, calibrate, medianet, replay, trial};
+use crate::calibrate;
 use anyhow::{Context, anyhow};
+use kit::usage::{Usage, print};
 use record::{HISTORY, Record, Run};
+use rrul::streams::{Common, StreamPlan};
+use rrul::summary::{Summary, summarise};
+use rrul::tables::Tables;
+use rrul::{self, Plan};
 use serde::Deserialize as _;
 use std::path::PathBuf;
+use studies::{medianet, trial};
+use tmix::replay;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -106,11 +108,11 @@ fn page(run: &Run) -> anyhow::Result<String> {
             run,
             &serde_json::from_value(summary)?,
         )),
-        "mbm" => Ok(crate::mbm::scorecard::scorecard(
+        "mbm" => Ok(mbm_run::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),
-        "estimate" | "sim-estimate" => Ok(crate::estimate::scorecard::scorecard(
+        "estimate" | "sim-estimate" => Ok(estimate::scorecard::scorecard(
             run,
             &serde_json::from_value(summary)?,
         )),

@@ -1,11 +1,10 @@
 //! The far end: `isobath serve`.
 
-use crate::kit::far::{Equipment, StopOnDrop};
-use crate::kit::mailbox::Mailboxes;
-use crate::kit::responder::Responder;
-use crate::rrul::far;
-use crate::rrul::messages::Setup;
-use crate::{btc, estimate, mbm, replay};
+use kit::far::{Equipment, StopOnDrop};
+use kit::mailbox::Mailboxes;
+use kit::responder::Responder;
+use rrul::far;
+use rrul::messages::Setup;
 use serde::Deserialize;
 use serde_json::Value;
 use session::{Control, Server, ServerConfig, Service, Session, Slot};
@@ -13,6 +12,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tmix::replay;
 
 /// A client that has been welcomed must say within this time what it wants.
 const SETUP: Duration = Duration::from_secs(30);
@@ -90,7 +90,7 @@ enum Opening {
     /// Trains of probes.
     Estimate(estimate::messages::Setup),
     /// Tests of model based metrics.
-    Mbm(Box<mbm::messages::Setup>),
+    Mbm(Box<mbm_run::messages::Setup>),
     /// Connections of a trace.
     Replay(replay::messages::Setup),
     /// Streams, as of `rrul`.
@@ -108,7 +108,7 @@ impl Service for Measurements {
             Ok(Opening::Estimate(setup)) => {
                 estimate::far::serve(&mut control, &session, &setup, &self.0)
             }
-            Ok(Opening::Mbm(setup)) => mbm::far::serve(&mut control, &session, &setup, &self.0),
+            Ok(Opening::Mbm(setup)) => mbm_run::far::serve(&mut control, &session, &setup, &self.0),
             Ok(Opening::Replay(setup)) => replay::far::serve(&mut control, &session, &setup),
             Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),
             Err(error) => Err(error),
@@ -120,6 +120,6 @@ impl Service for Measurements {
     }
 
     fn host_facts(&self) -> Value {
-        serde_json::to_value(crate::kit::host::facts("server")).unwrap_or_default()
+        serde_json::to_value(kit::host::facts("server")).unwrap_or_default()
     }
 }

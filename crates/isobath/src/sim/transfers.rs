@@ -2,13 +2,13 @@
 
 use super::path::Path;
 use super::queues;
-use crate::btc::Plan;
-use crate::btc::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
-use crate::btc::findings::{Findings, Inbox};
-use crate::btc::log::{Log, MOST_PASSED};
-use crate::btc::plan::Limit;
-use crate::btc::run::Outcome;
-use crate::kit::ending::Ending;
+use btc::Plan;
+use btc::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
+use btc::findings::{Findings, Inbox};
+use btc::log::{Log, MOST_PASSED};
+use btc::plan::Limit;
+use btc::run::Outcome;
+use kit::ending::Ending;
 use record::RecordWriter;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
@@ -149,7 +149,7 @@ fn books(
         timeouts: sent.timeouts,
         recoveries: sent.recoveries,
         violations: sent.violations,
-        cc: crate::btc::law_name(&plan.options).to_owned(),
+        cc: btc::law_name(&plan.options).to_owned(),
         outcome,
         reason,
         quality: sender,

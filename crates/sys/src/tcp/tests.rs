@@ -92,13 +92,8 @@ fn the_dscp_of_an_accepted_connection_is_that_of_its_opener() {
             let class = TrafficClass::from_octet(octet);
             let listener = TcpListener::bind(listen).unwrap();
             let port = listener.local_addr().unwrap().port();
-            let to = std::net::SocketAddr::new(connect.parse().unwrap(), port);
-            let opener = socket2::Socket::new(
-                socket2::Domain::for_address(to),
-                socket2::Type::STREAM,
-                None,
-            )
-            .unwrap();
+            let to = SocketAddr::new(connect.parse().unwrap(), port);
+            let opener = Socket::new(Domain::for_address(to), Type::STREAM, None).unwrap();
             set_traffic_class(&opener, class).unwrap();
             opener.connect(&to.into()).unwrap();
             let accepted = listener.accept().unwrap().0;
@@ -159,7 +154,7 @@ fn small_writes_can_be_hurried() {
 #[test]
 fn segments_are_as_short_as_was_asked_and_written_alone_they_leave_alone() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     set_max_segment(&socket, 1_000).unwrap();
     set_nodelay(&socket, true).unwrap();
     socket

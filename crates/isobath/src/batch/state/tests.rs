@@ -1,5 +1,5 @@
 use super::*;
-use crate::kit::pool::lock::{create, lock};
+use kit::pool::lock::{create, lock};
 use tempfile::TempDir;
 
 const TOML: &str = "repetitions = 2\nplans = ['ping', 'own.toml']\nlabs = ['lan']\n";

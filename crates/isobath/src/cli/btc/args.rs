@@ -3,8 +3,8 @@
 use super::super::common::{Output, Towards};
 use super::super::rules::Rules;
 use super::Usage;
-use crate::btc::plan::{Limit, Mode, Plan, Tool};
-use crate::kit::direction::Direction;
+use btc::plan::{Limit, Mode, Plan, Tool};
+use kit::direction::Direction;
 use std::time::Duration;
 use units::{Dscp, Rate, Span};
 

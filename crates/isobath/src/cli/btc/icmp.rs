@@ -1,10 +1,10 @@
 //! `isobath btc --icmp`: towards a host that does not cooperate.
 
 use super::{Args, Context, conclude, network, new_run, progress, report};
-use crate::btc::{Plan, icmp};
-use crate::kit::lab_server::client_host;
-use crate::kit::usage::Usage;
 use anyhow::Context as _;
+use btc::{Plan, icmp};
+use kit::lab_server::client_host;
+use kit::usage::Usage;
 use lab::Network;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use sys::process;

@@ -7,13 +7,13 @@ mod progress;
 pub(crate) use args::Args;
 
 use super::{begin, common};
-use crate::btc::plan::{Mode, Plan, Tool};
-use crate::btc::run::{self, Context, Outcome};
-use crate::btc::{quality, scorecard, summary, warnings};
-use crate::kit::direction::Direction;
-use crate::kit::lab_server::Far;
-use crate::kit::usage::Usage;
+use btc::plan::{Mode, Plan, Tool};
+use btc::run::{self, Context, Outcome};
+use btc::{quality, scorecard, summary, warnings};
 use jiff::Timestamp;
+use kit::direction::Direction;
+use kit::lab_server::Far;
+use kit::usage::Usage;
 use lab::{Network, profiles};
 use record::{Run, Verdict};
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut plan = args.plan()?;
     let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
     if is_kernels && plan.direction == Direction::Up {
-        sys::tcp::try_congestion(crate::btc::law_name(&plan.options)).map_err(Usage::of)?;
+        sys::tcp::try_congestion(btc::law_name(&plan.options)).map_err(Usage::of)?;
     }
     if plan.mode == Mode::Icmp {
         return icmp::run(args, plan);
@@ -126,7 +126,7 @@ fn conclude(
     run.summary = serde_json::to_value(summary::summarise(plan, &outcome.findings))?;
     run.instrument = quality::instrument(outcome, plan.direction.sender(), emulator);
     run.warnings = warnings::warnings(plan, outcome, &run.instrument);
-    let limited = |transfer: &crate::btc::tables::Transfer| transfer.outcome == "limited";
+    let limited = |transfer: &btc::tables::Transfer| transfer.outcome == "limited";
     if outcome.findings.transfers.iter().any(limited) {
         run.verdict = Some(Verdict::Inconclusive);
     }

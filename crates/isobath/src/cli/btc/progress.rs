@@ -1,8 +1,8 @@
 //! What is to be seen while transfers run.
 
-use crate::btc::Live;
-use crate::kit::bar;
+use btc::Live;
 use indicatif::ProgressBar;
+use kit::bar;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {
     let template = "btc {wide_bar} {eta_precise} left  {msg}";

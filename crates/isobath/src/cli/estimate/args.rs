@@ -1,10 +1,10 @@
 //! What can be asked of `isobath estimate`.
 
 use super::super::common::{Output, Towards};
-use crate::estimate::Plan;
-use crate::estimate::plan::{Method, What};
-use crate::kit::direction::Direction;
-use crate::kit::usage::Usage;
+use estimate::Plan;
+use estimate::plan::{Method, What};
+use kit::direction::Direction;
+use kit::usage::Usage;
 use std::path::PathBuf;
 use units::{Dscp, Rate, Span};
 

@@ -7,13 +7,13 @@ pub(crate) use args::{Args, Asked};
 
 use super::begin::{self, Opened};
 use super::common;
-use crate::estimate::plan::Method;
-use crate::estimate::run::{self, Context, Outcome};
-use crate::estimate::{Plan, quality, riding, scorecard, summary};
-use crate::kit::lab_server::{Far, between};
-use crate::kit::tool;
-use crate::kit::usage::Usage;
+use estimate::plan::Method;
+use estimate::run::{self, Context, Outcome};
+use estimate::{Plan, quality, riding, scorecard, summary};
 use jiff::Timestamp;
+use kit::lab_server::{Far, between};
+use kit::tool;
+use kit::usage::Usage;
 use lab::Network;
 use record::Run;
 use serde_json::json;
@@ -86,7 +86,7 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     let mut run = begun(args, plan)?;
     run.path.server.addresses = vec![to];
     run.path.families = vec![if to.is_ipv6() { 6 } else { 4 }];
-    run.hosts = vec![crate::kit::host::facts("client")];
+    run.hosts = vec![kit::host::facts("client")];
     let mut opened = args.output.open(host, &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {

@@ -1,8 +1,8 @@
 //! What is to be seen while trains run.
 
-use crate::estimate::Live;
-use crate::kit::bar;
+use estimate::Live;
 use indicatif::ProgressBar;
+use kit::bar;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("estimate {wide_bar}  {msg}", Some(bar::STEPS), is_quiet)

@@ -1,11 +1,11 @@
 //! `isobath manager ask`: what is a path of the overlay like?
 
 use super::client::{Where, said};
-use crate::estimate::finding::{Finding, words};
-use crate::estimate::plan::{Method, What};
-use crate::kit::control::plain;
-use crate::kit::usage::print;
-use crate::manager::service::Answer;
+use estimate::finding::{Finding, words};
+use estimate::plan::{Method, What};
+use kit::control::plain;
+use kit::usage::print;
+use manager::service::Answer;
 use std::fmt::Write as _;
 use units::{Bytes, Span};
 

@@ -2,8 +2,8 @@
 //!
 //! It asks by HTTP 1.0, so the answer ends with the connection and comes in no chunks.
 
-use crate::kit::control::plain;
-use crate::manager::service::Error;
+use kit::control::plain;
+use manager::service::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

@@ -3,19 +3,19 @@
 use super::Switch;
 use crate::cli::begin;
 use crate::cli::common::{self, Output};
-use crate::dumbbell::Place;
-use crate::kit::bar::STEPS;
-use crate::kit::usage::Usage;
-use crate::kit::{bar, host};
-use crate::medianet::plan::{Bottleneck, Plan, Probes, WHOLE};
-use crate::medianet::run::{self, Context, Outcome};
-use crate::medianet::{Live, TEST, quality, scorecard, summary};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
+use kit::bar::STEPS;
+use kit::usage::Usage;
+use kit::{bar, host};
 use lab::{Network, profiles};
 use record::Run;
 use serde_json::json;
 use std::net::SocketAddr;
+use studies::dumbbell::Place;
+use studies::medianet::plan::{Bottleneck, Plan, Probes, WHOLE};
+use studies::medianet::run::{self, Context, Outcome};
+use studies::medianet::{Live, TEST, quality, scorecard, summary};
 use sys::process;
 use units::{Rate, Span};
 
@@ -134,7 +134,7 @@ fn conclude(
     bottleneck: &Bottleneck,
     outcome: Outcome,
     network: &Network,
-) -> anyhow::Result<crate::kit::ending::Ending> {
+) -> anyhow::Result<kit::ending::Ending> {
     let links = outcome.truth.clone();
     let summary = summary::summarise(plan, &outcome.rows, outcome.seconds, bottleneck, links);
     run.instrument = quality::instrument(&outcome, network.cpu());

@@ -9,7 +9,7 @@ mod status;
 mod trial;
 mod up;
 
-use crate::manager::snapshot::Question;
+use manager::snapshot::Question;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {

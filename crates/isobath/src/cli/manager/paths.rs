@@ -1,10 +1,10 @@
 //! `isobath manager paths`: what the estimation service knows.
 
 use super::client::Where;
-use crate::estimate::finding::{Finding, words};
-use crate::kit::control::plain;
-use crate::kit::usage::print;
-use crate::manager::service::{Answer, Paths};
+use estimate::finding::{Finding, words};
+use kit::control::plain;
+use kit::usage::print;
+use manager::service::{Answer, Paths};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -1,10 +1,10 @@
 //! `isobath manager run`: one program's packets to marked networks by the manager's interface.
 
 use super::status;
-use crate::kit::usage::Usage;
-use crate::manager::marked::MARK;
-use crate::manager::snapshot::{Question, StatusAnswer};
 use anyhow::Context;
+use kit::usage::Usage;
+use manager::marked::MARK;
+use manager::snapshot::{Question, StatusAnswer};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;

@@ -1,11 +1,11 @@
 //! `isobath manager status`, `stats` and `buckets`: questions to a manager that runs.
 
-use crate::kit::control::plain;
-use crate::kit::usage::print;
-use crate::manager::config::{CarrierKind, SOCKET};
-use crate::manager::snapshot::{BucketsAnswer, PeerStatus, Question, StatsAnswer, StatusAnswer};
-use crate::manager::socket;
 use anyhow::Context;
+use kit::control::plain;
+use kit::usage::print;
+use manager::config::{CarrierKind, SOCKET};
+use manager::snapshot::{BucketsAnswer, PeerStatus, Question, StatsAnswer, StatusAnswer};
+use manager::socket;
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ fn buckets(answer: &BucketsAnswer) -> String {
         "{:16}{:>10}{:>10}{:>8}{:>8}{:>12}  state",
         "peer", "id", "protocol", "pieces", "octets", "age_ms"
     );
-    let of = |(name, bucket): (&String, &crate::manager::snapshot::Bucket)| {
+    let of = |(name, bucket): (&String, &manager::snapshot::Bucket)| {
         format!(
             "{name:16}{:>10}{:>10}{:>8}{:>8}{:>12.1}  {}",
             bucket.id, bucket.protocol, bucket.pieces, bucket.octets, bucket.age_ms, bucket.state

@@ -3,17 +3,17 @@
 use super::super::begin;
 use super::super::common::{self, Output};
 use super::Switch;
-use crate::dumbbell::Place;
-use crate::kit::bar;
-use crate::kit::usage::Usage;
-use crate::trial::plan::{Cross, Probes};
-use crate::trial::run::{self, Context, Outcome};
-use crate::trial::{Live, Plan, TEST, quality, scorecard, summary};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
+use kit::bar;
+use kit::usage::Usage;
 use lab::{Network, Options, profiles};
 use record::Run;
 use serde_json::json;
+use studies::dumbbell::Place;
+use studies::trial::plan::{Cross, Probes};
+use studies::trial::run::{self, Context, Outcome};
+use studies::trial::{Live, Plan, TEST, quality, scorecard, summary};
 use sys::process;
 use units::{Rate, Span};
 
@@ -133,7 +133,7 @@ fn begun(args: &Args, plan: &Plan, place: &Place, network: &Network) -> anyhow::
     run.path.server.addresses = address(&topology.server);
     run.path.families = vec![4];
     run.path.lab = Some(begin::lab_info(&args.lab, network));
-    run.hosts = vec![crate::kit::host::facts("client")];
+    run.hosts = vec![kit::host::facts("client")];
     Ok(run)
 }
 

@@ -1,8 +1,8 @@
 //! `isobath manager up`.
 
-use crate::kit::usage::{Usage, print};
-use crate::manager::Manager;
-use crate::manager::config::Config;
+use kit::usage::{Usage, print};
+use manager::Manager;
+use manager::config::Config;
 use session::Identity;
 use std::path::PathBuf;
 use sys::process;

@@ -2,13 +2,13 @@
 
 use super::super::common::{Output, Towards};
 use super::target::{Options, Wanted};
-use crate::kit::direction::Direction;
-use crate::kit::usage::Usage;
-use crate::mbm::Plan;
-use crate::mbm::plan::Carrier;
+use kit::direction::Direction;
+use kit::usage::Usage;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};
 use mbm::suite::{FULL, THESIS};
+use mbm_run::Plan;
+use mbm_run::plan::Carrier;
 use std::str::FromStr;
 use std::time::Duration;
 use units::{Dscp, Span};

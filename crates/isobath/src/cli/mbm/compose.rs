@@ -1,12 +1,12 @@
 //! `isobath mbm compose`: a verdict about a whole path from the records of its parts.
 
-use crate::kit::usage::{Usage, print};
-use crate::mbm::Plan;
-use crate::mbm::summary::Summary;
+use kit::usage::{Usage, print};
 use mbm::compose::{Composed, Part, Question, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
 use mbm::verdict::Outcome;
+use mbm_run::Plan;
+use mbm_run::summary::Summary;
 use record::{Record, Status};
 use std::path::{Path, PathBuf};
 

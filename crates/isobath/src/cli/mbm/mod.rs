@@ -14,14 +14,14 @@ pub(super) use parts::composed;
 
 use super::begin::{self, Opened};
 use super::{INTERRUPTED, common};
-use crate::kit::lab_server::{Far, between};
-use crate::kit::usage::print;
-use crate::mbm::run::{self, Context, Outcome};
-use crate::mbm::{Plan, quality, scorecard, summary};
 use args::{Measure, Verb};
 use jiff::Timestamp;
+use kit::lab_server::{Far, between};
+use kit::usage::print;
 use lab::Network;
 use mbm::target::NamedTarget;
+use mbm_run::run::{self, Context, Outcome};
+use mbm_run::{Plan, quality, scorecard, summary};
 use record::{Run, Status, Verdict};
 use serde_json::json;
 use session::Client;

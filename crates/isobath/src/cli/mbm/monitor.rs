@@ -12,9 +12,9 @@
 
 use super::args::Measure;
 use super::{INTERRUPTED, measured, print};
-use crate::mbm::Plan;
-use crate::mbm::summary::{Summary, TestSummary, kept};
 use jiff::Timestamp;
+use mbm_run::Plan;
+use mbm_run::summary::{Summary, TestSummary, kept};
 use record::{HistoryLine, HistoryTest, Run, Status, Verdict};
 use stats::random::SplitMix64;
 use std::collections::BTreeMap;

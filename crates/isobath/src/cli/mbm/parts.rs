@@ -3,11 +3,11 @@
 //! Runs over the same way are no parts of one path but the same question again, and are only compared.
 
 use super::compose::part;
-use crate::mbm::summary::kept;
 use mbm::compose::{Composed as Whole, Part, budgets, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::loss::{Counts, Share};
 use mbm::sequential::{ALPHA, BETA, Hypotheses};
+use mbm_run::summary::kept;
 use report::{Composed, Composition, Subject};
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! `isobath mbm passive`: a verdict from a record that was made for something else (RFC 8337 section 8.5.2).
 
 use super::target::Options;
-use crate::btc;
-use crate::btc::tables::{SegmentRow, Transfer, WindowRow};
-use crate::kit::usage::{Usage, print};
+use btc;
+use btc::tables::{SegmentRow, Transfer, WindowRow};
+use kit::usage::{Usage, print};
 use mbm::diagnostic::{Envelope, Load, judge_passive};
 use mbm::loss::Counts;
 use mbm::sequential::{ALPHA, BETA, Hypotheses, Rule, Ruling, Sprt};

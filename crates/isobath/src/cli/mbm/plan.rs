@@ -2,10 +2,10 @@
 
 use super::args::Measure;
 use super::target::Options;
-use crate::kit::usage::{Usage, print};
-use crate::mbm::Plan;
+use kit::usage::{Usage, print};
 use mbm::plan::{Cost, TestPlan};
 use mbm::suite::THESIS;
+use mbm_run::Plan;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// A run that takes longer, or sends more, is asked about.

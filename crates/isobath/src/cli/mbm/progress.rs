@@ -1,8 +1,8 @@
 //! What is to be seen while tests run.
 
-use crate::kit::bar;
-use crate::mbm::Live;
 use indicatif::ProgressBar;
+use kit::bar;
+use mbm_run::Live;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("mbm {wide_bar}  {msg}", Some(bar::STEPS), is_quiet)

@@ -1,6 +1,6 @@
 //! Options that say what the application needs.
 
-use crate::kit::usage::Usage;
+use kit::usage::Usage;
 use mbm::model::Model;
 use mbm::target::{Derating, MTU, NamedTarget, OVERHEAD, Target, TargetSpec};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! The command line of `isobath replay`.
 
 use crate::cli::common::{Output, Reach};
-use crate::kit::usage::Usage;
-use crate::replay::plan::{Models, Plan, RttAt, Way};
 use anyhow::anyhow;
+use kit::usage::Usage;
 use std::path::PathBuf;
+use tmix::replay::plan::{Models, Plan, RttAt, Way};
 use units::{Rate, Span};
 use vectors::model::rtt::Model;
 use vectors::model::{Latencies, Structure, Windows};

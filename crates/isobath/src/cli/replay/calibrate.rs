@@ -3,15 +3,15 @@
 use super::args::Calibrate;
 use crate::calibrate::machine::{self, Machine};
 use crate::cli::INTERRUPTED;
-use crate::kit::bar;
-use crate::kit::bar::STEPS;
-use crate::kit::usage::print;
-use crate::replay::limits::scorecard::scorecard;
-use crate::replay::limits::trial::{self, Effort, Seeker};
-use crate::replay::limits::{self, Limits, SCHEMA, file};
 use anyhow::Context;
 use jiff::Timestamp;
+use kit::bar;
+use kit::bar::STEPS;
+use kit::usage::print;
 use sys::process;
+use tmix::replay::limits::scorecard::scorecard;
+use tmix::replay::limits::trial::{self, Effort, Seeker};
+use tmix::replay::limits::{self, Limits, SCHEMA, file};
 
 /// Exit status when the machine had other things to do: the limits found are theirs, and not kept.
 const BUSY: u8 = 4;

@@ -1,9 +1,9 @@
 //! How a replay goes, on stderr.
 
-use crate::kit::bar;
-use crate::kit::bar::STEPS;
-use crate::replay::Live;
 use indicatif::ProgressBar;
+use kit::bar;
+use kit::bar::STEPS;
+use tmix::replay::Live;
 
 pub(super) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("{bar:30} {elapsed}/{prefix} {msg}", Some(STEPS), is_quiet)

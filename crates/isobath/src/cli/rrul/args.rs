@@ -2,7 +2,7 @@
 
 use super::super::common::Output;
 use super::Usage;
-use crate::rrul::plan::{Families, Plan, Web};
+use rrul::plan::{Families, Plan, Web};
 use session::AccessKey;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,14 +2,14 @@
 
 use super::super::common;
 use super::Args;
-use crate::rrul::plan::Plan;
-use crate::rrul::quality;
-use crate::rrul::run::Outcome;
-use crate::rrul::scorecard::scorecard;
-use crate::rrul::summary::summarise;
-use crate::rrul::warnings::warnings;
 use anyhow::Context as _;
 use record::{Run, Warning};
+use rrul::plan::Plan;
+use rrul::quality;
+use rrul::run::Outcome;
+use rrul::scorecard::scorecard;
+use rrul::summary::summarise;
+use rrul::warnings::warnings;
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The far ends of a run: reached, and found out about.
 
 use super::{Args, Far};
-use crate::rrul::plan::{Families, Plan};
-use crate::rrul::run::Peer;
 use record::Warning;
+use rrul::plan::{Families, Plan};
+use rrul::run::Peer;
 use session::{Client, Family};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;

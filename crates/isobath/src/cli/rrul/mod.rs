@@ -9,16 +9,16 @@ mod record;
 
 pub(crate) use args::Args;
 
-use crate::kit::lab_packets;
-use crate::kit::lab_server::Far;
-use crate::kit::usage::{Usage, print};
-use crate::rrul::ndjson::Ndjson;
-use crate::rrul::plan::Plan;
-use crate::rrul::run::{self, Context};
-use crate::rrul::streams::{Common, StreamPlan};
 use far_ends::FarEnds;
+use kit::lab_packets;
+use kit::lab_server::Far;
+use kit::usage::{Usage, print};
 use lab::{Network, profiles};
 use progress::Display;
+use rrul::ndjson::Ndjson;
+use rrul::plan::Plan;
+use rrul::run::{self, Context};
+use rrul::streams::{Common, StreamPlan};
 use std::time::Duration;
 use sys::process;
 

@@ -2,8 +2,8 @@
 
 use super::Args;
 use crate::live::Screen;
-use crate::rrul::{Live, Plan};
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use rrul::{Live, Plan};
 use std::cell::RefCell;
 
 /// A bar on stderr, if somebody looks at it, and the full screen before it while it is open.
@@ -60,5 +60,5 @@ impl Display {
 fn bar(plan: &Plan, is_hidden: bool) -> ProgressBar {
     let total = u64::try_from(plan.total().as_millis()).unwrap_or(u64::MAX);
     let template = "{prefix:10} {wide_bar} {eta_precise} left  {msg}";
-    crate::kit::bar::bar(template, Some(total), is_hidden)
+    kit::bar::bar(template, Some(total), is_hidden)
 }

@@ -3,10 +3,10 @@
 use super::super::begin::{self, Opened};
 use super::Args;
 use super::far_ends::FarEnds;
-use crate::rrul::Plan;
 use jiff::Timestamp;
 use lab::Network;
 use record::Run;
+use rrul::Plan;
 use serde_json::json;
 use std::net::SocketAddr;
 

@@ -3,11 +3,11 @@
 use super::super::common::Output;
 use super::super::estimate::Asked;
 use super::described::Described;
-use crate::estimate::plan::Method;
-use crate::estimate::{scorecard, simulate, summary};
-use crate::kit::host;
-use crate::kit::usage::Usage;
+use estimate::plan::Method;
+use estimate::{scorecard, simulate, summary};
 use jiff::Timestamp;
+use kit::host;
+use kit::usage::Usage;
 use record::{Run, Status, Verdict};
 use serde_json::json;
 

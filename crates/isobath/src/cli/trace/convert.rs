@@ -1,9 +1,9 @@
 //! `isobath trace convert`.
 
 use super::{format_of, not_the_same};
-use crate::kit::usage::print;
-use crate::trace::{Format, Input, Output};
+use kit::usage::print;
 use std::path::PathBuf;
+use tmix::trace::{Format, Input, Output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

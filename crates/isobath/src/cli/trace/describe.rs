@@ -2,12 +2,12 @@
 
 use super::tell;
 use crate::cli::report::write;
-use crate::kit::usage::Usage;
-use crate::trace::describe;
 use anyhow::anyhow;
+use kit::usage::Usage;
 use record::{Run, Status};
 use serde_json::json;
 use std::path::PathBuf;
+use tmix::trace::describe;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let plan = json!({ "files": args.files, "out": args.out });
     let mut run = Run::new("trace-describe", jiff::Timestamp::now(), plan);
-    run.hosts = vec![crate::kit::host::facts("client")];
+    run.hosts = vec![kit::host::facts("client")];
     let sets = describe::read(&args.files)?;
     if let Some(out) = &args.out {
         write(out, &describe::page(&sets, &run.plan)?)?;

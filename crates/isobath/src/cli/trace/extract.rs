@@ -1,16 +1,16 @@
 //! `isobath trace extract`.
 
 use super::format_of;
-use crate::kit::host;
-use crate::kit::usage::{Usage, print};
-use crate::trace::{self, Captures, Format, Output};
 use anyhow::anyhow;
 use jiff::Timestamp;
+use kit::host;
+use kit::usage::{Usage, print};
 use record::{Run, Status};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
+use tmix::trace::{self, Captures, Format, Output};
 use units::Span;
 use vectors::extract::Options;
 

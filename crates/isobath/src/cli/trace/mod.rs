@@ -6,12 +6,12 @@ mod extract;
 mod synth;
 mod transform;
 
-use crate::kit::usage::{Usage, print};
-use crate::trace::{Format, Output};
 use anyhow::anyhow;
+use kit::usage::{Usage, print};
 use record::Run;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tmix::trace::{Format, Output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {

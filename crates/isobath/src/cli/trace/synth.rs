@@ -1,15 +1,15 @@
 //! `isobath trace synth`.
 
 use super::{Target, tell};
-use crate::kit::usage::Usage;
-use crate::trace::{Input, Share, load, statements, words};
 use anyhow::{Context, anyhow};
+use kit::usage::Usage;
 use record::{Run, Status};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tmix::trace::{Input, Share, load, statements, words};
 use units::Span;
 use vectors::describe::Describer;
 use vectors::scale::Load;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let copula = args.like.as_deref().map(|like| ties(like, args.seed));
     let copula = copula.transpose()?;
     let mut run = Run::new("trace-synth", jiff::Timestamp::now(), args.plan(&fit));
-    run.hosts = vec![crate::kit::host::facts("client")];
+    run.hosts = vec![kit::host::facts("client")];
     if let Some(output) = &mut output {
         let share = args.share.unwrap_or(Share(1.0));
         let comment = format!(
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if let Some(span) = args.span() {
         load.span = Span(span);
     }
-    output.map_or(Ok(()), crate::trace::Output::finish)?;
+    output.map_or(Ok(()), tmix::trace::Output::finish)?;
     let rows = statements::rows(fit.statements(), &describer);
     run.status = Status::Complete;
     run.summary = json!({
@@ -207,7 +207,7 @@ impl Args {
             "like": self.like,
             "seed": self.seed,
             "out": self.target.out,
-            "format": self.target.named().ok().flatten().map(crate::trace::Format::name),
+            "format": self.target.named().ok().flatten().map(tmix::trace::Format::name),
         })
     }
 }

@@ -1,13 +1,13 @@
 //! `isobath trace transform`.
 
 use super::{Target, not_the_same, tell};
-use crate::kit::usage::Usage;
-use crate::trace::{Input, Output, Rewriting, Scaling, Share, load, words};
 use anyhow::anyhow;
+use kit::usage::Usage;
 use record::{Run, Status, Warning};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use tmix::trace::{Input, Output, Rewriting, Scaling, Share, load, words};
 use units::{Rate, Span};
 use vectors::Side;
 use vectors::model::rtt::{Model, Rtts};
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         output.comment(input.preamble())?;
     }
     let mut run = Run::new("trace-transform", jiff::Timestamp::now(), args.plan());
-    run.hosts = vec![crate::kit::host::facts("client")];
+    run.hosts = vec![kit::host::facts("client")];
     let done = rewriting.run(input, &transform, |pieces| {
         put(&mut forth, pieces.forth)?;
         put(&mut back, pieces.back)
@@ -270,7 +270,7 @@ impl Args {
             "file": self.file,
             "out": self.target.out,
             "back": self.back,
-            "format": self.target.named().ok().flatten().map(crate::trace::Format::name),
+            "format": self.target.named().ok().flatten().map(tmix::trace::Format::name),
             "structure": self.structure,
             "latencies": self.latencies(),
             "rtt": self.rtt,

@@ -1,0 +1,99 @@
+//! What each end knows of a transfer when it is over.
+
+use record::Distribution;
+use serde::{Deserialize, Serialize};
+
+/// How a transfer ended at its sender.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// All that was to be sent was acknowledged.
+    Complete,
+    /// It could not be carried out.
+    #[default]
+    Failed,
+    /// Whoever answered by ICMP limits his answers: the figure would be his, not the path's.
+    Limited,
+    /// The receiver acknowledged what it cannot have.
+    Lied,
+    /// Nothing came back any more.
+    Stalled,
+    /// Its time was over.
+    Time,
+}
+
+impl Outcome {
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+            Self::Lied => "lied",
+            Self::Limited => "limited",
+            Self::Stalled => "stalled",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// The sender's books, ours or the kernel's.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct SenderBooks {
+    /// Which transfer.
+    pub id: u16,
+    /// When the first segment left, after the run's start.
+    pub start_ns: Option<u64>,
+    /// From then to the last acknowledgement that counts.
+    pub seconds: Option<f64>,
+    pub segments: u64,
+    pub bytes: u64,
+    pub sent_packets: u64,
+    pub retransmits: u64,
+    pub timeouts: u64,
+    pub recoveries: u64,
+    pub violations: u64,
+    pub cc: String,
+    pub outcome: Outcome,
+    pub reason: Option<String>,
+    pub quality: Quality,
+}
+
+/// The receiver's books, ours or the kernel's.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ReceiverBooks {
+    /// Which transfer.
+    pub id: u16,
+    /// Packets with payload that arrived, each counted once, however often the path delivered it.
+    pub packets: u64,
+    /// In a lab: packets that its links dropped on the way of this transfer's data, where nothing else was under way.
+    #[serde(default)]
+    pub dropped: Option<u64>,
+    pub reordered: u64,
+    pub duplicates: u64,
+    pub marked: u64,
+    pub quality: Quality,
+}
+
+/// How good the instrument was at one end of a transfer.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Quality {
+    /// From a datagram's arrival, by the kernel's stamp, to its being looked at.
+    pub late_us: Option<Distribution>,
+    /// Share of a processor that the thread took.
+    pub thread_pct: Option<f64>,
+    /// Datagrams that were not taken: no form, a wrong tag, another transfer's.
+    pub refused: u64,
+    /// Datagrams above the server's limit, dropped unread.
+    pub above_limit: u64,
+    /// Times that sending waited for the server's limit.
+    #[serde(default)]
+    pub held: u64,
+    /// Datagrams that found the socket's buffer full.
+    pub overflows: u64,
+    /// Times that the kernel did not take what was to be sent.
+    pub blocked: u64,
+    /// Rows of the table `segments` beyond those that are kept.
+    pub rows_left_out: u64,
+    /// Datagrams that are not in the packet trace.
+    #[serde(default)]
+    pub trace_left_out: u64,
+}

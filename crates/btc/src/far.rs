@@ -1,0 +1,446 @@
+//! The far end of a run: what `isobath serve` does for one client.
+//!
+//! A transfer of ours has a thread and a socket of its own here. The client asks by UDP on the port that all share; where
+//! its request came from is where the transfer's socket is connected to, so one port is enough, the kernel itself keeps
+//! other senders out, and nothing is sent to an address that has not asked for it. How fast it is sent to is decided by
+//! congestion control, whose rules are checked ([`plan::check_options`]), and by the session's limit of datagrams.
+
+use super::books::{Outcome, SenderBooks};
+use super::capture::Journal;
+use super::link::{Link, Terms};
+use super::log::{Log, MOST_PASSED, Row, Sink};
+use super::messages::{
+    Done, Far, FarBooks, Near, ROWS_PER_LINE, STREAM_KIND, Setup, TransferSetup,
+};
+use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
+use super::watch::Watch;
+use super::{kernel, receiving, secret, sending};
+use data_encoding::BASE64;
+use kit::far::{Equipment, StopOnDrop};
+use kit::mailbox::{HELLO, Opened};
+use kit::sampler;
+use kit::sampler::Sampler;
+use kit::stream::{PATIENCE, prepare_accepted};
+use record::tables::{Cpu, Series};
+use session::{Control, DataStream, Error, Session};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use sys::proc::OwnCpu;
+use sys::tcp::try_congestion;
+use sys::udp::UdpSocket;
+use transport::wire;
+use units::{Ecn, Instant, TrafficClass};
+
+/// Rows kept for a round.
+const MOST_ROWS: usize = 600_000;
+/// A client that has set up a run says within this time what is next.
+const NEXT: Duration = Duration::from_secs(30);
+/// How often the control connection is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// Beyond the time of a transfer the client has this long to end it.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// The rows of a round, until the client asks for them.
+#[derive(Default)]
+struct Rows {
+    kept: Mutex<Vec<Row>>,
+    lost: AtomicU64,
+    traces: Mutex<Vec<(u16, Journal)>>,
+}
+
+impl Sink for Rows {
+    fn take(&self, rows: &mut Vec<Row>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MOST_ROWS.saturating_sub(kept.len());
+        let over = rows.len().saturating_sub(room);
+        self.lost.fetch_add(over as u64, Ordering::Relaxed);
+        kept.extend(rows.drain(..).take(room));
+    }
+}
+
+impl sampler::Sink for &Rows {
+    fn series(&self, _: Series) {}
+
+    fn cpu(&self, row: Cpu) {
+        self.take(&mut vec![Row::Cpu(row)]);
+    }
+
+    fn ended(&self, _: sampler::StreamEnd) {}
+}
+
+/// A run at its far end.
+struct Run<'a> {
+    session: &'a Session,
+    equipment: &'a Equipment,
+    origin: Instant,
+    rows: &'a Rows,
+}
+
+/// A transfer of a round, ready to begin.
+struct Prepared<'a> {
+    setup: &'a TransferSetup,
+    /// Of ours alone.
+    socket: Option<UdpSocket>,
+}
+
+/// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
+///
+/// # Errors
+///
+/// Those of the control connection.
+pub fn serve(
+    control: &mut Control,
+    session: &Session,
+    setup: Setup,
+    equipment: &Equipment,
+) -> Result<(), Error> {
+    let cpu_before = OwnCpu::now().ok();
+    let rows = Rows::default();
+    let run = Run {
+        session,
+        equipment,
+        origin: Instant::from_nanos(setup.origin_ns),
+        rows: &rows,
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // However this ends, a thread that was not told would hold the session for ever.
+        let _stop = StopOnDrop(&stop);
+        let sampler = Sampler::new(run.origin, "server", &rows);
+        let stop = &stop;
+        scope.spawn(move || sampler.run(stop));
+        loop {
+            match control.recv(NEXT)? {
+                Near::Round(transfers) => run.round(control, &transfers)?,
+                Near::End | Near::Go => {}
+                Near::Finish => break,
+            }
+        }
+        let used = OwnCpu::now()
+            .ok()
+            .zip(cpu_before)
+            .map(|(now, before)| now.since(&before).total());
+        control.send(&Far::Done(Done {
+            process_cpu_s: used.unwrap_or_default().as_secs_f64(),
+            rows_lost: rows.lost.load(Ordering::Relaxed),
+        }))
+    })
+}
+
+impl Run<'_> {
+    /// One round, from the client's plan of it to the books.
+    fn round(&self, control: &mut Control, transfers: &[TransferSetup]) -> Result<(), Error> {
+        if let Err(reason) = self.check(transfers) {
+            return control.send(&Far::Refused(reason));
+        }
+        let prepared = match self.prepare(transfers) {
+            Ok(prepared) => prepared,
+            Err(reason) => return control.send(&Far::Refused(reason)),
+        };
+        control.send(&Far::Ready)?;
+        let books = self.transfer(control, prepared)?;
+        self.hand_over(control)?;
+        control.send(&Far::Books(books))
+    }
+
+    /// What can be found wrong before the round. The client has the key, which is no reason to believe its numbers.
+    fn check(&self, transfers: &[TransferSetup]) -> Result<(), String> {
+        let allowed = self.session.limits.streams as usize;
+        if transfers.is_empty() || transfers.len() > allowed {
+            return Err(format!(
+                "{} transfers at once - this server allows {allowed} to a session",
+                transfers.len()
+            ));
+        }
+        plan::check_windows(transfers.iter().map(|transfer| &transfer.options))?;
+        let left = self.session.ends.since(clock::now());
+        for transfer in transfers {
+            plan::check_options(&transfer.options)?;
+            plan::check_limit(transfer.limit)?;
+            if transfer.trace > MOST_TRACED / transfers.len() as u64 {
+                return Err(format!("a trace of more than {MOST_TRACED} datagrams"));
+            }
+            if transfer.limit.duration().is_some_and(|time| time > left) {
+                return Err(format!(
+                    "a transfer longer than the {:.0} s that this server gives a session",
+                    left.as_secs_f64()
+                ));
+            }
+            if transfer.tool == Tool::Kernel && transfer.sends {
+                try_congestion(sending::law(&transfer.options)).map_err(|e| e.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until each transfer of ours has shown where it comes from, and opens its socket.
+    fn prepare<'t>(&self, transfers: &'t [TransferSetup]) -> Result<Vec<Prepared<'t>>, String> {
+        let open = |transfer: &TransferSetup| {
+            let mailboxes = &self.equipment.mailboxes;
+            (transfer.tool == Tool::Ours).then(|| mailboxes.open(self.session.id, transfer.id, 0))
+        };
+        let opened: Vec<_> = transfers.iter().map(open).collect();
+        let deadline = clock::now() + HELLO;
+        let prepare = |(setup, mailbox): (&'t TransferSetup, &Option<Opened>)| {
+            let socket = mailbox.as_ref().map(|mailbox| {
+                let peer = mailbox.wait_for_peer(self.session, deadline)?;
+                let beside = self.equipment.socket.beside(peer.address, peer.local);
+                beside.map_err(|error| error.to_string())
+            });
+            Ok(Prepared {
+                setup,
+                socket: socket.transpose()?,
+            })
+        };
+        transfers.iter().zip(&opened).map(prepare).collect()
+    }
+
+    /// Lets the transfers go until the client ends them.
+    fn transfer(
+        &self,
+        control: &mut Control,
+        prepared: Vec<Prepared<'_>>,
+    ) -> Result<Vec<FarBooks>, Error> {
+        let (go, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        let longest = prepared
+            .iter()
+            .filter_map(|transfer| transfer.setup.limit.duration());
+        let deadline = clock::now() + longest.max().unwrap_or(LONGEST) + GRACE;
+        let senders = prepared.iter().filter(|t| t.setup.sends).count();
+        let sending = AtomicUsize::new(senders);
+        let books = Mutex::new(Vec::new());
+        let kernels = Mutex::new(Vec::new());
+        let share = MOST_PASSED.min(MOST_ROWS as u64 / 2 / prepared.len().max(1) as u64);
+        let end = |book: FarBooks| {
+            if matches!(book, FarBooks::Sender(_)) {
+                sending.fetch_sub(1, Ordering::Relaxed);
+            }
+            books
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(book);
+        };
+        let ended: Result<(), Error> = std::thread::scope(|scope| {
+            let _stop = StopOnDrop(&stop);
+            let (go, stop, end) = (&go, &stop, &end);
+            for Prepared { setup, socket } in prepared {
+                match socket {
+                    Some(socket) => {
+                        scope.spawn(move || end(self.ours(setup, socket, share, go, stop)));
+                    }
+                    None => kernels
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(setup),
+                }
+            }
+            let kernels = &kernels;
+            scope.spawn(move || {
+                while !self.is_over(stop) {
+                    let Some(stream) = self.session.next_stream(PATIENCE) else {
+                        continue;
+                    };
+                    if let Some(setup) = claim(kernels, &stream) {
+                        scope.spawn(move || end(self.kernel(setup, stream, go, stop)));
+                    }
+                }
+            });
+            Self::follow(control, go, &sending, senders > 0, deadline)
+        });
+        ended?;
+        Ok(books.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Does what the client says until it ends the round, and tells it when nothing is sent from here any more.
+    fn follow(
+        control: &mut Control,
+        go: &AtomicBool,
+        sending: &AtomicUsize,
+        mut tells: bool,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        loop {
+            match control.recv(LOOK) {
+                Ok(Near::Go) => go.store(true, Ordering::Relaxed),
+                Ok(Near::End | Near::Finish | Near::Round(_)) => return Ok(()),
+                Err(Error::Timeout { .. }) if clock::now() < deadline => {}
+                Err(error) => return Err(error),
+            }
+            if tells && sending.load(Ordering::Relaxed) == 0 {
+                tells = false;
+                control.send(&Far::Over)?;
+            }
+        }
+    }
+
+    fn is_over(&self, stop: &AtomicBool) -> bool {
+        stop.load(Ordering::Relaxed) || self.session.is_closed()
+    }
+
+    fn wait_for(&self, go: &AtomicBool, stop: &AtomicBool) {
+        while !go.load(Ordering::Relaxed) && !self.is_over(stop) {
+            clock::sleep_until(clock::now() + Duration::from_millis(1));
+        }
+    }
+
+    /// Our part of a transfer of ours.
+    fn ours(
+        &self,
+        setup: &TransferSetup,
+        socket: UdpSocket,
+        share: u64,
+        go: &AtomicBool,
+        stop: &AtomicBool,
+    ) -> FarBooks {
+        let keys = &self.session.keys;
+        let terms = Terms {
+            address: wire::Address {
+                session: self.session.id,
+                stream: setup.id,
+            },
+            key_out: keys.to_client,
+            key_in: keys.to_server,
+            class: class(setup),
+            limit: Some(self.session.limits.datagrams_per_s),
+            longest: wire::segment_length(setup.options.mss),
+        };
+        let log = Log::new(self.rows, self.origin, setup.id, setup.sends, share);
+        let abort = || self.is_over(stop);
+        let watch = Watch::default();
+        let mut link = match Link::new(socket, terms, log) {
+            Ok(link) => link.traced(setup.trace),
+            Err(error) => return failed(setup, error.to_string()),
+        };
+        if !setup.sends {
+            let books = receiving::run(setup.id, &setup.options, &mut link, &watch, &abort);
+            self.keep_trace(setup.id, link.take_trace());
+            return FarBooks::Receiver(books);
+        }
+        self.wait_for(go, stop);
+        let job = sending::Job {
+            options: &setup.options,
+            limit: setup.limit,
+            mode: Mode::Cooperative,
+            patience: setup.patience.0,
+            secret: secret(),
+            watch: &watch,
+            abort: &abort,
+        };
+        let books = sending::run(setup.id, &job, &mut link);
+        self.keep_trace(setup.id, link.take_trace());
+        FarBooks::Sender(books)
+    }
+
+    fn keep_trace(&self, id: u16, trace: Option<Journal>) {
+        let mut traces = self
+            .rows
+            .traces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        traces.extend(trace.map(|trace| (id, trace)));
+    }
+
+    /// Our part of a transfer of the kernel's.
+    fn kernel(
+        &self,
+        setup: &TransferSetup,
+        stream: DataStream,
+        go: &AtomicBool,
+        stop: &AtomicBool,
+    ) -> FarBooks {
+        let DataStream { socket, slot, .. } = stream;
+        let abort = || self.is_over(stop);
+        let cc = sending::law(&setup.options);
+        prepare_accepted(&socket, setup.class, setup.sends.then_some(cc));
+        if !setup.sends {
+            // The preamble is a segment, too.
+            let books = kernel::receive(setup.id, &socket, 1, &abort);
+            drop(slot);
+            return FarBooks::Receiver(books);
+        }
+        self.wait_for(go, stop);
+        let watch = Watch::default();
+        let job = kernel::Job {
+            limit: setup.limit,
+            mss: setup.options.mss,
+            window: setup.options.max_window,
+            pace: None,
+            patience: setup.patience.0,
+            watch: &watch,
+            abort: &abort,
+        };
+        let mut log = Log::new(self.rows, self.origin, setup.id, true, 0);
+        FarBooks::Sender(kernel::send(setup.id, &job, &socket, &mut log))
+    }
+
+    /// Sends the rows of the round, and its packet traces.
+    fn hand_over(&self, control: &mut Control) -> Result<(), Error> {
+        let rows = {
+            let mut kept = self
+                .rows
+                .kept
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *kept)
+        };
+        control.send_rows(rows, ROWS_PER_LINE, Far::Rows)?;
+        let traces = {
+            let mut kept = self
+                .rows
+                .traces
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *kept)
+        };
+        for (id, trace) in traces {
+            for chunk in trace.chunks() {
+                let octets = BASE64.encode(chunk);
+                control.send(&Far::Trace { id, octets })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The transfer that `stream` is for: each is begun once, and anything else is closed.
+fn claim<'t>(
+    waiting: &Mutex<Vec<&'t TransferSetup>>,
+    stream: &DataStream,
+) -> Option<&'t TransferSetup> {
+    let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let preamble = &stream.preamble;
+    let is_it = |setup: &&TransferSetup| setup.id == preamble.stream;
+    let index = waiting.iter().position(is_it)?;
+    (preamble.kind == STREAM_KIND).then(|| waiting.swap_remove(index))
+}
+
+/// How the data is marked.
+fn class(setup: &TransferSetup) -> TrafficClass {
+    TrafficClass {
+        dscp: setup.class,
+        ecn: if setup.options.ecn {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        },
+    }
+}
+
+fn failed(setup: &TransferSetup, reason: String) -> FarBooks {
+    let books = SenderBooks {
+        id: setup.id,
+        outcome: Outcome::Failed,
+        reason: Some(reason),
+        ..SenderBooks::default()
+    };
+    if setup.sends {
+        FarBooks::Sender(books)
+    } else {
+        FarBooks::Receiver(super::books::ReceiverBooks {
+            id: setup.id,
+            ..Default::default()
+        })
+    }
+}

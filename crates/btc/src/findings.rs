@@ -1,0 +1,400 @@
+//! The findings of a run as rows of its record, and in memory for the summary.
+
+use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
+use super::log::{Passed, Row, Sink, What};
+use super::plan::{Plan, Round, Tool};
+use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
+use kit::direction::Direction;
+use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::thinned::Thinned;
+use lab::Network;
+use record::tables::Cpu;
+use record::{Record, RecordWriter};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows from all threads of this end.
+#[derive(Default)]
+pub struct Inbox(Mutex<Vec<Row>>);
+
+impl Sink for Inbox {
+    fn take(&self, rows: &mut Vec<Row>) {
+        let mut inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox.append(rows);
+    }
+}
+
+impl kit::sampler::Sink for &Inbox {
+    fn series(&self, _: record::tables::Series) {}
+
+    fn cpu(&self, row: Cpu) {
+        self.take(&mut vec![Row::Cpu(row)]);
+    }
+
+    fn ended(&self, _: kit::sampler::StreamEnd) {}
+}
+
+impl Inbox {
+    /// All that has come.
+    pub fn empty(&self) -> Vec<Row> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is known of a run.
+#[derive(Default)]
+pub struct Findings {
+    pub transfers: Vec<Transfer>,
+    pub cpu: Vec<Cpu>,
+    /// Round trips of our transfers, in milliseconds.
+    pub rtt_ms: Thinned,
+    /// How good the instrument was at the ends of each transfer.
+    pub quality: Vec<Ends>,
+    /// Whether ICMP errors quoted so little that packets had to be known by their ports.
+    pub is_by_port: bool,
+    lab: Option<LabBooks>,
+    lab_rows: LabRows,
+    windows: Vec<WindowRow>,
+    round_trips: Vec<RoundTrip>,
+    events: Vec<EventRow>,
+    segments: Vec<SegmentRow>,
+    numbers: HashMap<(u16, bool), Numbers>,
+    written: [usize; 2],
+}
+
+/// The quality of one transfer at its two ends.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    pub sender: Quality,
+    pub receiver: Quality,
+}
+
+/// What has passed an end of a transfer so far.
+#[derive(Default)]
+struct Numbers {
+    /// The latest number, not wrapped.
+    latest: u64,
+    /// How often each segment has passed.
+    copies: HashMap<u64, u32>,
+    /// The segment of each packet.
+    packets: HashMap<u64, u64>,
+}
+
+impl Findings {
+    /// Nothing yet, of a run in `lab`.
+    pub fn new(lab: Option<LabBooks>) -> Self {
+        Self {
+            lab,
+            ..Self::default()
+        }
+    }
+
+    /// Those of a record.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(record: &Record) -> Result<Self, record::Error> {
+        let mut findings = Self {
+            transfers: record.rows()?,
+            cpu: record.rows()?,
+            ..Self::default()
+        };
+        let kernels: Vec<u16> = findings
+            .transfers
+            .iter()
+            .filter(|transfer| transfer.tool == "kernel")
+            .map(|transfer| transfer.transfer)
+            .collect();
+        for row in record.rows::<RoundTrip>()? {
+            if !kernels.contains(&row.transfer) {
+                findings.rtt_ms.add(row.rtt_ns as f64 / 1e6);
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Takes a row of either end; `first_seq` is the number that all transfers begin with.
+    pub fn take(&mut self, row: Row, first_seq: u32) {
+        match row {
+            Row::Cpu(row) => self.cpu.push(row),
+            Row::Event(row) => self.events.push(row),
+            Row::Passed(passed) => {
+                let key = (passed.transfer, passed.at_sender);
+                let numbers = self.numbers.entry(key).or_default();
+                self.segments.push(numbers.row(&passed, first_seq));
+            }
+            Row::RoundTrip(row) => {
+                self.rtt_ms.add(row.rtt_ns as f64 / 1e6);
+                self.round_trips.push(row);
+            }
+            Row::Window(row) => self.windows.push(row),
+        }
+    }
+
+    /// What the links of an emulated network have dropped so far on the way of the data.
+    pub fn dropped(&self, network: &Network, direction: Direction) -> u64 {
+        let topology = network.topology();
+        let servers = topology.servers();
+        let mut way = servers
+            .first()
+            .map(|server| topology.way_to(server))
+            .unwrap_or_default();
+        if direction == Direction::Down {
+            way.reverse();
+        }
+        let is_on_it = |link: &LinkTruth| {
+            way.windows(2).any(|hop| match &*link.direction {
+                "up" => link.link == format!("{}-{}", hop[0], hop[1]),
+                _ => link.link == format!("{}-{}", hop[1], hop[0]),
+            })
+        };
+        let links = self.truth();
+        let links = links.iter().filter(|link| is_on_it(link));
+        links
+            .map(|link| link.dropped_overflow + link.dropped_aqm + link.dropped_loss)
+            .sum()
+    }
+
+    /// A transfer is over: what its two ends have to say of it.
+    pub fn conclude(
+        &mut self,
+        plan: &Plan,
+        round: &Round,
+        sender: SenderBooks,
+        receiver: Option<ReceiverBooks>,
+    ) {
+        self.transfers
+            .push(transfer(plan, round, &sender, receiver.as_ref()));
+        self.numbers.retain(|(id, _), _| *id != sender.id);
+        self.quality.push(Ends {
+            sender: sender.quality,
+            receiver: receiver.map(|books| books.quality).unwrap_or_default(),
+        });
+    }
+
+    /// Takes the books of the emulated network.
+    pub fn take_lab(&mut self, network: &Network) {
+        if let Some(lab) = &mut self.lab {
+            lab.take(network, &mut self.lab_rows);
+        }
+    }
+
+    /// The books of the emulated network, where there was one.
+    pub fn truth(&self) -> Vec<LinkTruth> {
+        self.lab.as_ref().map(LabBooks::truth).unwrap_or_default()
+    }
+
+    /// Writes what is new to `record`.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn write(&mut self, record: &mut RecordWriter) -> Result<(), record::Error> {
+        let [transfers, cpu] = self.written;
+        record.append(&self.transfers[transfers..])?;
+        record.append(&self.cpu[cpu..])?;
+        self.written = [self.transfers.len(), self.cpu.len()];
+        record.append(&std::mem::take(&mut self.windows))?;
+        record.append(&std::mem::take(&mut self.round_trips))?;
+        record.append(&std::mem::take(&mut self.events))?;
+        record.append(&std::mem::take(&mut self.segments))?;
+        let rows = std::mem::take(&mut self.lab_rows);
+        record.append(&rows.queue)?;
+        record.append(&rows.counters)?;
+        record.append(&rows.packets)?;
+        record.flush()
+    }
+}
+
+fn transfer(
+    plan: &Plan,
+    round: &Round,
+    sender: &SenderBooks,
+    receiver: Option<&ReceiverBooks>,
+) -> Transfer {
+    let arrived = receiver.map(|books| match books.dropped {
+        Some(dropped) => sender.sent_packets.saturating_sub(dropped),
+        None => books.packets,
+    });
+    let lost = arrived.map_or(sender.retransmits, |arrived| {
+        sender.sent_packets.saturating_sub(arrived)
+    });
+    let is_true = !matches!(
+        sender.outcome,
+        Outcome::Lied | Outcome::Limited | Outcome::Failed
+    );
+    // The kernel's TCP keeps these to itself.
+    let receiver = receiver.filter(|_| round.tool == Tool::Ours);
+    let told = |figure: u64| (round.tool == Tool::Ours).then_some(figure);
+    let rate = |seconds: f64| sender.bytes as f64 * 8e-6 / seconds;
+    Transfer {
+        transfer: sender.id,
+        tool: plan.label(round.tool).into(),
+        repeat: round.repeat,
+        direction: plan.direction.label().into(),
+        start_ns: sender.start_ns.unwrap_or_default(),
+        seconds: sender.seconds,
+        segments: sender.segments,
+        bytes: sender.bytes,
+        throughput_mbps: sender.seconds.filter(|s| is_true && *s > 0.0).map(rate),
+        sent_packets: sender.sent_packets,
+        retransmits: sender.retransmits,
+        lost,
+        loss_pct: (sender.sent_packets > 0)
+            .then(|| lost as f64 / sender.sent_packets as f64 * 100.0),
+        reordered: receiver.map(|books| books.reordered),
+        duplicates: receiver.map(|books| books.duplicates),
+        timeouts: told(sender.timeouts),
+        recoveries: told(sender.recoveries),
+        marked: receiver.map(|books| books.marked),
+        violations: told(sender.violations),
+        cc: sender.cc.clone().into(),
+        outcome: sender.outcome.label().into(),
+        reason: sender.reason.clone(),
+    }
+}
+
+impl Numbers {
+    fn row(&mut self, passed: &Passed, first_seq: u32) -> SegmentRow {
+        let mut row = SegmentRow {
+            t_ns: passed.t_ns,
+            transfer: passed.transfer,
+            end: if passed.at_sender {
+                "sender"
+            } else {
+                "receiver"
+            }
+            .into(),
+            ecn: passed.ecn,
+            ..SegmentRow::default()
+        };
+        match passed.what {
+            What::Data {
+                id,
+                seq,
+                len,
+                probe,
+            } => {
+                row.kind = if probe { "probe" } else { "data" }.into();
+                row.seq = self.unwrap(seq.wrapping_sub(first_seq));
+                (row.id, row.len) = (id, len.into());
+                let copies = self.copies.entry(row.seq).or_default();
+                row.copy = *copies;
+                *copies += 1;
+                self.packets.insert(id, row.seq);
+            }
+            What::Answer { id } => {
+                row.kind = "icmp".into();
+                row.id = id;
+                row.seq = self.packets.get(&id).copied().unwrap_or_default();
+            }
+            What::Ack {
+                id,
+                ack,
+                window,
+                blocks,
+            } => {
+                row.kind = "ack".into();
+                row.id = id;
+                row.seq = self.packets.get(&id).copied().unwrap_or_default();
+                row.ack = Some(self.unwrap(ack.wrapping_sub(first_seq)));
+                row.window = Some(window);
+                let block = |[first, end]: [u32; 2]| {
+                    let first = self.unwrap(first.wrapping_sub(first_seq));
+                    let last = self.unwrap(end.wrapping_sub(first_seq).wrapping_sub(1));
+                    format!("{first}-{last}")
+                };
+                let blocks = blocks.into_iter().filter(|[first, end]| first != end);
+                row.sack = blocks.map(block).collect::<Vec<_>>().join(" ");
+            }
+        }
+        if row.kind == "data" {
+            self.latest = self.latest.max(row.seq);
+        }
+        row
+    }
+
+    /// The number nearest to the latest one of which `wrapped` are the lower bits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the lower bits are what is wanted"
+    )]
+    fn unwrap(&self, wrapped: u32) -> u64 {
+        let offset = wrapped.wrapping_sub(self.latest as u32).cast_signed();
+        self.latest.saturating_add_signed(offset.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(seq: u32, id: u64) -> Passed {
+        Passed {
+            t_ns: 0,
+            transfer: 0,
+            at_sender: true,
+            ecn: 0,
+            what: What::Data {
+                id,
+                seq,
+                len: 1_448,
+                probe: false,
+            },
+        }
+    }
+
+    #[test]
+    fn numbers_go_on_past_the_wrap_and_copies_are_counted() {
+        let mut numbers = Numbers::default();
+        let first = u32::MAX - 1;
+        let rows: Vec<_> = [(first, 1), (u32::MAX, 2), (0, 3), (u32::MAX, 4), (1, 5)]
+            .into_iter()
+            .map(|(seq, id)| numbers.row(&data(seq, id), first))
+            .map(|row| (row.seq, row.copy))
+            .collect();
+        assert_eq!(rows, [(0, 0), (1, 0), (2, 0), (1, 1), (3, 0)]);
+        let ack = Passed {
+            what: What::Ack {
+                id: 5,
+                ack: u32::MAX,
+                window: 7,
+                blocks: [[0, 2], [0, 0], [0, 0], [0, 0]],
+            },
+            ..data(0, 0)
+        };
+        let row = numbers.row(&ack, first);
+        assert_eq!((row.seq, row.ack, row.sack.as_str()), (3, Some(1), "2-3"));
+    }
+
+    #[test]
+    fn what_is_lost_is_what_left_and_did_not_arrive() {
+        let plan = serde_json::json!({
+            "mode": "cooperative", "direction": "up", "limit": { "segments": 5 }, "parallel": 1, "repeat": 1,
+            "compare": false, "options": {}, "class": "CS0", "patience": "30s", "seed": 1
+        });
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let sender = SenderBooks {
+            seconds: Some(2.0),
+            bytes: 1_000_000,
+            sent_packets: 200,
+            retransmits: 9,
+            outcome: Outcome::Complete,
+            ..SenderBooks::default()
+        };
+        let receiver = ReceiverBooks {
+            packets: 198,
+            ..ReceiverBooks::default()
+        };
+        let round = &plan.rounds()[0];
+        let row = transfer(&plan, round, &sender, Some(&receiver));
+        assert_eq!((row.lost, row.loss_pct), (2, Some(1.0)));
+        assert_eq!(row.throughput_mbps, Some(4.0));
+        // Without the receiver's books the sender's guess has to do; a liar's figures are none.
+        let sender = SenderBooks {
+            outcome: Outcome::Lied,
+            ..sender
+        };
+        let row = transfer(&plan, round, &sender, None);
+        assert_eq!((row.lost, row.throughput_mbps), (9, None));
+    }
+}

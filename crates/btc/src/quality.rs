@@ -1,0 +1,91 @@
+//! How good the instrument was, and whether the run says anything about the path.
+
+use super::books::Quality;
+use super::findings::Ends;
+use super::run::Outcome;
+use kit::ending::Ending;
+use kit::instrument::{INVALID, between_hosts, cpu_use, latest};
+use record::{Instrument, Status, Warning};
+use serde_json::json;
+use std::time::Duration;
+
+/// Warnings that say that something else than the path held the transfer back.
+const HOST_LIMITS: [&str; 4] = [
+    "thread_saturated",
+    "above_limit",
+    "held_by_limit",
+    "overflows",
+];
+
+/// The state of the instrument over the run, whose sender was the host `sender`.
+pub fn instrument(outcome: &Outcome, sender: &str, emulator: Option<Duration>) -> Instrument {
+    let findings = &outcome.findings;
+    let whole = Duration::ZERO..=Duration::MAX;
+    let cpu = ["client", "server"]
+        .into_iter()
+        .filter_map(|host| cpu_use(&findings.cpu, host, &whole));
+    let receiver = if sender == "client" {
+        "server"
+    } else {
+        "client"
+    };
+    let late = |pick: fn(&Ends) -> &Quality| {
+        let ends = findings.quality.iter();
+        ends.filter_map(move |ends| pick(ends).late_us)
+    };
+    let lateness = [
+        latest(format!("{sender} sender"), late(|ends| &ends.sender)),
+        latest(format!("{receiver} receiver"), late(|ends| &ends.receiver)),
+    ];
+    let mut instrument = Instrument {
+        cpu: cpu.collect(),
+        lateness: lateness.into_iter().flatten().collect(),
+        ..Instrument::default()
+    };
+    let mut more = |name: &str, value| {
+        instrument.more.insert(name.to_owned(), value);
+    };
+    let both = || {
+        let ends = findings.quality.iter();
+        ends.flat_map(|ends| [&ends.sender, &ends.receiver])
+    };
+    let sum = |figure: fn(&Quality) -> u64| both().map(figure).sum::<u64>();
+    let busiest = |pick: fn(&Ends) -> &Quality| {
+        let shares = findings
+            .quality
+            .iter()
+            .filter_map(|ends| pick(ends).thread_pct);
+        shares.fold(None, |most: Option<f64>, share| {
+            Some(most.map_or(share, |most| most.max(share)))
+        })
+    };
+    more("sender_thread_pct", json!(busiest(|ends| &ends.sender)));
+    more("receiver_thread_pct", json!(busiest(|ends| &ends.receiver)));
+    more("datagrams_refused", json!(sum(|q| q.refused)));
+    more("datagrams_above_limit", json!(sum(|q| q.above_limit)));
+    more("sends_held_by_limit", json!(sum(|q| q.held)));
+    more("socket_overflows", json!(sum(|q| q.overflows)));
+    more("sends_blocked", json!(sum(|q| q.blocked)));
+    more("rows_left_out", json!(sum(|q| q.rows_left_out)));
+    if let Some(far) = outcome.far {
+        more("server_rows_lost", json!(far.rows_lost));
+    }
+    let server = outcome.far.map(|far| far.process_cpu_s);
+    between_hosts(&mut instrument, outcome.clock, emulator, server);
+    instrument
+}
+
+/// Whether the run was complete, and whether the instrument was up to it.
+pub fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) -> Status {
+    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
+    let transfers = &outcome.findings.transfers;
+    let measured = |how: &str| ["complete", "limited", "time"].contains(&how);
+    let good = transfers.iter().filter(|t| measured(&t.outcome)).count();
+    let is_whole = matches!(outcome.ending, Ending::Complete) && good == planned;
+    match (is_whole, good) {
+        (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
+        (false, _) => Status::Incomplete,
+        (true, _) if has(&INVALID) || has(&HOST_LIMITS) => Status::Invalid,
+        (true, _) => Status::Complete,
+    }
+}

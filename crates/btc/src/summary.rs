@@ -1,0 +1,202 @@
+//! What a run found, from its plan and its tables alone.
+
+use super::findings::Findings;
+use super::plan::Plan;
+use super::tables::Transfer;
+use record::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The figures of a run: of our transfers, unless a field says otherwise.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Summary {
+    /// Payload acknowledged over time: of one repetition, its parallel transfers together; the mean over repetitions. Null when
+    /// no transfer has a figure.
+    pub throughput_mbps: Option<f64>,
+    /// Segments acknowledged, all transfers together.
+    pub segments: u64,
+    /// Packets that did not arrive, of all that were sent.
+    pub loss_pct: Option<f64>,
+    /// Packets that were copies of segments sent before.
+    pub retransmits: u64,
+    /// Packets that arrived after one that had left later.
+    pub reordered: u64,
+    /// Packets that brought what had arrived before.
+    pub duplicates: u64,
+    /// Round trips, as the sender took them.
+    pub rtt_ms: Option<Distribution>,
+    /// Mean time of a transfer.
+    pub seconds: Option<f64>,
+    /// How the transfers ended, by outcome: those of the kernel among them.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Our transfers, where they were compared.
+    pub ours: Option<Side>,
+    /// The kernel's.
+    pub kernel: Option<Side>,
+    /// By how much ours was faster than the kernel's, of each pair.
+    pub difference_pct: Option<Distribution>,
+    /// Share of the pairs whose losses differ by at most one percentage point.
+    pub loss_agreement_pct: Option<f64>,
+    /// The pairs, in the order of the repetitions.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
+}
+
+/// The transfers of one tool.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Side {
+    /// Over the repetitions.
+    pub throughput_mbps: Option<Distribution>,
+    /// Packets that did not arrive, of all that were sent.
+    pub loss_pct: Option<f64>,
+    /// Packets that left with payload.
+    pub sent_packets: u64,
+    /// Those of them that were copies.
+    pub retransmits: u64,
+    /// Mean time of a transfer.
+    pub seconds: Option<f64>,
+    /// Congestion control.
+    pub cc: String,
+}
+
+/// One repetition: our transfer, or our parallel ones together, and the kernel's.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Pair {
+    /// Which repetition, from 0.
+    pub repeat: u32,
+    /// What came first: `ours` or `kernel`.
+    pub first: String,
+    /// Throughput of ours.
+    pub ours_mbps: f64,
+    /// Throughput of the kernel's.
+    pub kernel_mbps: f64,
+    /// By how much ours was faster, of the kernel's.
+    pub difference_pct: f64,
+    /// Loss of ours.
+    pub ours_loss_pct: Option<f64>,
+    /// Loss of the kernel's.
+    pub kernel_loss_pct: Option<f64>,
+}
+
+/// The summary of `findings`.
+pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
+    let of = |tool: &str| -> Vec<&Transfer> {
+        let transfers = findings.transfers.iter();
+        transfers
+            .filter(|transfer| (transfer.tool == "kernel") == (tool == "kernel"))
+            .collect()
+    };
+    let (ours, kernel) = (of("ours"), of("kernel"));
+    let pairs = if plan.compare {
+        pairs(&ours, &kernel)
+    } else {
+        Vec::new()
+    };
+    let mut outcomes = BTreeMap::new();
+    for transfer in &findings.transfers {
+        *outcomes.entry(transfer.outcome.to_string()).or_default() += 1;
+    }
+    let is_compared = plan.compare || !plan.tools.is_empty();
+    let rates = rates(&ours);
+    let sum = |figure: fn(&Transfer) -> u64| ours.iter().map(|transfer| figure(transfer)).sum();
+    let agreeing = |pair: &&Pair| {
+        let both = pair.ours_loss_pct.zip(pair.kernel_loss_pct);
+        both.is_some_and(|(ours, kernel)| (ours - kernel).abs() <= 1.0)
+    };
+    Summary {
+        throughput_mbps: Distribution::of(rates.values().copied()).map(|rates| rates.mean),
+        segments: sum(|transfer| transfer.segments),
+        loss_pct: loss(&ours),
+        retransmits: sum(|transfer| transfer.retransmits),
+        reordered: sum(|transfer| transfer.reordered.unwrap_or_default()),
+        duplicates: sum(|transfer| transfer.duplicates.unwrap_or_default()),
+        rtt_ms: findings.rtt_ms.distribution(),
+        seconds: seconds(&ours),
+        outcomes,
+        ours: is_compared.then(|| side(&ours)),
+        kernel: is_compared.then(|| side(&kernel)),
+        difference_pct: Distribution::of(pairs.iter().map(|pair| pair.difference_pct)),
+        loss_agreement_pct: (!pairs.is_empty())
+            .then(|| pairs.iter().filter(agreeing).count() as f64 / pairs.len() as f64 * 100.0),
+        pairs,
+    }
+}
+
+/// The throughput of each repetition of which all transfers have one.
+fn rates(transfers: &[&Transfer]) -> BTreeMap<u32, f64> {
+    let mut rates: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+    for transfer in transfers {
+        let sum = rates.entry(transfer.repeat).or_insert(Some(0.0));
+        *sum = sum
+            .zip(transfer.throughput_mbps)
+            .map(|(sum, rate)| sum + rate);
+    }
+    let known = rates.into_iter();
+    known
+        .filter_map(|(repeat, rate)| Some((repeat, rate?)))
+        .collect()
+}
+
+fn loss<'a>(transfers: impl IntoIterator<Item = &'a &'a Transfer>) -> Option<f64> {
+    let mut total = (0, 0);
+    for transfer in transfers {
+        total.0 += transfer.lost;
+        total.1 += transfer.sent_packets;
+    }
+    (total.1 > 0).then(|| total.0 as f64 / total.1 as f64 * 100.0)
+}
+
+fn seconds(transfers: &[&Transfer]) -> Option<f64> {
+    let seconds = transfers.iter().filter_map(|transfer| transfer.seconds);
+    Distribution::of(seconds).map(|seconds| seconds.mean)
+}
+
+fn side(transfers: &[&Transfer]) -> Side {
+    let sum = |figure: fn(&Transfer) -> u64| transfers.iter().map(|t| figure(t)).sum();
+    Side {
+        throughput_mbps: Distribution::of(rates(transfers).into_values()),
+        loss_pct: loss(transfers),
+        sent_packets: sum(|transfer| transfer.sent_packets),
+        retransmits: sum(|transfer| transfer.retransmits),
+        seconds: seconds(transfers),
+        cc: transfers
+            .iter()
+            .map(|transfer| transfer.cc.to_string())
+            .find(|cc| !cc.is_empty())
+            .unwrap_or_default(),
+    }
+}
+
+/// The repetitions of which both sides have a figure.
+fn pairs(ours: &[&Transfer], kernel: &[&Transfer]) -> Vec<Pair> {
+    let (our_rates, kernel_rates) = (rates(ours), rates(kernel));
+    let of = |transfers: &[&Transfer], repeat: u32| -> (Option<f64>, u64) {
+        let these: Vec<_> = transfers.iter().filter(|t| t.repeat == repeat).collect();
+        let start = these.iter().map(|transfer| transfer.start_ns).min();
+        (loss(these.iter().copied()), start.unwrap_or(u64::MAX))
+    };
+    let both = our_rates.into_iter().filter_map(|(repeat, ours_mbps)| {
+        let kernel_mbps = *kernel_rates.get(&repeat)?;
+        let (ours_loss_pct, our_start) = of(ours, repeat);
+        let (kernel_loss_pct, kernel_start) = of(kernel, repeat);
+        Some(Pair {
+            repeat,
+            first: if our_start < kernel_start {
+                "ours"
+            } else {
+                "kernel"
+            }
+            .to_owned(),
+            ours_mbps,
+            kernel_mbps,
+            difference_pct: (ours_mbps - kernel_mbps) / kernel_mbps * 100.0,
+            ours_loss_pct,
+            kernel_loss_pct,
+        })
+    });
+    both.collect()
+}
+
+#[cfg(test)]
+mod tests;

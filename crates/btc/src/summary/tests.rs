@@ -1,0 +1,108 @@
+use super::*;
+use crate::tables::{EventRow, RoundTrip, SegmentRow, WindowRow};
+use kit::published;
+use serde_json::{Value, json};
+
+fn plan(parallel: u16) -> Plan {
+    let plan = json!({
+        "mode": "cooperative", "direction": "up", "limit": { "segments": 725 }, "parallel": parallel, "repeat": 2,
+        "compare": true, "options": {}, "class": "CS0", "patience": "30s", "seed": 1
+    });
+    serde_json::from_value(plan).unwrap()
+}
+
+fn transfer(tool: &'static str, repeat: u32, start_ns: u64, mbps: Option<f64>) -> Transfer {
+    Transfer {
+        tool: tool.into(),
+        repeat,
+        start_ns,
+        seconds: mbps.map(|_| 2.0),
+        segments: 725,
+        throughput_mbps: mbps,
+        sent_packets: 1_000,
+        retransmits: 12,
+        lost: 10,
+        cc: "reno".into(),
+        outcome: if mbps.is_some() { "complete" } else { "lied" }.into(),
+        ..Transfer::default()
+    }
+}
+
+fn summary(parallel: u16, transfers: Vec<Transfer>) -> Summary {
+    let mut findings = Findings::default();
+    findings.transfers = transfers;
+    summarise(&plan(parallel), &findings)
+}
+
+#[test]
+fn pairs_are_of_one_repetition_and_say_who_was_first() {
+    let summary = summary(
+        1,
+        vec![
+            transfer("kernel", 0, 0, Some(10.0)),
+            transfer("ours", 0, 5, Some(9.0)),
+            transfer("ours", 1, 10, Some(12.0)),
+            transfer("kernel", 1, 15, Some(10.0)),
+        ],
+    );
+    let differences: Vec<_> = summary
+        .pairs
+        .iter()
+        .map(|pair| pair.difference_pct)
+        .collect();
+    assert_eq!(differences, [-10.0, 20.0]);
+    let first: Vec<_> = summary
+        .pairs
+        .iter()
+        .map(|pair| pair.first.as_str())
+        .collect();
+    assert_eq!(first, ["kernel", "ours"]);
+    assert_eq!(summary.throughput_mbps, Some(10.5));
+    assert_eq!((summary.segments, summary.retransmits), (1_450, 24));
+    assert_eq!(
+        (summary.loss_pct, summary.loss_agreement_pct),
+        (Some(1.0), Some(100.0))
+    );
+    let mean = summary.kernel.unwrap().throughput_mbps.unwrap().mean;
+    assert!((mean - 10.0).abs() < 1e-9, "{mean}");
+}
+
+#[test]
+fn parallel_transfers_are_added_and_a_liar_leaves_its_repetition_without_a_figure() {
+    let summary = summary(
+        2,
+        vec![
+            transfer("ours", 0, 0, Some(4.0)),
+            transfer("ours", 0, 0, Some(6.0)),
+            transfer("ours", 1, 9, Some(5.0)),
+            transfer("ours", 1, 9, None),
+        ],
+    );
+    assert_eq!(summary.throughput_mbps, Some(10.0));
+    assert_eq!(summary.outcomes["lied"], 1);
+    assert!(summary.pairs.is_empty() && summary.difference_pct.is_none());
+}
+
+#[test]
+fn nothing_is_null_and_not_zero() {
+    let summary = serde_json::to_value(summary(1, Vec::new())).unwrap();
+    for field in [
+        "throughput_mbps",
+        "loss_pct",
+        "rtt_ms",
+        "seconds",
+        "difference_pct",
+    ] {
+        assert_eq!(summary[field], Value::Null, "{field}");
+    }
+}
+
+#[test]
+fn what_is_published_about_the_record_is_true() {
+    published::schema::<Summary>("btc");
+    published::columns::<Transfer>();
+    published::columns::<WindowRow>();
+    published::columns::<RoundTrip>();
+    published::columns::<EventRow>();
+    published::columns::<SegmentRow>();
+}

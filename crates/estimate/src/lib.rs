@@ -1,0 +1,74 @@
+//! What is this path like? `isobath estimate`: one property of a path, by trains of probes.
+//!
+//! Which trains are sent, and what they say, is decided by the estimators of the crate `probe`, which have no clock and no
+//! socket. Here they get both: a [`road`] carries one train after the other from one host to the other, audits the gaps at which
+//! the probes left, and tells what arrived when. The near end thinks; the far end sends and receives as it is told.
+//!
+//! A run goes plan ([`plan`]) -> estimator and trains ([`run`], over a [`road`]; at the far end [`far`]; between them
+//! [`messages`]) -> what was found ([`finding`]) -> [`summary`] -> [`scorecard`].
+#![forbid(unsafe_code)]
+
+pub mod far;
+pub mod finding;
+mod hops;
+pub mod messages;
+pub mod methods;
+pub mod plan;
+pub mod quality;
+mod receiving;
+pub mod riding;
+mod road;
+pub mod run;
+pub mod scorecard;
+mod sending;
+pub mod simulate;
+pub mod summary;
+pub mod tables;
+mod traffic;
+
+pub use plan::Plan;
+
+use kit::datagrams::Terms;
+use kit::path_mtu::{HEADERS, MTU};
+use messages::Setup;
+use serde::Serialize;
+use session::TagKey;
+use session::wire::Kind;
+
+/// The stream of trains, that of probes that are sent back, and that of a trace.
+const STREAM: u16 = 1;
+const ECHO: u16 = 2;
+const TRACE: u16 = 3;
+
+/// The first line of a run, by which a server knows what is wanted.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Opening {
+    Estimate(Setup),
+}
+
+/// How a run goes, for whoever watches.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// Share of the run that is over, where that is known.
+    pub done: Option<f64>,
+    /// Trains so far, and their probes and octets.
+    pub trains: u32,
+    pub probes: u64,
+    pub octets: u64,
+    /// What is being done.
+    pub doing: String,
+}
+
+/// How the datagrams of a run look at one end, which sends with the first of `keys` and believes the second.
+fn terms(session: u64, keys: (TagKey, TagKey), plan: &Plan, v6: bool) -> Terms {
+    Terms {
+        session,
+        stream: STREAM,
+        kind: Kind::OneWay,
+        key_out: keys.0,
+        key_in: keys.1,
+        class: plan.class(),
+        payload: (MTU - HEADERS[usize::from(v6)]) as usize,
+    }
+}

@@ -1,0 +1,249 @@
+//! Carries an estimator out between two hosts: train after train, until it knows.
+
+use super::finding::Finding;
+use super::messages::{Done, Far, Near as Say, Setup};
+use super::methods::{self, Carry};
+use super::plan::{Method, Plan};
+use super::road::Road;
+use super::traffic::Traffic;
+use super::{Live, Opening, hops};
+use kit::control;
+use kit::control::{Broken, DISPLAY, FLUSH};
+use kit::datagrams::Quality;
+use kit::ending::Ending;
+use kit::far::StopOnDrop;
+use kit::instrument::Cpus;
+use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::path_mtu::MTU;
+use kit::sampler::Sampler;
+use probe::train::{Passage, Train};
+use record::tables::Cpu;
+use record::{Distribution, RecordWriter};
+use session::{Client, ClockOffset};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+
+/// What is needed to carry a plan out.
+pub type Context<'a> = control::Context<'a, Plan, Live>;
+
+/// What came of a run.
+pub struct Outcome {
+    pub ending: Ending,
+    pub finding: Finding,
+    pub seconds: f64,
+    /// Octets of the longest packet that the path was seen to take.
+    pub path_mtu: Option<u32>,
+    pub traffic: Traffic,
+    /// Of this end's sockets, and |actual - planned gap| of what it sent, in nanoseconds.
+    pub quality: Vec<Quality>,
+    pub gap_error_ns: Option<Distribution>,
+    pub cpu: Vec<Cpu>,
+    pub truth: Vec<LinkTruth>,
+    pub clock: ClockOffset,
+    pub far: Option<Done>,
+}
+
+/// A run at work.
+struct Run<'a> {
+    context: &'a Context<'a>,
+    road: Road<'a>,
+    record: &'a mut RecordWriter,
+    cpus: &'a Cpus,
+    cpu: Vec<Cpu>,
+    lab: Option<LabBooks>,
+    began: Instant,
+    flushed: Instant,
+    shown: Instant,
+}
+
+/// Compares the clocks and tells the far end that a run begins. This must be followed by the run at once.
+///
+/// # Errors
+/// When the far end does not answer.
+pub fn agree(client: &mut Client, plan: &Plan) -> anyhow::Result<(Instant, ClockOffset)> {
+    let opening = |origin_ns| {
+        let plan = plan.clone();
+        Opening::Estimate(Setup { origin_ns, plan })
+    };
+    Ok(control::agree(client, opening)?)
+}
+
+/// Carries the plan out with `client`, writing what is found to `record` as it comes.
+///
+/// # Errors
+/// Only when the record cannot be written; everything else ends up in the outcome.
+pub fn run(
+    context: &Context<'_>,
+    agreed: (Instant, ClockOffset),
+    client: &mut Client,
+    record: &mut RecordWriter,
+) -> Result<Outcome, record::Error> {
+    let (origin, clock) = agreed;
+    let cpus = Cpus::default();
+    let stop = AtomicBool::new(false);
+    let sampler = Sampler::new(origin, "client", &cpus);
+    std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        scope.spawn(|| sampler.run(&stop));
+        let road = match Road::open(client, context.plan, context.interrupt, agreed) {
+            Ok(road) => road,
+            Err(Broken::Record(error)) => return Err(error),
+            Err(Broken::Far(reason)) => return Ok(unmade(context, clock, reason)),
+        };
+        let whole = (Duration::ZERO, Duration::MAX);
+        let run = Run {
+            context,
+            road,
+            record,
+            cpus: &cpus,
+            cpu: Vec::new(),
+            lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+            began: clock::now(),
+            flushed: origin,
+            shown: Instant::ZERO,
+        };
+        run.carry_out(clock)
+    })
+}
+
+/// The outcome of a run that never began.
+pub(super) fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome {
+    Outcome {
+        ending: lost(context, reason),
+        finding: Finding::none("nothing was measured"),
+        seconds: 0.0,
+        path_mtu: None,
+        traffic: Traffic::default(),
+        quality: Vec::new(),
+        gap_error_ns: None,
+        cpu: Vec::new(),
+        truth: Vec::new(),
+        clock,
+        far: None,
+    }
+}
+
+pub(super) fn lost(context: &Context<'_>, reason: String) -> Ending {
+    if context.is_interrupted() {
+        Ending::Interrupted
+    } else {
+        Ending::Lost(reason)
+    }
+}
+
+impl Carry for Run<'_> {
+    type Error = Broken;
+
+    fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
+        let passage = self.road.carry(train, not_before)?;
+        self.look()?;
+        Ok(passage)
+    }
+
+    fn longest(&self) -> u32 {
+        self.road.path_mtu.unwrap_or(MTU)
+    }
+
+    fn now(&self) -> Instant {
+        clock::now()
+    }
+
+    fn rest(&mut self, time: Duration) -> Result<(), Broken> {
+        let end = clock::now() + time;
+        while clock::now() < end {
+            self.road.wait_until(end.min(clock::now() + DISPLAY))?;
+            self.look()?;
+        }
+        Ok(())
+    }
+}
+
+impl Run<'_> {
+    fn carry_out(mut self, clock: ClockOffset) -> Result<Outcome, record::Error> {
+        let found = self
+            .find()
+            .and_then(|finding| Ok((finding, self.finish()?)));
+        let (ending, finding, far) = match found {
+            Ok((finding, far)) => (self.context.ending(), finding, Some(far)),
+            Err(Broken::Record(error)) => return Err(error),
+            Err(Broken::Far(reason)) => {
+                let ending = lost(self.context, reason);
+                (ending, Finding::none("the run came to no end"), None)
+            }
+        };
+        let seconds = clock::now().since(self.began).as_secs_f64();
+        self.flush()?;
+        let (quality, gap_error_ns) = self.road.quality();
+        Ok(Outcome {
+            ending,
+            finding,
+            seconds,
+            path_mtu: self.road.path_mtu,
+            quality,
+            gap_error_ns,
+            traffic: self.road.traffic,
+            cpu: self.cpu,
+            truth: self.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+            clock,
+            far,
+        })
+    }
+
+    fn find(&mut self) -> Result<Finding, Broken> {
+        let plan = self.context.plan;
+        if plan.method == Method::Hops {
+            let target = hops::Target::of(self.road.client);
+            return hops::find(plan, self, &target);
+        }
+        methods::find(plan, self)
+    }
+
+    /// Share of the run that is over, where its method has a duration.
+    fn done(&self, now: Instant) -> Option<f64> {
+        let plan = self.context.plan;
+        let has_end = !matches!(
+            plan.method,
+            Method::Pathload | Method::PathloadFast | Method::Pathrate
+        );
+        let elapsed = now.since(self.began).as_secs_f64();
+        has_end.then(|| elapsed / plan.duration.0.as_secs_f64())
+    }
+
+    fn finish(&mut self) -> Result<Done, Broken> {
+        control::say(self.road.client, &Say::Finish)?;
+        match control::hear(self.road.client)? {
+            Far::Done(done) => Ok(*done),
+            _ => Err(Broken::out_of_turn()),
+        }
+    }
+
+    fn look(&mut self) -> Result<(), Broken> {
+        let now = clock::now();
+        if now.since(self.flushed) >= FLUSH {
+            self.flush()?;
+        }
+        if now.since(self.shown) >= DISPLAY {
+            self.shown = now;
+            let done = self.done(now);
+            (self.context.display)(&self.road.traffic.live(self.context.plan, done));
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), record::Error> {
+        self.flushed = clock::now();
+        self.road.traffic.hand_over(self.record)?;
+        if let (Some(network), Some(lab)) = (self.context.lab, &mut self.lab) {
+            let mut rows = LabRows::default();
+            lab.take(network, &mut rows);
+            self.record.append(&rows.queue)?;
+            self.record.append(&rows.counters)?;
+        }
+        let cpu = self.cpus.take();
+        self.record.append(&cpu)?;
+        self.cpu.extend(cpu);
+        self.record.flush()
+    }
+}

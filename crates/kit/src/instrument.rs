@@ -1,0 +1,96 @@
+//! How good the instrument was: what every run between two hosts says of it, and when it was too bad.
+
+use crate::sampler::{Sink, StreamEnd};
+use record::tables::{Cpu, Series};
+use record::{CpuUse, Distribution, Instrument, Lateness};
+use serde_json::json;
+use session::ClockOffset;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Warnings with which a run says nothing about the path.
+pub const INVALID: [&str; 6] = [
+    "cpu_saturated",
+    "cpu_stolen",
+    "emulator_late",
+    "host_late",
+    "cpu_throttled",
+    "server_rows_lost",
+];
+
+/// What a sampler finds of the processors, for whoever has no streams to be sampled.
+#[derive(Default)]
+pub struct Cpus(Mutex<Vec<Cpu>>);
+
+impl Cpus {
+    /// What was found since the last call.
+    pub fn take(&self) -> Vec<Cpu> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Sink for &Cpus {
+    fn series(&self, _: Series) {}
+
+    fn cpu(&self, row: Cpu) {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.push(row);
+    }
+
+    fn ended(&self, _: StreamEnd) {}
+}
+
+/// Adds what is known of the clocks, and what the emulator and the server's process took of their processors.
+pub fn between_hosts(
+    instrument: &mut Instrument,
+    clock: ClockOffset,
+    emulator: Option<Duration>,
+    server_s: Option<f64>,
+) {
+    let emulator_s = emulator.map(|time| time.as_secs_f64());
+    let figures = [
+        ("clock_offset_ms", Some(clock.offset_ns as f64 / 1e6)),
+        ("clock_offset_error_ms", Some(clock.rtt_ns as f64 / 2e6)),
+        ("emulator_cpu_s", emulator_s),
+        ("server_process_cpu_s", server_s),
+    ];
+    for (name, figure) in figures {
+        let figure = figure.map(|figure| (name.to_owned(), json!(figure)));
+        instrument.more.extend(figure);
+    }
+}
+
+/// The lateness of the part `of` the instrument, which was the latest of these at its 90th percentile.
+pub fn latest(of: String, late_us: impl Iterator<Item = Distribution>) -> Option<Lateness> {
+    let late_us = late_us.max_by(|one, other| one.p90.total_cmp(&other.p90))?;
+    Some(Lateness {
+        of,
+        late_us,
+        missed: 0,
+    })
+}
+
+/// With how busy the client was, over the whole run.
+pub fn of_client(rows: &[Cpu]) -> Instrument {
+    let whole = Duration::ZERO..=Duration::MAX;
+    Instrument {
+        cpu: cpu_use(rows, "client", &whole).into_iter().collect(),
+        ..Instrument::default()
+    }
+}
+
+/// How busy `host` was in `times`.
+pub fn cpu_use(rows: &[Cpu], host: &str, times: &RangeInclusive<Duration>) -> Option<CpuUse> {
+    let rows = rows
+        .iter()
+        .filter(|row| row.host == host && times.contains(&Duration::from_nanos(row.t_ns)));
+    let busy = Distribution::of(rows.clone().map(|row| row.busy_pct))?;
+    let steal = Distribution::of(rows.map(|row| row.steal_pct))?;
+    Some(CpuUse {
+        host: host.to_owned(),
+        mean_pct: busy.mean,
+        max_pct: busy.max,
+        steal_pct: steal.mean,
+    })
+}

@@ -1,0 +1,222 @@
+//! The emulated network's own books: what the links carried and how long their queues were, which no measurement from
+//! the ends can know. The summary sets them beside what was measured.
+
+use crate::lab_packets;
+use lab::{Network, Quality};
+use record::tables::{Counters, Packet, Queue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stats::Distribution;
+use std::time::Duration;
+use units::{Instant, Rate};
+
+/// The books of all links.
+pub struct LabBooks {
+    origin: Instant,
+    /// The interval in which all load runs, after the origin.
+    loaded: (Duration, Duration),
+    /// How far the books have been taken.
+    taken: Duration,
+    directions: Vec<Books>,
+}
+
+/// What the books say row by row.
+#[derive(Default)]
+pub struct LabRows {
+    pub queue: Vec<Queue>,
+    pub counters: Vec<Counters>,
+    pub packets: Vec<Packet>,
+    /// What only some ask the lab for.
+    pub extra: Vec<Extra>,
+}
+
+/// What only some ask the lab for, of one direction of a link.
+pub struct Extra {
+    pub link: String,
+    pub direction: &'static str,
+    pub arrivals: Vec<lab::Bin>,
+    pub signals: Vec<lab::Signal>,
+    pub capture: lab::Capture,
+    /// The queue at each tick, with all books of the direction; the first is of the tick before these books began.
+    pub samples: Vec<lab::QueueSample>,
+    /// Packets that are missing from the capture, from the lab's start.
+    pub uncaptured: u64,
+    /// The books of all packets, those that the link makes up among them, from the lab's start.
+    pub totals: path::Counters,
+}
+
+/// One direction of one link.
+struct Books {
+    link: String,
+    direction: &'static str,
+    rate: Option<Rate>,
+    loaded_bytes: u64,
+    queue_bytes: Vec<u64>,
+    /// The last tick before these books.
+    before: Option<lab::QueueSample>,
+    totals: path::Counters,
+    quality: Quality,
+}
+
+/// What the books of one direction of a link say of the time under load.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct LinkTruth {
+    /// The link: its two nodes.
+    pub link: String,
+    /// `up` is from the first node to the second.
+    pub direction: String,
+    /// The configured rate, or a trace's mean; null for a link without one.
+    pub rate_mbps: Option<f64>,
+    /// What it carried, IP headers included.
+    pub carried_mbps: f64,
+    /// The queue's length as the time it takes to drain; null for a link without a rate.
+    pub queue_ms: Option<Distribution>,
+    /// Packets dropped in the whole run because the queue was full.
+    pub dropped_overflow: u64,
+    /// Packets dropped in the whole run by queue management.
+    pub dropped_aqm: u64,
+    /// Packets dropped in the whole run by emulated loss.
+    pub dropped_loss: u64,
+    /// Packets marked in the whole run.
+    pub marked: u64,
+    /// Median lateness of the emulator behind the logical departure.
+    pub emulator_late_p50_us: f64,
+    /// Its 99th percentile.
+    pub emulator_late_p99_us: f64,
+    /// Packets that the emulator could not hand back to the kernel.
+    pub unwritten: u64,
+}
+
+impl LabBooks {
+    /// Empty books for the links of `network`, for a run that starts at `origin` and has all its load in `loaded`.
+    pub fn new(network: &Network, origin: Instant, loaded: (Duration, Duration)) -> Self {
+        let topology = network.topology();
+        let directions = topology.links.iter().flat_map(|link| {
+            [("up", &link.up), ("down", &link.down)].map(|(direction, spec)| Books {
+                link: link.between.join("-"),
+                direction,
+                rate: lab::profiles::rate(spec),
+                loaded_bytes: 0,
+                queue_bytes: Vec::new(),
+                before: None,
+                totals: path::Counters::default(),
+                quality: Quality::default(),
+            })
+        });
+        // What was logged before the run is not part of it.
+        let directions = directions.zip(network.links()).map(|(books, link)| Books {
+            before: link.take_log().queue.pop(),
+            ..books
+        });
+        Self {
+            origin,
+            loaded,
+            taken: Duration::ZERO,
+            directions: directions.collect(),
+        }
+    }
+
+    /// Takes what the links have logged since the last call, as rows too.
+    pub fn take(&mut self, network: &Network, rows: &mut LabRows) {
+        self.taken = sys::clock::now().since(self.origin);
+        let (origin, (start, end)) = (self.origin, self.loaded);
+        let is_loaded = |at: Instant| (start..end).contains(&at.since(origin));
+        for (link, books) in network.links().iter().zip(&mut self.directions) {
+            let log = link.take_log();
+            books.totals = log.totals;
+            books.quality = log.quality;
+            for sample in log.queue.iter().filter(|sample| sample.at >= origin) {
+                if is_loaded(sample.at) {
+                    books.queue_bytes.push(sample.bytes);
+                }
+                rows.queue.push(books.queue_row(sample, origin));
+            }
+            for bin in log.bins.iter().filter(|bin| bin.at >= origin) {
+                if is_loaded(bin.at) {
+                    books.loaded_bytes += u64::from(bin.bytes);
+                }
+                rows.counters.push(Counters {
+                    t_ns: nanos(bin.at.since(origin)),
+                    link: books.link.clone().into(),
+                    direction: books.direction.into(),
+                    packets: bin.packets.into(),
+                    bytes: bin.bytes.into(),
+                });
+            }
+            let passages = log.passages.iter();
+            let packets = passages.filter_map(|passage| lab_packets::row(passage, origin));
+            rows.packets.extend(packets.map(|row| Packet {
+                link: books.link.clone().into(),
+                direction: books.direction.into(),
+                ..row
+            }));
+            rows.extra.push(Extra {
+                link: books.link.clone(),
+                direction: books.direction,
+                arrivals: log.arrivals,
+                signals: log.signals,
+                capture: log.capture,
+                samples: books.before.take().into_iter().chain(log.queue).collect(),
+                uncaptured: log.quality.uncaptured,
+                totals: log.totals,
+            });
+        }
+    }
+
+    /// What the books say, one entry for each direction of each link.
+    pub fn truth(&self) -> Vec<LinkTruth> {
+        let (start, end) = self.loaded;
+        let seconds = end.min(self.taken).saturating_sub(start).as_secs_f64();
+        self.directions
+            .iter()
+            .map(|books| books.truth(seconds))
+            .collect()
+    }
+}
+
+impl Books {
+    fn queue_row(&self, sample: &lab::QueueSample, origin: Instant) -> Queue {
+        Queue {
+            t_ns: nanos(sample.at.since(origin)),
+            link: self.link.clone().into(),
+            direction: self.direction.into(),
+            stage: "all".into(),
+            packets: sample.packets,
+            bytes: sample.bytes,
+            dropped_overflow: sample.totals.overflow.packets,
+            dropped_aqm: sample.totals.aqm.packets,
+            dropped_loss: sample.totals.loss.packets,
+            marked: sample.totals.marked.packets,
+        }
+    }
+
+    fn truth(&self, seconds: f64) -> LinkTruth {
+        let queue_ms = self.rate.and_then(|rate| {
+            let drain = |bytes: &u64| rate.time_for(*bytes).as_secs_f64() * 1e3;
+            Distribution::of(self.queue_bytes.iter().map(drain))
+        });
+        LinkTruth {
+            link: self.link.clone(),
+            direction: self.direction.to_owned(),
+            rate_mbps: self.rate.map(Rate::as_mbps),
+            carried_mbps: if seconds > 0.0 {
+                self.loaded_bytes as f64 * 8e-6 / seconds
+            } else {
+                0.0
+            },
+            queue_ms,
+            dropped_overflow: self.totals.overflow.packets,
+            dropped_aqm: self.totals.aqm.packets,
+            dropped_loss: self.totals.loss.packets,
+            marked: self.totals.marked.packets,
+            emulator_late_p50_us: self.quality.late_p50.as_secs_f64() * 1e6,
+            emulator_late_p99_us: self.quality.late_p99.as_secs_f64() * 1e6,
+            unwritten: self.quality.unwritten,
+        }
+    }
+}
+
+/// A span in nanoseconds.
+pub(super) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

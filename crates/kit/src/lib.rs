@@ -1,0 +1,30 @@
+//! What every measurement between two hosts shares.
+#![forbid(unsafe_code)]
+pub mod bar;
+pub mod control;
+pub mod datagrams;
+pub mod direction;
+pub mod ending;
+pub mod far;
+pub mod hello;
+pub mod host;
+pub mod instrument;
+pub mod lab_counters;
+pub mod lab_packets;
+pub mod lab_server;
+pub mod load;
+pub mod mailbox;
+pub mod path_mtu;
+pub mod pool;
+#[cfg(feature = "published")]
+pub mod published;
+pub mod responder;
+pub mod sampler;
+pub mod scorecard;
+pub mod stream;
+pub mod thinned;
+pub mod tool;
+pub mod traceroute;
+pub mod trains;
+pub mod usage;
+pub mod warnings;

@@ -1,0 +1,88 @@
+//! TCP load: one end sends as much as it can, the other throws it away.
+
+use crate::stream::{PATIENCE, is_timeout};
+use socket2::SockRef;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+use sys::tcp::TcpInfo;
+use sys::{clock, tcp};
+use units::Instant;
+
+/// Octets in one write: few calls, and still many in a bin on a slow path.
+const BLOCK: usize = 64 * 1_024;
+/// The kernel wakes the sender when less than this is unsent. What is written but unsent says nothing about the path and
+/// would have to be thrown away at the end.
+const UNSENT: u32 = 128 * 1_024;
+/// The receiver is woken when this much has come; the counts are the kernel's and do not depend on it.
+const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
+/// Octets thrown away in one call.
+const DISCARD: usize = 4 << 20;
+
+/// Sends until `until`, or until `abort` says so or the other end is gone.
+///
+/// The last owner's closing of the socket then resets the connection: what is still unsent would otherwise go on loading
+/// the path while it should be seen to calm down.
+pub fn send(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool) {
+    let options = SockRef::from(socket);
+    // Each of these only makes the end of the load less sharp where it fails.
+    let _ = options.set_tcp_notsent_lowat(UNSENT);
+    let _ = options.set_linger(Some(Duration::ZERO));
+    let _ = socket.set_write_timeout(Some(PATIENCE));
+    let block = incompressible();
+    let mut writer = socket;
+    while clock::now() < until && !abort() {
+        match writer.write(&block) {
+            Ok(_) => {}
+            Err(error) if is_timeout(&error) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Receives until the other end is done, or `abort` says so. Returns when the first octet came.
+pub fn receive(socket: &TcpStream, abort: &dyn Fn() -> bool) -> Option<Instant> {
+    let _ = socket.set_read_timeout(Some(PATIENCE));
+    let mut first = None;
+    while !abort() {
+        match tcp::discard(socket, DISCARD) {
+            Ok(0) => break,
+            Ok(_) if first.is_none() => {
+                first = Some(clock::now());
+                // Without it the receiver is only woken more often.
+                let _ = tcp::set_receive_threshold(socket, RECEIVE_AT_ONCE);
+            }
+            Ok(_) => {}
+            Err(error) if is_timeout(&error) => {}
+            Err(_) => break,
+        }
+    }
+    first
+}
+
+/// Octets that no middlebox compresses; zeroes if the system has no random ones.
+pub fn incompressible() -> Vec<u8> {
+    let mut block = vec![0; BLOCK];
+    let filled =
+        std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut block));
+    if filled.is_err() {
+        block.fill(0);
+    }
+    block
+}
+
+/// How often the acknowledgements are looked at.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// Waits until what the socket has sent so far, its preamble, is acknowledged.
+pub fn settled(socket: &TcpStream, abort: &dyn Fn() -> bool) -> TcpInfo {
+    loop {
+        let info = tcp::info(socket).unwrap_or_default();
+        let is_quiet =
+            info.unacked.unwrap_or_default() == 0 && info.notsent_bytes.unwrap_or_default() == 0;
+        if is_quiet || abort() {
+            return info;
+        }
+        clock::sleep_until(clock::now() + LOOK);
+    }
+}

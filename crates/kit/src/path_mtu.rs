@@ -1,0 +1,67 @@
+//! How long packets may be: as an Ethernet's, or as what the path takes of them both ways.
+//!
+//! A server answers each request by one as long, without being told of it, so requests of all usual lengths tell
+//! ([`mgrp::path_mtu`]). On most paths the first does, and that takes a round trip.
+
+use crate::hello;
+use mgrp::path_mtu::PathMtu;
+use session::Client;
+use session::wire::{Kind, Probe};
+use std::time::Duration;
+use sys::udp::{RecvBatch, UdpSocket};
+use sys::{Error, clock};
+
+/// Octets of the longest packet that every path carries whole in practice.
+pub const MTU: u32 = 1_500;
+/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
+pub const HEADERS: [u32; 2] = [28, 48];
+/// The stream of the requests, which is no test's.
+const STREAM: u16 = u16::MAX;
+/// How often is looked whether the run is interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Octets of the longest packet that comes back from the far end, IP header included, and at most [`MTU`]; none where none does.
+///
+/// # Errors
+/// When the system gives no socket.
+pub fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option<u32>, Error> {
+    let socket = hello::connected(client)?;
+    socket.ignore_path_mtu()?;
+    let v6 = client.peer.ip().to_canonical().is_ipv6();
+    let headers = HEADERS[usize::from(v6)] as usize;
+    let mut path = PathMtu::new(u16::try_from(MTU).unwrap_or(u16::MAX), clock::now());
+    let mut batch = RecvBatch::new(16, MTU as usize);
+    while path.is_searching() && !is_over() {
+        while let Some(octets) = path.poll_word(clock::now()) {
+            let length = usize::from(octets).saturating_sub(headers);
+            hello::ask(&socket, &client.dialer, STREAM, length);
+        }
+        let left = path.next_timeout().since(clock::now());
+        socket.wait(left.min(LOOK))?;
+        for length in answers(client, &socket, &mut batch)? {
+            let octets = u16::try_from(length + headers).unwrap_or(u16::MAX);
+            path.handle_answer(octets, clock::now());
+        }
+    }
+    Ok(path.is_found().then(|| path.mtu().into()))
+}
+
+/// Octets of the answers that have come.
+fn answers(
+    client: &Client,
+    socket: &UdpSocket,
+    batch: &mut RecvBatch,
+) -> Result<Vec<usize>, Error> {
+    while socket.poll_event()?.is_some() {}
+    socket.recv(batch)?;
+    let session = client.dialer.session();
+    let key = client.dialer.keys().to_client;
+    let is_ours = |octets: &[u8]| {
+        let answer = Probe::parse(octets).ok();
+        let answer = answer.filter(|answer| answer.kind == Kind::Reply);
+        answer.is_some_and(|answer| (answer.session, answer.stream) == (session, STREAM))
+            && Probe::verify(octets, &key).is_ok()
+    };
+    let ours = batch.iter().filter(|answer| is_ours(answer.payload));
+    Ok(ours.map(|answer| answer.length).collect())
+}

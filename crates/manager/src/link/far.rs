@@ -1,0 +1,177 @@
+//! The end that is dialled.
+//!
+//! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
+//! restarted comes back before its old session is known to be dead.
+
+use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch};
+use crate::config::{CarrierKind, Config};
+use crate::engine::{Handle, Keys};
+use crate::service;
+use kit::mailbox;
+use kit::mailbox::{HELLO, Mailboxes};
+use serde_json::Value;
+use session::{Control, Error, Service, Session};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use sys::udp::UdpSocket;
+
+/// Who has been welcomed must say within this time what it wants.
+const SETUP: Duration = Duration::from_secs(10);
+
+/// What a manager does for those that dial it.
+pub(crate) struct Door {
+    pub config: Arc<Config>,
+    pub engine: Handle,
+    pub desk: service::Handle,
+    pub mailboxes: Mailboxes,
+    /// The socket on the shared port.
+    pub socket: Arc<UdpSocket>,
+    /// The newest session of each peer.
+    pub newest: Mutex<HashMap<usize, Arc<Session>>>,
+}
+
+impl Service for Door {
+    fn serve(&self, mut control: Control, session: Arc<Session>) {
+        // Whatever goes wrong here the near end finds out, and dials again.
+        let _ = match control.recv(SETUP) {
+            Ok(Opening::Manager(setup)) => self.link(&mut control, &session, &setup),
+            Err(error) => Err(error),
+        };
+    }
+
+    fn host_facts(&self) -> Value {
+        serde_json::json!({ "manager": self.config.name })
+    }
+}
+
+impl Door {
+    fn link(
+        &self,
+        control: &mut Control,
+        session: &Arc<Session>,
+        setup: &Setup,
+    ) -> Result<(), Error> {
+        let side = match self.side(setup) {
+            Ok(side) => side,
+            Err(reason) => return control.send(&Answer::Refused(reason)),
+        };
+        let mailbox = self.mailboxes.open(session.id, STREAM, 0);
+        let from = match mailbox.wait_for_peer(session, clock::now() + HELLO) {
+            Ok(from) => from,
+            Err(reason) => return control.send(&Answer::Refused(reason)),
+        };
+        if let Some(route) = self.config.inside(from.address.ip().to_canonical()) {
+            let address = from.address;
+            let reason = format!(
+                "your address {address} lies in route {route} here - come by one outside the overlay"
+            );
+            return control.send(&Answer::Refused(reason));
+        }
+        let way = side.way(setup, session, &from);
+        let ready = Ready {
+            mtu: self.config.mtu,
+            by_udp: way.as_ref().err().cloned().flatten(),
+            raw: way.is_ok(),
+        };
+        let (socket, way) = match way {
+            Ok(socket) => (Ok(socket), Way::Raw),
+            Err(reason) => {
+                let socket = self.socket.beside(from.address, from.local);
+                (socket, Way::Udp(reason))
+            }
+        };
+        let agreed = Agreed {
+            session: session.id,
+            keys: Keys::of_server(&session.overlay_keys, &session.keys),
+            mtu: setup.mtu,
+            way,
+        };
+        self.replace(side.index, session);
+        let joined = socket.and_then(|socket| side.join(socket, from.address, agreed));
+        let joint = match joined {
+            Ok(joint) => joint,
+            Err(error) => return control.send(&Answer::Refused(error.to_string())),
+        };
+        let said = control.send(&Answer::Ready(ready));
+        let reason = match &said {
+            Ok(()) => watch(control, &side, &joint, &|| session.is_closed()),
+            Err(error) => error.to_string(),
+        };
+        side.leave(session.id);
+        side.note(reason);
+        said
+    }
+
+    /// The peer that calls itself so.
+    fn side(&self, setup: &Setup) -> Result<Side<'_>, String> {
+        if setup.version != VERSION {
+            let (theirs, ours) = (setup.version, VERSION);
+            return Err(format!(
+                "overlay version {theirs} there and {ours} here - update the older one"
+            ));
+        }
+        let mut peers = self.config.peers.iter().enumerate();
+        let found = peers.find(|(_, peer)| peer.name == setup.name);
+        let (index, peer) = found.ok_or_else(|| {
+            let ours = &self.config.name;
+            format!("'{ours}' has no peer of this manager's name - add a [[peer]] there")
+        })?;
+        if peer.endpoint.is_some() {
+            let ours = &self.config.name;
+            return Err(format!(
+                "'{ours}' dials this manager itself - remove the endpoint at one end"
+            ));
+        }
+        Ok(Side {
+            config: &self.config,
+            peer,
+            index,
+            engine: &self.engine,
+            desk: &self.desk,
+        })
+    }
+
+    /// Ends the session that the peer had before.
+    fn replace(&self, peer: usize, session: &Arc<Session>) {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = newest.insert(peer, Arc::clone(session)) {
+            before.close();
+        }
+    }
+}
+
+impl Side<'_> {
+    /// A way without UDP, where both ends want it and something came by it; else why not, where one of them does.
+    fn way(
+        &self,
+        setup: &Setup,
+        session: &Session,
+        from: &mailbox::Peer,
+    ) -> Result<UdpSocket, Option<String>> {
+        let name = &self.config.name;
+        match (setup.raw, self.peer.carrier) {
+            (true, CarrierKind::Raw) => {}
+            (true, CarrierKind::Udp) => {
+                return Err(Some(format!(
+                    "the file of '{name}' does not say carrier = \"raw\""
+                )));
+            }
+            (false, CarrierKind::Raw) => {
+                let peer = &self.peer.name;
+                let silent = || format!("the file of '{peer}' does not say carrier = \"raw\"");
+                return Err(Some(setup.by_udp.clone().unwrap_or_else(silent)));
+            }
+            (false, CarrierKind::Udp) => return Err(None),
+        }
+        let socket = raw::open(from.local, from.address)
+            .map_err(|reason| Some(format!("'{name}' cannot: {reason}")))?;
+        if !raw::hears(&socket, session.id, &session.keys.to_server) {
+            let reason = format!("no packet of IP protocol 254 arrives at '{name}'");
+            return Err(Some(reason));
+        }
+        raw::answer(&socket, session.id, &session.keys.to_client);
+        Ok(socket)
+    }
+}

@@ -1,0 +1,424 @@
+//! The doors of the service, by HTTP: a Unix socket for its owner, a port for who has the key, and one for counters alone.
+
+use super::command::{Command, Handle as Desk, Query, Sink, Told};
+use super::desk::LIMITS;
+use super::events::{Asking, Events, Octets};
+use super::openapi;
+use super::parameters::Asked;
+use super::survey::Survey;
+use super::wire::Event;
+use crate::engine::Handle as Engine;
+use crate::metrics;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+/// Connections at once to each door.
+const MOST_CONNECTIONS: usize = 160;
+/// Octets of a request's head.
+const LONGEST_REQUEST: usize = 8 << 10;
+/// How long a request may take to come, and a connection for counters may last.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a connection may last that is not one for events: longer than the longest query.
+const LONGEST: Duration = Duration::from_secs(660);
+/// Events that may wait for a client: who does not read more is forgotten.
+const MOST_EVENTS: usize = 16;
+
+/// Who may come in by a door, and what for.
+#[derive(Clone)]
+pub(crate) enum Access {
+    /// Whoever may open the socket.
+    Owner,
+    /// Who has this key.
+    Key(Arc<str>),
+    /// Anybody, to fetch counters.
+    Counters,
+}
+
+/// What is behind all doors.
+pub(crate) struct House {
+    pub engine: Engine,
+    pub desk: Desk,
+    tokens: AtomicU64,
+}
+
+/// A socket that is listened on.
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// What a path of a URL is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Route<'a> {
+    Estimate(&'a str),
+    Watch(&'a str),
+    Paths,
+    Description,
+    Counters,
+}
+
+impl<'a> Route<'a> {
+    pub(super) fn of(path: &'a str) -> Option<Self> {
+        match path {
+            "/v1/paths" => Some(Self::Paths),
+            "/openapi.json" => Some(Self::Description),
+            "/metrics" => Some(Self::Counters),
+            _ => {
+                let watch = path.strip_prefix("/v1/watch/").map(Self::Watch);
+                watch.or_else(|| path.strip_prefix("/v1/estimates/").map(Self::Estimate))
+            }
+        }
+    }
+}
+
+impl House {
+    pub(crate) const fn new(engine: Engine, desk: Desk) -> Self {
+        Self {
+            engine,
+            desk,
+            tokens: AtomicU64::new(0),
+        }
+    }
+
+    /// Serves all doors in a thread that ends with the program.
+    ///
+    /// # Errors
+    /// When the system gives no thread or no descriptors.
+    pub(crate) fn open(self, doors: Vec<(Listener, Access)>) -> std::io::Result<()> {
+        for (listener, _) in &doors {
+            match listener {
+                Listener::Tcp(listener) => listener.set_nonblocking(true)?,
+                Listener::Unix(listener) => listener.set_nonblocking(true)?,
+            }
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let house = Arc::new(self);
+        let work = move || {
+            runtime.block_on(async {
+                for (listener, access) in doors {
+                    tokio::spawn(Arc::clone(&house).accept(listener, access));
+                }
+                std::future::pending::<()>().await;
+            });
+        };
+        let thread = thread::Builder::new().name("http".to_owned());
+        thread.spawn(work).map(|_| ())
+    }
+
+    async fn accept(self: Arc<Self>, listener: Listener, access: Access) {
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        match listener {
+            Listener::Tcp(listener) => {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+                    return;
+                };
+                // The semaphore is never closed.
+                while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                    let Ok((stream, from)) = listener.accept().await else {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    };
+                    let client = hashed(&from.ip().to_canonical());
+                    self.clone().welcome(stream, client, access.clone(), place);
+                }
+            }
+            Listener::Unix(listener) => {
+                let Ok(listener) = tokio::net::UnixListener::from_std(listener) else {
+                    return;
+                };
+                while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                    let Ok((stream, _)) = listener.accept().await else {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    };
+                    let user = stream.peer_cred().map_or(u32::MAX, |peer| peer.uid());
+                    self.clone()
+                        .welcome(stream, hashed(&user), access.clone(), place);
+                }
+            }
+        }
+    }
+
+    fn welcome<S>(
+        self: Arc<Self>,
+        stream: S,
+        client: u64,
+        access: Access,
+        place: tokio::sync::OwnedSemaphorePermit,
+    ) where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        tokio::spawn(async move {
+            self.serve(stream, client, access).await;
+            drop(place);
+        });
+    }
+
+    /// Serves a connection: one request. Its troubles are its own.
+    async fn serve<S>(self: Arc<Self>, stream: S, client: u64, access: Access)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let longest = match access {
+            Access::Counters => PATIENCE,
+            _ => LONGEST,
+        };
+        let lasts = Arc::new(AtomicBool::new(false));
+        let visit = Visit {
+            house: self,
+            access,
+            client,
+            lasts: Arc::clone(&lasts),
+        };
+        let visit = Arc::new(visit);
+        let service = service_fn(move |request| {
+            let visit = Arc::clone(&visit);
+            async move { Ok::<_, Infallible>(visit.answer(request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE)
+            .keep_alive(false)
+            .max_buf_size(LONGEST_REQUEST)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        while tokio::time::timeout(longest, &mut connection)
+            .await
+            .is_err()
+        {
+            if !lasts.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    }
+}
+
+/// A connection.
+struct Visit {
+    house: Arc<House>,
+    access: Access,
+    client: u64,
+    /// Whether it is one for events, which may last.
+    lasts: Arc<AtomicBool>,
+}
+
+impl Visit {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Octets> {
+        let route = Route::of(request.uri().path());
+        let allowed = match (&self.access, route) {
+            (Access::Key(key), _) => has_key(&request, key),
+            (Access::Counters, route) => {
+                if route != Some(Route::Counters) {
+                    return plain(StatusCode::NOT_FOUND, "GET /metrics\n".to_owned());
+                }
+                true
+            }
+            (Access::Owner, _) => true,
+        };
+        if !allowed {
+            let line = "give the service's key: Authorization: Bearer KEY";
+            return error(StatusCode::UNAUTHORIZED, line);
+        }
+        if request.method() != Method::GET {
+            return error(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "everything is fetched by GET",
+            );
+        }
+        let query = request.uri().query().unwrap_or_default();
+        match route {
+            Some(Route::Estimate(what)) => self.estimate(what, query).await,
+            Some(Route::Watch(what)) => self.watch(what, query).await,
+            Some(Route::Paths) => match self.survey().await {
+                Some(survey) => json(StatusCode::OK, &survey.paths),
+                None => gone(),
+            },
+            Some(Route::Description) => json(StatusCode::OK, &openapi::document()),
+            Some(Route::Counters) => self.counters().await,
+            None => error(
+                StatusCode::NOT_FOUND,
+                "there is nothing here - GET /v1/estimates/WHAT?to=PEER, /v1/watch/WHAT?to=PEER, /v1/paths, /openapi.json or /metrics",
+            ),
+        }
+    }
+
+    async fn estimate(&self, what: &str, query: &str) -> Response<Octets> {
+        match self.ask(what, query, false) {
+            Ok((_asking, mut news)) => news.recv().await.map_or_else(gone, |told| whole(&told)),
+            Err(response) => response,
+        }
+    }
+
+    async fn watch(&self, what: &str, query: &str) -> Response<Octets> {
+        let (asking, mut news) = match self.ask(what, query, true) {
+            Ok(asked) => asked,
+            Err(response) => return response,
+        };
+        match news.recv().await {
+            Some(told) if told.event == Event::Taken => {
+                self.lasts.store(true, Ordering::Relaxed);
+                let events = Octets::Events(Events::new(news, asking));
+                let kind = HeaderValue::from_static("text/event-stream");
+                let mut response = response(StatusCode::OK, kind, events);
+                let no_store = HeaderValue::from_static("no-store");
+                response.headers_mut().insert(CACHE_CONTROL, no_store);
+                response
+            }
+            Some(told) => whole(&told),
+            None => gone(),
+        }
+    }
+
+    /// Hands a query to the desk.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a response is made once for each request"
+    )]
+    fn ask(
+        &self,
+        what: &str,
+        query: &str,
+        is_watch: bool,
+    ) -> Result<(Asking, mpsc::Receiver<Told>), Response<Octets>> {
+        let asked = Asked::parse(what, query, is_watch);
+        let asked = asked.map_err(|line| error(StatusCode::BAD_REQUEST, &line))?;
+        let (sink, news) = mpsc::channel(MOST_EVENTS);
+        let token = self.house.tokens.fetch_add(1, Ordering::Relaxed);
+        let query = Query {
+            client: self.client,
+            token: Some(token),
+            asked,
+            text: query.to_owned(),
+            sink: Sink::Client(sink),
+        };
+        let desk = self.house.desk.clone();
+        if !desk.try_tell(Command::Ask(Box::new(query))) {
+            let line = format!(
+                "more than {} queries are waiting - ask again in a few seconds",
+                LIMITS.queries
+            );
+            return Err(error(StatusCode::TOO_MANY_REQUESTS, &line));
+        }
+        Ok((Asking { desk, token }, news))
+    }
+
+    async fn survey(&self) -> Option<Survey> {
+        let (sender, survey) = oneshot::channel();
+        self.house.desk.try_tell(Command::Survey(sender));
+        survey.await.ok()
+    }
+
+    async fn counters(&self) -> Response<Octets> {
+        let survey = self.survey().await;
+        let engine = self.house.engine.clone();
+        // The engine answers when it comes to it.
+        match (
+            tokio::task::spawn_blocking(move || engine.ask()).await,
+            survey,
+        ) {
+            (Ok(Some(snapshot)), Some(survey)) => {
+                let text = metrics::text(&snapshot) + &metrics::of_service(&survey);
+                plain(StatusCode::OK, text)
+            }
+            _ => gone(),
+        }
+    }
+}
+
+/// Compares all octets, wherever the first difference is; only the length of the key shows.
+fn has_key(request: &Request<Incoming>, key: &str) -> bool {
+    let given = request.headers().get(AUTHORIZATION);
+    let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    given.is_some_and(|given| is_same(given, key.as_bytes()))
+}
+
+fn is_same(given: &[u8], key: &[u8]) -> bool {
+    let pairs = given.iter().zip(key);
+    let difference = pairs.fold(0, |all, (a, b)| std::hint::black_box(all | (a ^ b)));
+    given.len() == key.len() && difference == 0
+}
+
+fn hashed(client: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    client.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn whole(told: &Told) -> Response<Octets> {
+    let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    spoken(status, told.body.clone())
+}
+
+fn gone() -> Response<Octets> {
+    error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the manager is ending, or has too much to do",
+    )
+}
+
+fn error(status: StatusCode, line: &str) -> Response<Octets> {
+    json(status, &serde_json::json!({ "error": line }))
+}
+
+fn json(status: StatusCode, value: &impl serde::Serialize) -> Response<Octets> {
+    // Strings and numbers always can be.
+    spoken(status, serde_json::to_string(value).unwrap_or_default())
+}
+
+fn spoken(status: StatusCode, mut json: String) -> Response<Octets> {
+    json.push('\n');
+    let kind = HeaderValue::from_static("application/json");
+    let mut response = response(status, kind, Octets::Whole(Full::new(Bytes::from(json))));
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        let seconds = HeaderValue::from_static("5");
+        response.headers_mut().insert(RETRY_AFTER, seconds);
+    }
+    response
+}
+
+fn plain(status: StatusCode, text: String) -> Response<Octets> {
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response(status, kind, Octets::Whole(Full::new(Bytes::from(text))))
+}
+
+fn response(status: StatusCode, kind: HeaderValue, octets: Octets) -> Response<Octets> {
+    let mut response = Response::new(octets);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_the_same_or_not() {
+        assert!(is_same(b"0123456789abcdef", b"0123456789abcdef"));
+        for other in [
+            &b""[..],
+            b"0123456789abcdeF",
+            b"0123456789abcde",
+            b"0123456789abcdef0",
+        ] {
+            assert!(!is_same(other, b"0123456789abcdef"));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! How good the instrument was, whether the run says anything about the path, and what its reader should beware of.
+
+use super::plan::Plan;
+use super::run::{Outcome, Tested};
+use kit::datagrams::Quality;
+use kit::ending::Ending;
+use kit::instrument::{INVALID, between_hosts, latest, of_client};
+use kit::warnings::List;
+use mbm::diagnostic::Decider;
+use record::{Instrument, Status, Warning};
+use serde_json::json;
+use std::time::Duration;
+
+/// The state of the instrument over the run.
+pub fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
+    let senders = || outcome.tests.iter().map(|tested| &tested.sender.quality);
+    let books = || {
+        let tests = outcome.tests.iter();
+        tests.filter_map(|tested| tested.receiver.as_ref())
+    };
+    let receivers = || books().map(|books| &books.quality);
+    let lateness = [
+        latest("sender".to_owned(), senders().filter_map(|q| q.late_us)),
+        latest("receiver".to_owned(), receivers().filter_map(|q| q.late_us)),
+    ];
+    let mut instrument = Instrument {
+        lateness: lateness.into_iter().flatten().collect(),
+        ..of_client(&outcome.cpu)
+    };
+    let sum = |figure: fn(&Quality) -> u64| senders().chain(receivers()).map(figure).sum::<u64>();
+    let mut more = |name: &str, value| {
+        instrument.more.insert(name.to_owned(), value);
+    };
+    more("datagrams_refused", json!(sum(|q| q.refused)));
+    more("socket_overflows", json!(sum(|q| q.overflows)));
+    more("rows_left_out", json!(sum(|q| q.rows_left_out)));
+    let server = outcome.far.map(|far| far.process_cpu_s);
+    between_hosts(&mut instrument, outcome.clock, emulator, server);
+    instrument
+}
+
+/// All warnings of a run.
+pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
+    let mut list = List::default();
+    list.ending(&outcome.ending, "what was left has no verdict");
+    list.processors(instrument);
+    list.lateness(instrument);
+    list.throttled(&outcome.cpu);
+    list.emulator(&outcome.truth);
+    let overflows = instrument.more["socket_overflows"].as_u64().unwrap_or(0);
+    if overflows > 0 {
+        list.add(
+            "overflows",
+            format!(
+                "{overflows} datagrams found a socket's buffer full: that loss is not the path's"
+            ),
+            "use a faster receiver",
+        );
+    }
+    if outcome.tests.iter().any(has_losses_in_runs) {
+        list.add(
+            "losses_in_runs",
+            "losses came in runs, and the model takes them as independent".to_owned(),
+            "the verdict is as cautious as ever, the loss rate's interval is too narrow; see loss.runs of each test",
+        );
+    }
+    if plan.target.spec().derating.is_some() {
+        list.add(
+            "derated",
+            "the test is milder than the model".to_owned(),
+            "say so with its result (RFC 8337 section 5.3)",
+        );
+    }
+    list.0
+}
+
+/// Whether a test whose verdict rests on losses saw them in runs.
+fn has_losses_in_runs(tested: &Tested) -> bool {
+    let books = tested.receiver.as_ref();
+    let runs = books.and_then(|books| books.loss.runs.as_ref());
+    tested.test.decider() == Decider::Losses
+        && runs.is_some_and(|runs| runs.independent == Some(false))
+}
+
+/// Whether the run was complete, and whether the instrument was up to it.
+pub fn status(plan: &Plan, outcome: &Outcome, warnings: &[Warning]) -> Status {
+    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
+    let done = outcome.tests.len();
+    let is_whole = matches!(outcome.ending, Ending::Complete) && done == plan.results();
+    match (is_whole, done) {
+        (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
+        (false, _) => Status::Incomplete,
+        (true, _) if has(&INVALID) || has(&["overflows"]) => Status::Invalid,
+        (true, _) => Status::Complete,
+    }
+}

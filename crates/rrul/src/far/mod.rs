@@ -1,0 +1,299 @@
+//! The far end of a run: what `isobath serve` does for one client.
+
+mod datagrams;
+
+use super::messages::{
+    self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamSetup,
+};
+use super::stream::tcp_rr;
+use kit::far::{Equipment, StopOnDrop};
+use kit::load;
+use kit::mailbox::{Mailboxes, Opened};
+use kit::sampler::{Sampler, Sink, StreamEnd};
+use kit::stream::prepare_accepted;
+use record::tables::{Cpu, Series};
+use session::{Control, DataStream, Error, Session};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sys::proc::OwnCpu;
+use sys::udp::UdpSocket;
+use sys::{clock, tcp};
+use units::{Instant, TrafficClass};
+
+/// Rows kept for a client: an hour of its largest plan would be more, and is told in `rows_lost`.
+const MOST_ROWS: usize = 500_000;
+/// Datagrams of calls that are kept for a client, at some 40 octets each: an hour of three classes.
+const MOST_ARRIVALS: usize = 1_200_000;
+/// No run is longer, and no stream of datagrams denser: as the client's plans are checked.
+const LONGEST: Duration = Duration::from_secs(3_600);
+const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+/// As plans have it, too: a trace asks each hop no more often, and no more hops.
+const LEAST_TRACE: Duration = Duration::from_millis(100);
+const MOST_HOPS: u8 = 64;
+/// How late a client may be with what it plans.
+const PAST: Duration = Duration::from_secs(1);
+/// What a session must have left at the end of a run, to send the rows.
+const REPORT: Duration = Duration::from_secs(5);
+/// After the planned end of a run the client has this long to ask for the rows.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The rows of a run, until the client asks for them.
+#[derive(Default)]
+struct Rows {
+    rows: Mutex<Vec<Row>>,
+    lost: AtomicU64,
+}
+
+impl Rows {
+    fn push(&self, row: Row) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        // How streams ended is always kept: there are no more of those than streams.
+        if rows.len() < MOST_ROWS || matches!(row, Row::Stream(_)) {
+            rows.push(row);
+        } else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Sink for Rows {
+    fn series(&self, row: Series) {
+        self.push(Row::Series(row));
+    }
+
+    fn cpu(&self, row: Cpu) {
+        self.push(Row::Cpu(row));
+    }
+
+    fn ended(&self, end: StreamEnd) {
+        self.push(Row::Stream(end));
+    }
+}
+
+/// A run at its far end.
+struct Far<'a> {
+    session: &'a Arc<Session>,
+    setup: &'a Setup,
+    sampler: Sampler<Rows>,
+    mailboxes: &'a Mailboxes,
+    /// From which datagrams leave.
+    socket: &'a UdpSocket,
+    stop: AtomicBool,
+}
+
+/// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
+///
+/// # Errors
+///
+/// Those of the control connection.
+pub fn serve(
+    control: &mut Control,
+    session: &Arc<Session>,
+    setup: &Setup,
+    equipment: &Equipment,
+) -> Result<(), Error> {
+    if let Err(reason) = check(setup, session) {
+        return control.send(&messages::Far::Refused(reason));
+    }
+    let cpu_before = OwnCpu::now().ok();
+    let far = Far {
+        session,
+        setup,
+        sampler: Sampler::new(
+            Instant::from_nanos(setup.origin_ns),
+            "server",
+            Rows::default(),
+        ),
+        mailboxes: &equipment.mailboxes,
+        socket: &equipment.socket,
+        stop: AtomicBool::new(false),
+    };
+    let mailboxes = far.open_mailboxes();
+    let page = setup.page.clone();
+    let _published = page.map(|page| equipment.site.publish(session.id, page));
+    control.send(&messages::Far::Ready)?;
+    match far.run(control)? {
+        Near::Finish => far.finish(control, mailboxes, cpu_before),
+        Near::Setup(_) => {
+            let reason = "a run is already set up".to_owned();
+            control.send(&messages::Far::Refused(reason))
+        }
+    }
+}
+
+/// What can be found wrong before the run. The client has the key, which is no reason to believe its numbers.
+fn check(setup: &Setup, session: &Session) -> Result<(), String> {
+    let allowed = session.limits.streams as usize;
+    if setup.streams.len() > allowed {
+        return Err(format!(
+            "{} streams - this server allows {allowed} to a session",
+            setup.streams.len()
+        ));
+    }
+    let allowed = Duration::from_secs(session.limits.duration_s);
+    let end = Instant::from_nanos(setup.origin_ns) + setup.total.0 + REPORT;
+    if setup.total.0 > allowed || end > session.ends {
+        return Err(format!(
+            "a run of {:.0} s - this server allows {} s, and the session has begun",
+            setup.total.0.as_secs_f64(),
+            session.limits.duration_s
+        ));
+    }
+    // Streams that are planned for the past would be made up for at once.
+    if Instant::from_nanos(setup.origin_ns) + PAST < clock::now() {
+        return Err("a run that began before it was agreed on".to_owned());
+    }
+    if setup.total.0 > LONGEST {
+        return Err("a run lasts at most an hour".to_owned());
+    }
+    let (mut arrivals, mut per_s) = (0_usize, 0.0);
+    let sizes = 1..=super::plan::LARGEST_PROBE;
+    for stream in &setup.streams {
+        let (size, every) = match stream.role {
+            Role::Echo { size } => (Some(size), None),
+            Role::Talk { size, every } => (Some(size), Some(every)),
+            Role::Listen { every } | Role::Trace { every, .. } => (None, Some(every)),
+            Role::Sink | Role::Source => (None, None),
+        };
+        if size.is_some_and(|size| !sizes.contains(&size.into())) {
+            return Err(format!("stream {}: no message is of that size", stream.id));
+        }
+        if every.is_some_and(|every| every.0 < LEAST_INTERVAL) || stream.stop > setup.total {
+            return Err(format!("stream {}: too often or too long", stream.id));
+        }
+        if let Role::Trace { every, hops } = stream.role
+            && (every.0 < LEAST_TRACE || hops > MOST_HOPS)
+        {
+            return Err(format!("stream {}: too many traces", stream.id));
+        }
+        if let Role::Talk { every, .. } | Role::Trace { every, .. } = stream.role {
+            per_s += 1.0 / every.0.as_secs_f64();
+        }
+        if let Role::Listen { every } = stream.role {
+            arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
+        }
+        if let Some(cc) = stream.cc.as_deref().filter(|_| stream.role == Role::Source) {
+            tcp::try_congestion(cc).map_err(|error| error.to_string())?;
+        }
+    }
+    if per_s > f64::from(session.limits.datagrams_per_s) {
+        return Err(format!(
+            "calls and traces of {per_s:.0} datagrams a second - this server allows {}",
+            session.limits.datagrams_per_s
+        ));
+    }
+    if arrivals > MOST_ARRIVALS {
+        return Err(format!(
+            "calls of {arrivals} datagrams - this server keeps books of {MOST_ARRIVALS}"
+        ));
+    }
+    Ok(())
+}
+
+impl Far<'_> {
+    /// Serves all streams until the client says something, or is gone.
+    fn run(&self, control: &mut Control) -> Result<Near, Error> {
+        std::thread::scope(|scope| {
+            let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
+            // Whatever goes wrong here, a thread that was not told to end would hold the session for ever.
+            let _stop = StopOnDrop(&self.stop);
+            scope.spawn(|| self.sampler.run(&self.stop));
+            scope.spawn(|| self.accept(scope));
+            for stream in &self.setup.streams {
+                if matches!(stream.role, Role::Talk { .. } | Role::Trace { .. }) {
+                    scope.spawn(move || self.datagrams(stream, &abort));
+                }
+            }
+            let patience = self.sampler.origin().since(clock::now()) + self.setup.total.0 + GRACE;
+            let next = control.recv::<Near>(patience);
+            self.stop.store(true, Ordering::Relaxed);
+            next
+        })
+    }
+
+    /// Takes the session's TCP streams and serves each in a thread of its own.
+    fn accept<'scope>(&'scope self, scope: &'scope std::thread::Scope<'scope, '_>) {
+        let mut waiting: Vec<&StreamSetup> = self.setup.streams.iter().collect();
+        let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
+        while !abort() {
+            let Some(stream) = self.session.next_stream(kit::stream::PATIENCE) else {
+                continue;
+            };
+            // Each stream of the plan is opened once; anything else is closed here.
+            let id = stream.preamble.stream;
+            if stream.preamble.kind != STREAM_KIND {
+                continue;
+            }
+            let Some(index) = waiting.iter().position(|setup| setup.id == id) else {
+                continue;
+            };
+            let setup = waiting.swap_remove(index);
+            scope.spawn(move || serve_stream(stream, setup, &self.sampler, &abort));
+        }
+    }
+
+    /// Sends what was sampled.
+    fn finish(
+        self,
+        control: &mut Control,
+        mailboxes: Vec<Opened>,
+        cpu_before: Option<OwnCpu>,
+    ) -> Result<(), Error> {
+        let rows = self.sampler.into_sink();
+        let lost = rows.lost.into_inner();
+        let all = rows
+            .rows
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let send = messages::Far::Rows;
+        control.send_rows(all, ROWS_PER_LINE, send)?;
+        let mut calls_lost = 0;
+        for mailbox in mailboxes {
+            calls_lost += mailbox.lost.load(Ordering::Relaxed);
+            let rows = mailbox.take().into_iter().map(Row::Call);
+            control.send_rows(rows, ROWS_PER_LINE, send)?;
+        }
+        let used = OwnCpu::now()
+            .ok()
+            .zip(cpu_before)
+            .map(|(now, before)| now.since(&before).total());
+        control.send(&messages::Far::Done(Box::new(Done {
+            process_cpu_s: used.unwrap_or_default().as_secs_f64(),
+            rows_lost: lost + calls_lost,
+            replied: self.session.counters.replied.load(Ordering::Relaxed),
+            refused: self.session.counters.refused.load(Ordering::Relaxed),
+        })))
+    }
+}
+
+fn serve_stream(
+    stream: DataStream,
+    setup: &StreamSetup,
+    sampler: &Sampler<Rows>,
+    abort: &dyn Fn() -> bool,
+) {
+    let DataStream { socket, slot, .. } = stream;
+    let socket = Arc::new(socket);
+    let seen = tcp::accepted_class(&*socket).ok().flatten();
+    prepare_accepted(&socket, setup.class, setup.cc.as_deref());
+    sampler.begin(setup.id, setup.role.direction(), &socket);
+    let mut end = StreamEnd {
+        id: setup.id,
+        class_seen: seen.map(TrafficClass::octet),
+        ..StreamEnd::default()
+    };
+    match setup.role {
+        // A broken connection ends the stream; the near end reports it.
+        Role::Echo { size } => drop(tcp_rr::echo(&socket, size.into(), abort)),
+        Role::Sink => {
+            let first = load::receive(&socket, abort);
+            end.first_byte_ns = first.map(|first| sampler.since_origin(first));
+        }
+        Role::Source => load::send(&socket, sampler.origin() + setup.stop.0, abort),
+        // These have no connections: whoever opens one for them is left alone with it.
+        Role::Listen { .. } | Role::Talk { .. } | Role::Trace { .. } => {}
+    }
+    sampler.end(end);
+    drop(slot);
+}

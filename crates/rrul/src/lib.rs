@@ -1,0 +1,44 @@
+//! Realtime response under load: how a path treats small, urgent packets while it is full.
+//!
+//! Source: D. Taht, *Realtime Response Under Load (RRUL) Specification*, draft 07. TCP streams saturate the path in both
+//! directions and several classes; before, during and after, round trips are taken in each class. The difference
+//! between idle and loaded round trips is what the path's queues add, and what users feel.
+//!
+//! All tests of the family are one engine with different plans ([`plan`]). The run goes
+//! plan -> agreement with the far end ([`messages`]) -> streams ([`stream`], at both ends; [`far`] is the server's) ->
+//! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]).
+#![forbid(unsafe_code)]
+
+mod collector;
+pub mod far;
+pub mod messages;
+pub mod ndjson;
+pub mod near;
+pub mod plan;
+pub mod quality;
+pub mod run;
+mod score;
+pub mod scorecard;
+mod stream;
+pub mod streams;
+pub mod summary;
+pub mod tables;
+pub mod warnings;
+
+pub use plan::Plan;
+
+use std::time::Duration;
+
+/// How a run goes, for whoever watches.
+pub struct Live {
+    pub elapsed: Duration,
+    pub phase: &'static str,
+    pub down_mbps: f64,
+    pub up_mbps: f64,
+    /// The last round trip of each class by UDP.
+    pub class_rtt_ms: Vec<(String, f64)>,
+    /// The last page load, if pages are loaded.
+    pub page_ms: Option<f64>,
+    /// The last round trip of any probe.
+    pub rtt_ms: Option<f64>,
+}

@@ -1,0 +1,82 @@
+//! The streams of a run at the near end.
+
+mod datagrams;
+mod pages;
+mod tcp;
+
+pub use pages::{Loaders, Pages};
+
+use super::Plan;
+use super::collector::{Finding, Teller};
+use super::run::Peer;
+use super::streams::{Kind, StreamPlan};
+use kit::sampler::Sampler;
+use session::ClockOffset;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Instant;
+
+/// One stream at the near end.
+pub(super) struct NearStream<'a> {
+    pub(super) plan: &'a StreamPlan,
+    pub(super) peers: &'a [Peer],
+    /// For the stream that loads pages.
+    pub(super) pages: Option<&'a Pages<'a>>,
+    pub(super) run: &'a Plan,
+    pub(super) sampler: &'a Sampler<Teller>,
+    pub(super) clocks: &'a [ClockOffset],
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl NearStream<'_> {
+    /// Waits for the stream's start, and does what it is for until its end.
+    pub(super) fn run(&self) {
+        let abort = || self.stop.load(Ordering::Relaxed);
+        let start = self.sampler.origin() + self.plan.start;
+        if !kit::stream::wait_until(start, &abort) {
+            return;
+        }
+        let Some((peer, address)) = self.peer() else {
+            return self.failed("the server has no address for it".to_owned());
+        };
+        let done = match self.plan.kind {
+            Kind::CallDown => self.call_down(peer, address, &abort),
+            Kind::CallUp => self.call_up(peer, address, &abort),
+            Kind::Dns => self.dns(peer, address, &abort),
+            Kind::Down | Kind::Up | Kind::TcpRr => self.tcp(peer, address, &abort),
+            Kind::Https => self.https(peer, address),
+            Kind::Trace => self.trace(peer, address, &abort),
+            Kind::UdpRr => self.udp_rr(peer, address, &abort),
+            Kind::Web => self.web(peer, address),
+        };
+        if let Err(reason) = done {
+            self.failed(reason);
+        }
+    }
+
+    /// The stream's far end, and its address for it.
+    fn peer(&self) -> Option<(&Peer, SocketAddr)> {
+        let peer = self.peers.get(usize::from(self.plan.server))?;
+        Some((peer, peer.address(self.plan.family)?))
+    }
+
+    fn failed(&self, reason: String) {
+        let stream = self.plan.id;
+        self.tell(Finding::Failed { stream, reason });
+    }
+
+    fn tell(&self, finding: Finding) {
+        // A collector that is gone needs no findings.
+        let _ = self.sampler.sink().0.send(finding);
+    }
+
+    fn until(&self) -> Instant {
+        self.sampler.origin() + self.plan.stop
+    }
+
+    /// How far the far end's clock is from ours.
+    fn clock(&self) -> ClockOffset {
+        let clock = self.clocks.get(usize::from(self.plan.server));
+        clock.copied().unwrap_or_default()
+    }
+}

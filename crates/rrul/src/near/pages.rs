@@ -1,0 +1,189 @@
+//! Web pages at the near end: whole pages, one after the other, and small requests on new connections.
+
+use super::NearStream;
+use crate::collector::Finding;
+use crate::run::Peer;
+use kit::stream::wait_until;
+use record::tables::{HttpsProbe, PageLoad, PageObject};
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use sys::clock;
+use units::Instant;
+use web::{PageModel, Protocol, Target};
+
+/// A page that has not loaded after this has failed: whoever waited has gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A small request that has not been answered after this is not any more.
+const PROBE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a browser expects pages; its proxy knows where they are.
+const HTTPS: u16 = 443;
+
+/// The page of a run, and what loads it.
+pub struct Pages<'a> {
+    pub model: PageModel,
+    /// By which protocols, in turn.
+    pub protocols: &'a [Protocol],
+    /// From the end of one load to the start of the next.
+    pub pause: Duration,
+    pub loaders: Loaders,
+}
+
+/// What loads pages, in turn.
+#[derive(Default)]
+pub struct Loaders {
+    /// A browser, if one was asked for and has started.
+    pub browser: Option<Mutex<web::browser::Browser>>,
+    /// What the browser loads instead of the model.
+    pub url: Option<String>,
+}
+
+/// One of the ways to load the page.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    Browser(&'a Mutex<web::browser::Browser>),
+    Native(Protocol),
+}
+
+impl NearStream<'_> {
+    pub(super) fn web(&self, peer: &Peer, address: SocketAddr) -> Result<(), String> {
+        let Some(pages) = self.pages else {
+            return Err("no page was found for it".to_owned());
+        };
+        self.opened();
+        let target = self.target(peer, address);
+        let ways = pages.ways();
+        let abort = || self.stop.load(Ordering::Relaxed);
+        let mut number = 0;
+        for (start, end) in [self.run.web_idle(), self.run.loaded()] {
+            let (start, end) = (self.sampler.origin() + start, self.sampler.origin() + end);
+            wait_until(start, &abort);
+            while clock::now() + pages.pause < end && !abort() {
+                let Some(way) = ways.get(number as usize % ways.len().max(1)) else {
+                    return Ok(());
+                };
+                let left = end.since(clock::now());
+                let load = pages.load(*way, &target, left.min(PATIENCE), self.stop);
+                // A load that was cut short by the end of its time says nothing.
+                let is_cut = load.load_time.is_none() && clock::now() >= end && left < PATIENCE;
+                if !is_cut && !abort() {
+                    self.tell_load(number, *way, pages, &load);
+                }
+                number += 1;
+                wait_until((clock::now() + pages.pause).min(end), &abort);
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, peer: &Peer, address: SocketAddr) -> Target {
+        Target {
+            peer: address,
+            resolver: address,
+            token: peer.dialer.session(),
+            fingerprint: peer.fingerprint,
+            dscp: self.plan.class,
+        }
+    }
+
+    fn tell_load(&self, number: u32, way: Way<'_>, pages: &Pages<'_>, load: &web::PageLoad) {
+        let started_ns = self.sampler.since_origin(load.started);
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (loader, page) = match way {
+            Way::Browser(_) => ("chromium", pages.loaders.url.as_ref()),
+            Way::Native(_) => ("native", None),
+        };
+        let row = PageLoad {
+            t_ns: started_ns,
+            load: number,
+            stream: self.plan.id,
+            loader: loader.into(),
+            protocol: load.protocol.name().into(),
+            page: page.map_or_else(|| pages.model.name().to_owned(), Clone::clone),
+            load_ns: load.load_time.map(kit::stream::nanos),
+            first_byte_ns: load.first_byte.map(kit::stream::nanos),
+            objects: count(load.loaded()),
+            failed: count(load.objects.len() - load.loaded()),
+            bytes: load.bytes(),
+            error: load.error.clone(),
+        };
+        let objects = load.objects.iter().map(|object| PageObject {
+            t_ns: started_ns + kit::stream::nanos(object.found),
+            load: number,
+            object: object.object,
+            host: object.host.clone(),
+            path: object.path.clone(),
+            kind: object.kind.name().into(),
+            blocked_ns: object.blocked.map(kit::stream::nanos),
+            dns_ns: object.dns.map(kit::stream::nanos),
+            connect_ns: object.connect.map(kit::stream::nanos),
+            tls_ns: object.tls.map(kit::stream::nanos),
+            wait_ns: object.wait.map(kit::stream::nanos),
+            receive_ns: object.receive.map(kit::stream::nanos),
+            total_ns: object.total.map(kit::stream::nanos),
+            bytes: object.bytes,
+            status: object.status,
+            connection: object.connection,
+        });
+        self.tell(Finding::Page(row, objects.collect()));
+    }
+
+    pub(super) fn https(&self, peer: &Peer, address: SocketAddr) -> Result<(), String> {
+        self.opened();
+        let target = self.target(peer, address);
+        let abort = || self.stop.load(Ordering::Relaxed);
+        let mut failure = None;
+        while clock::now() < self.until() && !abort() {
+            let left = self.until().since(clock::now());
+            let started = clock::now();
+            let probe = web::probe(&target, left.min(PROBE_PATIENCE), self.stop);
+            let is_cut = clock::now() >= self.until() || abort();
+            if probe.http.is_some() || !is_cut {
+                failure = probe.error.clone().or(failure);
+                self.tell(Finding::Https(self.https_row(&probe)));
+            }
+            let next: Instant = started + self.plan.gap;
+            wait_until(next.min(self.until()), &abort);
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn https_row(&self, probe: &web::Probe) -> HttpsProbe {
+        HttpsProbe {
+            t_ns: self.sampler.since_origin(probe.started),
+            stream: self.plan.id,
+            connect_ns: probe.connect.map(kit::stream::nanos),
+            tls_ns: probe.tls.map(kit::stream::nanos),
+            http_ns: probe.http.map(kit::stream::nanos),
+        }
+    }
+}
+
+impl Pages<'_> {
+    /// The ways that take turns.
+    fn ways(&self) -> Vec<Way<'_>> {
+        let mut ways: Vec<_> = self.protocols.iter().copied().map(Way::Native).collect();
+        ways.extend(self.loaders.browser.as_ref().map(Way::Browser));
+        ways
+    }
+
+    fn load(
+        &self,
+        way: Way<'_>,
+        target: &Target,
+        timeout: Duration,
+        stop: &std::sync::atomic::AtomicBool,
+    ) -> web::PageLoad {
+        match way {
+            Way::Browser(browser) => {
+                let mut browser = browser.lock().unwrap_or_else(PoisonError::into_inner);
+                let url = self.loaders.url.clone();
+                let url = url.unwrap_or_else(|| self.model.url(0, target.token, HTTPS));
+                browser.load(&url, timeout, stop)
+            }
+            Way::Native(protocol) => web::load(&self.model, target, protocol, timeout, stop),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Bad behaviour, by name, each with its evidence: what a sum would hide.
+
+use super::super::Plan;
+use super::super::plan::Families;
+use super::super::summary::{CallFigures, Summary};
+use super::parts::share;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A SYN that was lost is sent again after a second (RFC 6298 section 2.1).
+const SLEW_MS: f64 = 900.0;
+/// EF dominates from here on: two thirds.
+const EF_DOMINATES: f64 = 2.0 / 3.0;
+/// CS1 is treated as best effort when it gets this much of what best effort gets.
+const CS1_LIKE_CS0: f64 = 0.8;
+/// A class that gets less than this of an equal share is starved.
+const STARVED: f64 = 0.2;
+/// Like streams that share with a lower index than this are not alike.
+const UNLIKE: f64 = 0.8;
+/// A queue that adds this much in one direction leaves a call no room (ITU-T G.114: 150 ms for all of the way).
+const HUGE_MS: f64 = 100.0;
+/// Hops whose answers fall to less than this share of the idle ones have lost their ICMP errors.
+const ICMP_KEPT: f64 = 0.5;
+
+/// Bad behaviour that the run has shown.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Penalty {
+    /// For programs.
+    pub code: String,
+    /// For people: what was seen.
+    pub message: String,
+    /// Where it is to be seen: figures of the summary, or a table.
+    pub evidence: String,
+}
+
+/// All of it.
+pub(crate) fn penalties(plan: &Plan, summary: &Summary) -> Vec<Penalty> {
+    let mut list = List(Vec::new());
+    list.slew(summary);
+    list.classes(summary);
+    list.unlike_streams(summary);
+    list.one_way_delay(summary);
+    list.icmp(summary);
+    list.families(plan, summary);
+    list.0
+}
+
+struct List(Vec<Penalty>);
+
+impl List {
+    fn add(&mut self, code: &str, message: String, evidence: &str) {
+        self.0.push(Penalty {
+            code: code.to_owned(),
+            message,
+            evidence: evidence.to_owned(),
+        });
+    }
+
+    fn slew(&mut self, summary: &Summary) {
+        if let Some(slew) = summary.slew_ms.filter(|slew| slew.max > SLEW_MS) {
+            let message = format!(
+                "a stream was connected {:.1} s late: its SYN was lost, or waited as long",
+                slew.max / 1e3
+            );
+            self.add(
+                "bad_slew",
+                message,
+                "slew_ms; column slew_ms of table streams",
+            );
+        }
+    }
+
+    fn classes(&mut self, summary: &Summary) {
+        let rates = &summary.throughput_mbps;
+        for (way, rates) in [("down", &rates.down_by_class), ("up", &rates.up_by_class)] {
+            let evidence = format!("throughput_mbps.{way}_by_class");
+            if rates.len() < 2 {
+                continue;
+            }
+            if let Some(ef) = share(rates, "EF").filter(|ef| *ef >= EF_DOMINATES) {
+                let message = format!("EF takes {:.0} % of the load {way}", ef * 100.0);
+                self.add("ef_dominates", message, &evidence);
+            }
+            let (cs1, cs0) = (share(rates, "CS1"), share(rates, "CS0"));
+            let equal = 1.0 / rates.len() as f64;
+            let starved = rates.keys().find(|class| {
+                *class != "CS1" && share(rates, class).is_some_and(|s| s < equal * STARVED)
+            });
+            let is_like = cs1
+                .zip(cs0)
+                .is_some_and(|(cs1, cs0)| cs1 >= cs0 * CS1_LIKE_CS0);
+            if let Some(starved) = starved.filter(|_| is_like) {
+                let message =
+                    format!("CS1 gets as much as best effort {way}, while {starved} is starved");
+                self.add("cs1_as_best_effort", message, &evidence);
+            }
+        }
+    }
+
+    fn unlike_streams(&mut self, summary: &Summary) {
+        let fair = &summary.fairness;
+        for (way, index) in [("down", fair.like_down), ("up", fair.like_up)] {
+            if let Some(index) = index.filter(|index| *index < UNLIKE) {
+                let message = format!("like streams {way} share unequally: index {index:.2}");
+                self.add("unequal_streams", message, &format!("fairness.like_{way}"));
+            }
+        }
+    }
+
+    fn one_way_delay(&mut self, summary: &Summary) {
+        for way in ["up", "down"] {
+            let rises = summary
+                .voip
+                .values()
+                .filter_map(|calls| rise(if way == "up" { &calls.up } else { &calls.down }));
+            if let Some(rise) = rises.reduce(f64::max).filter(|rise| *rise > HUGE_MS) {
+                let message = format!(
+                    "the load adds {rise:.0} ms to the one-way delay {way} (95th percentile)"
+                );
+                self.add(
+                    &format!("delay_{way}"),
+                    message,
+                    &format!("voip.*.{way}.loaded.delay_ms"),
+                );
+            }
+        }
+    }
+
+    fn icmp(&mut self, summary: &Summary) {
+        let Some(path) = &summary.bottleneck else {
+            return;
+        };
+        for (way, trace) in [("up", &path.up), ("down", &path.down)] {
+            let lost = trace.hops.iter().find(|hop| {
+                let (idle, loaded) = (hop.answered_idle_pct, hop.answered_loaded_pct);
+                idle.zip(loaded)
+                    .is_some_and(|(idle, loaded)| idle > 0.0 && loaded < idle * ICMP_KEPT)
+            });
+            if let Some(hop) = lost {
+                let message = format!(
+                    "hop {} {way} answers {:.0} % of probes idle and {:.0} % under load: ICMP errors are lost",
+                    hop.hop,
+                    hop.answered_idle_pct.unwrap_or_default(),
+                    hop.answered_loaded_pct.unwrap_or_default()
+                );
+                self.add(
+                    "icmp_lost",
+                    message,
+                    &format!("bottleneck.{way}.hops; table hops"),
+                );
+            }
+        }
+    }
+
+    fn families(&mut self, plan: &Plan, summary: &Summary) {
+        if plan.families != Families::Both || summary.families.len() != 1 {
+            return;
+        }
+        let missing = if summary.families.contains_key("v4") {
+            "IPv6"
+        } else {
+            "IPv4"
+        };
+        self.add(
+            if missing == "IPv6" {
+                "ipv6_missing"
+            } else {
+                "ipv4_missing"
+            },
+            format!("there is no {missing}: all streams went over the other"),
+            "families; path.families of run.json",
+        );
+    }
+}
+
+/// How much the load adds to a call's one-way delay: 95th percentile over the idle median.
+fn rise(figures: &CallFigures) -> Option<f64> {
+    let (idle, loaded) = (figures.idle.as_ref()?, figures.loaded.as_ref()?);
+    Some(loaded.delay_ms?.p95 - idle.delay_ms?.p50)
+}

@@ -1,0 +1,191 @@
+//! The lines of the scorecard between the answer and the remarks.
+
+use super::words::{dash, ms, number, quantiles};
+use crate::summary::{CallFigures, Phases, Summary};
+use record::Run;
+
+/// Emulated links that are shown.
+const MOST_LINKS: usize = 2;
+
+/// Times, idle and loaded.
+pub(super) fn table(summary: &Summary) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{:16}{:>28}{:>32}",
+        "round trips", "idle p50 / p95 / p99", "loaded p50 / p95 / p99"
+    )];
+    let by_class = summary.latency_ms.by_class.iter();
+    lines.extend(by_class.filter_map(|(class, phases)| row(&format!("UDP {class}"), phases)));
+    lines.extend(row("TCP, all", &summary.tcp_rr_ms));
+    lines.extend(row("DNS", &summary.dns_ms));
+    for (loader, figures) in summary.web.iter().flat_map(|web| &web.by_loader) {
+        let phases = Phases {
+            idle: figures.idle_ms,
+            loaded: figures.loaded_ms,
+        };
+        let name = loader.strip_prefix("native ").unwrap_or(loader);
+        lines.extend(row(&format!("page, {name}"), &phases));
+    }
+    lines
+}
+
+fn row(name: &str, phases: &Phases) -> Option<String> {
+    if phases.idle.is_none() && phases.loaded.is_none() {
+        return None;
+    }
+    Some(format!(
+        "{name:16}{:>28}{:>32}",
+        quantiles(phases.idle),
+        quantiles(phases.loaded)
+    ))
+}
+
+/// Calls: the opinion of whoever listened, and what spoilt it.
+pub(super) fn calls(summary: &Summary) -> Option<String> {
+    let heard = |figures: &CallFigures| {
+        let missing = figures.loss_pct.unwrap_or_default() + figures.late_pct.unwrap_or_default();
+        let mos = figures.mos?;
+        Some(format!("{mos:.1} ({missing:.1} %)"))
+    };
+    let calls: Vec<String> = summary
+        .voip
+        .iter()
+        .filter_map(|(class, calls)| {
+            let ends = [heard(&calls.up), heard(&calls.down)];
+            if ends.iter().all(Option::is_none) {
+                return None;
+            }
+            let [up, down] = ends.map(|end| end.unwrap_or_else(dash));
+            Some(format!("{class} {up} / {down}"))
+        })
+        .collect();
+    (!calls.is_empty()).then(|| {
+        format!(
+            "VoIP MOS      {}: up / down (lost or late)",
+            calls.join(", ")
+        )
+    })
+}
+
+/// What the load carried, and how it was shared.
+pub(super) fn load(summary: &Summary) -> Vec<String> {
+    let rates = &summary.throughput_mbps;
+    let percent = |share: Option<f64>| share.map_or_else(dash, |share| format!("{share:.2} %"));
+    let loss = &summary.loss_pct;
+    let unanswered = format!(
+        "UDP loss {} idle, {} loaded",
+        percent(loss.idle),
+        percent(loss.loaded)
+    );
+    let Some(sum) = rates.sum else {
+        return vec![format!("loss          {unanswered}")];
+    };
+    let slew = summary.slew_ms.map_or_else(dash, |d| {
+        format!("{} median, {} worst", ms(d.p50), ms(d.max))
+    });
+    let fair = &summary.fairness;
+    vec![
+        format!(
+            "throughput    down {}, up {}, sum {sum:.2} Mbit/s of TCP payload; ACKs {} down, {} up",
+            number(rates.down, 2),
+            number(rates.up, 2),
+            number(rates.ack_down, 2),
+            number(rates.ack_up, 2)
+        ),
+        format!(
+            "fairness      down {}, up {} (1 is equal shares); start slew {slew}; {unanswered}",
+            number(fair.down, 2),
+            number(fair.up, 2)
+        ),
+    ]
+}
+
+/// What became of the marks, and by which versions of IP.
+pub(super) fn marks(summary: &Summary) -> Option<String> {
+    let changed = summary.dscp.iter().flat_map(|(class, marks)| {
+        [("up", &marks.up), ("down", &marks.down)]
+            .into_iter()
+            .flat_map(move |(way, seen)| {
+                let others = seen.keys().filter(move |name| *name != class);
+                others.map(move |name| format!("{class} arrives as {name} {way}"))
+            })
+    });
+    let changed: Vec<String> = changed.collect();
+    if summary.dscp.is_empty() {
+        return None;
+    }
+    let dscp = if changed.is_empty() {
+        "DSCP kept".to_owned()
+    } else {
+        changed.join(", ")
+    };
+    let ecn = match (summary.ecn.bleached_pct, summary.ecn.ce_pct) {
+        (Some(bleached), _) if bleached > 0.0 => format!("; ECN bleached ({bleached:.0} %)"),
+        (Some(_), Some(ce)) => format!("; ECN kept, {ce:.2} % CE"),
+        _ => String::new(),
+    };
+    let families: Vec<_> = summary
+        .families
+        .keys()
+        .map(|family| family.replace('v', "IPv"))
+        .collect();
+    Some(format!(
+        "marks         {dscp}{ecn}; over {}",
+        families.join(" and ")
+    ))
+}
+
+/// Where the queue is.
+pub(super) fn path(summary: &Summary) -> Option<String> {
+    let path = summary.bottleneck.as_ref()?;
+    let rise = [path.up.rise_ms, path.down.rise_ms];
+    let rise = rise.into_iter().flatten().reduce(f64::max)?;
+    let at = path.between.as_ref().map_or_else(
+        || {
+            let hop = |hop: Option<u8>| hop.map_or_else(dash, |hop| hop.to_string());
+            format!("hop {} up, {} down", hop(path.up.hop), hop(path.down.hop))
+        },
+        |[near, far]| format!("between {near} and {far}"),
+    );
+    Some(format!("bottleneck    delay rises by {} {at}", ms(rise)))
+}
+
+/// The emulated links that can be the bottleneck.
+pub(super) fn links(summary: &Summary) -> Vec<String> {
+    let links = summary.lab.iter().filter(|link| link.rate_mbps.is_some());
+    links
+        .take(MOST_LINKS)
+        .map(|link| {
+            let queue = link.queue_ms.map_or_else(dash, |d| {
+                format!("{} median, {} most", ms(d.p50), ms(d.max))
+            });
+            let dropped = link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
+            format!(
+                "lab {} {}: carried {:.2} of {:.2} Mbit/s, queue {queue}, dropped {dropped}",
+                link.link,
+                link.direction,
+                link.carried_mbps,
+                link.rate_mbps.unwrap_or_default()
+            )
+        })
+        .collect()
+}
+
+/// Whether the figures are the path's.
+pub(super) fn instrument(run: &Run) -> Option<String> {
+    let cpu: Vec<_> = run
+        .instrument
+        .cpu
+        .iter()
+        .map(|cpu| format!("{} {:.0} %", cpu.host, cpu.mean_pct))
+        .collect();
+    let stamps = run
+        .instrument
+        .kernel_stamps_pct
+        .map_or_else(dash, |pct| format!("{pct:.0} %"));
+    (!cpu.is_empty()).then(|| {
+        format!(
+            "instrument    CPU under load: {}; stamped by the kernel: {stamps}",
+            cpu.join(", ")
+        )
+    })
+}

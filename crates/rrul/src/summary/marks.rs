@@ -1,0 +1,90 @@
+//! What became of the marks: DSCP and ECN as sent against as arrived.
+
+use super::super::streams::ecn_name;
+use super::view::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use units::{Ecn, TrafficClass};
+
+/// What became of one class, or of one ECN field.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Marks {
+    /// What packets of this mark arrived with at the server, and how many (datagrams and, for a class, TCP handshakes).
+    pub up: BTreeMap<String, u64>,
+    /// What packets of this mark arrived with at the client, and how many (datagrams).
+    pub down: BTreeMap<String, u64>,
+}
+
+/// What became of the ECN field (RFC 3168).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct EcnFigures {
+    /// By the field as sent: `Not-ECT`, `ECT(0)`, `ECT(1)`; empty when no datagram was ECN-capable.
+    pub sent: BTreeMap<String, Marks>,
+    /// Share of ECN-capable datagrams that arrived with congestion experienced, up and down together.
+    pub ce_pct: Option<f64>,
+    /// Share of ECN-capable datagrams that arrived as not capable: somebody clears the field.
+    pub bleached_pct: Option<f64>,
+}
+
+impl View<'_> {
+    pub(super) fn marks(&self) -> BTreeMap<String, Marks> {
+        let name = |octet: u8| TrafficClass::from_octet(octet).dscp.to_string();
+        let mut marks = self.arrived(&name);
+        for (id, octet) in &self.tables.class_seen {
+            if let Some(stream) = self.streams.get(id) {
+                let class = marks.entry(stream.class.clone().into_owned()).or_default();
+                *class.up.entry(name(*octet)).or_default() += 1;
+            }
+        }
+        marks
+    }
+
+    pub(super) fn ecn(&self) -> EcnFigures {
+        let name = |octet: u8| ecn_name(Ecn::from_bits(octet)).to_owned();
+        let sent = self.arrived(&name);
+        let capable = || {
+            let fields = sent.iter().filter(|(field, _)| field.starts_with("ECT"));
+            fields.flat_map(|(_, marks)| marks.up.iter().chain(&marks.down))
+        };
+        let total: u64 = capable().map(|(_, count)| count).sum();
+        let share = |wanted: &str| {
+            let count: u64 = capable()
+                .filter(|(field, _)| *field == wanted)
+                .map(|(_, count)| count)
+                .sum();
+            (total > 0).then(|| count as f64 / total as f64 * 100.0)
+        };
+        EcnFigures {
+            ce_pct: share("CE"),
+            bleached_pct: share("Not-ECT"),
+            sent: if total > 0 { sent } else { BTreeMap::new() },
+        }
+    }
+
+    /// Counts what datagrams arrived with, by what they were sent with; `name` says what of the octet.
+    fn arrived(&self, name: &dyn Fn(u8) -> String) -> BTreeMap<String, Marks> {
+        let mut counts: BTreeMap<[Option<u8>; 3], u64> = BTreeMap::new();
+        for sample in &self.tables.samples {
+            let key = [
+                Some(sample.tos_sent),
+                sample.tos_seen_far,
+                sample.tos_seen_near,
+            ];
+            *counts.entry(key).or_default() += 1;
+        }
+        let mut marks: BTreeMap<String, Marks> = BTreeMap::new();
+        for ([sent, far, near], count) in counts {
+            let mark = marks.entry(name(sent.unwrap_or_default())).or_default();
+            for (seen, counts) in [(far, &mut mark.up), (near, &mut mark.down)] {
+                if let Some(octet) = seen {
+                    *counts.entry(name(octet)).or_default() += count;
+                }
+            }
+        }
+        marks.retain(|_, mark| !mark.up.is_empty() || !mark.down.is_empty());
+        marks
+    }
+}

@@ -1,0 +1,86 @@
+//! Round trips: how long, and how many never came back.
+
+use super::figures::Phases;
+use super::view::{View, is_udp_rr};
+use record::Distribution;
+use record::tables::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Round trips, of all classes and of each.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Latency {
+    /// Before the load, all classes.
+    pub idle: Option<Distribution>,
+    /// Under load, all classes.
+    pub loaded: Option<Distribution>,
+    /// The same by DSCP name.
+    pub by_class: BTreeMap<String, Phases>,
+    /// The same by IP version: `v4`, `v6`.
+    pub by_family: BTreeMap<String, Phases>,
+}
+
+/// Shares in per cent.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Shares {
+    /// Before the load.
+    pub idle: Option<f64>,
+    /// Under load.
+    pub loaded: Option<f64>,
+}
+
+impl View<'_> {
+    /// Round trips of the wanted streams, idle and loaded.
+    pub(super) fn phases(&self, wanted: &dyn Fn(&Stream) -> bool) -> Phases {
+        Phases {
+            idle: self.round_trips(&self.idle, wanted),
+            loaded: self.round_trips(&self.loaded, wanted),
+        }
+    }
+
+    pub(super) fn latency(&self) -> Latency {
+        let all = self.phases(&is_udp_rr);
+        let udp = || {
+            self.tables
+                .streams
+                .iter()
+                .filter(|stream| is_udp_rr(stream))
+        };
+        let by_class = udp().map(|stream| {
+            let alike = |other: &Stream| is_udp_rr(other) && other.class == stream.class;
+            (stream.class.clone().into_owned(), self.phases(&alike))
+        });
+        let by_family = udp().map(|stream| {
+            let alike = |other: &Stream| is_udp_rr(other) && other.family == stream.family;
+            (format!("v{}", stream.family), self.phases(&alike))
+        });
+        Latency {
+            idle: all.idle,
+            loaded: all.loaded,
+            by_class: by_class.collect(),
+            by_family: by_family.collect(),
+        }
+    }
+
+    /// Share of UDP requests that were never answered.
+    pub(super) fn loss(&self) -> Shares {
+        Shares {
+            idle: self.loss_during(&self.idle),
+            loaded: self.loss_during(&self.loaded),
+        }
+    }
+
+    fn loss_during(&self, when: &Range<u64>) -> Option<f64> {
+        let during = || {
+            self.samples(&is_udp_rr)
+                .filter(|sample| when.contains(&sample.t_ns))
+        };
+        let sent = during().count();
+        let lost = during().filter(|sample| sample.lost).count();
+        (sent > 0).then(|| lost as f64 / sent as f64 * 100.0)
+    }
+}

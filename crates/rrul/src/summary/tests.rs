@@ -1,0 +1,325 @@
+use super::*;
+use crate::streams::{Common, StreamPlan};
+use crate::tables::CallSample;
+use record::tables::{PageLoad, PageObject, Sample, Series};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn plan() -> Plan {
+    Plan::parse(
+        "summary = 'test'
+         idle_before = '1s'
+         duration = '3s'
+         settle = '1s'
+         idle_after = '1s'
+         families = 'both'
+         load = [{ direction = 'both', streams = 2 }]
+         probe = [{ kind = 'udp_rr', class = 'EF' }, { kind = 'tcp_rr' }]",
+        "test",
+    )
+    .unwrap()
+}
+
+fn tables(plan: &Plan) -> Tables {
+    let common = Common {
+        families: &[4, 6],
+        cc: None,
+    };
+    Tables::new(&StreamPlan::all(plan, &common), None)
+}
+
+/// Bins of one second: `bytes` delivered in each, at the receiver's end; one ACK for every 10,000 octets.
+fn deliver(tables: &mut Tables, stream: u16, end: &'static str, bytes: u64) {
+    for second in 1..=5 {
+        tables.series.push(Series {
+            t_ns: second * SECOND - 1,
+            bin_ns: SECOND,
+            stream,
+            direction: if end == "client" { "down" } else { "up" }.into(),
+            end: end.into(),
+            delivered_bytes: Some(bytes),
+            segs_out: Some(second * bytes / 10_000 + 3),
+            data_segs_out: Some(3),
+            ..Series::default()
+        });
+    }
+}
+
+fn probe(tables: &mut Tables, stream: u16, second: u64, rtt_ms: Option<u64>) {
+    tables.samples.push(Sample {
+        t_ns: second * SECOND,
+        stream,
+        rtt_ns: rtt_ms.map(|ms| ms * 1_000_000),
+        lost: rtt_ms.is_none(),
+        tos_sent: 0xb8,
+        tos_seen_far: rtt_ms.map(|_| 0x20),
+        ..Sample::default()
+    });
+}
+
+#[test]
+fn throughput_is_what_was_delivered_in_the_loaded_seconds() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    // Streams 0 and 2 go down, by IPv4 and IPv6; 1 and 3 up.
+    deliver(&mut tables, 0, "client", 1_000_000);
+    deliver(&mut tables, 2, "client", 3_000_000);
+    deliver(&mut tables, 1, "server", 500_000);
+    let summary = summarise(&plan, &tables);
+    let rates = &summary.throughput_mbps;
+    // The loaded time is from 2 s to 4 s.
+    assert!((rates.down.unwrap() - 32.0).abs() < 1e-9, "{rates:?}");
+    assert!((rates.up.unwrap() - 4.0).abs() < 1e-9);
+    assert!((rates.sum.unwrap() - 36.0).abs() < 1e-9);
+    // 100 ACKs of 52 octets and 300 of 72 in the second between the first look and the last.
+    let octets = 100.0 * 52.0 + 300.0 * 72.0;
+    assert!(
+        (rates.ack_up.unwrap() - octets * 8e-6).abs() < 1e-9,
+        "{rates:?}"
+    );
+    let acks = summary.acks.up.as_ref().unwrap();
+    assert_eq!(acks.basis, "counted");
+    assert!((acks.per_s - 400.0).abs() < 1e-9);
+    assert!((acks.v6_encapsulated_mbps - 300.0 * 92.0 * 8e-6).abs() < 1e-9);
+    assert!((rates.down_by_family["v6"] - 24.0).abs() < 1e-9);
+    assert!((summary.fairness.v6_over_v4_down.unwrap() - 3.0).abs() < 1e-9);
+    assert!((summary.fairness.down.unwrap() - 0.8).abs() < 1e-9);
+    assert_eq!(
+        summary.fairness.up,
+        Some(0.5),
+        "a stream that carried nothing counts"
+    );
+}
+
+#[test]
+fn round_trips_are_sorted_by_phase_and_class_and_the_settling_time_is_left_out() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    for (second, rtt_ms) in [
+        (0, Some(20)),
+        (1, Some(500)),
+        (2, Some(100)),
+        (3, None),
+        (4, Some(900)),
+    ] {
+        probe(&mut tables, 4, second, rtt_ms);
+    }
+    probe(&mut tables, 5, 2, Some(70));
+    deliver(&mut tables, 0, "client", 1);
+    let summary = summarise(&plan, &tables);
+    let p50 = |d: Option<Distribution>| d.map(|d| d.p50);
+    assert_eq!(p50(summary.latency_ms.idle), Some(20.0));
+    assert_eq!(p50(summary.latency_ms.loaded), Some(100.0));
+    assert_eq!(p50(summary.latency_ms.by_class["EF"].loaded), Some(100.0));
+    assert_eq!(p50(summary.tcp_rr_ms.loaded), Some(70.0));
+    assert_eq!(
+        (summary.loss_pct.idle, summary.loss_pct.loaded),
+        (Some(0.0), Some(50.0))
+    );
+    assert_eq!(summary.dscp["EF"].up["CS1"], 5, "EF arrived as CS1");
+}
+
+#[test]
+fn without_the_servers_side_what_was_acknowledged_counts() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    deliver(&mut tables, 1, "server", 0);
+    for row in &mut tables.series {
+        row.end = "client".into();
+        row.acked_bytes = Some(250_000);
+    }
+    let up = summarise(&plan, &tables).throughput_mbps.up;
+    assert!((up.unwrap() - 2.0).abs() < 1e-9, "{up:?}");
+}
+
+#[test]
+fn nothing_measured_gives_an_empty_summary() {
+    let plan = plan();
+    let summary = summarise(&plan, &tables(&plan));
+    assert!(summary.latency_ms.loaded.is_none() && summary.throughput_mbps.sum.is_none());
+}
+
+#[test]
+fn the_published_schema_of_the_summary_is_fresh() {
+    kit::published::schema::<Summary>("rrul");
+}
+
+/// A plan with a call, pages and marked probes.
+fn whole() -> Plan {
+    Plan::parse(
+        "summary = 'test'
+         idle_before = '1s'
+         duration = '4s'
+         settle = '1s'
+         load = [{ direction = 'both' }]
+         probe = [{ kind = 'udp_rr', ecn = 'ect0' }, { kind = 'https' }]
+         call = [{ class = 'EF', direction = 'up' }]
+         [web]
+         page = 'rrul2013'
+         before = '1s'",
+        "test",
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_call_is_judged_by_what_was_lost_or_late() {
+    let plan = whole();
+    let mut tables = tables(&plan);
+    let call = tables.streams.iter().find(|s| s.kind == "voip").unwrap().id;
+    // 100 a second; from 3 s on every second one is 50 ms later than at first.
+    for seq in 0..600_u32 {
+        let late = seq >= 300 && seq.is_multiple_of(2);
+        tables.call(&CallSample {
+            stream: call,
+            seq,
+            t_ns: u64::from(seq) * 10_000_000,
+            owd_ns: if late { 60_000_000 } else { 10_000_000 },
+            kernel: true,
+            tos: Some(0xb8),
+        });
+    }
+    let last = Series {
+        t_ns: 6 * SECOND,
+        ..Series::default()
+    };
+    tables.series.push(last);
+    tables.close_calls(true);
+    let call = summarise(&plan, &tables).voip["EF"].up.clone();
+    let (idle, loaded) = (call.idle.unwrap(), call.loaded.unwrap());
+    assert_eq!((idle.sent, idle.late_pct, idle.loss_pct), (100, 0.0, 0.0));
+    assert!(idle.mos.unwrap() > 4.3, "{idle:?}");
+    assert_eq!((loaded.sent, loaded.late_pct), (300, 50.0));
+    assert!(loaded.mos.unwrap() < 2.0, "{loaded:?}");
+    assert!((call.jitter_ms.unwrap() - 50.0).abs() < 1e-6);
+}
+
+#[test]
+fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
+    let plan = whole();
+    let mut tables = tables(&plan);
+    let call = tables.streams.iter().find(|s| s.kind == "voip").unwrap().id;
+    for seq in [0, 1, 3, 3, 4] {
+        tables.call(&CallSample {
+            stream: call,
+            seq,
+            t_ns: 0,
+            owd_ns: 1,
+            kernel: true,
+            tos: None,
+        });
+    }
+    tables.ended(
+        "client",
+        &kit::sampler::StreamEnd {
+            id: call,
+            sent: Some(7),
+            ..Default::default()
+        },
+    );
+    tables.close_calls(true);
+    let lost: Vec<_> = tables
+        .samples
+        .iter()
+        .filter(|s| s.lost)
+        .map(|s| s.seq)
+        .collect();
+    assert_eq!(lost, [2, 5, 6]);
+    assert_eq!(tables.samples.len(), 7, "a second copy says nothing new");
+}
+
+#[test]
+fn responsiveness_is_idle_over_loaded_page_time() {
+    let plan = whole();
+    let mut tables = tables(&plan);
+    for (load, t_ns, ms) in [(0, SECOND, 20), (1, SECOND + 1, 20), (2, 4 * SECOND, 139)] {
+        tables.pages.push(PageLoad {
+            t_ns,
+            load,
+            loader: "native".into(),
+            protocol: "h2".into(),
+            page: "rrul2013".to_owned(),
+            load_ns: Some(ms * 1_000_000),
+            ..PageLoad::default()
+        });
+        tables.objects.push(PageObject {
+            t_ns,
+            load,
+            wait_ns: Some(1_000_000),
+            receive_ns: Some(1_000_000),
+            bytes: 1_000,
+            ..PageObject::default()
+        });
+    }
+    tables.series.push(Series {
+        t_ns: 6 * SECOND,
+        ..Series::default()
+    });
+    let web = summarise(&plan, &tables).web.unwrap();
+    // The specification's own example: 20 ms against 139 ms is 14.
+    assert!(
+        (web.responsiveness.unwrap() - 14.39).abs() < 0.01,
+        "{web:?}"
+    );
+    assert_eq!(web.by_loader.keys().collect::<Vec<_>>(), ["native h2"]);
+    assert!((web.short_flow_mbps.loaded.unwrap().p50 - 4.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_ecn_field_is_compared_as_sent_and_as_arrived() {
+    let plan = whole();
+    let mut tables = tables(&plan);
+    for (seen, times) in [(0x02, 6), (0x03, 3), (0x00, 1)] {
+        for _ in 0..times {
+            tables.samples.push(Sample {
+                tos_sent: 0x02,
+                tos_seen_far: Some(seen),
+                ..Sample::default()
+            });
+        }
+    }
+    let ecn = summarise(&plan, &tables).ecn;
+    assert_eq!(ecn.ce_pct, Some(30.0));
+    assert_eq!(ecn.bleached_pct, Some(10.0));
+    assert_eq!(ecn.sent["ECT(0)"].up["CE"], 3);
+}
+
+#[test]
+fn a_burst_allowance_is_left_out_of_the_loaded_time() {
+    let plan = Plan::parse(
+        "summary = 'test'
+         idle_before = '1s'
+         duration = '40s'
+         load = [{ direction = 'down' }]",
+        "test",
+    )
+    .unwrap();
+    let mut tables = tables(&plan);
+    for bin in 1..=410_u64 {
+        let mbps = match bin {
+            0..=10 => 0,
+            11..=120 => 50,
+            _ => 20,
+        };
+        // A little unrest, as every path has.
+        let bytes = mbps * 12_500 + (bin * 7_919 % 1_000) * mbps.min(1);
+        tables.series.push(Series {
+            t_ns: bin * SECOND / 10,
+            bin_ns: SECOND / 10,
+            direction: "down".into(),
+            end: "client".into(),
+            delivered_bytes: Some(bytes),
+            ..Series::default()
+        });
+    }
+    let summary = summarise(&plan, &tables);
+    let [from, to] = summary.phases.discarded[0];
+    assert!(
+        (from - 3.0).abs() < 0.01 && (12.0..14.0).contains(&to),
+        "{from} {to}"
+    );
+    let [before, after] = summary.phases.boost_mbps.unwrap();
+    assert!((before - 50.0).abs() < 1.0 && (after - 20.0).abs() < 1.0);
+    let down = summary.throughput_mbps.down.unwrap();
+    assert!((down - 20.0).abs() < 0.1, "{down}");
+}

@@ -1,0 +1,255 @@
+//! Pages: the specification's main figure, and small requests by the minute.
+
+use super::figures::Phases;
+use super::view::View;
+use probe::responsiveness::{Durations, Responsiveness, trimmed_mean};
+use record::Distribution;
+use record::tables::{HttpsProbe, PageLoad, PageObject};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Page loads, idle and loaded.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct WebFigures {
+    /// What was loaded: a page model's name, or a URL.
+    pub page: String,
+    /// Time until all of the page was there, over the idle path: of the browser where there was one, else of the native loader.
+    pub idle_ms: Option<Distribution>,
+    /// The same under load.
+    pub loaded_ms: Option<Distribution>,
+    /// Mean idle over mean loaded time, times 100: 100 is a page that does not notice the load (RRUL, *The RRUL Score*).
+    pub responsiveness: Option<f64>,
+    /// Time until the first octet of the document.
+    pub first_byte_ms: Phases,
+    /// Rates of single objects, request to last octet, in Mbit/s: how fast short flows go.
+    pub short_flow_mbps: Phases,
+    /// By what loaded them and how: `chromium`, `native h2`, `native http/1.1`.
+    pub by_loader: BTreeMap<String, LoaderFigures>,
+    /// Loads that failed, idle and loaded together.
+    pub failed: u64,
+}
+
+/// The loads of one loader.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct LoaderFigures {
+    /// Over the idle path.
+    pub idle_ms: Option<Distribution>,
+    /// Under load.
+    pub loaded_ms: Option<Distribution>,
+    /// Mean, standard deviation and 95 % confidence interval of the mean under load.
+    pub loaded_mean_ms: Option<Estimate>,
+    /// The same over the idle path.
+    pub idle_mean_ms: Option<Estimate>,
+    /// Mean idle over mean loaded time, times 100.
+    pub responsiveness: Option<f64>,
+}
+
+/// A mean with its uncertainty (Student's t).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation; null for a single value.
+    pub sd: Option<f64>,
+    /// Its 95 % confidence interval; null for a single value.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// Round trips per minute (draft-ietf-ippm-responsiveness).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Rpm {
+    /// Before the load.
+    pub idle: Option<f64>,
+    /// Under load.
+    pub loaded: Option<f64>,
+    /// Trimmed mean of TCP handshakes under load.
+    pub tcp_ms: Option<f64>,
+    /// Trimmed mean of TLS handshakes under load.
+    pub tls_ms: Option<f64>,
+    /// Trimmed mean of requests on new connections under load.
+    pub http_ms: Option<f64>,
+    /// Trimmed mean of the round trips of the load's own connections, by the kernel's estimate. (The draft sends requests on
+    /// them; ours carry nothing but load.)
+    pub self_ms: Option<f64>,
+}
+
+impl View<'_> {
+    pub(super) fn web(&self) -> Option<WebFigures> {
+        let first = self.tables.pages.first()?;
+        let mut by_loader: BTreeMap<String, LoaderFigures> = BTreeMap::new();
+        for key in self.tables.pages.iter().map(loader) {
+            by_loader
+                .entry(key)
+                .or_insert_with_key(|key| self.loads(key));
+        }
+        let main = by_loader
+            .get("chromium")
+            .or_else(|| by_loader.values().next());
+        let main = main.cloned().unwrap_or_default();
+        // A browser may have loaded another page than the model.
+        let is_main =
+            |load: &&PageLoad| load.loader == "chromium" || !by_loader.contains_key("chromium");
+        Some(WebFigures {
+            page: self
+                .tables
+                .pages
+                .iter()
+                .find(is_main)
+                .unwrap_or(first)
+                .page
+                .clone(),
+            idle_ms: main.idle_ms,
+            loaded_ms: main.loaded_ms,
+            responsiveness: main.responsiveness,
+            first_byte_ms: Phases {
+                idle: self.first_bytes(&self.web_idle),
+                loaded: self.first_bytes(&self.loaded),
+            },
+            short_flow_mbps: self.short_flows(),
+            failed: self
+                .tables
+                .pages
+                .iter()
+                .filter(|load| load.load_ns.is_none())
+                .count() as u64,
+            by_loader,
+        })
+    }
+
+    fn loads(&self, key: &str) -> LoaderFigures {
+        let times = |when: &Range<u64>| -> Vec<f64> {
+            let loads = self.tables.pages.iter();
+            let wanted = loads.filter(|load| loader(load) == key && when.contains(&load.t_ns));
+            wanted
+                .filter_map(|load| Some(load.load_ns? as f64 / 1e6))
+                .collect()
+        };
+        let (idle, loaded) = (times(&self.web_idle), times(&self.loaded));
+        let (idle_mean_ms, loaded_mean_ms) = (mean(&idle), mean(&loaded));
+        let responsiveness = idle_mean_ms
+            .zip(loaded_mean_ms)
+            .map(|(idle, loaded)| idle.mean / loaded.mean * 100.0);
+        LoaderFigures {
+            idle_ms: Distribution::of(idle),
+            loaded_ms: Distribution::of(loaded),
+            idle_mean_ms,
+            loaded_mean_ms,
+            responsiveness: responsiveness.filter(|value| value.is_finite()),
+        }
+    }
+
+    fn first_bytes(&self, when: &Range<u64>) -> Option<Distribution> {
+        let loads = self
+            .tables
+            .pages
+            .iter()
+            .filter(|load| when.contains(&load.t_ns));
+        Distribution::of(loads.filter_map(|load| Some(load.first_byte_ns? as f64 / 1e6)))
+    }
+
+    /// Rates of single objects, request to last octet.
+    fn short_flows(&self) -> Phases {
+        let starts: HashMap<u32, u64> = self
+            .tables
+            .pages
+            .iter()
+            .map(|load| (load.load, load.t_ns))
+            .collect();
+        let rates = |when: &Range<u64>| {
+            let within = |object: &&PageObject| {
+                starts
+                    .get(&object.load)
+                    .is_some_and(|start| when.contains(start))
+            };
+            let objects = self.tables.objects.iter().filter(within);
+            Distribution::of(objects.filter_map(object_mbps))
+        };
+        Phases {
+            idle: rates(&self.web_idle),
+            loaded: rates(&self.loaded),
+        }
+    }
+
+    pub(super) fn rpm(&self) -> Option<Rpm> {
+        if self.tables.https.is_empty() {
+            return None;
+        }
+        let own = self.own_round_trips();
+        let loaded = self.responsiveness(&self.loaded, &own);
+        let [tcp_ms, tls_ms, http_ms] = loaded.map_or([None; 3], |(means, _)| means);
+        Some(Rpm {
+            idle: self.responsiveness(&self.idle, &[]).map(|(_, rpm)| rpm),
+            loaded: loaded.map(|(_, rpm)| rpm),
+            tcp_ms,
+            tls_ms,
+            http_ms,
+            self_ms: trimmed_mean(&own),
+        })
+    }
+
+    /// Smoothed round trips in ms that the load's senders saw, by bin.
+    fn own_round_trips(&self) -> Vec<f64> {
+        let bins = ["down", "up"]
+            .into_iter()
+            .flat_map(|way| self.bins(way, false));
+        bins.filter_map(|row| Some(f64::from(row.rtt_us?) / 1e3))
+            .collect()
+    }
+
+    /// Trimmed means in ms of connecting, of TLS and of the request, and all as round trips per minute.
+    fn responsiveness(&self, when: &Range<u64>, own_ms: &[f64]) -> Option<(Means, f64)> {
+        let probes = || self.tables.https.iter().filter(|p| when.contains(&p.t_ns));
+        let ms = |part: fn(&HttpsProbe) -> Option<u64>| -> Vec<f64> {
+            probes()
+                .filter_map(|p| Some(part(p)? as f64 / 1e6))
+                .collect()
+        };
+        let (tcp, tls, http) = (
+            ms(|probe| probe.connect_ns),
+            ms(|probe| probe.tls_ns),
+            ms(|probe| probe.http_ns),
+        );
+        let figures = Responsiveness::of(&Durations {
+            tcp_foreign: &tcp,
+            tls_foreign: &tls,
+            http_foreign: &http,
+            http_self: own_ms,
+        })?;
+        // Before the load no connection carries any.
+        let rpm = figures.rpm.or(figures.foreign)?;
+        Some(([tcp, tls, http].map(|ms| trimmed_mean(&ms)), rpm))
+    }
+}
+
+/// Trimmed means in ms of connecting, of TLS and of the request.
+type Means = [Option<f64>; 3];
+
+/// What loaded the page, and how where there is a choice.
+fn loader(load: &PageLoad) -> String {
+    match &*load.loader {
+        "native" => format!("native {}", load.protocol),
+        other => other.to_owned(),
+    }
+}
+
+fn object_mbps(object: &PageObject) -> Option<f64> {
+    let took_ns = object.wait_ns? + object.receive_ns?;
+    (took_ns > 0 && object.bytes > 0).then(|| object.bytes as f64 * 8e3 / took_ns as f64)
+}
+
+fn mean(values: &[f64]) -> Option<Estimate> {
+    let interval = stats::interval::mean(values, 0.95);
+    let moments = stats::interval::Moments::of(values);
+    let single = values.first().copied()?;
+    Some(Estimate {
+        mean: moments.map_or(single, |moments| moments.mean),
+        sd: moments.map(|moments| moments.sd),
+        ci95: interval.map(|interval| [interval.low, interval.high]),
+    })
+}

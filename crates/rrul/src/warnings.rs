@@ -1,0 +1,214 @@
+//! What the reader of a record should be warned of, each with what to do about it.
+
+use super::run::Outcome;
+use super::summary::Summary;
+use super::tables::Tables;
+use kit::ending::Ending;
+use kit::stream::DRAIN;
+use kit::warnings::List;
+use record::{Instrument, Warning};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use units::TrafficClass;
+
+/// A path without a single reply for this long, and for this many of the longest round trips, was cut.
+const STILL: Duration = Duration::from_secs(2);
+const STILL_ROUND_TRIPS: u32 = 2;
+/// The specification's limit on the distance of the server.
+const FAR_MS: f64 = 80.0;
+
+/// All warnings of a run.
+pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -> Vec<Warning> {
+    let mut list = List::default();
+    endings(&mut list, outcome);
+    missing(&mut list, outcome, summary);
+    server(&mut list, outcome);
+    list.processors(instrument);
+    list.lateness(instrument);
+    list.throttled(&outcome.tables.cpu);
+    list.emulator(&summary.lab);
+    standstill(&mut list, outcome);
+    path(&mut list, outcome, summary);
+    list.0
+}
+
+/// How the run and its streams ended.
+fn endings(list: &mut List, outcome: &Outcome) {
+    list.ending(&outcome.ending, "the figures are of the time before");
+    for failure in &outcome.failures {
+        list.add(
+            "stream_failed",
+            failure.clone(),
+            "the other streams were measured; run again",
+        );
+    }
+}
+
+/// What was planned and did not take place.
+fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
+    let (streams, samples) = (&outcome.tables.streams, &outcome.tables.samples);
+    let rates = &summary.throughput_mbps;
+    for (direction, rate) in [("down", rates.down), ("up", rates.up)] {
+        let load = |s: &record::tables::Stream| s.kind == "tcp_load" && s.direction == direction;
+        if streams.iter().any(load) && rate.is_none_or(|rate| rate <= 0.0) {
+            list.add(
+                "no_load",
+                format!("no TCP load went {direction}: the path was not full"),
+                "see whether a firewall lets TCP through to the server's port, and run again",
+            );
+        }
+    }
+    let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
+    let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
+    unheard(list, outcome);
+    let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
+    if has_udp && !answered.any(|sample| udp(sample.stream)) {
+        list.add(
+            "udp_unanswered",
+            "no UDP probe was answered: UDP does not pass to the server's port".to_owned(),
+            "let UDP through to the same port as TCP, and run again",
+        );
+    }
+}
+
+/// Pages, calls and look-ups of which nothing came.
+fn unheard(list: &mut List, outcome: &Outcome) {
+    let tables = &outcome.tables;
+    if !tables.pages.is_empty() && tables.pages.iter().all(|load| load.load_ns.is_none()) {
+        let reason = tables.pages.iter().find_map(|load| load.error.as_deref());
+        list.add(
+            "pages_failed",
+            format!("no page was loaded: {}", reason.unwrap_or("none was finished")),
+            "the other figures are of the run; try again with a smaller --page or a longer --duration",
+        );
+    }
+    let heard = |stream: &record::tables::Stream| {
+        let mut samples = tables.samples.iter().filter(|s| s.stream == stream.id);
+        samples.any(|sample| !sample.lost)
+    };
+    for (kind, code, what) in [
+        ("voip", "calls_unheard", "no datagram of the call arrived"),
+        ("dns", "dns_unanswered", "no look-up was answered"),
+    ] {
+        let silent = tables
+            .streams
+            .iter()
+            .filter(|s| s.kind == kind && !heard(s));
+        let names: Vec<&str> = silent.map(|stream| stream.name.as_str()).collect();
+        // Calls up are heard at the far end, whose side may be missing.
+        if !names.is_empty() && !outcome.far.is_empty() {
+            list.add(
+                code,
+                format!("{what}: {}", names.join(", ")),
+                "see whether a firewall lets UDP through, both ways, to the server's port",
+            );
+        }
+    }
+}
+
+/// What the far end could not keep up with.
+fn server(list: &mut List, outcome: &Outcome) {
+    let refused: u64 = outcome.far.iter().map(|far| far.refused).sum();
+    let rows_lost: u64 = outcome.far.iter().map(|far| far.rows_lost).sum();
+    if refused > 0 {
+        list.add(
+            "server_refused",
+            format!(
+                "the server did not answer {refused} datagrams above its limit: they count as lost"
+            ),
+            "use a plan with fewer probes or longer gaps, or a server with a key",
+        );
+    }
+    if rows_lost > 0 {
+        list.add(
+            "server_rows_lost",
+            format!("the server kept no more rows after a while: {rows_lost} are missing"),
+            "use a shorter run or fewer streams",
+        );
+    }
+}
+
+/// The longest time in which no UDP probe was answered, if that is no queue.
+fn standstill(list: &mut List, outcome: &Outcome) {
+    let answered = outcome
+        .tables
+        .samples
+        .iter()
+        .filter(|s| s.owd_up_ns.is_some());
+    let times = answered.filter_map(|s| Some((s.t_ns + s.rtt_ns?, s.rtt_ns?)));
+    let (mut arrivals, rtts): (Vec<u64>, Vec<u64>) = times.unzip();
+    // What stopped and did not come back has no second arrival: the end of the run stands for it.
+    if matches!(outcome.ending, Ending::Complete) && !arrivals.is_empty() {
+        let times = outcome.tables.series.iter().map(|row| row.t_ns);
+        arrivals.extend(
+            times
+                .max()
+                .map(|end| end.saturating_sub(kit::stream::nanos(DRAIN))),
+        );
+    }
+    arrivals.sort_unstable();
+    // One request is in flight at a time, so a long queue alone makes gaps of one round trip.
+    let longest = Duration::from_nanos(rtts.into_iter().max().unwrap_or_default());
+    let least = STILL.max(longest * STILL_ROUND_TRIPS);
+    let gaps = arrivals.windows(2).map(|pair| (pair[1] - pair[0], pair[0]));
+    if let Some((gap, from)) = gaps
+        .max()
+        .filter(|(gap, _)| Duration::from_nanos(*gap) > least)
+    {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        list.add(
+            "path_stood_still",
+            format!(
+                "no probe was answered for {:.1} s, from {:.1} s of the run on: the path was cut",
+                seconds(gap),
+                seconds(from)
+            ),
+            "the record has all of it; run again when the path is whole",
+        );
+    }
+}
+
+fn path(list: &mut List, outcome: &Outcome, summary: &Summary) {
+    if let Some(idle) = summary.latency_ms.idle.filter(|idle| idle.p50 > FAR_MS) {
+        list.add(
+            "distance",
+            format!(
+                "the server is {:.0} ms away: RRUL is specified for at most {FAR_MS:.0} ms",
+                idle.p50
+            ),
+            "read the figures as they are, or use a nearer server",
+        );
+    }
+    if let Some(message) = changed_marks(&outcome.tables) {
+        list.add(
+            "dscp_changed",
+            message,
+            "classification does not survive this path",
+        );
+    }
+}
+
+/// Which classes did not arrive as they were sent.
+fn changed_marks(tables: &Tables) -> Option<String> {
+    let dscp = |octet: u8| TrafficClass::from_octet(octet).dscp;
+    let mut changed = BTreeSet::new();
+    for sample in &tables.samples {
+        for (way, seen) in [("up", sample.tos_seen_far), ("down", sample.tos_seen_near)] {
+            let seen = seen.filter(|seen| dscp(*seen) != dscp(sample.tos_sent));
+            changed.extend(seen.map(|seen| {
+                format!(
+                    "{} arrives as {} ({way})",
+                    dscp(sample.tos_sent),
+                    dscp(seen)
+                )
+            }));
+        }
+    }
+    let handshakes = tables.streams.iter().filter_map(|stream| {
+        let seen = dscp(*tables.class_seen.get(&stream.id)?).to_string();
+        (seen != stream.class).then(|| format!("{} arrives as {seen} (up)", stream.class))
+    });
+    changed.extend(handshakes);
+    let list: Vec<_> = changed.into_iter().collect();
+    (!list.is_empty()).then(|| list.join(", "))
+}

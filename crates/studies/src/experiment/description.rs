@@ -1,0 +1,208 @@
+//! An experiment as TOML, and those that come with the program.
+//!
+//! ```toml
+//! title = "Does throughput follow the square root of loss?"
+//! about = "Transfers in virtual time over paths without a limit but random loss."
+//! papers = ["M. Mathis et al.: The macroscopic behavior of the TCP congestion avoidance algorithm, CCR 27(3), 1997"]
+//!
+//! [study.mathis]
+//! losses = [0.0001, 0.001, 0.01]
+//! ```
+
+use super::composition::Composition;
+use super::curves::Curves;
+use super::error::Error;
+use super::grid::Grid;
+use super::growth::Growth;
+use super::mathis::Mathis;
+use super::medianet::MediaNet;
+use super::replay::Replays;
+use super::stability::Stability;
+use super::trials::Trials;
+use super::verdicts::Verdicts;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+macro_rules! experiments {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../experiments/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of each built-in experiment, in the order that a reader should meet them.
+const EXPERIMENTS: &[(&str, &str)] = experiments![
+    "btc/grid",
+    "btc/grid-cubic",
+    "btc/stability",
+    "btc/growth",
+    "btc/mathis",
+    "mbm/vantage-point",
+    "mbm/queue-size",
+    "mbm/composition",
+    "mbm/boundary",
+    "mbm/testbed",
+    "mbm/throughput-curves",
+    "replay/structure",
+    "replay/rtt",
+    "manager/step",
+    "manager/fixed5",
+    "manager/web",
+    "manager/medianet",
+];
+
+/// An experiment.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// What it is run by: a built-in name, or that of its file.
+    #[serde(default)]
+    pub name: String,
+    /// Its question, in one line.
+    pub title: String,
+    /// What is done, in a few sentences.
+    pub about: String,
+    /// Where the claims come from.
+    #[serde(default)]
+    pub papers: Vec<String>,
+    /// What is done, for the program.
+    pub study: Study,
+}
+
+/// What is done.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Study {
+    /// Losses of parts against that of the whole.
+    Composition(Composition),
+    /// TCP's throughput over round trip and loss, free and held to a rate.
+    Curves(Curves),
+    /// Ours, the kernel's and virtual time over a grid of paths.
+    Grid(Grid),
+    /// The growth of the window.
+    Growth(Growth),
+    /// Throughput against round trip and loss.
+    Mathis(Mathis),
+    /// An application that adapts to its path.
+    Medianet(MediaNet),
+    /// The same traffic, replayed by cruder and cruder models.
+    Replay(Replays),
+    /// Pairs of transfers between many hosts.
+    Stability(Stability),
+    /// An application and a tool on one path, with and without riding.
+    Trials(Trials),
+    /// Tests of model based metrics, and the verdicts that are expected of them.
+    Verdicts(Verdicts),
+}
+
+impl Description {
+    /// Names of the built-in experiments.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        EXPERIMENTS.iter().map(|(name, _)| *name)
+    }
+
+    /// The experiment of this name, or that in the TOML file of this name; and its text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`], [`Error::Read`] or [`Error::Text`].
+    pub fn find(name: &str) -> Result<(Self, String), Error> {
+        if let Some((_, text)) = EXPERIMENTS.iter().find(|(known, _)| *known == name) {
+            return Ok((Self::parse(text, name)?, (*text).to_owned()));
+        }
+        let path = Path::new(name);
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            return Err(Error::Unknown {
+                name: name.to_owned(),
+                known: Self::names().collect::<Vec<_>>().join(", "),
+            });
+        }
+        let text = fs::read_to_string(path).map_err(|source| Error::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok((Self::parse(&text, &stem)?, text))
+    }
+
+    /// The experiment in `text`, called `name` unless it says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`].
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        let wrong = |what: String| Error::Text {
+            file: name.to_owned(),
+            what,
+        };
+        let mut read: Self = toml::from_str(text).map_err(|error| {
+            let lines: Vec<_> = error.message().split_whitespace().collect();
+            let line = error.span().map_or(0, |span| {
+                let before = text.get(..span.start).unwrap_or_default();
+                before.matches('\n').count() + 1
+            });
+            wrong(format!("line {line}: {}", lines.join(" ")))
+        })?;
+        read.study.check().map_err(wrong)?;
+        if read.name.is_empty() {
+            name.clone_into(&mut read.name);
+        }
+        Ok(read)
+    }
+}
+
+impl Study {
+    /// Whether it can be done; if not, why.
+    fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Composition(composition) => composition.check(),
+            Self::Curves(curves) => curves.check(),
+            Self::Grid(grid) => grid.check(),
+            Self::Growth(growth) => growth.check(),
+            Self::Mathis(mathis) => mathis.check(),
+            Self::Medianet(medianet) => medianet.check(),
+            Self::Replay(replays) => replays.check(),
+            Self::Stability(stability) => stability.check(),
+            Self::Trials(trials) => trials.check(),
+            Self::Verdicts(verdicts) => verdicts.check(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_experiment_can_be_read_and_has_a_paper() {
+        for name in Description::names() {
+            let (found, _) = Description::find(name).unwrap();
+            assert_eq!(found.name, name);
+            assert!(
+                !found.papers.is_empty() && !found.about.is_empty(),
+                "{name}"
+            );
+            assert!(found.title.ends_with('?'), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_document_names_every_built_in_experiment() {
+        let document = include_str!("../../../../docs/experiments.md");
+        for name in Description::names() {
+            assert!(document.contains(&format!("| `{name}` |")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line() {
+        let text = "title = 't?'\nabout = 'a'\n[study.mathis]\nlosses = [0.1]\nspeed = 3\n";
+        let error = Description::parse(text, "my").unwrap_err().to_string();
+        assert!(
+            error.starts_with("my: line 5: unknown field `speed`"),
+            "{error}"
+        );
+        let error = Description::find("btc/gird").unwrap_err().to_string();
+        assert!(error.contains("btc/grid, "), "{error}");
+    }
+}

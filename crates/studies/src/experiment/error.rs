@@ -1,0 +1,33 @@
+//! What can go wrong with an experiment itself. What goes wrong with a measurement is no error: it is written down.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why an experiment cannot begin or go on.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// `plan.json` does not hold a plan.
+    #[error("{} is damaged: {what} - begin in a new folder", path.display())]
+    Damaged { path: PathBuf, what: String },
+    /// The folder holds something else.
+    #[error("{} is not an empty folder - name a new one with --out", path.display())]
+    NotEmpty { path: PathBuf },
+    /// The folder holds another experiment, or the same one at another scale or seed.
+    #[error(
+        "{} holds {found} - say the same to go on with it, or name a new folder with --out", path.display()
+    )]
+    Other { path: PathBuf, found: String },
+    /// A file cannot be read.
+    #[error("cannot read {}: {source} - check the path and its permissions", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// The text is no experiment.
+    #[error("{file}: {what}")]
+    Text { file: String, what: String },
+    /// There is no experiment of this name.
+    #[error("there is no experiment '{name}' - known are {known}; or name a TOML file")]
+    Unknown { name: String, known: String },
+    /// A file or folder cannot be written.
+    #[error("cannot write {}: {source} - free space or permissions there, then run it again", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}

@@ -1,0 +1,165 @@
+//! An application that adapts (Papageorgiou 2008, chapter 6, "T"): what it gains by estimates, and by riding on their probes.
+//!
+//! Each run is `isobath manager medianet` in one of five modes ([`MODES`]), alone on the machine. What the runs of a mode found is
+//! pooled as T did, all frames by all seconds, and T's claims are held against the runs ([`claims`]).
+
+mod claims;
+mod figures;
+mod found;
+
+use super::pool::{self, Job};
+use super::{Bench, Scale};
+use crate::medianet::plan::{LINKING, Probes};
+use found::Found;
+use report::experiment::Experiment;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use units::Span;
+
+/// The most runs of a mode.
+const MOST: usize = 1_000;
+/// The shortest run in which an estimate can end.
+const SHORTEST: Duration = Duration::from_secs(24);
+/// What the five modes are, and what T found in each: frames a second, Mbit/s, and the share of frames that failed in per cent.
+const MODES: [Mode; 5] = [
+    Mode::new(Probes::None, false, [30.11, 1.84, 0.09]),
+    Mode::new(Probes::Pathload, false, [39.58, 1.96, 0.80]),
+    Mode::new(Probes::Pathload, true, [43.42, 2.05, 0.79]),
+    Mode::new(Probes::PathloadFast, false, [39.10, 1.86, 1.14]),
+    Mode::new(Probes::PathloadFast, true, [52.08, 2.28, 1.00]),
+];
+
+/// How the streams are told, and whether they ride.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    probes: Probes,
+    riding: bool,
+    /// Tables 6.2, 6.3 and 6.4.
+    paper: [f64; 3],
+}
+
+impl Mode {
+    const fn new(probes: Probes, riding: bool, paper: [f64; 3]) -> Self {
+        Self {
+            probes,
+            riding,
+            paper,
+        }
+    }
+
+    const fn riding(self) -> &'static str {
+        if self.riding { "on" } else { "off" }
+    }
+
+    /// Its name: riding, then probes.
+    fn name(self) -> String {
+        format!("{}/{}", self.riding(), self.probes.name())
+    }
+
+    fn record(self, run: usize) -> String {
+        format!("{}-{}-{run:02}", self.probes.name(), self.riding())
+    }
+}
+
+/// How often and how long each mode is run.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaNet {
+    /// Runs of each mode.
+    runs: usize,
+    /// How long frames are sent; cross traffic is as much shorter or longer.
+    duration: Span,
+}
+
+impl MediaNet {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if !(1..=MOST).contains(&self.runs) {
+            return Err(format!("there are 1 to {MOST} runs of a mode"));
+        }
+        if !(Duration::from_secs(5)..=Duration::from_secs(3_600)).contains(&self.duration.0) {
+            return Err("a run lasts 5s to 1h".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Fewer runs first, then shorter ones.
+    fn runs(&self, scale: Scale) -> usize {
+        scale.of(self.runs, 1)
+    }
+
+    /// How long each is.
+    fn duration(&self, scale: Scale) -> Duration {
+        let share = (scale.get() * self.runs as f64).min(1.0);
+        let millis = self.duration.0.mul_f64(share).as_millis();
+        let millis = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
+        millis.max(SHORTEST.min(self.duration.0))
+    }
+
+    pub(super) fn expected(&self, scale: Scale) -> Duration {
+        let one = self.duration(scale) + LINKING + pool::OVERHEAD;
+        let runs = u32::try_from(self.runs(scale) * MODES.len()).unwrap_or(u32::MAX);
+        one.saturating_mul(runs)
+    }
+
+    /// All runs; modes take turns, so that what changes on the machine meets all alike.
+    fn jobs(&self, bench: &Bench<'_>) -> Vec<Job> {
+        let duration = self.duration(bench.scale);
+        let runs = 0..self.runs(bench.scale);
+        let all = runs.flat_map(|run| MODES.map(|mode| (run, mode)));
+        all.map(|(run, mode)| {
+            let seed = bench.seed.wrapping_mul(1_000_000) + run as u64;
+            let text = format!(
+                "manager medianet --probes {} --riding {} --duration {} --seed {seed}",
+                mode.probes.name(),
+                mode.riding(),
+                Span(duration)
+            );
+            Job {
+                name: mode.record(run),
+                arguments: text.split_whitespace().map(str::to_owned).collect(),
+                expected: duration + LINKING,
+                is_heavy: true,
+            }
+        })
+        .collect()
+    }
+}
+
+/// Runs what has not been run.
+pub(super) fn run(medianet: &MediaNet, bench: &Bench<'_>) {
+    pool::run(bench, &medianet.jobs(bench));
+}
+
+/// What came of it.
+pub(super) fn conclude(
+    medianet: &MediaNet,
+    bench: &Bench<'_>,
+    experiment: Experiment,
+) -> anyhow::Result<Experiment> {
+    let runs = medianet.runs(bench.scale);
+    let found = MODES.map(|mode| Found::of(bench, mode, runs));
+    let experiment = claims::add(experiment, &found);
+    let experiment = figures::add(experiment, &found)?;
+    Ok(found::add(experiment, &found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_scale_has_fewer_runs_and_then_shorter_ones() {
+        let study = MediaNet {
+            runs: 4,
+            duration: "336s".parse().unwrap(),
+        };
+        let of = |scale: &str| {
+            let scale = scale.parse().unwrap();
+            (study.runs(scale), study.duration(scale).as_secs())
+        };
+        assert_eq!(of("1"), (4, 336));
+        assert_eq!(of("0.5"), (2, 336));
+        assert_eq!(of("0.125"), (1, 168));
+        assert_eq!(of("0.001"), (1, 24));
+    }
+}

@@ -1,0 +1,363 @@
+//! Replays of the same traffic under cruder and cruder models (Aikat 2010, "D"): which of its claims hold here?
+//!
+//! Vectors are drawn once, and those are kept that can be played to their end ([`kept`]). Each run plays the same ones by one
+//! model of structure, of round trips and of windows (a [`Cell`]), alone on the machine: first over a link that limits nothing,
+//! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Figures are those of
+//! a window in which connections end as fast as they start. What the runs of a cell found is put together
+//! ([`measured`]) and each claim that the cells can tell is held against it ([`claims`]).
+
+mod claims;
+mod curve;
+mod found;
+mod kept;
+mod measured;
+
+use super::pool::{self, Job, Outcome};
+use super::{Bench, Scale};
+use found::Found;
+use report::experiment::Experiment;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tmix::replay::summary::Summary;
+use tmix::replay::verify;
+use tmix::trace::Share;
+use units::{Rate, Span};
+use vectors::model::rtt::Model;
+use vectors::model::{Structure, Windows};
+
+/// What is played, below the folder of records.
+const VECTORS: &str = "vectors.parquet";
+/// The rate of the constrained link, likewise.
+const CAPACITY: &str = "capacity.json";
+/// The run that is captured, and what its capture says.
+const CAPTURED: &str = "captured";
+const FIDELITY: &str = "fidelity.json";
+/// The most runs of one cell, and cells.
+const MOST: usize = 1_000;
+/// The shortest replay that says anything.
+const LEAST: Duration = Duration::from_secs(6);
+/// What a run takes beside its replay: reading, the lab, closing connections, figures.
+const AROUND: Duration = Duration::from_secs(2);
+
+/// Cells, and how each is replayed.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replays {
+    /// The mix that vectors are drawn from, as `isobath trace synth` knows it.
+    mix: String,
+    /// How much of its rate of starts, as text: `1/30`.
+    share: String,
+    /// How long connections start.
+    starts: Span,
+    /// Connections are played that are over so long after their start, when nothing limits them.
+    longest: Span,
+    /// Part of `starts` at its beginning that figures are not of; at least `longest`, so that as many end as start afterwards.
+    warm_up: Span,
+    /// Runs of each cell in each mode.
+    repeats: usize,
+    /// Rate of the constrained link, as a multiple of what the control carried in the forward direction.
+    capacity: f64,
+    /// What is played: of each family every combination.
+    families: Vec<Family>,
+}
+
+/// Models of which each goes with each.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    structures: Vec<Structure>,
+    rtts: Vec<Model>,
+    #[serde(default = "empirical")]
+    windows: Vec<Windows>,
+}
+
+fn empirical() -> Vec<Windows> {
+    vec![Windows::Empirical]
+}
+
+/// What of the vectors is played.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Cell {
+    structure: Structure,
+    rtt: Model,
+    windows: Windows,
+}
+
+/// What all is compared with (D, section 4.4.1).
+const CONTROL: Cell = Cell::new(Structure::ATBT, Model::Usernet);
+
+impl Cell {
+    const fn new(structure: Structure, rtt: Model) -> Self {
+        Self {
+            structure,
+            rtt,
+            windows: Windows::Empirical,
+        }
+    }
+}
+
+/// What the link limits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Mode {
+    /// Nothing.
+    Unconstrained,
+    /// To hardly more than the load.
+    Constrained,
+}
+
+impl Mode {
+    const ALL: [Self; 2] = [Self::Unconstrained, Self::Constrained];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Unconstrained => "unconstrained",
+            Self::Constrained => "constrained",
+        }
+    }
+}
+
+/// How much is done at a scale: fewer repeats first, then shorter ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Extent {
+    repeats: usize,
+    starts: Duration,
+    longest: Duration,
+    warm_up: Duration,
+}
+
+impl Extent {
+    /// After the last start, for connections to end: one of the longest, and as much again for what the link and the model add.
+    /// A run is over when they are.
+    fn after(&self) -> Duration {
+        self.longest * 2
+    }
+
+    /// The time of which figures are: all starts but those of the warm-up.
+    fn period(&self) -> Duration {
+        self.starts.saturating_sub(self.warm_up)
+    }
+}
+
+impl Replays {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let share: Result<Share, _> = self.share.parse();
+        share.map_err(|error| format!("share = '{}': write {error}", self.share))?;
+        if !(1..=MOST).contains(&self.repeats) || !(1..=MOST).contains(&self.cells().len()) {
+            return Err(format!(
+                "there are 1 to {MOST} cells of 1 to {MOST} repeats"
+            ));
+        }
+        if !(LEAST..=Duration::from_secs(86_400)).contains(&self.starts.0) {
+            return Err("starts is 6s to a day".to_owned());
+        }
+        if self.longest.0.is_zero() || self.longest.0 > self.warm_up.0 {
+            return Err("longest is above 0 and at most warm_up".to_owned());
+        }
+        if self.warm_up.0 > self.starts.0 / 2 {
+            return Err("warm_up is at most half of starts".to_owned());
+        }
+        if !(0.1..=1_000.0).contains(&self.capacity) {
+            return Err("capacity is a multiple of the load, 0.1 to 1000".to_owned());
+        }
+        if !self.cells().contains(&CONTROL) {
+            return Err("some family has the control: a-t-b-t, usernet, empirical".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Each once, in the order of the families.
+    fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for family in &self.families {
+            for &structure in &family.structures {
+                for &rtt in &family.rtts {
+                    for &windows in &family.windows {
+                        let cell = Cell {
+                            structure,
+                            rtt,
+                            windows,
+                        };
+                        if !cells.contains(&cell) {
+                            cells.push(cell);
+                        }
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    fn extent(&self, scale: Scale) -> Extent {
+        let repeats = scale.of(self.repeats, 1);
+        let share = (scale.get() * self.repeats as f64 / repeats as f64).min(1.0);
+        let least = (LEAST.as_secs_f64() / self.starts.0.as_secs_f64()).min(1.0);
+        let shorter = |span: Span| {
+            let ms = span.0.as_secs_f64() * share.max(least) * 1e3;
+            Duration::from_secs_f64(ms.round() / 1e3)
+        };
+        Extent {
+            repeats,
+            starts: shorter(self.starts),
+            longest: shorter(self.longest),
+            warm_up: shorter(self.warm_up),
+        }
+    }
+
+    pub(super) fn expected(&self, scale: Scale) -> Duration {
+        let extent = self.extent(scale);
+        // The rehearsal, and the one that is captured.
+        let runs = self.cells().len() * Mode::ALL.len() * extent.repeats + 2;
+        let one = extent.starts + extent.longest + AROUND + pool::OVERHEAD;
+        one.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+    }
+
+    /// A run of `vectors` by the models of `cell`, with `more` options; `times` are its length, and what of it at the beginning
+    /// and at the end has no part in the figures.
+    fn job(
+        &self,
+        bench: &Bench<'_>,
+        cell: Cell,
+        name: &str,
+        vectors: &str,
+        times: [Duration; 3],
+        more: &str,
+    ) -> Job {
+        let [length, warm_up, cool_down] = times.map(|span| span.as_millis());
+        let text = format!(
+            "replay --structure {} --rtt {} --windows {} --duration {length}ms --warm-up {warm_up}ms --cool-down {cool_down}ms --seed {} {more}",
+            cell.structure, cell.rtt, cell.windows, bench.seed
+        );
+        let words = text.split_whitespace().map(str::to_owned);
+        let extent = self.extent(bench.scale);
+        Job {
+            name: name.to_owned(),
+            arguments: words
+                .chain([bench.folder(vectors).display().to_string()])
+                .collect(),
+            expected: extent.starts + extent.longest + AROUND,
+            is_heavy: true,
+        }
+    }
+
+    /// A run that counts.
+    fn counted(&self, bench: &Bench<'_>, cell: Cell, name: &str, more: &str) -> Job {
+        let extent = self.extent(bench.scale);
+        let length = extent.starts + extent.after();
+        let times = [length, extent.warm_up, extent.after()];
+        self.job(bench, cell, name, VECTORS, times, more)
+    }
+
+    /// All runs of a mode; `link` are the options that make it.
+    fn jobs(&self, bench: &Bench<'_>, mode: Mode, link: &str) -> Vec<Job> {
+        let repeats = 0..self.extent(bench.scale).repeats;
+        let of = |repeat| {
+            let job = move |cell| {
+                let options = format!("--no-capture {link}");
+                self.counted(bench, cell, &record(cell, mode, repeat), &options)
+            };
+            self.cells().into_iter().map(job)
+        };
+        repeats.flat_map(of).collect()
+    }
+}
+
+fn record(cell: Cell, mode: Mode, repeat: usize) -> String {
+    let name = format!(
+        "{}-{}-{}-{}-{repeat}",
+        cell.structure,
+        cell.rtt,
+        cell.windows,
+        mode.name()
+    );
+    name.replace(':', "-")
+}
+
+/// Runs what has not been run.
+pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
+    if !kept::prepare(replays, bench)? {
+        return Ok(());
+    }
+    let mut free = replays.jobs(bench, Mode::Unconstrained, "");
+    free.push(replays.counted(bench, CONTROL, CAPTURED, ""));
+    pool::run(bench, &free);
+    if bench.is_interrupted() {
+        return Ok(());
+    }
+    verify_captured(bench)?;
+    let Some(rate) = capacity(replays, bench)? else {
+        let what = "no run of the control counts, so there is no load to constrain the others to";
+        bench.display.say(what);
+        return Ok(());
+    };
+    let options = format!("--bottleneck {}bit --constrained", rate.as_bps());
+    pool::run(bench, &replays.jobs(bench, Mode::Constrained, &options));
+    Ok(())
+}
+
+/// What the constrained link carries: from the control as it was when this was first asked.
+fn capacity(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<Option<Rate>> {
+    if let Some(rate) = known_capacity(bench) {
+        return Ok(Some(rate));
+    }
+    let repeats = 0..replays.extent(bench.scale).repeats;
+    let loads =
+        repeats.filter_map(|repeat| load(bench, &record(CONTROL, Mode::Unconstrained, repeat)));
+    let loads: Vec<f64> = loads.collect();
+    if loads.is_empty() {
+        return Ok(None);
+    }
+    let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and a conversion that saturates serves"
+    )]
+    let bps = (mean * replays.capacity * 1e6).round() as u64;
+    bench.write(CAPACITY, &serde_json::to_string(&bps)?)?;
+    Ok(Rate::from_bps(bps))
+}
+
+fn known_capacity(bench: &Bench<'_>) -> Option<Rate> {
+    Rate::from_bps(serde_json::from_str(&bench.read(CAPACITY)?).ok()?)
+}
+
+/// What a run carried in the forward direction, in Mbit/s.
+fn load(bench: &Bench<'_>, name: &str) -> Option<f64> {
+    let Outcome::Complete(record) = pool::outcome(bench, name) else {
+        return None;
+    };
+    let summary: Summary = serde_json::from_value(record.run().summary.clone()).ok()?;
+    Some(summary.throughput_mbps?.forward).filter(|mbps| *mbps > 0.0)
+}
+
+/// Holds the capture against the vectors, once.
+fn verify_captured(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let is_made = matches!(pool::outcome(bench, CAPTURED), Outcome::Complete(_));
+    if !is_made || bench.read(FIDELITY).is_some() {
+        return Ok(());
+    }
+    match verify::verify(&bench.folder(CAPTURED)) {
+        Ok((fidelity, _)) => {
+            bench.write(FIDELITY, &serde_json::to_string_pretty(&fidelity)?)?;
+        }
+        Err(error) => bench.display.say(&format!("{CAPTURED}: {error}")),
+    }
+    Ok(())
+}
+
+/// What the replays say.
+///
+/// # Errors
+/// When a record cannot be read.
+pub(super) fn conclude(
+    replays: &Replays,
+    bench: &Bench<'_>,
+    experiment: Experiment,
+) -> anyhow::Result<Experiment> {
+    let found = Found::of(replays, bench)?;
+    let experiment = claims::add(experiment, replays, &found);
+    Ok(found::add(experiment, replays, &found))
+}
+
+#[cfg(test)]
+mod tests;

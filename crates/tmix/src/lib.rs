@@ -1,0 +1,5 @@
+//! Traffic from traces: connection vectors out of captures, and their replay.
+#![forbid(unsafe_code)]
+
+pub mod replay;
+pub mod trace;

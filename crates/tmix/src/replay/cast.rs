@@ -1,0 +1,229 @@
+//! Who plays: the vectors of a replay as they will be played, in the order of their starts.
+
+use super::plan::Models;
+use crate::trace::Input;
+use anyhow::Context;
+use std::path::Path;
+use std::time::Duration;
+use vectors::model::rtt::Summary;
+use vectors::model::{Conserved, Transform};
+use vectors::{Side, Transport, Vector};
+
+/// A host of a replay.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Host {
+    /// Where vectors are initiated.
+    Client,
+    /// Where they are accepted; only *harpoon* has it initiate too.
+    Server,
+}
+
+impl Host {
+    pub const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// As tables name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// A connection to be played, or a flow of UDP.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// As it is played.
+    pub vector: Vector,
+    /// Who opens it.
+    pub initiator: Host,
+    /// Whether its ends took turns before a model changed that: only such connections have response times to compare (D,
+    /// section 5.1.2).
+    pub was_sequential: bool,
+}
+
+impl Part {
+    /// Whether it is a flow of UDP.
+    pub fn is_udp(&self) -> bool {
+        self.vector.transport == Transport::Udp
+    }
+
+    /// The side that `host` plays.
+    pub fn side(&self, host: Host) -> Side {
+        if host == self.initiator {
+            Side::Initiator
+        } else {
+            Side::Acceptor
+        }
+    }
+
+    /// Octets that `host` sends.
+    pub fn bytes(&self, host: Host) -> u64 {
+        self.vector.body.bytes(self.side(host))
+    }
+}
+
+/// All parts, by start.
+#[derive(Debug, Default)]
+pub struct Cast {
+    pub parts: Vec<Part>,
+    /// Flows of UDP that were left out.
+    pub udp: u64,
+}
+
+impl Cast {
+    /// Reads the vectors of `file` that start before `until`, and makes of them what `models` say.
+    ///
+    /// # Errors
+    /// When the file cannot be read, holds more vectors than can be numbered, or a model did not conserve what it must.
+    pub fn read(
+        file: &Path,
+        models: &Models,
+        until: Option<Duration>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let mut vectors = Vec::new();
+        let mut rtts = Summary::default();
+        for vector in Input::open(file)? {
+            let vector = vector.with_context(|| file.display().to_string())?;
+            if until.is_some_and(|until| vector.start >= until) {
+                continue;
+            }
+            // No flow of UDP knows its round-trip time: it gets what the model says of connections.
+            if vector.transport == Transport::Tcp {
+                rtts.enter(&vector);
+            }
+            vectors.push(vector);
+        }
+        anyhow::ensure!(
+            u32::try_from(vectors.len()).is_ok_and(|count| count < u32::MAX / 2),
+            "{} holds more vectors than can be replayed at once - thin them with 'isobath trace transform --thin'",
+            file.display()
+        );
+        let transform = models.transform(&rtts, seed);
+        let parts = parts(vectors, &transform)?;
+        Ok(Self { parts, udp: 0 })
+    }
+
+    /// Leaves flows of UDP out, and counts them.
+    pub fn leave_out_udp(&mut self) {
+        let all = self.parts.len();
+        self.parts.retain(|part| !part.is_udp());
+        self.udp += (all - self.parts.len()) as u64;
+    }
+
+    /// Flows of UDP among the parts.
+    pub fn flows(&self) -> u64 {
+        self.parts.iter().filter(|part| part.is_udp()).count() as u64
+    }
+
+    /// Connections among the parts.
+    pub fn connections(&self) -> u64 {
+        self.parts.len() as u64 - self.flows()
+    }
+
+    /// Gives each connection the distance that `made` makes of its own.
+    pub fn set_rtts(&mut self, made: impl Fn(Duration) -> Duration) {
+        for part in &mut self.parts {
+            part.vector.min_rtt = Some(made(part.vector.min_rtt.unwrap_or_default()));
+        }
+    }
+
+    /// Octets that `host` sends in all.
+    pub fn bytes(&self, host: Host) -> u64 {
+        let bytes = self.parts.iter().map(|part| part.bytes(host));
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    /// When the last of them starts.
+    pub fn last_start(&self) -> Duration {
+        self.parts
+            .last()
+            .map_or(Duration::ZERO, |part| part.vector.start)
+    }
+}
+
+fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part>> {
+    let mut books = Conserved::default();
+    let mut parts = Vec::with_capacity(vectors.len());
+    // What chance gives to a connection does not depend on the flows beside it.
+    let mut places = [0, 0];
+    for vector in vectors {
+        let was_sequential = vector.body.is_sequential();
+        let place = &mut places[vector.transport as usize];
+        let pieces = transform.apply(vector, *place, &mut books);
+        *place += 1;
+        let pieces = [(Host::Client, pieces.forth), (Host::Server, pieces.back)];
+        parts.extend(pieces.into_iter().filter_map(|(initiator, vector)| {
+            Some(Part {
+                vector: vector?,
+                initiator,
+                was_sequential,
+            })
+        }));
+    }
+    anyhow::ensure!(
+        books.holds(),
+        "the model did not keep what it must keep (starts and octets of each end) - this is a mistake of isobath, please tell us"
+    );
+    parts.sort_by_key(|part| part.vector.start);
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vectors::{Body, Loss, Turn};
+
+    fn vector(transport: Transport, rtt_ms: Option<u64>) -> Vector {
+        let turn = |side| Turn {
+            side,
+            bytes: 100,
+            wait: Duration::ZERO,
+        };
+        Vector {
+            transport,
+            start: Duration::ZERO,
+            ids: [0; 2],
+            windows: [0; 2],
+            min_rtt: rtt_ms.map(Duration::from_millis),
+            loss: [Loss::NONE; 2],
+            mss: None,
+            body: Body::Sequential {
+                turns: Side::BOTH.map(turn).to_vec(),
+                tail: None,
+            },
+        }
+    }
+
+    #[test]
+    fn a_flow_gets_what_the_model_says_of_connections_and_no_structure() {
+        let set = [
+            vector(Transport::Udp, None),
+            vector(Transport::Tcp, Some(40)),
+        ];
+        let mut rtts = Summary::default();
+        rtts.enter(&set[1]);
+        let models = Models {
+            structure: vectors::model::Structure::Harpoon,
+            ..Models::default()
+        };
+        let parts = parts(set.to_vec(), &models.transform(&rtts, 1)).unwrap();
+        let mut cast = Cast { parts, udp: 0 };
+        // The connection became two.
+        assert_eq!((cast.flows(), cast.connections()), (1, 2));
+        let flow = &cast.parts.iter().find(|part| part.is_udp()).unwrap().vector;
+        assert_eq!(flow.body, set[0].body);
+        let off = flow.min_rtt.unwrap().abs_diff(Duration::from_millis(40));
+        assert!(off < Duration::from_micros(100), "{off:?}");
+        cast.leave_out_udp();
+        assert_eq!((cast.flows(), cast.connections(), cast.udp), (0, 2, 1));
+    }
+}

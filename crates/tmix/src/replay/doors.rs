@@ -1,0 +1,149 @@
+//! Where connections come in.
+
+use super::tuples::Tuples;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use session::Slot;
+use socket2::{Protocol, SockAddr, Socket, Type};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use sys::{Error, clock};
+use units::Instant;
+
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 65_535;
+
+/// A connection that has come in, and which it is.
+pub struct Arrival {
+    pub socket: Socket,
+    pub number: u32,
+    pub accepted: Instant,
+    /// Its place among the connections that a session may have.
+    pub slot: Option<Slot>,
+    /// Whether it has said so itself.
+    pub introduced: bool,
+}
+
+/// The doors of a host.
+pub enum Doors {
+    /// Ports of its own, where a connection is known by its pair of ports.
+    Own(Vec<Socket>),
+    /// Somebody else's, who hands over connections that have been asked for their number.
+    Handed(Handed),
+}
+
+/// See [`Doors::Handed`].
+pub struct Handed {
+    queue: Receiver<Arrival>,
+    bell: Arc<OwnedFd>,
+}
+
+/// The other end of [`Handed`].
+pub struct Usher {
+    queue: Sender<Arrival>,
+    bell: Arc<OwnedFd>,
+}
+
+impl Doors {
+    /// Listens on the ports of `tuples`.
+    ///
+    /// # Errors
+    /// When a port cannot be listened on.
+    pub fn own(tuples: &Tuples) -> Result<Self, Error> {
+        let listeners = tuples.listeners().map(|address| {
+            listen(&address.into()).map_err(|e| Error::io("listen on", address.to_string(), e))
+        });
+        Ok(Self::Own(listeners.collect::<Result<_, _>>()?))
+    }
+
+    /// Doors that somebody else keeps.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor for the bell.
+    pub fn handed() -> Result<(Self, Usher), Error> {
+        use rustix::event::{EventfdFlags, eventfd};
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let bell = Arc::new(bell.map_err(|e| Error::io("make", "an event descriptor", e))?);
+        let (sender, queue) = std::sync::mpsc::channel();
+        let usher = Usher {
+            queue: sender,
+            bell: Arc::clone(&bell),
+        };
+        Ok((Self::Handed(Handed { queue, bell }), usher))
+    }
+
+    /// What to watch: who knocks is at the door of this place.
+    pub fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        match self {
+            Self::Own(listeners) => listeners.iter().map(AsFd::as_fd).collect(),
+            Self::Handed(handed) => vec![handed.bell.as_fd()],
+        }
+    }
+
+    /// The next that has come in at `door`, where connections are those of `tuples`; strangers are turned away.
+    pub fn next(&self, door: usize, tuples: Option<&Tuples>) -> Option<Arrival> {
+        match self {
+            Self::Own(listeners) => accept(listeners.get(door)?, door, tuples?),
+            Self::Handed(handed) => {
+                // Rung before the look: whoever comes in between rings again.
+                let _ = rustix::io::read(&*handed.bell, &mut [0_u8; 8][..]);
+                handed.queue.try_recv().ok()
+            }
+        }
+    }
+}
+
+impl Usher {
+    /// Hands `arrival` over.
+    pub fn hand(&self, arrival: Arrival) {
+        // Nobody is there only when the run is over.
+        if self.queue.send(arrival).is_ok() {
+            let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+fn accept(listener: &Socket, door: usize, tuples: &Tuples) -> Option<Arrival> {
+    loop {
+        let (socket, peer) = match listener.accept4(accept_flags()) {
+            Ok(accepted) => accepted,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            // The rest waits for the next event.
+            Err(_) => return None,
+        };
+        let accepted = clock::now();
+        if let Some(number) = whose(&peer, door, tuples) {
+            return Some(Arrival {
+                socket,
+                number,
+                accepted,
+                slot: None,
+                introduced: false,
+            });
+        }
+    }
+}
+
+fn whose(peer: &SockAddr, door: usize, tuples: &Tuples) -> Option<u32> {
+    let port = tuples.listeners().nth(door)?.port();
+    tuples.whose(peer.as_socket()?, port)
+}
+
+/// An accepted socket is like those that this host opens.
+fn accept_flags() -> i32 {
+    let flags = rustix::net::SocketFlags::NONBLOCK | rustix::net::SocketFlags::CLOEXEC;
+    i32::try_from(flags.bits()).unwrap_or_default()
+}
+
+fn listen(address: &SockAddr) -> io::Result<Socket> {
+    let socket = Socket::new(
+        address.domain(),
+        Type::STREAM.nonblocking(),
+        Some(Protocol::TCP),
+    )?;
+    socket.set_reuse_address(true)?;
+    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?;
+    Ok(socket)
+}

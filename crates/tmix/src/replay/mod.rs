@@ -1,0 +1,67 @@
+//! Traffic from vectors, on real sockets: one connection a vector, each over a distance of its own.
+//!
+//! A file of connection vectors says what applications did. A replay does it again: each vector becomes a TCP connection
+//! of the kernel that begins when its vector says, whose ends say what theirs said and wait as theirs waited, through a path
+//! that is emulated. What the path does to them, and they to each other, is not in the file; it is what is measured.
+//!
+//! ```text
+//! file -> cast (models, order) -> forecast (can this machine?) -> run: engines at both ends -> tables, summary
+//! ```
+//!
+//! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
+//! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
+//!   [`datagrams`]: flows of UDP, likewise.
+//! - [`road`], [`doors`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
+//! - [`run`] in a lab: [`place`]; [`monitors`], [`active`] are what is seen at the bottleneck.
+//! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`distance`].
+//! - [`collector`]: all news into the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
+//! - [`limits`]: what of all this the machine can do. [`verify`]: whether it was what was asked for.
+//!
+//! In a lab the distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and
+//! no proxy is between.
+
+pub mod active;
+pub mod books;
+pub mod cast;
+pub mod collector;
+pub mod datagrams;
+pub mod distance;
+mod doors;
+pub mod engine;
+pub mod far;
+pub mod forecast;
+pub mod limits;
+pub mod live;
+pub mod messages;
+pub mod monitors;
+pub mod near;
+pub mod place;
+pub mod plan;
+pub mod quality;
+pub mod road;
+pub mod room;
+pub mod run;
+pub mod scorecard;
+pub mod script;
+pub mod summary;
+pub mod tables;
+pub mod tuples;
+pub mod verify;
+
+use std::time::Duration;
+
+/// How a replay goes, for a display.
+#[derive(Clone, Copy, Debug)]
+pub struct Live {
+    pub elapsed: Duration,
+    pub planned: Duration,
+    pub begun: u64,
+    pub parts: u64,
+    pub ended: u64,
+    /// Connections that are open.
+    pub open: u64,
+}
+
+pub fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

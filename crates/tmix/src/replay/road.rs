@@ -1,0 +1,138 @@
+//! How a connection is opened, so that whoever accepts it knows which vector it is.
+
+use super::cast::{Host, Part};
+use super::live;
+use super::tuples::Tuples;
+use path::Assigned;
+use session::Dialer;
+use session::wire::Preamble;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use units::FlowId;
+use vectors::Side;
+
+/// What the data streams of a replay say they are for.
+pub const KIND: u8 = 4;
+
+/// Where connections go.
+pub enum Road<'a> {
+    /// Through a lab.
+    Emulated(Emulated<'a>),
+    /// To another host.
+    Introduced(Introduced),
+    /// Nowhere: this end only accepts.
+    Inward,
+}
+
+/// A lab, in which a connection is known by its pair of ports, and each has its own way.
+pub struct Emulated<'a> {
+    /// For each share of the connections, the pairs of ports of those that the client and the server open.
+    pub tuples: Vec<[Tuples; 2]>,
+    /// Delays of the packets that the client and the server send.
+    pub delays: Assigned,
+    /// What of each connection's round-trip time each host adds.
+    pub split: &'a (dyn Fn(&Part) -> [Duration; 2] + Sync),
+}
+
+/// Another host, which is told first of all which connection this is: it may be behind a translator of addresses, and whoever
+/// cannot prove to be a client of its session is a stranger.
+pub struct Introduced {
+    pub peer: SocketAddr,
+    pub dialer: Arc<Dialer>,
+    /// Whether the vectors' round-trip times are added as this host sends.
+    pub adds_rtt: bool,
+}
+
+/// A connection that has been asked for.
+pub struct Departure {
+    pub socket: Socket,
+    /// From and to which port.
+    pub ports: [u16; 2],
+    /// What it says first.
+    pub introduction: Option<[u8; Preamble::LEN]>,
+}
+
+impl Emulated<'_> {
+    /// Begins to connect. Who accepts must find whose it is, and the path how long it is, before the first segment leaves.
+    pub fn connect(
+        &self,
+        host: Host,
+        tuples: &Tuples,
+        tuple: u32,
+        (part, number): (&Part, u32),
+        congestion_control: Option<&str>,
+    ) -> io::Result<Departure> {
+        let [source, destination] = tuples.addresses(tuple);
+        tuples.give(tuple, number);
+        let ways = [(source, destination), (destination, source)];
+        self.assign(part, host, ways.map(|(from, to)| lab::flow(from, to)));
+        let socket = socket(source, part, congestion_control)?;
+        // Another connection to another port may have the same source.
+        socket.set_reuse_address(true)?;
+        socket.bind(&source.into())?;
+        begin(&socket, destination)?;
+        Ok(Departure {
+            socket,
+            ports: [source.port(), destination.port()],
+            introduction: None,
+        })
+    }
+}
+
+impl Emulated<'_> {
+    /// Tells the path how far `part` is, whose packets from and to `host` are of these two flows.
+    pub fn assign(&self, part: &Part, host: Host, [forth, back]: [FlowId; 2]) {
+        let delay = (self.split)(part);
+        self.delays.set(forth, delay[host as usize]);
+        self.delays.set(back, delay[host.other() as usize]);
+    }
+}
+
+impl Introduced {
+    /// Begins to connect.
+    pub fn connect(
+        &self,
+        (part, number): (&Part, u32),
+        congestion_control: Option<&str>,
+    ) -> io::Result<Departure> {
+        let socket = socket(self.peer, part, congestion_control)?;
+        if self.adds_rtt {
+            let rtt = part.vector.min_rtt.unwrap_or_default();
+            sys::tcp::set_transmit_delay(&socket, rtt).map_err(io::Error::other)?;
+        }
+        begin(&socket, self.peer)?;
+        let own = socket.local_addr()?.as_socket();
+        Ok(Departure {
+            socket,
+            ports: [own.map_or(0, |own| own.port()), self.peer.port()],
+            introduction: Some(self.dialer.introduction(number, KIND)),
+        })
+    }
+}
+
+/// A socket for the initiator of `part`, from or to `address`.
+fn socket(
+    address: SocketAddr,
+    part: &Part,
+    congestion_control: Option<&str>,
+) -> io::Result<Socket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM.nonblocking(),
+        Some(Protocol::TCP),
+    )?;
+    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
+    live::prepare(&socket, part, Side::Initiator, congestion_control).map_err(io::Error::other)?;
+    Ok(socket)
+}
+
+fn begin(socket: &Socket, destination: SocketAddr) -> io::Result<()> {
+    let in_progress = rustix::io::Errno::INPROGRESS.raw_os_error();
+    match socket.connect(&destination.into()) {
+        Err(error) if error.raw_os_error() != Some(in_progress) => Err(error),
+        _ => Ok(()),
+    }
+}

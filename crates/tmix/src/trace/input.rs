@@ -1,0 +1,174 @@
+//! Files of vectors, read.
+
+use super::table::{Gathering, Turn};
+use anyhow::Context;
+use record::TableReader;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::vec::IntoIter;
+use vectors::{Side, Transport, Vector, cvec};
+
+/// How a Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";
+
+/// Vectors of a file of any format, one by one.
+pub struct Input {
+    /// Of the file, for whoever must hear of its faults.
+    name: String,
+    form: Form,
+    completeness: Completeness,
+}
+
+enum Form {
+    Table(Box<Table>),
+    Text(Box<cvec::Reader<BufReader<File>>>),
+}
+
+/// Of how many connections a capture showed the beginning and the end, and octets of these.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Completeness {
+    pub complete: Count,
+    pub incomplete: Count,
+}
+
+/// Connections, and octets of applications in them.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct Count {
+    pub connections: u64,
+    pub bytes: u64,
+}
+
+/// Rows, put together.
+struct Table {
+    batches: TableReader<Turn>,
+    rows: IntoIter<Turn>,
+    /// The first row of the next vector.
+    next: Option<Turn>,
+}
+
+impl Input {
+    /// Opens a file of vectors; what it is its first octets say.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display().to_string();
+        let form = Form::open(path).with_context(|| name.clone())?;
+        Ok(Self {
+            name,
+            form,
+            completeness: Completeness::default(),
+        })
+    }
+
+    /// The comments at the beginning of a text.
+    pub fn preamble(&self) -> &[u8] {
+        match &self.form {
+            Form::Table(_) => &[],
+            Form::Text(reader) => reader.preamble(),
+        }
+    }
+
+    /// Whether vectors come in the order in which they are in a text.
+    pub const fn is_text(&self) -> bool {
+        matches!(self.form, Form::Text(_))
+    }
+
+    /// Whether the vectors so far were complete, when the file says so of any.
+    pub fn completeness(&self) -> Option<Completeness> {
+        let Completeness {
+            complete,
+            incomplete,
+        } = self.completeness;
+        (complete.connections + incomplete.connections > 0).then_some(self.completeness)
+    }
+}
+
+impl Iterator for Input {
+    type Item = anyhow::Result<Vector>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let read = match &mut self.form {
+            Form::Table(table) => table.vector().transpose(),
+            Form::Text(reader) => reader.next().map(|vector| Ok((vector?, None))),
+        }?;
+        Some(match read {
+            Ok((vector, complete)) => {
+                self.completeness.enter(&vector, complete);
+                Ok(vector)
+            }
+            Err(error) => Err(error.context(self.name.clone())),
+        })
+    }
+}
+
+impl Form {
+    fn open(path: &Path) -> anyhow::Result<Self> {
+        let opened =
+            File::open(path).context("cannot be opened - check the path and its permissions");
+        let mut file = opened?;
+        let mut magic = Vec::new();
+        file.by_ref().take(4).read_to_end(&mut magic)?;
+        if magic == PARQUET {
+            return Ok(Self::Table(Box::new(Table {
+                batches: TableReader::open(path)?,
+                rows: Vec::new().into_iter(),
+                next: None,
+            })));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        let reader = cvec::Reader::new(BufReader::new(file)).context("holds no vectors")?;
+        Ok(Self::Text(Box::new(reader)))
+    }
+}
+
+impl Completeness {
+    /// Enters a connection; a flow of UDP has no beginning and no end that could be seen.
+    fn enter(&mut self, vector: &Vector, complete: Option<bool>) {
+        if vector.transport == Transport::Udp {
+            return;
+        }
+        let count = match complete {
+            Some(true) => &mut self.complete,
+            Some(false) => &mut self.incomplete,
+            None => return,
+        };
+        count.connections += 1;
+        for side in Side::BOTH {
+            count.bytes = count.bytes.saturating_add(vector.body.bytes(side));
+        }
+    }
+}
+
+impl Table {
+    /// The next vector, and whether it is complete.
+    fn vector(&mut self) -> anyhow::Result<Option<(Vector, Option<bool>)>> {
+        let first = match self.next.take() {
+            Some(first) => Some(first),
+            None => self.row()?,
+        };
+        let Some(first) = first else {
+            return Ok(None);
+        };
+        let mut gathering = Gathering::new(&first)?;
+        while let Some(row) = self.row()? {
+            if !gathering.holds(&row) {
+                self.next = Some(row);
+                break;
+            }
+            gathering.add(&row)?;
+        }
+        let complete = gathering.complete;
+        Ok(Some((gathering.finish(), complete)))
+    }
+
+    fn row(&mut self) -> anyhow::Result<Option<Turn>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
+            }
+            match self.batches.next().transpose()? {
+                Some(rows) => self.rows = rows.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+}

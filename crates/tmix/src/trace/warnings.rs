@@ -1,0 +1,47 @@
+//! What to beware of in vectors from captures.
+
+use super::extract::Found;
+use record::Warning;
+
+/// What was odd about the captures.
+pub fn warnings(found: &Found) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for message in &found.cut {
+        warnings.push(Warning {
+            code: "capture_cut".to_owned(),
+            message: message.clone(),
+            advice: "nothing, if whoever captured was stopped; else fetch the capture again"
+                .to_owned(),
+        });
+    }
+    for message in &found.damaged {
+        warnings.push(Warning {
+            code: "capture_damaged".to_owned(),
+            message: message.clone(),
+            advice: "what comes after that place is missing - fetch the capture again".to_owned(),
+        });
+    }
+    if found.left_out > 0 {
+        warnings.push(left_out(found.left_out));
+    }
+    let refused = found.books.refused.packets + found.books.udp.refused.packets;
+    if refused > 0 {
+        warnings.push(Warning {
+            code: "connections_refused".to_owned(),
+            message: format!(
+                "{refused} packets came when no more connections or flows could be open"
+            ),
+            advice: "raise --most-open, if there is memory, or lower --idle".to_owned(),
+        });
+    }
+    warnings
+}
+
+/// Flows of UDP are not in the file.
+fn left_out(flows: u64) -> Warning {
+    Warning {
+        code: "udp_left_out".to_owned(),
+        message: format!("{flows} flows of UDP are not in the file: cvec knows TCP only"),
+        advice: "nothing, if TCP is what you want; else write Parquet".to_owned(),
+    }
+}
