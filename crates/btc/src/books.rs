@@ -23,6 +23,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// As the table `transfers` says it.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -44,16 +45,27 @@ pub struct SenderBooks {
     pub start_ns: Option<u64>,
     /// From then to the last acknowledgement that counts.
     pub seconds: Option<f64>,
+    /// Segments acknowledged in order; of the kernel's TCP, as many full ones as `bytes` make.
     pub segments: u64,
+    /// Octets of payload acknowledged in order.
     pub bytes: u64,
+    /// Packets with payload that left, copies among them.
     pub sent_packets: u64,
+    /// Those of them that were copies of segments sent before.
     pub retransmits: u64,
+    /// Retransmission timeouts; 0 for the kernel's TCP, as are the two that follow.
     pub timeouts: u64,
+    /// Fast recoveries begun.
     pub recoveries: u64,
+    /// Acknowledgements that no honest receiver sends.
     pub violations: u64,
+    /// Congestion control, by the kernel's name for it: `reno`, `cubic`.
     pub cc: String,
+    /// How it ended.
     pub outcome: Outcome,
+    /// Why it ended so, in words, where that is not plain.
     pub reason: Option<String>,
+    /// How good the instrument was at this end.
     pub quality: Quality,
 }
 
@@ -67,9 +79,13 @@ pub struct ReceiverBooks {
     /// In a lab: packets that its links dropped on the way of this transfer's data, where nothing else was under way.
     #[serde(default)]
     pub dropped: Option<u64>,
+    /// Packets that arrived after one that had left later (RFC 4737 section 3.3); 0 for the kernel's TCP.
     pub reordered: u64,
+    /// Packets whose segment had arrived already; 0 for the kernel's TCP.
     pub duplicates: u64,
+    /// Packets that arrived marked CE (RFC 3168); 0 for the kernel's TCP.
     pub marked: u64,
+    /// How good the instrument was at this end.
     pub quality: Quality,
 }
 

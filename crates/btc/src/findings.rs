@@ -44,7 +44,9 @@ impl Inbox {
 /// What is known of a run.
 #[derive(Default)]
 pub struct Findings {
+    /// Transfers that are over, in their order.
     pub transfers: Vec<Transfer>,
+    /// How busy both hosts were, one row for each sample.
     pub cpu: Vec<Cpu>,
     /// Round trips of our transfers, in milliseconds.
     pub rtt_ms: Thinned,
@@ -65,7 +67,9 @@ pub struct Findings {
 /// The quality of one transfer at its two ends.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
+    /// At the end that sent the data.
     pub sender: Quality,
+    /// At the end that received it; empty when its books are missing.
     pub receiver: Quality,
 }
 

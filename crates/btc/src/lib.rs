@@ -17,6 +17,7 @@ pub mod icmp;
 mod kernel;
 mod link;
 pub mod log;
+mod measurement;
 pub mod messages;
 mod near;
 pub mod plan;
@@ -30,6 +31,7 @@ pub mod tables;
 pub mod warnings;
 mod watch;
 
+pub use measurement::Btc;
 pub use plan::Plan;
 
 use messages::Setup;
@@ -57,6 +59,7 @@ pub struct Live {
     pub cwnd: Option<f64>,
     /// Packets of this round, and those of them that were copies.
     pub packets: u64,
+    /// Those of them that were copies of segments sent before.
     pub retransmits: u64,
 }
 

@@ -20,10 +20,15 @@ const HAND_OVER: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Row {
+    /// How busy this end's host was since its previous row.
     Cpu(Cpu),
+    /// A cut of the window, its undoing, the end of a recovery, or a violation.
     Event(EventRow),
+    /// A datagram that left or arrived.
     Passed(Passed),
+    /// A round trip that the sender took.
     RoundTrip(RoundTrip),
+    /// The sender's window at one moment.
     Window(WindowRow),
 }
 
@@ -39,8 +44,10 @@ pub struct Passed {
     /// Whether this is the sending end of the transfer.
     #[serde(rename = "s")]
     pub at_sender: bool,
+    /// ECN field of its IP header, 0 to 3.
     #[serde(rename = "e")]
     pub ecn: u8,
+    /// What kind of datagram it was, and its fields.
     #[serde(flatten)]
     pub what: What,
 }
@@ -49,31 +56,42 @@ pub struct Passed {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
+    /// An acknowledgement.
     #[serde(rename = "a")]
     Ack {
+        /// Identifier of the packet that caused it.
         #[serde(rename = "i")]
         id: u64,
+        /// Number of the segment that the receiver expects next.
         #[serde(rename = "a")]
         ack: u32,
+        /// Segments that the receiver has room for beyond `ack`.
         #[serde(rename = "w")]
         window: u32,
+        /// SACK blocks `[first, end)` of segment numbers; unused ones are `[0, 0]`.
         #[serde(rename = "b")]
         blocks: [[u32; 2]; 4],
     },
     /// An ICMP error, which acknowledges one packet.
     #[serde(rename = "i")]
     Answer {
+        /// Identifier of the packet that it acknowledges.
         #[serde(rename = "i")]
         id: u64,
     },
+    /// A copy of a segment, or a probe of the window.
     #[serde(rename = "d")]
     Data {
+        /// Identifier of this copy.
         #[serde(rename = "i")]
         id: u64,
+        /// Number of its segment, the same in every copy.
         #[serde(rename = "q")]
         seq: u32,
+        /// Octets of payload.
         #[serde(rename = "l")]
         len: u16,
+        /// Whether it is a probe of the window.
         #[serde(rename = "p")]
         probe: bool,
     },

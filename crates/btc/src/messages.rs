@@ -54,12 +54,17 @@ pub enum Near {
 pub struct TransferSetup {
     /// Its number in the run, which is also that of its stream.
     pub id: u16,
+    /// What carries it.
     pub tool: Tool,
     /// Whether the far end sends.
     pub sends: bool,
+    /// The rules of its sender and its receiver.
     pub options: Options,
+    /// How much is sent.
     pub limit: Limit,
+    /// DSCP of what the far end sends.
     pub class: Dscp,
+    /// It is given up when nothing is heard of it for so long.
     pub patience: Span,
     /// Datagrams that are to be traced at most; none without.
     #[serde(default)]
@@ -84,6 +89,7 @@ pub enum Far {
     Trace {
         /// Which transfer.
         id: u16,
+        /// A chunk of the journal, in base64.
         octets: String,
     },
     /// What it saw.

@@ -103,13 +103,16 @@ pub enum Tool {
 /// Transfers that run at once.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Round {
+    /// Which repetition it belongs to, from 0.
     pub repeat: u32,
+    /// What carries its transfers.
     pub tool: Tool,
     /// Number of its first transfer.
     pub first: u16,
 }
 
 impl Tool {
+    /// As tables say it: `kernel` or `ours`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",

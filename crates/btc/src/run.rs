@@ -36,9 +36,13 @@ pub type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// What came of a run.
 pub struct Outcome {
+    /// How the run ended.
     pub ending: Ending,
+    /// What was measured, for the summary and the quality of the instrument.
     pub findings: Findings,
+    /// The far end's clock against this one, as compared before the run.
     pub clock: ClockOffset,
+    /// What the far end said of itself; none when it was lost.
     pub far: Option<Done>,
     /// What came of the packet traces, where there are any.
     pub traced: Option<Traced>,

@@ -11,6 +11,7 @@
 pub mod far;
 pub mod finding;
 mod hops;
+mod measurement;
 pub mod messages;
 pub mod methods;
 pub mod plan;
@@ -26,6 +27,7 @@ pub mod summary;
 pub mod tables;
 mod traffic;
 
+pub use measurement::Estimate;
 pub use plan::Plan;
 
 use kit::datagrams::Terms;
@@ -54,7 +56,9 @@ pub struct Live {
     pub done: Option<f64>,
     /// Trains so far, and their probes and octets.
     pub trains: u32,
+    /// Probes that left, of all trains.
     pub probes: u64,
+    /// Octets that they put on the path, IP headers included.
     pub octets: u64,
     /// What is being done.
     pub doing: String,

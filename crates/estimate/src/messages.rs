@@ -23,6 +23,7 @@ use std::time::Duration;
 pub const ARRIVALS_PER_LINE: usize = 500;
 /// The most probes of a train, and the longest that one may last: with them, what a far end keeps and sends is bounded.
 pub const MOST_PROBES: usize = 10_000;
+/// The longest that a train may last, from its first probe to its last.
 pub const LONGEST_TRAIN: Duration = Duration::from_secs(10);
 
 /// A run begins.
@@ -30,6 +31,7 @@ pub const LONGEST_TRAIN: Duration = Duration::from_secs(10);
 pub struct Setup {
     /// The run's start, on the far end's monotonic clock.
     pub origin_ns: u64,
+    /// What the run is to do.
     pub plan: Plan,
 }
 
@@ -48,21 +50,27 @@ pub enum Near {
 /// Which probes a train had, by their numbers in the run.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Extent {
+    /// Number of the first of them, counted over all trains of the run.
     pub first: u64,
+    /// How many probes it had, whether they arrived or not.
     pub count: u32,
 }
 
 /// A train to be sent, its first probe as number `first` of the run.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Order {
+    /// Number of its first probe, counted over all trains of the run.
     pub first: u64,
+    /// The probes in the order in which they leave.
     pub parts: Vec<Part>,
 }
 
 /// Probes that are alike, one after the other.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Part {
+    /// How many there are.
     pub count: u32,
+    /// Octets of each packet, IP header included.
     pub octets: u32,
     /// Before each of them.
     pub gap_ns: u64,
@@ -93,6 +101,7 @@ pub struct Arrived(pub u64, pub u64, pub u64);
 /// How a train left.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Sent {
+    /// Probes that left.
     pub count: u32,
     /// From its first probe to its last.
     pub lasted_ns: u64,
@@ -105,6 +114,7 @@ pub struct Sent {
 pub struct Done {
     /// Processor time that its process took for the run.
     pub process_cpu_s: f64,
+    /// Of the socket that sends and receives trains there.
     pub quality: Quality,
     /// |actual - planned gap| of all probes that it sent, in nanoseconds.
     pub gap_error_ns: Option<record::Distribution>,

@@ -151,7 +151,9 @@ impl Method {
 /// A run, as it is agreed on and recorded.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Plan {
+    /// The property that is asked for.
     pub what: What,
+    /// How it is found; one of `what.methods()`.
     pub method: Method,
     /// Of the path that is asked about; the probes go this way.
     pub direction: Direction,
@@ -159,6 +161,7 @@ pub struct Plan {
     pub duration: Span,
     /// No probes faster than this.
     pub most: Rate,
+    /// DSCP of the probes.
     pub class: Dscp,
     /// Seed of what is random in probing and in an emulated network.
     pub seed: u64,

@@ -31,10 +31,13 @@ use units::Instant;
 
 /// What came of a measurement without a record.
 pub struct Measured {
+    /// The figure, or why there is none.
     pub finding: Finding,
+    /// How long it took, in seconds.
     pub seconds: f64,
     /// Octets that probing put on the path, riders apart; and those of the riders.
     pub overhead: u64,
+    /// Octets of applications' packets that were carried inside probes.
     pub ridden: u64,
     /// The rate at which a long train held, if one was sent.
     pub held_mbps: Option<f64>,

@@ -30,18 +30,27 @@ pub type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// What came of a run.
 pub struct Outcome {
+    /// How the run ended.
     pub ending: Ending,
+    /// The figure, or why there is none.
     pub finding: Finding,
+    /// How long was measured, in seconds; 0 when the run never began.
     pub seconds: f64,
     /// Octets of the longest packet that the path was seen to take.
     pub path_mtu: Option<u32>,
+    /// Trains, probes and octets that were sent, and what arrived of them.
     pub traffic: Traffic,
     /// Of this end's sockets, and |actual - planned gap| of what it sent, in nanoseconds.
     pub quality: Vec<Quality>,
+    /// |actual - planned gap| of the probes that this end sent, in nanoseconds; none when it sent none.
     pub gap_error_ns: Option<Distribution>,
+    /// How busy this host was, one row for each sample.
     pub cpu: Vec<Cpu>,
+    /// The emulated links' own books, one entry for each direction; empty without a lab.
     pub truth: Vec<LinkTruth>,
+    /// The far end's clock against this one; zeros by way of a manager, where none is asked.
     pub clock: ClockOffset,
+    /// What the far end said of itself; none by way of a manager, or when the far end was lost.
     pub far: Option<Done>,
 }
 

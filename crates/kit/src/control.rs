@@ -28,6 +28,7 @@ pub const FLUSH: Duration = Duration::from_secs(1);
 
 /// What is needed to carry a plan `P` out, and to show how it goes, which `L` says.
 pub struct Context<'a, P, L> {
+    /// What is to be run.
     pub plan: &'a P,
     /// The emulated network, whose books go into the record.
     pub lab: Option<&'a Network>,
@@ -38,6 +39,7 @@ pub struct Context<'a, P, L> {
 }
 
 impl<P, L> Context<'_, P, L> {
+    /// Whether the user has interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
@@ -61,10 +63,12 @@ pub enum Broken {
 }
 
 impl Broken {
+    /// The far end refuses, for this reason in its own words.
     pub fn refused(reason: &str) -> Self {
         Self::Far(format!("the server refuses: {}", plain(reason)))
     }
 
+    /// The far end said what has no place here in the exchange.
     pub fn out_of_turn() -> Self {
         Self::Far("the server spoke out of turn".to_owned())
     }

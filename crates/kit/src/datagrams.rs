@@ -26,12 +26,17 @@ const ROOM: Duration = Duration::from_millis(1);
 /// Whose datagrams they are, and how they are marked.
 #[derive(Clone, Copy)]
 pub struct Terms {
+    /// The session, as every header names it.
     pub session: u64,
+    /// Number of the stream in that session.
     pub stream: u16,
     /// What is sent: probes that want no reply, or requests.
     pub kind: Kind,
+    /// Key of the tags on what this end sends.
     pub key_out: TagKey,
+    /// Key of the tags on what arrives; a datagram with another tag is refused.
     pub key_in: TagKey,
+    /// DSCP and ECN field of what is sent.
     pub class: TrafficClass,
     /// Octets of the longest UDP payload, at least a header's.
     pub payload: usize,

@@ -14,6 +14,7 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// As options and tables say it: `up` or `down`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Down => "down",

@@ -23,8 +23,11 @@ pub struct LabBooks {
 /// What the books say row by row.
 #[derive(Default)]
 pub struct LabRows {
+    /// Each direction's queue and drops, one row for each tick.
     pub queue: Vec<Queue>,
+    /// What left each direction, in bins of 100 us.
     pub counters: Vec<Counters>,
+    /// Datagrams of ours that left a direction.
     pub packets: Vec<Packet>,
     /// What only some ask the lab for.
     pub extra: Vec<Extra>,
@@ -32,10 +35,15 @@ pub struct LabRows {
 
 /// What only some ask the lab for, of one direction of a link.
 pub struct Extra {
+    /// The link's two nodes, as `a-b`.
     pub link: String,
+    /// `up` is from the first node to the second, `down` the way back.
     pub direction: &'static str,
+    /// What came to the direction's first queue, in bins of 100 us; empty unless the lab was asked for it.
     pub arrivals: Vec<lab::Bin>,
+    /// Segments with SYN, FIN or RST that left, in their order.
     pub signals: Vec<lab::Signal>,
+    /// The beginnings of packets that left, in their order.
     pub capture: lab::Capture,
     /// The queue at each tick, with all books of the direction; the first is of the tick before these books began.
     pub samples: Vec<lab::QueueSample>,

@@ -14,6 +14,7 @@ pub mod lab_packets;
 pub mod lab_server;
 pub mod load;
 pub mod mailbox;
+pub mod measurement;
 pub mod path_mtu;
 pub mod pool;
 #[cfg(feature = "published")]

@@ -56,7 +56,9 @@ pub struct CallArrival {
 /// Where a stream's requests came from, and at which address of this host they arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
+    /// Address and port that the requests came from: where the stream's own datagrams go.
     pub address: SocketAddr,
+    /// This host's address at which they arrived, where the kernel tells it.
     pub local: Option<IpAddr>,
 }
 

@@ -25,6 +25,7 @@ impl Default for Thinned {
 }
 
 impl Thinned {
+    /// Takes the next sample; of a long row not all are kept.
     pub fn add(&mut self, sample: f64) {
         if self.seen.is_multiple_of(self.every) {
             self.kept.push(sample);
@@ -40,6 +41,7 @@ impl Thinned {
         }
     }
 
+    /// The distribution of the samples that are kept; none without any.
     pub fn distribution(&self) -> Option<Distribution> {
         Distribution::of(self.kept.iter().copied())
     }

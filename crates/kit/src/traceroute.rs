@@ -28,23 +28,31 @@ const FULL: u8 = 64;
 pub struct Tracer<'a> {
     /// Not connected, so that the far end's trace can be answered from it.
     pub socket: UdpSocket,
+    /// The session, as every probe's header names it.
     pub session: u64,
+    /// Number of the trace's stream in that session.
     pub stream: u16,
+    /// The other end, towards which all probes go.
     pub to: SocketAddr,
     /// For what is sent from here, and for what arrives.
     pub key_out: &'a TagKey,
+    /// Key of the tags on what arrives.
     pub key_in: &'a TagKey,
     /// How often each hop is asked.
     pub every: Duration,
+    /// The farthest hop asked: the largest hop limit of a probe, at least 1.
     pub hops: u8,
 }
 
 /// What became of one probe.
 pub struct Answer {
+    /// When the probe left; by the kernel's stamp where there is one.
     pub sent: Instant,
+    /// Its hop limit when it left: which hop was asked.
     pub ttl: u8,
     /// Who answered, if anybody did.
     pub from: Option<IpAddr>,
+    /// Round trip, less the time that the other end held the probe; none without an answer.
     pub rtt: Option<Duration>,
     /// Whether it was the other end.
     pub is_end: bool,

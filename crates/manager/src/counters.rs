@@ -16,7 +16,7 @@ pub(crate) struct Counter<T> {
 /// The counters of a struct, each with its name and what it counts.
 macro_rules! counters {
     ($list:ident of $of:ty: $($name:ident: $help:literal,)+) => {
-        pub const $list: &[Counter<$of>] = &[
+        pub(crate) const $list: &[Counter<$of>] = &[
             $(Counter { name: stringify!($name), help: $help, of: |of| of.$name },)+
         ];
     };

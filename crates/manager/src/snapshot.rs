@@ -13,38 +13,56 @@ use units::Instant;
 /// The engine's answer.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// What this manager calls itself.
     pub name: String,
+    /// Seconds since its start.
     pub running_s: f64,
     /// Tools that are connected.
     pub clients: usize,
+    /// Counters of the overlay interface and of clients, since the start.
     pub counts: Vec<Count>,
+    /// All peers of the file, linked or not.
     pub peers: Vec<PeerSnapshot>,
 }
 
+/// A peer, and its link if there is one.
 #[derive(Debug)]
 pub struct PeerSnapshot {
+    /// What it calls itself.
     pub name: String,
+    /// Its address in the overlay, by which tools name it.
     pub source: IpAddr,
+    /// Networks that are behind it for packets that bear the mark.
     pub marked: Vec<Network>,
+    /// Where its datagrams go outside; none without a link.
     pub address: Option<SocketAddr>,
     /// What the path was seen to take.
     pub mtu: Option<u16>,
+    /// By what packets go there; none without a link.
     pub way: Option<Way>,
+    /// Seconds since the link began; none without one.
     pub linked_s: Option<f64>,
+    /// Why there is no link.
     pub note: Option<String>,
+    /// Its counters since the start, over all of its sessions.
     pub counts: Vec<Count>,
+    /// Packets from it that are being put together, or were of late.
     pub buckets: Vec<Bucket>,
 }
 
 /// What is asked over the control socket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Question {
+    /// State of the peers' reassembly tables.
     Buckets,
+    /// Counters by name.
     Stats,
+    /// Peers, and how they are linked.
     Status,
 }
 
 impl Question {
+    /// The line that asks it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Buckets => "buckets",
@@ -53,6 +71,7 @@ impl Question {
         }
     }
 
+    /// The question that a line asks, if it is one.
     pub fn parse(line: &str) -> Option<Self> {
         let all = [Self::Buckets, Self::Stats, Self::Status];
         all.into_iter().find(|question| question.word() == line)
@@ -62,17 +81,24 @@ impl Question {
 /// The answer to `status`.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct StatusAnswer {
+    /// What the manager calls itself.
     pub name: String,
+    /// Seconds since its start.
     pub running_s: f64,
+    /// Tools that are connected.
     pub clients: usize,
+    /// All peers of the file, linked or not.
     pub peers: Vec<PeerStatus>,
 }
 
+/// A peer in the answer to `status`.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct PeerStatus {
+    /// What it calls itself.
     pub name: String,
     /// By what tools name it.
     pub overlay_address: IpAddr,
+    /// Whether there is a session with it.
     pub linked: bool,
     /// Way.
     pub address: Option<SocketAddr>,
@@ -82,6 +108,7 @@ pub struct PeerStatus {
     /// Octets of the longest packet that the path there was seen to take.
     #[serde(default)]
     pub mtu: Option<u16>,
+    /// Seconds since the link began; null without one.
     pub linked_s: Option<f64>,
     /// Why it is not linked; or why UDP carries, where this was not what the file says.
     pub reason: Option<String>,
@@ -92,31 +119,42 @@ pub struct PeerStatus {
 /// The answer to `stats`: counters by name.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct StatsAnswer {
+    /// Counters of the overlay interface and of clients.
     pub interface: Map<String, Value>,
+    /// Under the name of each peer an object with its counters.
     pub peers: Map<String, Value>,
 }
 
 /// The answer to `buckets`.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct BucketsAnswer {
+    /// All peers of the file, linked or not.
     pub peers: Vec<PeerBuckets>,
 }
 
+/// The reassembly table of a peer.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct PeerBuckets {
+    /// What the peer calls itself.
     pub name: String,
+    /// Packets in the making, and some that were.
     pub buckets: Vec<Bucket>,
 }
 
 /// A packet in the making, or one that was (T table 4.2).
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Bucket {
+    /// The packet's number among those of its sender.
     pub id: u32,
+    /// Its protocol, as IP numbers it.
     pub protocol: u8,
+    /// Fragments that have come.
     pub pieces: u32,
+    /// Octets that are kept.
     pub octets: usize,
     /// Since its first piece came.
     pub age_ms: f64,
+    /// `growing`, `whole`, `contradicted`, `expired` or `evicted`.
     pub state: String,
 }
 

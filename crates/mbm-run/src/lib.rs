@@ -13,6 +13,7 @@
 
 mod books;
 pub mod far;
+mod measurement;
 pub mod messages;
 pub mod plan;
 pub mod quality;
@@ -26,6 +27,7 @@ pub mod summary;
 mod tables;
 mod tcp;
 
+pub use measurement::Mbm;
 pub use plan::Plan;
 
 use messages::Setup;
@@ -43,10 +45,13 @@ enum Opening {
 pub struct Live {
     /// Which test is under way, and which of the plan's it is.
     pub test: ::mbm::diagnostic::Test,
+    /// The number of that test in the plan, from 0.
     pub index: usize,
+    /// How many tests the plan has.
     pub tests: usize,
     /// Packets whose fate is known, and those of them that were lost or marked.
     pub packets: u64,
+    /// Those of them that were lost or arrived marked CE.
     pub marks: u64,
     /// Share of the fewest packets with which the test can pass.
     pub done: f64,

@@ -28,6 +28,7 @@ pub const ROWS_PER_LINE: usize = 200;
 pub struct Setup {
     /// The run's start, on the far end's monotonic clock.
     pub origin_ns: u64,
+    /// What the run is to do.
     pub plan: Plan,
 }
 
@@ -50,6 +51,7 @@ pub enum Near {
 pub struct TestSetup {
     /// The number of its first stream.
     pub stream: u16,
+    /// Which of the tests of RFC 8337 it is.
     pub test: Test,
     /// Round trip of the path when it was idle.
     pub path_rtt_ns: u64,
@@ -84,6 +86,7 @@ pub enum FarBooks {
 /// A packet of a test whose arrival was reported.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Passed {
+    /// Number of the packet in its stream.
     pub seq: u64,
     /// When it left, on the sender's clock.
     pub sent_ns: u64,
@@ -91,6 +94,7 @@ pub struct Passed {
     pub arrived_ns: u64,
     /// When the report came, on the sender's clock.
     pub reported_ns: u64,
+    /// Whether it arrived marked CE.
     pub ce: bool,
 }
 

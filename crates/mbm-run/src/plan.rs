@@ -40,20 +40,27 @@ const fn one() -> u16 {
 pub struct Plan {
     /// The name of the target, where it has one.
     pub name: Option<String>,
+    /// What the application needs: rate, round trip and packet length (RFC 8337).
     pub target: Target,
+    /// The model by which a run length follows from the target.
     pub model: Model,
     /// Chance that a path with the target's loss rate fails.
     pub alpha: f64,
     /// Chance that one with four times that rate passes.
     pub beta: f64,
+    /// When counts of packets and losses become a verdict.
     pub rule: Rule,
+    /// The tests, in the order in which they are made.
     pub tests: Vec<Test>,
+    /// What carries the packets: datagrams, or segments of the kernel's TCP.
     #[serde(default)]
     pub carrier: Carrier,
     /// Streams side by side, each of the whole target, with bursts at the same instants (RFC 8337 section 6.4).
     #[serde(default = "one")]
     pub streams: u16,
+    /// Which way the path is tested.
     pub direction: Direction,
+    /// DSCP of the packets.
     pub class: Dscp,
     /// Whether packets can be marked instead of dropped.
     pub ecn: bool,

@@ -12,7 +12,7 @@ use super::books::{ReceiverBooks, SenderBooks};
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::tables::Arrival;
-use super::{Live, Opening};
+use super::{Live, Opening, summary};
 use kit::control::{Broken, DISPLAY, FLUSH};
 use kit::datagrams::{Link, Terms};
 use kit::direction::Direction;
@@ -43,11 +43,13 @@ pub type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// A test that is over, or one of its streams.
 pub struct Tested {
+    /// Which of the tests of RFC 8337 it was.
     pub test: Test,
     /// Which of the streams side by side, from 1; none when it was the only one.
     pub stream: Option<u16>,
     /// When it began, after the run's start.
     pub start_ns: u64,
+    /// What the sending end knows, with the verdict.
     pub sender: SenderBooks,
     /// None when the receiver did not tell.
     pub receiver: Option<ReceiverBooks>,
@@ -55,13 +57,19 @@ pub struct Tested {
 
 /// What came of a run.
 pub struct Outcome {
+    /// How the run ended.
     pub ending: Ending,
+    /// Tests that were made, in their order, a row for each stream.
     pub tests: Vec<Tested>,
     /// Round trip of the idle path.
     pub path_rtt: Option<Duration>,
+    /// How busy this host was, one row for each sample.
     pub cpu: Vec<Cpu>,
+    /// The emulated links' own books, one entry for each direction; empty without a lab.
     pub truth: Vec<LinkTruth>,
+    /// The far end's clock against this one, as compared before the run.
     pub clock: ClockOffset,
+    /// What the far end said of itself; none when it was lost.
     pub far: Option<Done>,
 }
 
@@ -163,6 +171,15 @@ impl Run<'_> {
         Ok((self.context.ending(), far))
     }
 
+    /// Keeps the tests that are over: a run that is killed in the next one has these.
+    fn keep(&mut self) -> Result<(), record::Error> {
+        let truth = self.lab.as_ref().map(LabBooks::truth).unwrap_or_default();
+        let plan = self.context.plan;
+        let so_far = summary::summarise(plan, &self.tests, self.path_rtt, truth).ok();
+        let so_far = so_far.and_then(|summary| serde_json::to_value(summary).ok());
+        so_far.map_or(Ok(()), |summary| self.record.keep(summary))
+    }
+
     /// One test: agreed on, carried out, told.
     fn test(&mut self, test: Test, index: usize) -> Result<(), Broken> {
         let streams = self.context.plan.streams;
@@ -197,6 +214,7 @@ impl Run<'_> {
                 receiver,
             });
         }
+        self.keep()?;
         self.flush()?;
         Ok(())
     }

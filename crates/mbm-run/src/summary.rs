@@ -1,7 +1,7 @@
 //! The figures of a run, from the books of both ends.
 
 use super::plan::Plan;
-use super::run::{Outcome, Tested};
+use super::run::Tested;
 use super::tcp::TcpBooks;
 use kit::lab_counters::LinkTruth;
 use mbm::diagnostic::onset;
@@ -12,6 +12,7 @@ use mbm::verdict::Outcome as Says;
 use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// What a run of `isobath mbm` found.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -66,11 +67,16 @@ pub struct TestSummary {
     pub tcp: Option<TcpBooks>,
 }
 
-/// The summary of a run.
+/// The summary of the `tests` that were made over a path of this idle round trip, in a lab with links that carried so much.
 ///
 /// # Errors
 /// When the plan has no run length, which it was checked for.
-pub fn summarise(plan: &Plan, outcome: &Outcome) -> Result<Summary, String> {
+pub fn summarise(
+    plan: &Plan,
+    tests: &[Tested],
+    path_rtt: Option<Duration>,
+    links: Vec<LinkTruth>,
+) -> Result<Summary, String> {
     let run = plan.run_length()?;
     let ruling = plan.ruling()?;
     let asked = ruling.sprt().hypotheses();
@@ -83,9 +89,9 @@ pub fn summarise(plan: &Plan, outcome: &Outcome) -> Result<Summary, String> {
         p1: asked.p1,
         lines: ruling.sprt().lines(),
         conservativeness: conservativeness(&plan.target, run),
-        path_rtt_ms: outcome.path_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
-        tests: outcome.tests.iter().map(|t| tested(plan, t)).collect(),
-        links: outcome.truth.clone(),
+        path_rtt_ms: path_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+        tests: tests.iter().map(|t| tested(plan, t)).collect(),
+        links,
     })
 }
 

@@ -5,6 +5,7 @@ use crate::journal::Journal;
 use crate::reader::settle_journals;
 use crate::run::Run;
 use crate::table::Row;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::{self, File, TryLockError};
@@ -15,10 +16,12 @@ use std::path::{Path, PathBuf};
 ///
 /// Order: [`create`](Self::create) before the run, so that a folder that cannot be written is found out then;
 /// [`append`](Self::append) as rows come, many at a time; [`flush`](Self::flush) at least once a second;
-/// [`save`](Self::save) when something about the run itself becomes known; [`finish`](Self::finish) at the end.
+/// [`keep`](Self::keep) when a part of the summary becomes known; [`finish`](Self::finish) at the end.
 /// A writer that is dropped instead leaves a record that [`recover`](crate::recover) can finish.
 pub struct RecordWriter {
     dir: PathBuf,
+    /// As it was begun, with the latest summary.
+    run: Run,
     journals: BTreeMap<&'static str, Journal>,
     /// Held as long as the writer lives; the system lets go of it however the process ends.
     _lock: File,
@@ -40,6 +43,7 @@ impl RecordWriter {
         }
         let writer = Self {
             dir: dir.to_owned(),
+            run: run.clone(),
             journals: BTreeMap::new(),
             _lock: lock,
         };
@@ -79,6 +83,15 @@ impl RecordWriter {
     pub fn flush(&mut self) -> Result<(), Error> {
         let flushed = self.journals.values_mut().map(Journal::flush);
         first_error(flushed)
+    }
+
+    /// Keeps what is known so far as the run's summary, so that it is there however the run ends.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn keep(&mut self, summary: Value) -> Result<(), Error> {
+        self.run.summary = summary;
+        self.save(&self.run)
     }
 
     /// Replaces `run.json` in one step: a reader sees the old one or the new one, whole.

@@ -11,6 +11,7 @@
 
 mod collector;
 pub mod far;
+mod measurement;
 pub mod messages;
 pub mod ndjson;
 pub mod near;
@@ -25,15 +26,20 @@ pub mod summary;
 pub mod tables;
 pub mod warnings;
 
+pub use measurement::Rrul;
 pub use plan::Plan;
 
 use std::time::Duration;
 
 /// How a run goes, for whoever watches.
 pub struct Live {
+    /// Time since the run's start.
     pub elapsed: Duration,
+    /// What the run is doing: `idle`, `idle web`, `load`, `web` or `idle again`.
     pub phase: &'static str,
+    /// Rate of all TCP load from the server in the last bins, in Mbit/s.
     pub down_mbps: f64,
+    /// Rate of all TCP load to the server in the last bins, in Mbit/s.
     pub up_mbps: f64,
     /// The last round trip of each class by UDP.
     pub class_rtt_ms: Vec<(String, f64)>,

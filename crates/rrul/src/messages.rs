@@ -57,6 +57,7 @@ pub struct StreamSetup {
     pub cc: Option<String>,
     /// When the sender starts and stops, after the run's start.
     pub start: Span,
+    /// When the sender stops, after the run's start.
     pub stop: Span,
 }
 

@@ -36,7 +36,9 @@ const CLOCK_ROUNDS: u32 = 12;
 
 /// What is needed to run a plan.
 pub struct Context<'a> {
+    /// What is to be run.
     pub plan: &'a Plan,
+    /// The plan's streams, each with a thread of its own.
     pub streams: &'a [StreamPlan],
     /// The far ends.
     pub peers: &'a [Peer],
@@ -54,9 +56,11 @@ pub struct Context<'a> {
 
 /// A far end, as the streams know it.
 pub struct Peer {
+    /// Opens data streams in the session with it, and has the session's keys.
     pub dialer: Arc<Dialer>,
     /// Where the data goes by IPv4 and IPv6.
     pub v4: Option<SocketAddr>,
+    /// Its address by IPv6, if it has one.
     pub v6: Option<SocketAddr>,
     /// SHA-256 of its certificate.
     pub fingerprint: [u8; 32],
@@ -76,7 +80,9 @@ impl Peer {
 
 /// What came of a run, beside the tables.
 pub struct Outcome {
+    /// How the run ended.
     pub ending: Ending,
+    /// All rows of both ends, for the summary.
     pub tables: Tables,
     /// How far the first far end's clock is from this one.
     pub clock: ClockOffset,

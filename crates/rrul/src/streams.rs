@@ -37,7 +37,9 @@ pub struct StreamPlan {
     pub id: u16,
     /// For people.
     pub name: String,
+    /// What it does, seen from the client.
     pub kind: Kind,
+    /// DSCP of its packets.
     pub class: Dscp,
     /// The ECN field of its datagrams.
     pub ecn: Ecn,
@@ -49,6 +51,7 @@ pub struct StreamPlan {
     congestion: Option<String>,
     /// When it starts and stops, after the run's start.
     pub start: Duration,
+    /// When it stops, after the run's start.
     pub stop: Duration,
     /// Octets of a message, for probes and calls.
     pub size: usize,

@@ -16,14 +16,23 @@ pub const CALL_LATE_NS: i64 = 30_000_000;
 /// All rows of a run.
 #[derive(Default)]
 pub struct Tables {
+    /// What each stream was to do, and how it began and ended.
     pub streams: Vec<Stream>,
+    /// Probes with their answers, and datagrams of calls.
     pub samples: Vec<Sample>,
+    /// TCP streams in bins of time, as each end saw them.
     pub series: Vec<Series>,
+    /// How busy the hosts were, one row for each sample.
     pub cpu: Vec<Cpu>,
+    /// Loads of the web page.
     pub pages: Vec<PageLoad>,
+    /// Objects of those loads, a bar of the waterfall each.
     pub objects: Vec<PageObject>,
+    /// Probes of path traces, from both ends.
     pub hops: Vec<Hop>,
+    /// Small requests on new HTTPS connections.
     pub https: Vec<HttpsProbe>,
+    /// The emulated network's own books; none without a lab.
     pub lab: Option<LabBooks>,
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub class_seen: HashMap<u16, u8>,
@@ -40,11 +49,15 @@ pub struct Tables {
 
 /// A datagram of a call that arrived.
 pub struct CallSample {
+    /// Number of the call's stream.
     pub stream: u16,
+    /// Number of the datagram in the stream, from 0.
     pub seq: u32,
     /// When it was sent.
     pub t_ns: u64,
+    /// One-way delay in nanoseconds, on clocks compared before the run: it may be below zero.
     pub owd_ns: i64,
+    /// Whether the receiver's kernel stamped the arrival.
     pub kernel: bool,
     /// Traffic-class octet as it arrived.
     pub tos: Option<u8>,

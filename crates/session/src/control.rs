@@ -269,7 +269,8 @@ impl Control {
         Ok(())
     }
 
-    fn malformed(&self, error: &serde_json::Error) -> Error {
+    /// The other end said something of a form that it should not have.
+    pub fn malformed(&self, error: &serde_json::Error) -> Error {
         self.unexpected(&error.to_string())
     }
 

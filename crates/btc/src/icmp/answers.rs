@@ -12,6 +12,7 @@ pub struct Answers {
     quotes: Quotes,
     /// The number of the latest packet that was answered, by the upper half of its identifier.
     newest: Option<u64>,
+    /// What was counted of them so far.
     pub counts: Counts,
 }
 

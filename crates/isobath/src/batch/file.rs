@@ -1,4 +1,4 @@
-//! The TOML of a batch: plans x places x parameters, and how often.
+//! The TOML of a batch: plans and measurements x places x parameters, and how often.
 //!
 //! ```toml
 //! name = "queues"
@@ -9,7 +9,8 @@
 //! cc = ["cubic", "bbr"]
 //! ```
 //!
-//! A parameter is an option of `isobath rrul` without its dashes; `true` and `false` are for options that take no value.
+//! A plan is one of `isobath rrul`; a measurement is any other verb with its own options, such as `"estimate available"`. A
+//! parameter is an option of all of them without its dashes; `true` and `false` are for options that take no value.
 
 use kit::pool::error::Error;
 use serde::Deserialize;
@@ -21,7 +22,9 @@ use units::Span;
 pub(crate) const MOST_CELLS: usize = 10_000;
 /// Most retries of a cell: what fails more often does not fail by chance.
 const MOST_RETRIES: u32 = 100;
-/// Options of `isobath rrul` that a batch sets itself, or that ask for something other than a run.
+/// Verbs that measure, and leave a record.
+const VERBS: &[&str] = &["btc", "estimate", "manager", "mbm", "replay", "rrul"];
+/// Options that a batch sets itself, or that ask for something other than a run.
 const NOT_PARAMETERS: &[&str] = &[
     "help",
     "host",
@@ -52,8 +55,12 @@ pub(crate) struct BatchFile {
     /// Rest between two runs, so that queues drain and processors cool.
     #[serde(default = "pause")]
     pub(crate) pause: Span,
-    /// Plans: names, or TOML files.
+    /// Plans of `rrul`: names, or TOML files.
+    #[serde(default)]
     pub(crate) plans: Vec<String>,
+    /// Other measurements: each a verb and its own options, apart by spaces.
+    #[serde(default)]
+    pub(crate) measurements: Vec<String>,
     /// Labs: names, or TOML files.
     #[serde(default)]
     pub(crate) labs: Vec<String>,
@@ -63,7 +70,7 @@ pub(crate) struct BatchFile {
     /// How long the load lasts; without one, as each plan says.
     #[serde(default)]
     pub(crate) duration: Option<Span>,
-    /// Options of `isobath rrul` and their values: one, or a list.
+    /// Options of the measurements and their values: one, or a list.
     #[serde(default)]
     parameters: BTreeMap<String, toml::Value>,
 }
@@ -134,12 +141,25 @@ impl BatchFile {
         self.parameters()
             .map(|(_, values)| values.len())
             .chain([places, repetitions])
-            .try_fold(self.plans.len(), usize::checked_mul)
+            .try_fold(
+                self.plans.len() + self.measurements.len(),
+                usize::checked_mul,
+            )
     }
 
     fn check(&self) -> Result<(), String> {
         let hosts = || self.hosts.iter().map(|host| host.host.as_str());
         unique("plans", self.plans.iter().map(String::as_str))?;
+        unique("measurements", self.measurements.iter().map(String::as_str))?;
+        for measurement in &self.measurements {
+            let verb = measurement.split_whitespace().next().unwrap_or_default();
+            if !VERBS.contains(&verb) {
+                return Err(format!(
+                    "'{measurement}' is no measurement - begin with one of: {}",
+                    VERBS.join(", ")
+                ));
+            }
+        }
         unique("labs", self.labs.iter().map(String::as_str))?;
         unique("hosts", hosts())?;
         for (name, values) in self.parameters() {
@@ -148,8 +168,10 @@ impl BatchFile {
         if self.duration.is_some() && self.parameters.contains_key("duration") {
             return Err("duration is given twice - keep it above or in [parameters]".to_owned());
         }
-        if self.plans.is_empty() {
-            return Err("plans is empty - name at least one plan".to_owned());
+        if self.plans.is_empty() && self.measurements.is_empty() {
+            return Err(
+                "it says nothing to measure - add plans = [..] or measurements = [..]".to_owned(),
+            );
         }
         if self.labs.is_empty() && self.hosts.is_empty() {
             return Err("it says nowhere to measure - add labs = [..] or hosts = [..]".to_owned());
@@ -185,7 +207,7 @@ fn parameter(name: &str, values: &[Parameter]) -> Result<(), String> {
     let is_option = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(is_option) || NOT_PARAMETERS.contains(&name) {
         return Err(format!(
-            "'{name}' cannot be a parameter - use options of 'isobath rrul' that say how to measure, such as cc"
+            "'{name}' cannot be a parameter - use options of the measurements that say how to measure, such as cc"
         ));
     }
     if values.is_empty() {
@@ -283,7 +305,7 @@ ipv6 = [true, false]
             with("duration = '3s'\nparameters.duration = '2s'").contains("duration is given twice")
         );
         assert!(message("plans = ['rrul']").contains("nowhere to measure"));
-        assert!(message("plans = []\nlabs = ['dsl']").contains("plans is empty"));
+        assert!(message("plans = []\nlabs = ['dsl']").contains("nothing to measure"));
         assert!(message("plans = ['a', 'a']\nlabs = ['dsl']").contains("plans has 'a' twice"));
         let text = "plans = ['rrul']\nhosts = [{ host = 'h', key = 'iso1-x' }]";
         assert!(message(text).contains("unknown field `key`"));

@@ -14,13 +14,16 @@ const LONGEST_PART: usize = 24;
 pub(crate) struct Cell {
     /// From 1, in the order of the file's lists, repetitions innermost.
     pub(crate) number: usize,
-    /// The plan.
+    /// The plan of `rrul`; empty where something else is measured.
     pub(crate) plan: String,
+    /// What else is measured: a verb and its own options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) measurement: Option<String>,
     /// The lab to measure in; null on a real path.
     pub(crate) lab: Option<String>,
     /// The host to measure against; null in a lab.
     pub(crate) host: Option<String>,
-    /// Options of `isobath rrul` and their values.
+    /// Options of the measurement and their values.
     pub(crate) parameters: BTreeMap<String, Parameter>,
     /// Which repetition of its group, from 1.
     pub(crate) repetition: u32,
@@ -31,14 +34,17 @@ pub(crate) struct Cell {
 impl Cell {
     /// Whether `other` is a repetition of the same.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (&self.plan, &self.lab, &self.host, &self.parameters)
-            == (&other.plan, &other.lab, &other.host, &other.parameters)
+        let what = |cell: &Self| (cell.plan.clone(), cell.measurement.clone());
+        what(self) == what(other)
+            && (&self.lab, &self.host, &self.parameters)
+                == (&other.lab, &other.host, &other.parameters)
     }
 
     /// What distinguishes its group, in words: what kind of thing, and which.
     pub(crate) fn parts(&self) -> Vec<(String, String)> {
         let place = self.lab.as_ref().or(self.host.as_ref());
-        let fixed = [("plan", Some(&self.plan)), ("place", place)];
+        let what = self.measurement.as_ref().unwrap_or(&self.plan);
+        let fixed = [("plan", Some(what)), ("place", place)];
         let fixed = fixed
             .into_iter()
             .map(|(kind, which)| (kind.to_owned(), which.cloned().unwrap_or_default()));
@@ -56,7 +62,10 @@ impl Cell {
 
     /// The arguments after `isobath` that carry it out, its record in `out`.
     pub(crate) fn arguments(&self, batch: &BatchFile, out: &Path) -> Vec<String> {
-        let mut arguments = vec!["rrul".to_owned(), format!("--plan={}", self.plan)];
+        let mut arguments = match &self.measurement {
+            Some(words) => words.split_whitespace().map(str::to_owned).collect(),
+            None => vec!["rrul".to_owned(), format!("--plan={}", self.plan)],
+        };
         arguments.extend(self.lab.iter().map(|lab| format!("--lab={lab}")));
         arguments.extend(batch.duration.map(|span| format!("--duration={span}")));
         let options = self.parameters.iter();
@@ -87,10 +96,12 @@ pub(crate) fn expand(batch: &BatchFile) -> Vec<Cell> {
         .chain(batch.hosts.iter().map(|host| (None, Some(host))))
         .collect();
     let mut cells = Vec::new();
-    for plan in &batch.plans {
-        for &(lab, host) in &places {
+    let plans = batch.plans.iter().map(|plan| (plan.as_str(), None));
+    let others = batch.measurements.iter().map(|words| ("", Some(words)));
+    for what in plans.chain(others) {
+        for &place in &places {
             for parameters in &groups {
-                repeat(batch, (plan, lab, host), parameters, &mut cells);
+                repeat(batch, what, place, parameters, &mut cells);
             }
         }
     }
@@ -113,7 +124,8 @@ fn product(groups: &[Chosen], name: &str, values: &[Parameter]) -> Vec<Chosen> {
 
 fn repeat(
     batch: &BatchFile,
-    (plan, lab, host): (&str, Option<&String>, Option<&Host>),
+    (plan, measurement): (&str, Option<&String>),
+    (lab, host): (Option<&String>, Option<&Host>),
     parameters: &Chosen,
     cells: &mut Vec<Cell>,
 ) {
@@ -121,6 +133,7 @@ fn repeat(
         cells.push(Cell {
             number: cells.len() + 1,
             plan: plan.to_owned(),
+            measurement: measurement.cloned(),
             lab: lab.cloned(),
             host: host.map(|host| host.host.clone()),
             parameters: parameters.iter().cloned().collect(),
@@ -221,6 +234,25 @@ mod tests {
         );
         let arguments = cells[4].arguments(&batch, Path::new("/runs/x")).join(" ");
         assert!(arguments.ends_with("--out=/runs/x -- [2001:db8::1]:4890"));
+    }
+
+    #[test]
+    fn any_measurement_is_a_cell_with_its_own_words() {
+        let batch =
+            batch("measurements = ['estimate available', 'btc --reverse']\nlabs = ['dsl', 'lan']");
+        let cells = expand(&batch);
+        let titles: Vec<_> = cells.iter().map(Cell::title).collect();
+        assert_eq!(titles[1], "estimate available, lan, run 1");
+        let folders: Vec<_> = cells.iter().map(|cell| cell.folder.as_str()).collect();
+        assert_eq!(folders[2], "3-btc---reverse-dsl-1");
+        let arguments = cells[3].arguments(&batch, Path::new("x")).join(" ");
+        assert_eq!(
+            arguments,
+            "btc --reverse --lab=lan --seed=1 --quiet --out=x"
+        );
+        let wrong = BatchFile::parse("measurements = ['serve']\nlabs = ['dsl']", "my.toml");
+        let wrong = wrong.unwrap_err().to_string();
+        assert!(wrong.contains("'serve' is no measurement"), "{wrong}");
     }
 
     #[test]

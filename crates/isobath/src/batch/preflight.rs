@@ -19,6 +19,9 @@ pub(crate) const KEY: &str = "ISOBATH_KEY";
 /// Whether the command line takes these arguments, and if not, why.
 pub(crate) type Takes<'a> = dyn Fn(&[String]) -> anyhow::Result<()> + 'a;
 
+/// What a measurement is reckoned with that does not say how long it takes.
+const UNKNOWN: Duration = Duration::from_secs(10);
+
 /// How long the plan of each cell takes. Finds out on the way whether every cell could be run.
 pub(crate) fn durations(
     state: &State,
@@ -40,13 +43,16 @@ pub(crate) fn durations(
     let checked = state.cells.iter().map(|entry| {
         let cell = &entry.cell;
         check(cell, batch, takes).with_context(|| cell.title())?;
-        let total = total(cell, batch, &plans[&cell.plan]);
+        let total = match plans.get(&cell.plan) {
+            Some(plan) => total(cell, batch, plan),
+            None => Ok(duration(cell, batch).unwrap_or(UNKNOWN)),
+        };
         total.map_err(|what| anyhow!("{}: {what}", cell.title()))
     });
     checked.collect()
 }
 
-/// Whether `isobath rrul` would take the cell's options.
+/// Whether the measurement would take the cell's options.
 fn check(cell: &Cell, batch: &BatchFile, takes: &Takes<'_>) -> anyhow::Result<()> {
     takes(&cell.arguments(batch, Path::new("x")))?;
     if let Some(cc) = cell.parameters.get("cc") {
@@ -58,16 +64,21 @@ fn check(cell: &Cell, batch: &BatchFile, takes: &Takes<'_>) -> anyhow::Result<()
 /// How long the cell's plan takes with the cell's duration.
 fn total(cell: &Cell, batch: &BatchFile, plan: &Plan) -> Result<Duration, String> {
     let mut plan = plan.clone();
+    if let Some(duration) = duration(cell, batch) {
+        plan.duration = Span(duration);
+    }
+    plan.check()?;
+    Ok(plan.total())
+}
+
+/// The duration that the cell or the batch gives its runs.
+fn duration(cell: &Cell, batch: &BatchFile) -> Option<Duration> {
     let own = cell.parameters.get("duration").map(shown);
     let own = own.and_then(|text| {
         let seconds = text.parse().map(Duration::from_secs).ok().map(Span);
         text.parse().ok().or(seconds)
     });
-    if let Some(duration) = own.or(batch.duration) {
-        plan.duration = duration;
-    }
-    plan.check()?;
-    Ok(plan.total())
+    own.or(batch.duration).map(|span| span.0)
 }
 
 /// The access keys of the hosts, from the environment. One that was not asked for by name may be missing: some servers are

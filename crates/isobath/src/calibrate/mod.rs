@@ -18,10 +18,13 @@
 mod connections;
 mod delay;
 pub(crate) mod machine;
+mod measurement;
 mod pacing;
 mod packets;
 pub(crate) mod scorecard;
 mod tcp;
+
+pub(crate) use measurement::Calibration;
 
 use lab::{Network, Topology, profiles};
 use serde::{Deserialize, Serialize};

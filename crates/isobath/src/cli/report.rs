@@ -1,13 +1,12 @@
 //! `isobath report`.
 
-use super::show::completed;
+use crate::register::{completed, of_test};
 use anyhow::Context;
 use kit::usage::{Usage, print};
 use record::{HISTORY, Record};
 use report::Subject;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use studies::{medianet, trial};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -53,10 +52,9 @@ fn page(named: &[PathBuf]) -> anyhow::Result<String> {
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     if let [Subject { record, run }] = &subjects[..] {
-        match &*run.test {
-            trial::TEST => return trial::page::page(record, run),
-            medianet::TEST => return medianet::page::page(record, run),
-            _ => {}
+        let own = of_test(&run.test).ok();
+        if let Some(page) = own.and_then(|test| test.page(record, run)) {
+            return page;
         }
     }
     let composed = super::mbm::composed(&subjects);

@@ -3,9 +3,11 @@
 use super::figures::Figure;
 use super::groups::{Group, Member, labels};
 use super::interval::{CONFIDENCE, Interval, of_difference, of_mean};
+use crate::register::of_test;
 use record::Status;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The schema of a comparison.
@@ -45,7 +47,7 @@ pub(crate) struct Row {
     /// For people.
     pub(crate) name: String,
     /// Empty for a pure number.
-    pub(crate) unit: &'static str,
+    pub(crate) unit: String,
     /// Where it is in `summary`.
     path: String,
     /// In each group; null where no run has it.
@@ -104,6 +106,8 @@ impl Comparison {
             .collect();
         let reference = used.iter().position(|runs| !runs.is_empty()).unwrap_or(0);
         let summaries: Vec<&Value> = used.iter().flatten().map(|run| &run.summary).collect();
+        let tests: BTreeSet<&str> = used.iter().flatten().map(|run| &*run.test).collect();
+        let measurements: Vec<_> = tests.iter().filter_map(|test| of_test(test).ok()).collect();
         let kinds = groups.iter().zip(labels(groups)).zip(&used);
         let left_out = groups.iter().enumerate().flat_map(|(index, group)| {
             let out = group.members.iter().filter(|run| !run.counts(all));
@@ -120,7 +124,7 @@ impl Comparison {
                     of: group.members.len(),
                 })
                 .collect(),
-            figures: Figure::of(&summaries)
+            figures: Figure::of(&measurements, &summaries)
                 .iter()
                 .map(|figure| Row::of(figure, &used, reference))
                 .collect(),
@@ -174,7 +178,7 @@ impl Row {
         };
         Self {
             name: figure.name.clone(),
-            unit: figure.unit,
+            unit: figure.unit.clone(),
             path: figure.formula(),
             differences: values.iter().enumerate().map(difference).collect(),
             groups: values.iter().map(|values| Estimate::of(values)).collect(),

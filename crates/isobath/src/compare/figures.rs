@@ -1,10 +1,16 @@
 //! Which figures are compared, and where they are in a summary.
 //!
-//! A new figure is one line in [`FIGURES`]. One that a run lacks is no error: only those that at least one run has
-//! are shown.
+//! Each measurement says which it has ([`kit::measurement::Measurement::figures`]). One that a run lacks is no error: only
+//! those that at least one run has are shown.
 
+use kit::measurement::Measurement;
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// Most characters of a name with the word in it: it fits its column beside most units.
+const LONGEST_WORD: usize = 24;
+/// Most characters of a unit that a record says.
+const LONGEST_UNIT: usize = 8;
 
 /// A figure of a summary.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -12,66 +18,22 @@ pub(crate) struct Figure {
     /// For people, without the unit.
     pub(crate) name: String,
     /// Empty for a pure number.
-    pub(crate) unit: &'static str,
+    pub(crate) unit: String,
     /// Where it is: a JSON pointer (RFC 6901) into `summary`.
     pub(crate) path: String,
     /// What is subtracted from it, if it is a difference.
     pub(crate) less: Option<&'static str>,
 }
 
-/// Name, unit and path of the figures in the order in which a reader wants them. `*` in a path stands for every key there
-/// is, which replaces `*` in the name.
-const FIGURES: &[(&str, &str, &str)] = &[
-    ("UDP idle p50", "ms", "/latency_ms/idle/p50"),
-    ("UDP idle p95", "ms", "/latency_ms/idle/p95"),
-    ("UDP idle p99", "ms", "/latency_ms/idle/p99"),
-    ("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
-    ("UDP loaded p95", "ms", "/latency_ms/loaded/p95"),
-    ("UDP loaded p99", "ms", "/latency_ms/loaded/p99"),
-    (
-        "added delay p50",
-        "ms",
-        "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
-    ),
-    (
-        "UDP * loaded p95",
-        "ms",
-        "/latency_ms/by_class/*/loaded/p95",
-    ),
-    ("TCP RR idle p50", "ms", "/tcp_rr_ms/idle/p50"),
-    ("TCP RR loaded p50", "ms", "/tcp_rr_ms/loaded/p50"),
-    ("TCP RR loaded p95", "ms", "/tcp_rr_ms/loaded/p95"),
-    ("throughput down", "Mbit/s", "/throughput_mbps/down"),
-    ("throughput up", "Mbit/s", "/throughput_mbps/up"),
-    ("UDP loss idle", "%", "/loss_pct/idle"),
-    ("UDP loss loaded", "%", "/loss_pct/loaded"),
-    ("fairness down", "", "/fairness/down"),
-    ("fairness up", "", "/fairness/up"),
-    ("score", "points", "/score/total"),
-    ("score, web", "points", "/score/web"),
-    ("score, realtime", "points", "/score/realtime"),
-    ("score, VoIP", "points", "/score/voip"),
-    ("score, classes", "points", "/score/classification"),
-    ("score, fairness", "points", "/score/fairness"),
-    ("RPM loaded", "1/min", "/rpm/loaded"),
-    ("page idle p50", "ms", "/web/idle_ms/p50"),
-    ("page loaded p50", "ms", "/web/loaded_ms/p50"),
-    ("page loaded p95", "ms", "/web/loaded_ms/p95"),
-    ("DNS idle p50", "ms", "/dns_ms/idle/p50"),
-    ("DNS loaded p50", "ms", "/dns_ms/loaded/p50"),
-    ("VoIP * up", "MOS", "/voip/*/up/mos"),
-    ("VoIP * down", "MOS", "/voip/*/down/mos"),
-    ("VoIP * up loss", "%", "/voip/*/up/loss_pct"),
-    ("VoIP * down loss", "%", "/voip/*/down/loss_pct"),
-];
-
 impl Figure {
-    /// Those that at least one of `summaries` has, in order.
-    pub(crate) fn of(summaries: &[&Value]) -> Vec<Self> {
+    /// Those of `measurements` that at least one of `summaries` has, in order.
+    pub(crate) fn of(measurements: &[&dyn Measurement], summaries: &[&Value]) -> Vec<Self> {
         let mut figures: Vec<Self> = Vec::new();
-        for (name, unit, path) in FIGURES {
-            for key in keys(summaries, path) {
-                let figure = Self::new(name, unit, path, &key);
+        let known = measurements.iter().flat_map(|m| m.figures());
+        for known in known {
+            for (key, word) in keys(summaries, known.path) {
+                let unit = unit(summaries, known.unit);
+                let figure = Self::new(known.name, unit, known.path, (&key, &word));
                 let is_there = summaries
                     .iter()
                     .any(|summary| figure.value(summary).is_some());
@@ -84,12 +46,17 @@ impl Figure {
         figures
     }
 
-    fn new(name: &str, unit: &'static str, path: &'static str, key: &str) -> Self {
+    fn new(name: &str, unit: String, path: &'static str, (key, word): (&str, &str)) -> Self {
         let (path, less) = path
             .split_once(" - ")
             .map_or((path, None), |(path, less)| (path, Some(less)));
         // Keys of a record may be anything; on a terminal they are words.
-        let word: String = key.chars().filter(|c| !c.is_control()).take(5).collect();
+        let most = LONGEST_WORD.saturating_sub(name.len());
+        let word: String = word
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(most)
+            .collect();
         let pointer = key.replace('~', "~0").replace('/', "~1");
         Self {
             name: name.replace('*', &word),
@@ -119,20 +86,54 @@ impl Figure {
     }
 }
 
-/// The keys for which the `*` of `path` stands; one empty key when there is none.
-fn keys(summaries: &[&Value], path: &str) -> BTreeSet<String> {
+/// The keys for which the `*` of `path` stands, each with the word for it; one empty key when there is none.
+fn keys(summaries: &[&Value], path: &str) -> BTreeSet<(String, String)> {
     let Some((parent, _)) = path.split_once("/*") else {
-        return BTreeSet::from([String::new()]);
+        return BTreeSet::from([(String::new(), String::new())]);
     };
-    let objects = summaries
+    let parents = summaries
         .iter()
-        .filter_map(|summary| summary.pointer(parent)?.as_object());
-    objects.flat_map(|object| object.keys().cloned()).collect()
+        .filter_map(|summary| summary.pointer(parent));
+    parents.flat_map(named).collect()
+}
+
+/// The keys of an object, and the indices of an array by what each element calls itself.
+fn named(parent: &Value) -> Vec<(String, String)> {
+    match parent {
+        Value::Object(object) => object
+            .keys()
+            .map(|key| (key.clone(), key.clone()))
+            .collect(),
+        Value::Array(elements) => {
+            let word = |element: &Value| element["test"].as_str().unwrap_or_default().to_owned();
+            let elements = elements.iter().enumerate();
+            elements
+                .map(|(index, element)| (index.to_string(), word(element)))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The unit as it is, or as the first of `summaries` says it that has one at this pointer.
+fn unit(summaries: &[&Value], unit: &str) -> String {
+    if !unit.starts_with('/') {
+        return unit.to_owned();
+    }
+    let mut said = summaries
+        .iter()
+        .filter_map(|summary| summary.pointer(unit)?.as_str());
+    let said = said.next().unwrap_or_default();
+    said.chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_UNIT)
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::register::MEASUREMENTS;
     use serde_json::json;
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
             "score": {"total": 71.5, "web": 80},
         });
         let other = json!({"latency_ms": {"loaded": {"p50": 90.5}, "idle": {"p50": 20}}});
-        let figures = Figure::of(&[&one, &other]);
+        let figures = Figure::of(&[&rrul::Rrul], &[&one, &other]);
         let shown: Vec<_> = figures
             .iter()
             .map(|figure| {
@@ -172,14 +173,14 @@ mod tests {
     #[test]
     fn a_summary_of_any_shape_is_no_trouble() {
         let odd = [json!(null), json!([1]), json!({"voip": 3, "rpm": "much"})];
-        assert_eq!(Figure::of(&odd.each_ref()), []);
-        assert_eq!(Figure::of(&[]), []);
+        assert_eq!(Figure::of(MEASUREMENTS, &odd.each_ref()), []);
+        assert_eq!(Figure::of(MEASUREMENTS, &[]), []);
     }
 
     #[test]
     fn names_with_their_units_fit_the_table() {
-        for (name, unit, _) in FIGURES {
-            let text = format!("{}, {unit}", name.replace('*', "AF41"));
+        for figure in MEASUREMENTS.iter().flat_map(|m| m.figures()) {
+            let text = format!("{}, {}", figure.name.replace('*', "AF41"), figure.unit);
             assert!(text.len() <= 24, "{text}");
         }
     }

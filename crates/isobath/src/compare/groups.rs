@@ -32,6 +32,8 @@ pub(crate) struct Member {
     pub(crate) folder: PathBuf,
     /// Its status; none when there is no record that can be read.
     pub(crate) status: Option<Status>,
+    /// Of which test it is; empty when there is no record that can be read.
+    pub(crate) test: String,
     /// Its figures.
     pub(crate) summary: Value,
     /// Why it cannot be used, where that is known.
@@ -188,6 +190,7 @@ impl Member {
         Self {
             folder,
             status: Some(run.status),
+            test: run.test.clone(),
             summary: run.summary.clone(),
             reason: warning.filter(|_| run.status != Status::Complete),
         }
@@ -199,6 +202,7 @@ impl Member {
             Err(error) => Self {
                 folder,
                 status: None,
+                test: String::new(),
                 summary: Value::Null,
                 reason: Some(error.to_string()),
             },

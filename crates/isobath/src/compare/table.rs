@@ -70,7 +70,7 @@ fn block(page: &mut String, comparison: &Comparison, other: Option<usize>) {
         let mut text = format!("{:NAME$}{first:VALUE$}", title(row));
         if let Some(other) = other {
             let difference = row.differences.get(other).and_then(Option::as_ref);
-            let words = difference.map_or_else(String::new, |found| fitting(found, row.unit));
+            let words = difference.map_or_else(String::new, |found| fitting(found, &row.unit));
             let value = value(row.groups.get(other));
             let _ = write!(text, "{value:VALUE$}{words}");
         }
@@ -79,11 +79,12 @@ fn block(page: &mut String, comparison: &Comparison, other: Option<usize>) {
 }
 
 fn title(row: &Row) -> String {
-    if row.unit.is_empty() {
+    let title = if row.unit.is_empty() {
         row.name.clone()
     } else {
         format!("{}, {}", row.name, row.unit)
-    }
+    };
+    cut(&title, NAME - 1)
 }
 
 fn value(mean: Option<&Option<Estimate>>) -> String {

@@ -1,18 +1,15 @@
 //! The far end: `isobath serve`.
 
+use crate::register::far_end;
 use kit::far::{Equipment, StopOnDrop};
 use kit::mailbox::Mailboxes;
 use kit::responder::Responder;
-use rrul::far;
-use rrul::messages::Setup;
-use serde::Deserialize;
 use serde_json::Value;
 use session::{Control, Server, ServerConfig, Service, Session, Slot};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tmix::replay;
 
 /// A client that has been welcomed must say within this time what it wants.
 const SETUP: Duration = Duration::from_secs(30);
@@ -81,38 +78,18 @@ impl Serving {
     }
 }
 
-/// The first line of a client, which says what it wants.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Opening {
-    /// Bulk transfers.
-    Btc(btc::messages::Setup),
-    /// Trains of probes.
-    Estimate(estimate::messages::Setup),
-    /// Tests of model based metrics.
-    Mbm(Box<mbm_run::messages::Setup>),
-    /// Connections of a trace.
-    Replay(replay::messages::Setup),
-    /// Streams, as of `rrul`.
-    Setup(Box<Setup>),
-}
-
 /// What this server does for its clients.
 struct Measurements(Equipment);
 
 impl Service for Measurements {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
         // Whatever goes wrong with one client is that client's to report.
-        let _ = match control.recv(SETUP) {
-            Ok(Opening::Btc(setup)) => btc::far::serve(&mut control, &session, setup, &self.0),
-            Ok(Opening::Estimate(setup)) => {
-                estimate::far::serve(&mut control, &session, &setup, &self.0)
-            }
-            Ok(Opening::Mbm(setup)) => mbm_run::far::serve(&mut control, &session, &setup, &self.0),
-            Ok(Opening::Replay(setup)) => replay::far::serve(&mut control, &session, &setup),
-            Ok(Opening::Setup(setup)) => far::serve(&mut control, &session, &setup, &self.0),
-            Err(error) => Err(error),
+        let Ok(line) = control.recv::<Value>(SETUP) else {
+            return;
         };
+        if let Some((far_end, setup)) = far_end(line) {
+            let _ = far_end.serve(&mut control, &session, setup, &self.0);
+        }
     }
 
     fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {

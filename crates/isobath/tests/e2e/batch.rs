@@ -306,3 +306,44 @@ fn changed(path: &Path, resume: &dyn Fn(&str)) {
     resume("has changed since the batch began");
     fs::write(path, text).unwrap();
 }
+
+#[test]
+fn a_batch_of_any_measurement_is_compared_by_its_own_figures() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let batch = "repetitions = 2\npause = \"50ms\"\nmeasurements = [\"estimate rtt\", \"btc --segments 100\"]\nlabs = [\"small.toml\", \"fair.toml\"]\n";
+    fs::write(place.path().join("any.toml"), batch).unwrap();
+    let ran = run(
+        place.path(),
+        &["batch", "any.toml", "-o", "out", "--no-shuffle", "-q"],
+    );
+    finished(&ran);
+    let compared = run(place.path(), &["compare", "out", "--all", "--json"])
+        .ended(0)
+        .json();
+    let names: Vec<_> = values(&compared["groups"])
+        .map(|group| group["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names[0], "estimate rtt, small.toml");
+    let row = |name: &str| {
+        values(&compared["figures"])
+            .find(|row| row["name"] == name)
+            .unwrap()
+            .clone()
+    };
+    let value = row("value");
+    assert_eq!(value["unit"], "ms");
+    // Round trips of the small lab: 5 ms each way. Bulk transfers have none.
+    let mean = value["groups"][0]["mean"].as_f64().unwrap();
+    assert!((10.0..20.0).contains(&mean), "{value}");
+    assert!(value["groups"][2].is_null());
+    assert!(row("throughput")["groups"][2]["mean"].as_f64().unwrap() > 0.1);
+    let page = run(place.path(), &["compare", "out", "--all"]);
+    assert!(
+        page.ended(0).stdout.contains("throughput, Mbit/s"),
+        "{page:?}"
+    );
+}

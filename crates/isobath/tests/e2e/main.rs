@@ -18,6 +18,7 @@ mod experiment;
 mod help;
 mod hostile;
 mod interrupted;
+mod killed;
 mod labs;
 mod manager;
 mod mbm;

@@ -1,6 +1,6 @@
 //! Model based metrics: in labs, and what a stranger may type.
 
-use crate::support::{Machine, TempDir, folder, number, rows, run, values};
+use crate::support::{Machine, TempDir, folder, number, rows, run, skip, values};
 use crate::two_hosts::Server;
 use record::table;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub(crate) fn place() -> TempDir {
 
 /// 1.5 Mbit/s over 60 ms: a window of 8 packets, a run length of 192.
 const TARGET: [&str; 4] = ["--rate", "1500kbit", "--rtt", "60ms"];
-/// A run in which this machine was too busy to send on time says so, and is made again.
+/// A run in which this machine was too busy to send on time says so, and is made again; at last the test is skipped.
 const TRIES: usize = 5;
 
 /// Runs `isobath mbm --lab` for `target` with `more`, which must end with `status`; the record is in `out`.
@@ -62,7 +62,7 @@ pub(crate) fn tested(
     more: &[&str],
     status: i32,
     out: &str,
-) -> Value {
+) -> Option<Value> {
     let common = ["mbm", "--lab", lab, "-q", "--json", "-o", out];
     for _ in 0..TRIES {
         let ran = run(place, &[&common[..], target, more].concat());
@@ -70,16 +70,17 @@ pub(crate) fn tested(
         let is_late = found["verdict"] == "ERROR" || found["status"] == "invalid";
         if !is_late {
             ran.ended(status);
-            return found;
+            return Some(found);
         }
         std::fs::remove_dir_all(place.join(out)).unwrap();
     }
-    panic!("this machine was too busy for it {TRIES} times");
+    skip(&format!("this machine was too busy for it {TRIES} times"));
+    None
 }
 
 /// The same for the usual target; the record is in `r`.
 #[track_caller]
-pub(crate) fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Value {
+pub(crate) fn in_lab(place: &Path, lab: &str, status: i32, more: &[&str]) -> Option<Value> {
     tested(place, lab, &TARGET, more, status, "r")
 }
 
@@ -100,7 +101,9 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
         return;
     };
     let place = place();
-    let run = in_lab(place.path(), "good.toml", 0, &[]);
+    let Some(run) = in_lab(place.path(), "good.toml", 0, &[]) else {
+        return;
+    };
     assert_eq!(run["verdict"], "PASS");
     assert_eq!(
         verdicts(&run),
@@ -137,7 +140,9 @@ fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
         return;
     };
     let place = place();
-    let run = in_lab(place.path(), "bad.toml", 1, &["--test", "paced-full-rate"]);
+    let Some(run) = in_lab(place.path(), "bad.toml", 1, &["--test", "paced-full-rate"]) else {
+        return;
+    };
     assert_eq!(run["verdict"], "FAIL");
     let test = &run["summary"]["tests"][0];
     assert_eq!(test["verdict"]["reason"], "loss_high");
@@ -152,7 +157,9 @@ fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
     };
     let place = place();
     let more = ["--reverse", "--test", "paced-full-rate,sender-rate-burst"];
-    let run = in_lab(place.path(), "bad.toml", 0, &more);
+    let Some(run) = in_lab(place.path(), "bad.toml", 0, &more) else {
+        return;
+    };
     assert_eq!(
         verdicts(&run),
         [("paced-full-rate", "PASS"), ("sender-rate-burst", "PASS")]
@@ -170,7 +177,9 @@ fn a_path_that_is_too_slow_fails_by_its_rate() {
     let place = place();
     let target = ["--rate", "30Mbit", "--rtt", "20ms"];
     let test = ["--test", "paced-full-rate"];
-    let run = tested(place.path(), "good.toml", &target, &test, 1, "r");
+    let Some(run) = tested(place.path(), "good.toml", &target, &test, 1, "r") else {
+        return;
+    };
     let verdict = &run["summary"]["tests"][0]["verdict"];
     assert_eq!(verdict["outcome"], "FAIL", "{verdict}");
 }
@@ -191,7 +200,9 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
         ("other", "good.toml", "2Mbit"),
     ] {
         let target = ["--rate", rate, "--rtt", "60ms"];
-        tested(place.path(), lab, &target, &test, 0, name);
+        if tested(place.path(), lab, &target, &test, 0, name).is_none() {
+            return;
+        }
     }
     let whole = run(place.path(), &["mbm", "compose", "one", "two", "--json"]);
     let whole = whole.ended(0).json();

@@ -12,7 +12,9 @@ fn a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
         return;
     };
     let place = place();
-    let run = in_lab(place.path(), "good.toml", 0, &BY_TCP);
+    let Some(run) = in_lab(place.path(), "good.toml", 0, &BY_TCP) else {
+        return;
+    };
     assert_eq!(run["plan"]["carrier"], "tcp");
     assert_eq!(
         verdicts(&run),
@@ -50,7 +52,9 @@ fn a_lossy_path_fails_by_tcp_too() {
     };
     let place = place();
     let more = [&BY_TCP[..], &["--test", "paced-full-rate"]].concat();
-    let run = in_lab(place.path(), "bad.toml", 1, &more);
+    let Some(run) = in_lab(place.path(), "bad.toml", 1, &more) else {
+        return;
+    };
     let test = &run["summary"]["tests"][0];
     assert_eq!(test["verdict"]["outcome"], "FAIL");
     // TCP slows down for the losses, or they are seen to be too many, whichever comes first.
@@ -66,7 +70,9 @@ fn the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
     };
     let place = place();
     let more = ["--reverse", "--test", "paced-full-rate,windowed-full-rate"];
-    let run = in_lab(place.path(), "bad.toml", 0, &[&BY_TCP[..], &more].concat());
+    let Some(run) = in_lab(place.path(), "bad.toml", 0, &[&BY_TCP[..], &more].concat()) else {
+        return;
+    };
     assert_eq!(
         verdicts(&run),
         [("paced-full-rate", "PASS"), ("windowed-full-rate", "PASS")]

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// So many connections in 100 ms each, of two epochs with a wait of 600 ms before the second answer; round trips from 10 ms in
 /// steps of 1 ms. Every fifth is concurrent.
-fn vectors(count: u32) -> String {
+pub(crate) fn vectors(count: u32) -> String {
     let vector = |at: u32| {
         let start = at * 100_000;
         let rtt = 10_000 + at * 1_000;

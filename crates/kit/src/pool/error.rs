@@ -9,38 +9,73 @@ use thiserror::Error;
 pub enum Error {
     /// Another process works on the batch.
     #[error("{} is being worked on by a running process - wait for it to end", path.display())]
-    Busy { path: PathBuf },
+    Busy {
+        /// The folder that the other process has locked.
+        path: PathBuf,
+    },
     /// A file that the batch is made of is not what it was.
     #[error("{} has changed since the batch began - put it back, or begin a new batch", path.display())]
-    Changed { path: PathBuf },
+    Changed {
+        /// That file.
+        path: PathBuf,
+    },
     /// `batch.json` does not hold a batch.
     #[error("{} is damaged: {what} - restore it from a copy; the records beside it can be compared without it", path.display())]
-    Damaged { path: PathBuf, what: String },
+    Damaged {
+        /// Path of that `batch.json`.
+        path: PathBuf,
+        /// What is wrong in it.
+        what: String,
+    },
     /// The key of a host is missing from the environment.
     #[error(
         "the environment has no {variable}, the access key of {host} - set it, 'isobath serve --show-key' there prints it"
     )]
-    Key { variable: String, host: String },
+    Key {
+        /// The environment variable that should hold it.
+        variable: String,
+        /// The host, as the batch names it.
+        host: String,
+    },
     /// The folder holds no batch.
     #[error("{} holds no batch.json - name the folder of a batch", path.display())]
-    NoBatch { path: PathBuf },
+    NoBatch {
+        /// The folder that was named.
+        path: PathBuf,
+    },
     /// The folder for a new batch is in use.
     #[error("{} is not an empty folder - name a new one with --out, or go on with --resume", path.display())]
-    NotEmpty { path: PathBuf },
+    NotEmpty {
+        /// The folder that was named.
+        path: PathBuf,
+    },
     /// A file cannot be read.
     #[error("cannot read {}: {source} - check the path and its permissions", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// That file, or the folder that was to be locked.
+        path: PathBuf,
+        /// What the system says of it.
+        source: io::Error,
+    },
     /// A run cannot be started.
     #[error("cannot start a run: {0} - free processes or memory, then go on with --resume")]
     Start(io::Error),
     /// The text is no batch.
     #[error("{file}{line}: {what}")]
     Text {
+        /// Name of the batch's file.
         file: String,
+        /// ` line 3`, to follow the name; empty when no single line is wrong.
         line: String,
+        /// What is wrong there.
         what: String,
     },
     /// A file or folder cannot be written.
     #[error("cannot write {}: {source} - free space or permissions there, then go on with --resume", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    Write {
+        /// That file or folder.
+        path: PathBuf,
+        /// What the system says of it.
+        source: io::Error,
+    },
 }

@@ -30,6 +30,7 @@ pub const SOCKET: &str = "/run/isobath/manager.sock";
 pub struct Config {
     /// What this manager calls itself; peers know it by that.
     pub name: String,
+    /// Name of the TUN interface that it makes for the overlay.
     #[serde(default = "interface")]
     pub interface: String,
     /// Its own addresses in the overlay, at most one of each version.
@@ -40,6 +41,7 @@ pub struct Config {
     /// Where its certificate and secret are kept.
     #[serde(default)]
     pub identity: Option<PathBuf>,
+    /// Path of its control socket.
     #[serde(default = "socket")]
     pub socket: PathBuf,
     /// Where programs ask what paths are like.
@@ -61,6 +63,7 @@ pub struct Config {
     policy: PolicyTable,
     #[serde(default)]
     budget: Option<BudgetTable>,
+    /// The other managers, one a `[[peer]]` table.
     #[serde(default, rename = "peer")]
     pub peers: Vec<PeerTable>,
 }

@@ -32,6 +32,7 @@ pub(super) struct ServiceTable {
 /// Where the service is.
 #[derive(Clone, Debug)]
 pub struct Doors {
+    /// Path of its Unix socket.
     pub socket: PathBuf,
     /// Address and port, and the key for it.
     pub port: Option<(SocketAddr, Arc<str>)>,

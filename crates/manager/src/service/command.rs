@@ -74,22 +74,37 @@ pub enum Command {
     /// The client is gone.
     Gone(Token),
     /// A peer's service says something.
-    Heard { peer: usize, words: Words },
+    Heard {
+        /// Its place among the peers of the file.
+        peer: usize,
+        /// What it says.
+        words: Words,
+    },
     /// There is a link with a peer, and this is what its service is told by.
     Linked {
+        /// Its place among the peers of the file.
         peer: usize,
+        /// Number of the session that carries the link.
         session: u64,
+        /// What is put in here goes to its service.
         words: SyncSender<Words>,
     },
     /// A measurement is over.
     Measured {
+        /// The place of the peer at its end among the peers of the file.
         path: usize,
+        /// What it found and what it cost, or why nothing came of it.
         result: Result<Measured, Failed>,
     },
     /// How is everything?
     Survey(oneshot::Sender<Survey>),
     /// The link is gone.
-    Unlinked { peer: usize, session: u64 },
+    Unlinked {
+        /// The peer's place among the peers of the file.
+        peer: usize,
+        /// The session that is over; there may be a later one already.
+        session: u64,
+    },
 }
 
 /// A client's query.

@@ -11,10 +11,13 @@ use units::Instant;
 /// The desk's answer.
 #[derive(Debug)]
 pub struct Survey {
+    /// Nodes and their paths, as far as they are known here.
     pub paths: Paths,
+    /// What the service has done since the start.
     pub counters: Counters,
     /// Queries that are open, and measurements under way.
     pub open: usize,
+    /// Paths from this node that are being measured now.
     pub measuring: usize,
 }
 

@@ -23,11 +23,13 @@ const HTTPS: u16 = 443;
 
 /// The page of a run, and what loads it.
 pub struct Pages<'a> {
+    /// Its hosts and objects.
     pub model: PageModel,
     /// By which protocols, in turn.
     pub protocols: &'a [Protocol],
     /// From the end of one load to the start of the next.
     pub pause: Duration,
+    /// A browser that takes its turn, if there is one, and what it loads.
     pub loaders: Loaders,
 }
 

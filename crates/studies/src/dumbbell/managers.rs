@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 /// In the overlay.
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
+/// The far manager's address in the overlay.
 pub const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 2));
 /// What the near one calls the other.
 pub const PEER: &str = "far";

@@ -8,7 +8,9 @@ use units::Rate;
 /// One direction of a link, as the lab's books call it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hop {
+    /// The link: its two nodes, such as `x1-x2`.
     pub link: String,
+    /// `up` is from the first node to the second, `down` the other way.
     pub direction: &'static str,
 }
 
@@ -17,12 +19,15 @@ pub struct Hop {
 pub struct Place {
     /// The host of the application and the tool, and the one that they send to: the lab's client and server.
     pub source: String,
+    /// See `source`: the host that they send to.
     pub sink: String,
     /// Between whom others' connections go; nobody unless they are wanted.
     pub others: Option<[String; 2]>,
     /// The source's own link, behind which its packets come to the bottleneck.
     pub entry: Hop,
+    /// The hop with the lowest rate on the way from source to sink.
     pub bottleneck: Hop,
+    /// The bottleneck's rate.
     pub rate: Rate,
     /// How long a packet is on the bottleneck after it has left the queue.
     pub behind: Duration,

@@ -32,6 +32,7 @@ pub struct Service {
     pub socket: PathBuf,
     /// The peer at the end of the path.
     pub peer: &'static str,
+    /// The estimator that is to measure.
     pub method: Method,
 }
 

@@ -125,6 +125,7 @@ impl Level {
 pub struct Frame {
     /// Of which stream.
     pub stream: u8,
+    /// Whether it is an I, P or B frame.
     pub kind: Kind,
     /// Its place in the stream, in the order of sending, from 0.
     pub number: u64,

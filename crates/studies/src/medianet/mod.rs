@@ -16,6 +16,7 @@ pub mod figures;
 pub mod frames;
 pub mod global;
 pub mod local;
+mod measurement;
 mod news;
 pub mod page;
 pub mod plan;
@@ -28,6 +29,8 @@ pub mod summary;
 pub mod tables;
 mod wire;
 
+pub use measurement::MediaNet;
+
 use std::time::Duration;
 
 /// The name of the measurement in its records.
@@ -36,8 +39,11 @@ pub const TEST: &str = "medianet";
 /// How a run goes, for whoever watches.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
+    /// Time since the first frame.
     pub elapsed: Duration,
+    /// How long frames are to be sent.
     pub planned: Duration,
+    /// What the global scheduler believes the path has for frames, in Mbit/s.
     pub view_mbps: f64,
     /// The level of each stream.
     pub levels: String,

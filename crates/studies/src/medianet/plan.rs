@@ -87,6 +87,7 @@ impl Probes {
 /// A run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Plan {
+    /// How the available bandwidth is estimated.
     pub probes: Probes,
     /// Whether the streams go over the overlay and ride on probes; else they go beside it.
     pub riding: bool,
@@ -111,6 +112,7 @@ pub struct Bottleneck {
     pub link: String,
     /// `up` or `down` of it.
     pub direction: String,
+    /// Its configured rate.
     pub rate: Rate,
 }
 

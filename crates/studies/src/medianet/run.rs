@@ -42,11 +42,15 @@ const CONFIGURATIONS: usize = 64;
 
 /// What came of a run.
 pub struct Outcome {
+    /// How it ended: as planned, interrupted or lost.
     pub ending: Ending,
     /// How long frames were sent.
     pub seconds: f64,
+    /// All rows of its own tables.
     pub rows: Rows,
+    /// How busy the host was, interval by interval.
     pub cpu: Vec<Cpu>,
+    /// What the lab's links carried, queued and dropped, one entry a direction.
     pub truth: Vec<LinkTruth>,
 }
 

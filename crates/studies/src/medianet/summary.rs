@@ -113,10 +113,15 @@ pub struct Estimates {
 /// The rows of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
+    /// Frames and what became of them.
     pub frames: Vec<FrameRow>,
+    /// The local scheduler's reports.
     pub reports: Vec<ReportRow>,
+    /// The global scheduler's view, whenever it was told something.
     pub views: Vec<ViewRow>,
+    /// Estimates that were asked for.
     pub asked: Vec<AskedRow>,
+    /// What the bottleneck carried, in intervals of about a second.
     pub carried: Vec<BottleneckRow>,
 }
 

@@ -11,7 +11,9 @@ pub struct Trial<'a> {
     pub id: String,
     /// What it is called in titles.
     pub name: String,
+    /// Its figures.
     pub summary: &'a Summary,
+    /// Its rows, second by second and estimate by estimate.
     pub tables: &'a Tables,
 }
 

@@ -22,6 +22,7 @@
 mod decode;
 pub mod figures;
 mod ledger;
+mod measurement;
 pub mod page;
 mod parts;
 pub mod plan;
@@ -35,6 +36,7 @@ pub mod tables;
 mod truth;
 mod web;
 
+pub use measurement::Trial;
 pub use plan::Plan;
 
 /// Nanoseconds of a second.

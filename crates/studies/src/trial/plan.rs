@@ -77,6 +77,7 @@ impl Regular {
         }
     }
 
+    /// One train: evenly spaced probes.
     pub fn train(&self) -> Train {
         Train::periodic(self.probes, self.octets, self.gap)
     }
@@ -183,6 +184,7 @@ impl fmt::Display for Cross {
 /// A trial, as it is recorded.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Plan {
+    /// Who measures beside the application.
     pub probes: Probes,
     /// Whether the application goes by the overlay, where its packets ride.
     pub riding: bool,
@@ -192,9 +194,11 @@ pub struct Plan {
     pub ratio: f64,
     /// At which rate the application writes.
     pub source: Rate,
+    /// What others send through the bottleneck.
     pub cross: Cross,
     /// How long each rate of others lasts.
     pub each: Span,
+    /// How long the application writes.
     pub duration: Span,
     /// Seed of what is random in the lab and in others' connections.
     pub seed: u64,

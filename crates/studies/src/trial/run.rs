@@ -50,9 +50,13 @@ const MOST_NOTES: usize = 8_192;
 
 /// What came of a run.
 pub struct Outcome {
+    /// How it ended: as planned, interrupted or lost.
     pub ending: Ending,
+    /// All rows of its own tables.
     pub tables: Tables,
+    /// How busy the host was, interval by interval.
     pub cpu: Vec<Cpu>,
+    /// What the lab's links carried, queued and dropped, one entry a direction.
     pub truth: Vec<LinkTruth>,
     /// The bottleneck's rate.
     pub capacity: Rate,
@@ -60,9 +64,11 @@ pub struct Outcome {
     pub gap_error_ns: Option<Distribution>,
     /// Octets that left the bottleneck, packet by packet, and by the link's own counters.
     pub captured_bytes: u64,
+    /// Octets that left it by those counters; see `captured_bytes`.
     pub counted_bytes: u64,
     /// Packets that are missing from the captures, and probes that were seen behind the bottleneck only.
     pub uncaptured: u64,
+    /// Probes that were seen behind the bottleneck and not before it.
     pub unmatched: u64,
 }
 

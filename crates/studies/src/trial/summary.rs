@@ -20,11 +20,17 @@ const CLOSE: f64 = 0.05;
 /// All rows of a run.
 #[derive(Debug, Default)]
 pub struct Tables {
+    /// What the bottleneck carried, by kind and second.
     pub throughput: Vec<ThroughputRow>,
+    /// What the receiving application read, second by second.
     pub source: Vec<SourceRow>,
+    /// Estimations of the available bandwidth.
     pub estimates: Vec<EstimateRow>,
+    /// Trains that were sent.
     pub trains: Vec<TrainRow>,
+    /// Probes that were lost at the bottleneck.
     pub losses: Vec<LossRow>,
+    /// Probes and losses by tenth of the train.
     pub tenths: Vec<TenthRow>,
 }
 
@@ -234,6 +240,7 @@ fn throughput<'a>(
 }
 
 impl Source {
+    /// Of what was read in each second, in Mbit/s; nothing without a second.
     pub fn of(target_mbps: f64, mbps: &[f64]) -> Option<Self> {
         let mut sorted = mbps.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -292,6 +299,7 @@ impl EstimateRow {
 }
 
 impl Estimates {
+    /// Of all rows but those that the end of the run cut; nothing when none are left.
     pub fn of(rows: &[EstimateRow]) -> Option<Self> {
         let rows: Vec<&EstimateRow> = rows.iter().filter(|row| row.counts()).collect();
         let mut times: Vec<f64> = rows.iter().filter_map(|row| row.completed_s()).collect();

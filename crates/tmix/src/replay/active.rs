@@ -11,8 +11,11 @@ use units::FlowId;
 /// What a segment says of its connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Signal {
+    /// It has SYN: it asks for the connection, or agrees to it.
     pub syn: bool,
+    /// It has FIN.
     pub fin: bool,
+    /// It has RST.
     pub rst: bool,
 }
 

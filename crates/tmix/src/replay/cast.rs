@@ -19,8 +19,10 @@ pub enum Host {
 }
 
 impl Host {
+    /// The client first: a host as a number is its place here.
     pub const BOTH: [Self; 2] = [Self::Client, Self::Server];
 
+    /// The host at the other end.
     pub const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -73,6 +75,7 @@ impl Part {
 /// All parts, by start.
 #[derive(Debug, Default)]
 pub struct Cast {
+    /// By start; a part is numbered by its place here.
     pub parts: Vec<Part>,
     /// Flows of UDP that were left out.
     pub udp: u64,

@@ -37,19 +37,27 @@ const SECOND: u64 = 1_000_000_000;
 
 /// What is needed to play.
 pub struct Context<'a> {
+    /// How it is to be played.
     pub plan: &'a Plan,
+    /// What is to be played.
     pub cast: &'a Cast,
     /// The emulated network, if it is played in one.
     pub lab: Option<&'a Network>,
+    /// Raised when the user interrupts.
     pub interrupt: &'a AtomicBool,
+    /// Told how it goes.
     pub display: &'a dyn Fn(&Shown),
 }
 
 /// What came of it, beside the tables.
 pub struct Outcome {
+    /// How it ended: as planned, interrupted or lost.
     pub ending: Ending,
+    /// What the summary is made of.
     pub figures: Figures,
+    /// How busy the host was, interval by interval.
     pub cpu: Vec<Cpu>,
+    /// What the lab's links carried, queued and dropped, one entry a direction; empty between two hosts.
     pub truth: Vec<LinkTruth>,
     /// Packets that should be in the capture and are not.
     pub uncaptured: u64,

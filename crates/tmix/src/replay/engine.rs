@@ -38,11 +38,15 @@ const DOORS: u64 = 1 << 32;
 
 /// What is the same for all threads of a replay.
 pub struct Stage<'a> {
+    /// All connections and flows, by start; their numbers are their places here.
     pub parts: &'a [Part],
     /// Among how many threads a host's ends are dealt out: part n is of share n modulo this.
     pub shares: u32,
+    /// How connections are opened.
     pub road: Road<'a>,
+    /// TCP congestion control of all connections; without it the hosts' own.
     pub congestion_control: Option<&'a str>,
+    /// Raised when the replay is over.
     pub stop: &'a AtomicBool,
     /// Connections that have been opened, or could not be.
     pub begun: AtomicU64,
@@ -65,10 +69,13 @@ impl Stage<'_> {
 /// What a host has found out since it last told.
 #[derive(Debug, Default)]
 pub struct News {
+    /// Ends of connections that are over.
     pub halves: Vec<Half>,
+    /// Responses that were heard to their end, with the number of their connection.
     pub answered: Vec<(u32, Answered)>,
     /// Which host heard how many octets until when.
     pub heard: Option<(Host, Instant, u64)>,
+    /// Ends of flows that are over.
     pub flows: Vec<datagrams::Half>,
 }
 

@@ -58,20 +58,29 @@ impl End {
 pub struct Half {
     /// The connection, by its place among the parts.
     pub number: u32,
+    /// Which end this is.
     pub side: Side,
     /// From and to which port, of an initiator.
     pub ports: Option<[u16; 2]>,
     /// When the connection was asked for, at the initiator, or accepted.
     pub started: Instant,
+    /// When the handshake was done here.
     pub established: Option<Instant>,
+    /// When its kernel first took an octet of what the vector says.
     pub first_sent: Option<Instant>,
+    /// When it last took octets from its kernel.
     pub last_heard: Option<Instant>,
+    /// When its socket was closed.
     pub closed: Option<Instant>,
+    /// Octets that its kernel took.
     pub sent: u64,
+    /// Octets that it took from its kernel.
     pub heard: u64,
+    /// Segments that its kernel sent again, if the kernel tells.
     pub retransmits: Option<u32>,
     /// The shortest round trip that the kernel saw.
     pub min_rtt: Option<Duration>,
+    /// How it came to its end.
     pub end: End,
 }
 
@@ -122,6 +131,7 @@ pub struct Live {
     introduction: Option<[u8; Preamble::LEN]>,
     /// Kept as long as the socket.
     _slot: Option<Slot>,
+    /// The timer by which it is woken.
     pub alarm: Alarm,
     connecting: bool,
     peer_closed: bool,
@@ -153,7 +163,9 @@ impl Alarm {
 /// What the kernel said of a socket.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Readiness {
+    /// There are octets to read, or its end.
     pub readable: bool,
+    /// The connection is made, or there is room for more to be sent.
     pub writable: bool,
     /// The peer has closed, or the connection is broken.
     pub hung_up: bool,
@@ -203,6 +215,7 @@ impl Live {
         }
     }
 
+    /// The connection's place among the parts.
     pub const fn number(&self) -> u32 {
         self.half.number
     }
@@ -223,6 +236,7 @@ impl Live {
         self.tuple
     }
 
+    /// The socket, to be watched for news.
     pub const fn socket(&self) -> &Socket {
         &self.socket
     }

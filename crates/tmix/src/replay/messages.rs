@@ -35,11 +35,13 @@ pub(super) enum Opening {
 pub struct Setup {
     /// Connections in all, and ADUs of all of them.
     pub connections: u64,
+    /// ADUs of all connections together.
     pub adus: u64,
     /// The most connections that will be open at once.
     pub open: u64,
     /// After which all is cut.
     pub duration_ns: Option<u64>,
+    /// TCP congestion control of all connections; without it the far host's own.
     pub congestion_control: Option<String>,
 }
 
@@ -47,8 +49,11 @@ pub struct Setup {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Near {
+    /// What is played, up to [`PER_LINE`] words a line.
     Cast(Vec<Word>),
+    /// All has been told: get ready to accept.
     Go,
+    /// The replay is over: cut what is open, and tell the rest.
     Stop,
 }
 
@@ -68,15 +73,20 @@ pub enum Word {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Far {
+    /// The last line, after all ends were told.
     Done(Done),
+    /// The setup will do; or, after `Go`, connections may come.
     Ready,
+    /// It cannot or will not play, with the reason.
     Refused(String),
+    /// What became of its ends meanwhile.
     Told(Told),
 }
 
 /// What is new at the far end.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Told {
+    /// Ends that are over; at most [`PER_LINE`] a line.
     pub ends: Vec<Ended>,
     /// How many octets it has heard since it last told, and until when, on its clock.
     pub heard: Option<(u64, u64)>,
@@ -123,6 +133,7 @@ impl From<&Half> for Ended {
 }
 
 impl Ended {
+    /// The connection's place among the parts.
     pub const fn number(&self) -> u32 {
         self.number
     }

@@ -32,6 +32,7 @@ pub mod far;
 pub mod forecast;
 pub mod limits;
 pub mod live;
+mod measurement;
 pub mod messages;
 pub mod monitors;
 pub mod near;
@@ -48,20 +49,28 @@ pub mod tables;
 pub mod tuples;
 pub mod verify;
 
+pub use measurement::Replay;
+
 use std::time::Duration;
 
 /// How a replay goes, for a display.
 #[derive(Clone, Copy, Debug)]
 pub struct Live {
+    /// Time since the first planned start.
     pub elapsed: Duration,
+    /// When all is cut, or else the last planned start, after the first one.
     pub planned: Duration,
+    /// Connections that have been opened, or could not be.
     pub begun: u64,
+    /// Connections and flows in all.
     pub parts: u64,
+    /// Connections and flows that are over.
     pub ended: u64,
     /// Connections that are open.
     pub open: u64,
 }
 
+/// `span` in nanoseconds; `u64::MAX` when it does not fit.
 pub fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

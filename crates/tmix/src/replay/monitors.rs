@@ -37,7 +37,9 @@ pub struct Monitors {
 /// Rows for the record.
 #[derive(Default)]
 pub struct Rows {
+    /// What came to the queues of the bottleneck, in bins.
     pub offered: Vec<Offered>,
+    /// Connections alive, second by second.
     pub active: Vec<Active>,
 }
 

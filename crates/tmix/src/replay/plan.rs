@@ -11,9 +11,13 @@ use vectors::model::{Latencies, Structure, Transform, Windows};
 /// What of the vectors is played.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Models {
+    /// What of their epochs, waits and order is kept.
     pub structure: Structure,
+    /// Which round-trip time each connection gets.
     pub rtt: Model,
+    /// Which receive windows the ends have.
     pub windows: Windows,
+    /// Which waits are kept, and how much of them.
     pub latencies: Latencies,
 }
 
@@ -82,6 +86,7 @@ pub enum Way {
 }
 
 impl Way {
+    /// As tables name it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -99,6 +104,7 @@ impl Way {
 pub struct Plan {
     /// The file of vectors.
     pub vectors: PathBuf,
+    /// What of the vectors is played.
     #[serde(flatten)]
     pub models: Models,
     /// After which all is cut; without it the replay ends with its last connection.
@@ -107,6 +113,7 @@ pub struct Plan {
     pub warm_up: Span,
     /// At the end, likewise.
     pub cool_down: Span,
+    /// Where round-trip times are added.
     pub rtt_at: RttAt,
     /// Between two hosts: whether this host's kernel adds the round-trip times to the path's own.
     #[serde(default)]
@@ -126,6 +133,7 @@ pub struct Plan {
     /// Whether flows of UDP are played; in a record that does not say so they were not.
     #[serde(default)]
     pub udp: bool,
+    /// Seed of what is random in the models and in the lab.
     pub seed: u64,
 }
 

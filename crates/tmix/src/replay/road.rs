@@ -40,7 +40,9 @@ pub struct Emulated<'a> {
 /// Another host, which is told first of all which connection this is: it may be behind a translator of addresses, and whoever
 /// cannot prove to be a client of its session is a stranger.
 pub struct Introduced {
+    /// Address and port of its server.
     pub peer: SocketAddr,
+    /// Makes the preambles by which connections prove to be of the client's session.
     pub dialer: Arc<Dialer>,
     /// Whether the vectors' round-trip times are added as this host sends.
     pub adds_rtt: bool,
@@ -48,6 +50,7 @@ pub struct Introduced {
 
 /// A connection that has been asked for.
 pub struct Departure {
+    /// Does not block; `connect` was called.
     pub socket: Socket,
     /// From and to which port.
     pub ports: [u16; 2],

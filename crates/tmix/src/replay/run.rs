@@ -34,9 +34,13 @@ pub(super) const QUEUE: usize = 64;
 
 /// The emulated network.
 pub struct Place<'a> {
+    /// The lab with its hosts and links.
     pub network: &'a Network,
+    /// Where the path looks up how far each connection is.
     pub delays: &'a Assigned,
+    /// Threads and pairs of ports.
     pub room: Room,
+    /// Whether connections are of IPv6.
     pub v6: bool,
 }
 

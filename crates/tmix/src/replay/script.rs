@@ -7,6 +7,7 @@ use vectors::{Body, Loss, MAX_ADUS, Side, Transport, Turn, Vector};
 
 /// The most connections, and the most ADUs of all of them, that one replay may have at a far end.
 pub const MOST_CONNECTIONS: u64 = 1 << 18;
+/// See [`MOST_CONNECTIONS`]: ADUs of all of them together.
 pub const MOST_ADUS: u64 = 1 << 21;
 
 /// The words of `part`.

@@ -136,6 +136,7 @@ pub struct Window {
 /// A distribution, with the 80th percentile that D prints.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Spread {
+    /// The distribution itself.
     #[serde(flatten)]
     pub of: Distribution,
     /// 80th percentile.

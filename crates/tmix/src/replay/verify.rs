@@ -68,7 +68,9 @@ pub struct Fidelity {
 
 /// Both sets.
 pub struct Sets {
+    /// The vectors as they were to be played.
     pub played: Describer,
+    /// Those extracted from the capture.
     pub captured: Describer,
 }
 

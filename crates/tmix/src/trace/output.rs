@@ -40,6 +40,7 @@ impl Format {
         }
     }
 
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
@@ -60,14 +61,25 @@ impl Format {
 #[expect(clippy::large_enum_variant, reason = "there is one of them")]
 /// A file that is being written; it appears under its name when it is whole.
 pub enum Output {
+    /// Rows of a Parquet table.
     Table {
+        /// Takes the rows.
         writer: TableWriter<Turn>,
+        /// Number of the next connection, from 0.
         number: u64,
     },
     /// In the order of starts.
-    Sorted { text: Text, sorted: Sorted },
+    Sorted {
+        /// The file, to which vectors are written at the end.
+        text: Text,
+        /// The vectors so far.
+        sorted: Sorted,
+    },
     /// In the order in which they come, with the numbers that they have.
-    Plain { text: Text },
+    Plain {
+        /// The file, to which vectors are written as they come.
+        text: Text,
+    },
 }
 
 pub struct Text {

@@ -126,7 +126,13 @@ fn conclude(
     outcome: &Outcome,
     network: Option<&Network>,
 ) -> anyhow::Result<()> {
-    let summary = summary::summarise(plan, outcome).map_err(anyhow::Error::msg)?;
+    let summary = summary::summarise(
+        plan,
+        &outcome.tests,
+        outcome.path_rtt,
+        outcome.truth.clone(),
+    )
+    .map_err(anyhow::Error::msg)?;
     run.verdict = summary::verdict(plan, &summary.tests);
     run.summary = serde_json::to_value(summary)?;
     run.instrument = quality::instrument(outcome, network.map(Network::cpu));

@@ -14,14 +14,19 @@ use vectors::Side;
 pub struct Half {
     /// The flow, by its place among the parts.
     pub number: u32,
+    /// Which end this is.
     pub side: Side,
     /// When this end began.
     pub started: Instant,
+    /// When it first gave a datagram to its kernel.
     pub first_sent: Option<Instant>,
+    /// When it last took a datagram from its kernel.
     pub last_heard: Option<Instant>,
+    /// When it had come to its end.
     pub ended: Option<Instant>,
     /// Octets.
     pub sent: u64,
+    /// Octets that it took.
     pub heard: u64,
     /// Datagrams sent and heard.
     pub datagrams: [u64; 2],
@@ -32,6 +37,7 @@ pub struct Half {
 }
 
 impl Half {
+    /// Of a flow that begins at `started`: nothing sent or heard.
     pub const fn new(number: u32, side: Side, started: Instant) -> Self {
         Self {
             number,

@@ -63,6 +63,7 @@ impl Flows {
         Self::of(&[], nowhere, nowhere)
     }
 
+    /// Whether there is nothing to be played by UDP.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }

@@ -115,6 +115,7 @@ impl Bound {
 /// What was found of a component.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Found {
+    /// What was loaded.
     pub component: Component,
     /// The largest load that was held, as it was measured; zero when none was.
     pub limit: f64,
@@ -180,6 +181,7 @@ impl Machine {
 pub struct Limits {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// Where they were found.
     pub machine: Machine,
     /// When they were found.
     pub taken: Timestamp,
@@ -195,10 +197,10 @@ pub struct Limits {
 pub const SCHEMA: &str = "isobath.replay-limits/1";
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    pub fn trial(asked: f64, broke: &[Criterion]) -> Trial {
+    pub(crate) fn trial(asked: f64, broke: &[Criterion]) -> Trial {
         Trial {
             asked,
             carried: asked - 1.0,
@@ -209,7 +211,7 @@ pub mod tests {
         }
     }
 
-    pub fn found(component: Component, limit: f64) -> Found {
+    pub(crate) fn found(component: Component, limit: f64) -> Found {
         Found::of(component, vec![trial(limit + 1.0, &[])], Bound::Time)
     }
 

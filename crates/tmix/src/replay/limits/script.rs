@@ -28,6 +28,7 @@ const ON_WIRE: f64 = RESPONSE as f64 * (1_500.0 + 26.0) / 1_448.0;
 
 /// A trial, ready to be played.
 pub struct Script {
+    /// The connections that make the load.
     pub cast: Cast,
     /// When what is not over is cut.
     pub end: Duration,

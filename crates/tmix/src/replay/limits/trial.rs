@@ -58,7 +58,9 @@ impl Effort {
 
 /// A search for the limits of all components.
 pub struct Seeker<'a> {
+    /// How thoroughly it seeks.
     pub effort: Effort,
+    /// Raised when the user interrupts.
     pub interrupt: &'a AtomicBool,
     /// Told before each trial: its component, its load, and trials of the whole that are done or not needed.
     pub display: &'a dyn Fn(Component, f64, u32),

@@ -41,6 +41,7 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// For a replay of `cast` that begins: nothing has come yet.
     pub fn new(plan: &Plan, cast: &Cast) -> Self {
         let bytes = |is_udp: bool| {
             let parts = cast.parts.iter().filter(|part| part.is_udp() == is_udp);
