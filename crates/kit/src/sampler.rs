@@ -1,8 +1,9 @@
 //! Looks at every TCP stream at the end of every bin of 100 ms, and at the processors every second.
 //!
-//! Both ends run one. What was *delivered* in a bin is the growth of the receiver's `tcpi_bytes_received`: what
-//! arrived in order, whenever the program came round to reading it. What was written by a sender is nowhere counted.
+//! Both ends run one. What was *delivered* in a bin is counted by the receiver's kernel as it arrives ([`Arrivals`]), whenever
+//! the program came round to reading it. What was written by a sender is nowhere counted.
 
+use crate::arrivals::{Arrivals, Segments};
 use crate::stream::wait_until;
 use record::tables::{Cpu, Series};
 use serde::{Deserialize, Serialize};
@@ -63,8 +64,8 @@ struct Live {
     id: u16,
     direction: &'static str,
     socket: Arc<TcpStream>,
-    /// Bytes received and acknowledged at the last sample.
-    received: u64,
+    received: Arrivals,
+    /// Bytes acknowledged at the last sample.
     acked: u64,
     last: Instant,
 }
@@ -106,7 +107,7 @@ impl<S: Sink> Sampler<S> {
             id,
             direction,
             socket: Arc::clone(socket),
-            received: 0,
+            received: Arrivals::default(),
             acked: 0,
             last: clock::now(),
         });
@@ -121,7 +122,8 @@ impl<S: Sink> Sampler<S> {
         let mut live = streams.swap_remove(index);
         drop(streams);
         if let Ok(info) = tcp::info(&*live.socket) {
-            self.sink.series(live.row(self.origin, self.end, &info));
+            self.sink
+                .series(live.row(self.origin, self.end, &info, true));
             end.received_bytes = info.bytes_received;
             end.retransmits = info.total_retrans.map(u64::from);
         }
@@ -155,7 +157,8 @@ impl<S: Sink> Sampler<S> {
         let mut streams = self.lock();
         for live in streams.iter_mut() {
             if let Ok(info) = tcp::info(&*live.socket) {
-                self.sink.series(live.row(self.origin, self.end, &info));
+                self.sink
+                    .series(live.row(self.origin, self.end, &info, false));
             }
         }
     }
@@ -166,7 +169,7 @@ impl<S: Sink> Sampler<S> {
 }
 
 impl Live {
-    fn row(&mut self, origin: Instant, end: &'static str, info: &TcpInfo) -> Series {
+    fn row(&mut self, origin: Instant, end: &'static str, info: &TcpInfo, last: bool) -> Series {
         let now = clock::now();
         let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
@@ -174,13 +177,21 @@ impl Live {
         let grown = |total: Option<u64>, last: &mut u64| {
             total.map(|total| total.saturating_sub(std::mem::replace(last, total)))
         };
+        let segments = info.data_segs_in.map(u64::from);
+        let waited = info.rcv_ooopack.map(u64::from);
+        let counts = segments.zip(waited);
+        let counts = counts.map(|(all, out_of_order)| Segments { all, out_of_order });
+        let received = &mut self.received;
+        let delivered = info
+            .bytes_received
+            .map(|bytes| received.bin(bytes, counts, last));
         let row = Series {
             t_ns: nanos(now.since(origin)),
             bin_ns: nanos(now.since(self.last)),
             stream: self.id,
             direction: self.direction.into(),
             end: end.into(),
-            delivered_bytes: grown(info.bytes_received, &mut self.received),
+            delivered_bytes: delivered,
             acked_bytes: grown(info.bytes_acked, &mut self.acked),
             rtt_us: info.rtt.map(narrow),
             min_rtt_us: info.min_rtt.map(narrow),
@@ -194,7 +205,7 @@ impl Live {
             sndbuf_limited_us: info.sndbuf_limited.map(micros),
             segs_in: info.segs_in.map(u64::from),
             segs_out: info.segs_out.map(u64::from),
-            data_segs_in: info.data_segs_in.map(u64::from),
+            data_segs_in: segments,
             data_segs_out: info.data_segs_out.map(u64::from),
         };
         self.last = now;

@@ -49,7 +49,7 @@ table! {
         direction: Label,
         /// Which end looked: `client` or `server`.
         end: Label,
-        /// Payload that arrived in order at this end in this bin.
+        /// Payload that arrived at this end in this bin, behind a missing segment or not.
         delivered_bytes: Option<u64> => "bytes",
         /// Payload that was acknowledged to this end in this bin.
         acked_bytes: Option<u64> => "bytes",
