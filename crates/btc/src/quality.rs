@@ -3,8 +3,8 @@
 use super::books::Quality;
 use super::findings::Ends;
 use super::run::Outcome;
-use kit::ending::Ending;
-use kit::instrument::{INVALID, between_hosts, cpu_use, latest};
+use kit::instrument;
+use kit::instrument::{Measured, between_hosts, cpu_use, latest};
 use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;
@@ -77,15 +77,9 @@ pub fn instrument(outcome: &Outcome, sender: &str, emulator: Option<Duration>) -
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(outcome: &Outcome, planned: usize, warnings: &[Warning]) -> Status {
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    let transfers = &outcome.findings.transfers;
     let measured = |how: &str| ["complete", "limited", "time"].contains(&how);
-    let good = transfers.iter().filter(|t| measured(&t.outcome)).count();
-    let is_whole = matches!(outcome.ending, Ending::Complete) && good == planned;
-    match (is_whole, good) {
-        (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
-        (false, _) => Status::Incomplete,
-        (true, _) if has(&INVALID) || has(&HOST_LIMITS) => Status::Invalid,
-        (true, _) => Status::Complete,
-    }
+    let transfers = outcome.findings.transfers.iter();
+    let good = transfers.filter(|t| measured(&t.outcome)).count();
+    let measured = Measured::of(good, planned);
+    instrument::status(&outcome.ending, measured, warnings, &HOST_LIMITS)
 }

@@ -105,8 +105,7 @@ pub fn run(
     });
     let (ending, far) = match ending {
         Ok((ending, far)) => (ending, far),
-        Err(Broken::Far(reason)) => (Ending::Lost(reason), None),
-        Err(Broken::Record(error)) => return Err(error),
+        Err(broken) => (broken.ending(false)?, None),
     };
     run.collect();
     run.flush()?;
@@ -149,12 +148,10 @@ impl Run<'_> {
         };
         let numbers = round.first..round.first + context.plan.parallel;
         let transfers = numbers.map(|id| Near::new(id, round.tool, &shared));
-        let mut transfers = transfers
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Broken::Far(error.to_string()))?;
+        let mut transfers = transfers.collect::<Result<Vec<_>, _>>()?;
         self.ready(&transfers)?;
         for transfer in &mut transfers {
-            transfer.open().map_err(|e| Broken::Far(e.to_string()))?;
+            transfer.open()?;
         }
         let before = self.dropped()?;
         self.say(&Say::Go)?;

@@ -18,10 +18,7 @@ pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<
     list.ending(&outcome.ending, "the figures are of the transfers before");
     transfers(&mut list, outcome);
     sender(&mut list, instrument);
-    list.processors(instrument);
-    list.lateness(instrument);
-    list.throttled(&outcome.findings.cpu);
-    list.emulator(&outcome.findings.truth());
+    list.instrument(instrument, &outcome.findings.cpu, &outcome.findings.truth());
     comparison(&mut list, plan);
     traces(&mut list, outcome);
     if outcome.findings.is_by_port {

@@ -3,7 +3,8 @@
 use super::run::Outcome;
 use kit::datagrams::Quality;
 use kit::ending::Ending;
-use kit::instrument::{INVALID, between_hosts, latest, of_client};
+use kit::instrument;
+use kit::instrument::{Measured, between_hosts, latest, of_client};
 use kit::warnings::List;
 use record::{Instrument, Status, Verdict, Warning};
 use serde_json::json;
@@ -48,9 +49,7 @@ pub fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
 pub fn warnings(outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
     let mut list = List::default();
     list.ending(&outcome.ending, "there is no estimate");
-    list.processors(instrument);
-    list.throttled(&outcome.cpu);
-    list.emulator(&outcome.truth);
+    list.instrument(instrument, &outcome.cpu, &outcome.truth);
     let overflows = instrument.more["socket_overflows"].as_u64().unwrap_or(0);
     if overflows > 0 {
         list.add(
@@ -64,13 +63,11 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(outcome: &Outcome, warnings: &[Warning]) -> Status {
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    match (&outcome.ending, outcome.traffic.trains) {
-        (Ending::Complete, _) if has(&INVALID) || has(&["overflows"]) => Status::Invalid,
-        (Ending::Complete, _) => Status::Complete,
-        (Ending::Lost(_), 0) => Status::Failed,
-        _ => Status::Incomplete,
-    }
+    let measured = match (&outcome.ending, outcome.traffic.trains) {
+        (Ending::Lost(_), 0) => Measured::Nothing,
+        _ => Measured::All,
+    };
+    instrument::status(&outcome.ending, measured, warnings, &["overflows"])
 }
 
 /// What the exit status is to say: nothing of a figure, and that there is none.

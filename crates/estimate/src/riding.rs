@@ -104,14 +104,13 @@ pub fn run(
         let tool = Tool::new(socket, Target::of_tool(to), context.interrupt);
         let tool = match tool {
             Ok(tool) => tool,
-            Err(trouble) => return Ok(super::run::unmade(context, NO_CLOCK, trouble.into())),
+            Err(trouble) => return super::run::unmade(context, NO_CLOCK, trouble.into()),
         };
         let mut riding = Riding::new(context, tool, origin, Some(&mut *record));
         let (ending, finding) = match riding.find() {
             Ok(finding) => (context.ending(), finding),
-            Err(Broken::Record(error)) => return Err(error),
-            Err(Broken::Far(reason)) => {
-                let ending = super::run::lost(context, reason);
+            Err(broken) => {
+                let ending = broken.ending(context.is_interrupted())?;
                 (ending, Finding::none("the run came to no end"))
             }
         };
@@ -177,8 +176,10 @@ pub fn measure(
         }),
         (Err(_), _) if riding.is_too_much => Err(Failed::TooMuch),
         (Err(_), Some(refusal)) => Err(Failed::Refused(refusal)),
-        (Err(Broken::Far(reason)), None) => Err(Failed::Lost(reason)),
-        (Err(Broken::Record(error)), None) => Err(Failed::Lost(error.to_string())),
+        (Err(broken), None) => {
+            let reason = broken.reason().unwrap_or_else(|error| error.to_string());
+            Err(Failed::Lost(reason))
+        }
     }
 }
 

@@ -98,8 +98,7 @@ pub fn run(
         scope.spawn(|| sampler.run(&stop));
         let road = match Road::open(client, context.plan, context.interrupt, agreed) {
             Ok(road) => road,
-            Err(Broken::Record(error)) => return Err(error),
-            Err(Broken::Far(reason)) => return Ok(unmade(context, clock, reason)),
+            Err(broken) => return unmade(context, clock, broken),
         };
         let whole = (Duration::ZERO, Duration::MAX);
         let run = Run {
@@ -118,9 +117,13 @@ pub fn run(
 }
 
 /// The outcome of a run that never began.
-pub(super) fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) -> Outcome {
-    Outcome {
-        ending: lost(context, reason),
+pub(super) fn unmade(
+    context: &Context<'_>,
+    clock: ClockOffset,
+    broken: Broken,
+) -> Result<Outcome, record::Error> {
+    Ok(Outcome {
+        ending: broken.ending(context.is_interrupted())?,
         finding: Finding::none("nothing was measured"),
         seconds: 0.0,
         path_mtu: None,
@@ -131,15 +134,7 @@ pub(super) fn unmade(context: &Context<'_>, clock: ClockOffset, reason: String) 
         truth: Vec::new(),
         clock,
         far: None,
-    }
-}
-
-pub(super) fn lost(context: &Context<'_>, reason: String) -> Ending {
-    if context.is_interrupted() {
-        Ending::Interrupted
-    } else {
-        Ending::Lost(reason)
-    }
+    })
 }
 
 impl Carry for Run<'_> {
@@ -176,9 +171,8 @@ impl Run<'_> {
             .and_then(|finding| Ok((finding, self.finish()?)));
         let (ending, finding, far) = match found {
             Ok((finding, far)) => (self.context.ending(), finding, Some(far)),
-            Err(Broken::Record(error)) => return Err(error),
-            Err(Broken::Far(reason)) => {
-                let ending = lost(self.context, reason);
+            Err(broken) => {
+                let ending = broken.ending(self.context.is_interrupted())?;
                 (ending, Finding::none("the run came to no end"), None)
             }
         };

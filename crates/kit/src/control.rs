@@ -3,7 +3,7 @@
 //! The control connection carries one JSON line at a time. The near end asks, the far end answers; when it does not, or says
 //! something else, there is no run any more ([`Broken`]).
 
-use crate::ending::Ending;
+use crate::ending::{Ending, local_fault};
 use lab::Network;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,12 +58,44 @@ impl<P, L> Context<'_, P, L> {
 pub enum Broken {
     /// The far end is gone, or refuses.
     Far(String),
+    /// This machine lacks something.
+    Here(String),
     /// The record cannot be written.
     Record(record::Error),
 }
 
 impl Broken {
     /// The far end refuses, for this reason in its own words.
+    /// Ours or theirs, by what the system said.
+    pub fn of(error: &(dyn std::error::Error + 'static)) -> Self {
+        local_fault(error).map_or_else(|| Self::Far(error.to_string()), Self::Here)
+    }
+
+    /// How a run ends by it, of which the user may have had enough.
+    ///
+    /// # Errors
+    /// When the record cannot be written: then there is no run.
+    pub fn ending(self, is_interrupted: bool) -> Result<Ending, record::Error> {
+        match self {
+            Self::Record(error) => Err(error),
+            _ if is_interrupted => Ok(Ending::Interrupted),
+            Self::Far(reason) => Ok(Ending::Lost(reason)),
+            Self::Here(reason) => Ok(Ending::Broke(reason)),
+        }
+    }
+
+    /// Why, in words.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub fn reason(self) -> Result<String, record::Error> {
+        match self {
+            Self::Record(error) => Err(error),
+            Self::Far(reason) | Self::Here(reason) => Ok(reason),
+        }
+    }
+
+    /// The far end refuses.
     pub fn refused(reason: &str) -> Self {
         Self::Far(format!("the server refuses: {}", plain(reason)))
     }
@@ -87,13 +119,19 @@ impl From<record::Error> for Broken {
 
 impl From<sys::Error> for Broken {
     fn from(error: sys::Error) -> Self {
-        Self::Far(error.to_string())
+        Self::of(&error)
     }
 }
 
 impl From<session::Error> for Broken {
     fn from(error: session::Error) -> Self {
-        Self::Far(error.to_string())
+        Self::of(&error)
+    }
+}
+
+impl From<anyhow::Error> for Broken {
+    fn from(error: anyhow::Error) -> Self {
+        Self::of(error.as_ref())
     }
 }
 

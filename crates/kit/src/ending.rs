@@ -9,4 +9,54 @@ pub enum Ending {
     Interrupted,
     /// The far end was lost, with the reason.
     Lost(String),
+    /// This machine lacked something, in words that say what.
+    Broke(String),
+}
+
+/// What this machine lacked, if that is why `error` came about: descriptors, memory, a right, room on a disk.
+pub fn local_fault(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let mut codes = chain.filter_map(|error| error.downcast_ref::<std::io::Error>());
+    let code = codes.find_map(std::io::Error::raw_os_error)?;
+    let lacks = match rustix::io::Errno::from_raw_os_error(code) {
+        rustix::io::Errno::MFILE | rustix::io::Errno::NFILE => {
+            "this machine has no free file descriptors - raise 'ulimit -n', or use fewer streams"
+        }
+        rustix::io::Errno::NOMEM | rustix::io::Errno::NOBUFS => {
+            "this machine has no free memory for sockets - end other programs, or use fewer streams"
+        }
+        rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT => {
+            "this machine has no room on its disk - free some, or choose another --out"
+        }
+        rustix::io::Errno::PERM | rustix::io::Errno::ACCESS => {
+            return Some(format!("this machine does not allow it ({error})"));
+        }
+        _ => return None,
+    };
+    Some(lacks.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn what_this_machine_lacks_is_said_to_be_this_machines() {
+        let of = |errno: rustix::io::Errno| {
+            let error = sys::Error::io("open", "UDP socket", io::Error::from(errno));
+            local_fault(&error)
+        };
+        let told = of(rustix::io::Errno::MFILE).unwrap();
+        assert!(told.starts_with("this machine has no free file descriptors"));
+        assert!(of(rustix::io::Errno::NOBUFS).is_some());
+        assert!(
+            of(rustix::io::Errno::PERM)
+                .unwrap()
+                .contains("open UDP socket")
+        );
+        // What the path or the far end did.
+        assert_eq!(of(rustix::io::Errno::CONNREFUSED), None);
+        assert_eq!(of(rustix::io::Errno::HOSTUNREACH), None);
+    }
 }

@@ -4,7 +4,7 @@
 use crate::ending::Ending;
 use crate::lab_counters::LinkTruth;
 use record::tables::Cpu;
-use record::{Instrument, Warning};
+use record::{Instrument, Lateness, Warning};
 
 /// A host whose processors were busier than this under load, on average, could not have driven the test any faster.
 const SATURATED_PCT: f64 = 95.0;
@@ -45,11 +45,25 @@ impl List {
                 format!("the server was lost ({reason}): {rest}"),
                 "see whether 'isobath serve' still runs there, and run again",
             ),
+            Ending::Broke(reason) => self.add(
+                "client_failed",
+                format!("{reason}: {rest}"),
+                "see to that, and run again",
+            ),
         }
     }
 
+    /// Whether the instrument was up to it, by the same rules for every measurement: processors, quotas, lateness, and the links
+    /// of a lab.
+    pub fn instrument(&mut self, instrument: &Instrument, cpu: &[Cpu], links: &[LinkTruth]) {
+        self.processors(instrument);
+        self.lateness(instrument);
+        self.throttled(cpu);
+        self.emulator(links);
+    }
+
     /// Hosts that were too busy, or were not given their time.
-    pub fn processors(&mut self, instrument: &Instrument) {
+    fn processors(&mut self, instrument: &Instrument) {
         for cpu in &instrument.cpu {
             if cpu.mean_pct >= SATURATED_PCT {
                 self.add(
@@ -75,7 +89,7 @@ impl List {
     }
 
     /// A host whose quota of processor time is used up stands still until the next period, however short that is.
-    pub fn throttled(&mut self, cpu: &[Cpu]) {
+    fn throttled(&mut self, cpu: &[Cpu]) {
         for host in ["client", "server"] {
             let rows = cpu.iter().filter(|row| row.host == host);
             let shares: Vec<f64> = rows.filter_map(|row| row.throttled_pct).collect();
@@ -91,8 +105,10 @@ impl List {
     }
 
     /// A host that had not the processor time it needed woke up late, however idle its other processors were.
-    pub fn lateness(&mut self, instrument: &Instrument) {
-        for late in &instrument.lateness {
+    fn lateness(&mut self, instrument: &Instrument) {
+        let is_host =
+            |late: &&Lateness| ["client", "server"].iter().any(|h| late.of.starts_with(h));
+        for late in instrument.lateness.iter().filter(is_host) {
             if late.late_us.p90 >= HOST_LATE_MS * 1e3 {
                 let host = late.of.split(' ').next().unwrap_or(&late.of);
                 self.add(
@@ -108,7 +124,7 @@ impl List {
     }
 
     /// An emulator that measured itself, or lost what it had carried.
-    pub fn emulator(&mut self, links: &[LinkTruth]) {
+    fn emulator(&mut self, links: &[LinkTruth]) {
         let late = links.iter().map(|link| link.emulator_late_p99_us / 1e3);
         let late = late.fold(0.0, f64::max);
         if late >= EMULATOR_LATE_MS {

@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use super::run::{Outcome, Tested};
 use kit::datagrams::Quality;
-use kit::ending::Ending;
-use kit::instrument::{INVALID, between_hosts, latest, of_client};
+use kit::instrument;
+use kit::instrument::{Measured, between_hosts, latest, of_client};
 use kit::warnings::List;
 use mbm::diagnostic::Decider;
 use record::{Instrument, Status, Warning};
@@ -43,10 +43,7 @@ pub fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
 pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
     let mut list = List::default();
     list.ending(&outcome.ending, "what was left has no verdict");
-    list.processors(instrument);
-    list.lateness(instrument);
-    list.throttled(&outcome.cpu);
-    list.emulator(&outcome.truth);
+    list.instrument(instrument, &outcome.cpu, &outcome.truth);
     let overflows = instrument.more["socket_overflows"].as_u64().unwrap_or(0);
     if overflows > 0 {
         list.add(
@@ -84,13 +81,6 @@ fn has_losses_in_runs(tested: &Tested) -> bool {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(plan: &Plan, outcome: &Outcome, warnings: &[Warning]) -> Status {
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    let done = outcome.tests.len();
-    let is_whole = matches!(outcome.ending, Ending::Complete) && done == plan.results();
-    match (is_whole, done) {
-        (false, 0) if !matches!(outcome.ending, Ending::Interrupted) => Status::Failed,
-        (false, _) => Status::Incomplete,
-        (true, _) if has(&INVALID) || has(&["overflows"]) => Status::Invalid,
-        (true, _) => Status::Complete,
-    }
+    let measured = Measured::of(outcome.tests.len(), plan.results());
+    instrument::status(&outcome.ending, measured, warnings, &["overflows"])
 }

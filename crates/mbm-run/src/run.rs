@@ -136,9 +136,7 @@ pub fn run(
     });
     let (ending, far) = match ending {
         Ok((ending, far)) => (ending, Some(far)),
-        Err(Broken::Far(_)) if context.is_interrupted() => (Ending::Interrupted, None),
-        Err(Broken::Far(reason)) => (Ending::Lost(reason), None),
-        Err(Broken::Record(error)) => return Err(error),
+        Err(broken) => (broken.ending(context.is_interrupted())?, None),
     };
     run.flush()?;
     Ok(Outcome {

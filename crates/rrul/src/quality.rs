@@ -6,7 +6,8 @@ use super::run::Outcome;
 use super::summary::Summary;
 use super::tables::Tables;
 use kit::ending::Ending;
-use kit::instrument::{INVALID, between_hosts, cpu_use};
+use kit::instrument;
+use kit::instrument::{Measured, between_hosts, cpu_use};
 use kit::sampler::BIN;
 use record::{Distribution, Instrument, Lateness, Status, Warning};
 use serde_json::json;
@@ -121,11 +122,11 @@ fn times(plan: &Plan) -> RangeInclusive<Duration> {
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(ending: &Ending, warnings: &[Warning]) -> Status {
     let missing = ["no_load", "path_stood_still", "udp_unanswered"];
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    match ending {
-        Ending::Interrupted | Ending::Lost(_) => Status::Incomplete,
-        Ending::Complete if has(&missing) => Status::Incomplete,
-        Ending::Complete if has(&INVALID) => Status::Invalid,
-        Ending::Complete => Status::Complete,
-    }
+    let is_missing = |warning: &Warning| missing.contains(&warning.code.as_str());
+    let measured = if warnings.iter().any(is_missing) {
+        Measured::Part
+    } else {
+        Measured::All
+    };
+    instrument::status(ending, measured, warnings, &[])
 }

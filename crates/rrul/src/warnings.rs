@@ -23,10 +23,7 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -
     endings(&mut list, outcome);
     missing(&mut list, outcome, summary);
     server(&mut list, outcome);
-    list.processors(instrument);
-    list.lateness(instrument);
-    list.throttled(&outcome.tables.cpu);
-    list.emulator(&summary.lab);
+    list.instrument(instrument, &outcome.tables.cpu, &summary.lab);
     standstill(&mut list, outcome);
     path(&mut list, outcome, summary);
     list.0

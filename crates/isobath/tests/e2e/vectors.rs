@@ -201,6 +201,16 @@ fn a_capture_becomes_vectors_in_every_format() {
     .ended(0);
     run(place.path(), &["trace", "convert", "x", "-o", "back.cvec"]).ended(0);
     assert_eq!(text("back.cvec"), CVEC);
+    // The identifiers of a line are somebody's: a table keeps them.
+    let named = CVEC.replace("SEQ 0 1 1 1", "SEQ 0 1 17 4242");
+    fs::write(place.path().join("named.cvec"), &named).unwrap();
+    for (from, to) in [
+        ("named.cvec", "named.parquet"),
+        ("named.parquet", "again.named.cvec"),
+    ] {
+        run(place.path(), &["trace", "convert", from, "-o", to]).ended(0);
+    }
+    assert_eq!(text("again.named.cvec"), named);
     let left = [
         "again.cvec",
         "back.cvec",

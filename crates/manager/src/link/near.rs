@@ -4,7 +4,7 @@ use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, r
 use crate::config::{CarrierKind, Config};
 use crate::engine::{Handle, Keys};
 use crate::service;
-use kit::control::{Broken, until_answered};
+use kit::control::until_answered;
 use kit::hello;
 use session::wire::Probe;
 use session::{AccessKey, Client, OverlayKeys, connect};
@@ -120,8 +120,8 @@ impl Side<'_> {
         };
         match until_answered(&mut client, hello) {
             Ok(Answer::Ready(ready)) => Ok(Dialled::new(client, socket, way, ready)),
-            Ok(Answer::Refused(reason)) | Err(Broken::Far(reason)) => Err(reason),
-            Err(Broken::Record(error)) => Err(error.to_string()),
+            Ok(Answer::Refused(reason)) => Err(reason),
+            Err(broken) => Err(broken.reason().unwrap_or_else(|error| error.to_string())),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Run<'_> {
                 Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
                 Err(session::Error::Timeout { .. }) => {}
                 Ok(_) => return Err(Broken::out_of_turn()),
-                Err(error) => return Err(Broken::Far(error.to_string())),
+                Err(error) => return Err(error.into()),
             }
             if self.is_interrupted() && !is_told {
                 is_told = true;

@@ -156,7 +156,7 @@ impl NearStream<'_> {
                 seq: done.sequence,
                 rtt_ns: done.rtt.map(kit::stream::nanos),
                 lost: done.rtt.is_none(),
-                clock: "kernel".into(),
+                clock: if done.kernel { "kernel" } else { "user" }.into(),
                 tos_sent: self.plan.marks().octet(),
                 ..Sample::default()
             }));

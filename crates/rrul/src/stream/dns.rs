@@ -28,6 +28,8 @@ pub(crate) struct LookUp {
     pub sent: Instant,
     /// `None` when it was not answered.
     pub rtt: Option<Duration>,
+    /// Whether the kernel stamped the answer.
+    pub kernel: bool,
 }
 
 impl LookUps {
@@ -76,6 +78,7 @@ impl LookUps {
                     each(LookUp {
                         sequence,
                         sent,
+                        kernel: answer.as_ref().is_some_and(|answer| answer.kernel),
                         rtt: answer.map(|answer| answer.arrived.since(sent)),
                     });
                 }
@@ -110,6 +113,7 @@ impl LookUps {
                         let arrived = stamped.unwrap_or(stamp.mono);
                         return Ok(Some(Answer {
                             arrived,
+                            kernel: stamped.is_some(),
                             rcode: reply.rcode,
                         }));
                     }
@@ -122,5 +126,6 @@ impl LookUps {
 
 struct Answer {
     arrived: Instant,
+    kernel: bool,
     rcode: u16,
 }

@@ -3,7 +3,8 @@
 use super::run::Outcome;
 use super::summary::Summary;
 use kit::ending::Ending;
-use kit::instrument::{INVALID, of_client};
+use kit::instrument;
+use kit::instrument::{Measured, of_client};
 use kit::warnings::List;
 use record::{Instrument, Status, Warning};
 use serde_json::json;
@@ -30,9 +31,7 @@ pub fn warnings(outcome: &Outcome, summary: &Summary, instrument: &Instrument) -
         ),
         ending => list.ending(ending, "the figures are of what was sent until then"),
     }
-    list.processors(instrument);
-    list.throttled(&outcome.cpu);
-    list.emulator(&summary.links);
+    list.instrument(instrument, &outcome.cpu, &summary.links);
     if summary
         .estimates
         .as_ref()
@@ -49,10 +48,5 @@ pub fn warnings(outcome: &Outcome, summary: &Summary, instrument: &Instrument) -
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(ending: &Ending, warnings: &[Warning]) -> Status {
-    let is_invalid = warnings.iter().any(|w| INVALID.contains(&w.code.as_str()));
-    match ending {
-        Ending::Complete if is_invalid => Status::Invalid,
-        Ending::Complete => Status::Complete,
-        _ => Status::Incomplete,
-    }
+    instrument::status(ending, Measured::All, warnings, &[])
 }

@@ -2,7 +2,8 @@
 
 use super::run::Outcome;
 use kit::ending::Ending;
-use kit::instrument::{INVALID, of_client};
+use kit::instrument;
+use kit::instrument::{Measured, of_client};
 use kit::warnings::List;
 use record::{Instrument, Status, Warning};
 use serde_json::json;
@@ -36,9 +37,7 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
         ),
         ending => list.ending(ending, "the figures are of a part of it"),
     }
-    list.processors(instrument);
-    list.throttled(&outcome.cpu);
-    list.emulator(&outcome.truth);
+    list.instrument(instrument, &outcome.cpu, &outcome.truth);
     if outcome.uncaptured > 0 {
         list.add(
             "capture_lost",
@@ -54,11 +53,9 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(outcome: &Outcome, warnings: &[Warning]) -> Status {
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    match &outcome.ending {
-        Ending::Complete if has(&INVALID) || has(&["capture_lost"]) => Status::Invalid,
-        Ending::Complete => Status::Complete,
-        Ending::Lost(_) if outcome.tables.source.is_empty() => Status::Failed,
-        _ => Status::Incomplete,
-    }
+    let measured = match &outcome.ending {
+        Ending::Lost(_) if outcome.tables.source.is_empty() => Measured::Nothing,
+        _ => Measured::All,
+    };
+    instrument::status(&outcome.ending, measured, warnings, &["capture_lost"])
 }

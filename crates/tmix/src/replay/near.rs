@@ -120,8 +120,10 @@ pub fn run(
         scope.spawn(move || {
             match far.listen() {
                 Ok(done) => drop(heard.set(done)),
-                Err(Broken::Far(reason)) => drop(broken.set(reason)),
-                Err(Broken::Record(error)) => drop(broken.set(error.to_string())),
+                Err(error) => {
+                    let reason = error.reason().unwrap_or_else(|error| error.to_string());
+                    drop(broken.set(reason));
+                }
             }
             // Whoever waits for the last news knows then how it ended.
             drop(tell);

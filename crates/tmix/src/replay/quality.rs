@@ -3,7 +3,8 @@
 use super::limits::margin::BEYOND;
 use super::summary::{Datagrams, Summary, Udp};
 use kit::ending::Ending;
-use kit::instrument::{INVALID, of_client};
+use kit::instrument;
+use kit::instrument::{Measured, of_client};
 use kit::warnings::List;
 use record::tables::Cpu;
 use record::{Instrument, Lateness, Status, Warning};
@@ -67,9 +68,7 @@ pub fn warnings(
 ) -> Vec<Warning> {
     let mut list = List::default();
     list.ending(ending, "the figures are of what was played");
-    list.processors(instrument);
-    list.throttled(cpu);
-    list.emulator(&summary.links);
+    list.instrument(instrument, cpu, &summary.links);
     let of_flows = summary.udp.and_then(|udp| udp.start_lateness_ms);
     let starts = [
         ("connections were opened", summary.start_lateness_ms),
@@ -140,10 +139,5 @@ fn flows(list: &mut List, udp: &Udp) {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(ending: &Ending, warnings: &[Warning]) -> Status {
-    let has = |codes: &[&str]| warnings.iter().any(|w| codes.contains(&w.code.as_str()));
-    match ending {
-        Ending::Complete if has(&INVALID) || has(&[LATE, BEYOND]) => Status::Invalid,
-        Ending::Complete => Status::Complete,
-        _ => Status::Incomplete,
-    }
+    instrument::status(ending, Measured::All, warnings, &[LATE, BEYOND])
 }

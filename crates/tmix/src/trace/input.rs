@@ -67,6 +67,24 @@ impl Input {
         }
     }
 
+    /// Whether the vectors in this file have identifiers of their own: those of a text have, and a table keeps them. Those of a
+    /// capture have none.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn has_identifiers(path: &Path) -> anyhow::Result<bool> {
+        let input = Self::open(path)?;
+        if input.is_text() {
+            return Ok(true);
+        }
+        for vector in input {
+            if vector?.ids != [0; 2] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether vectors come in the order in which they are in a text.
     pub const fn is_text(&self) -> bool {
         matches!(self.form, Form::Text(_))

@@ -21,8 +21,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let format = format_of(&args.out, args.format)?;
     not_the_same(&args.file, &args.out)?;
     let input = Input::open(&args.file)?;
-    // A text has an order and numbers already; a table is in the order in which connections ended.
-    let mut output = Output::create(&args.out, format, !input.is_text())?;
+    // A text, and a table that was made of one, has an order and identifiers already; a table of a capture is in the order in which
+    // connections ended.
+    let sorted = !Input::has_identifiers(&args.file)?;
+    let mut output = Output::create(&args.out, format, sorted)?;
     output.comment(input.preamble())?;
     let mut count = 0_u64;
     for vector in input {
