@@ -96,7 +96,7 @@ pub enum Limit {
 pub enum Tool {
     /// The kernel's TCP.
     Kernel,
-    /// The machines of `transport`, over UDP.
+    /// Our own sender and receiver, over UDP.
     Ours,
 }
 

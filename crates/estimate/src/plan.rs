@@ -17,19 +17,19 @@ const LONGEST: Span = Span(Duration::from_secs(3_600));
 )]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// Time of a round trip, in ms.
+    /// Round-trip time, in ms.
     Rtt,
     /// One-way delay, in ms.
     Owd,
-    /// How much the delay of one packet differs from that of the next, in ms.
+    /// Delay variation between consecutive packets, in ms.
     Jitter,
-    /// Share of the time in which packets get lost, in percent.
+    /// Share of time with packet loss, in percent.
     Loss,
-    /// What the slowest link carries, in Mbit/s.
+    /// Capacity of the slowest link, in Mbit/s.
     Capacity,
-    /// What is left of the link that has least to give, in Mbit/s.
+    /// Available bandwidth of the tight link, in Mbit/s.
     Available,
-    /// The link behind whose queue packets wait when there are more than it carries.
+    /// Bottleneck hop: the first behind the queue that grows under load.
     Bottleneck,
 }
 
@@ -39,27 +39,27 @@ pub enum What {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Probes at even intervals.
+    /// Probes at constant intervals.
     Isochronous,
-    /// Three-packet probes in slots chosen at random: congestion's frequency and duration.
+    /// Three-packet probes in random slots: frequency and duration of loss episodes.
     Badabing,
-    /// Dispersion of pairs and trains.
+    /// Dispersion of packet pairs and trains.
     Pathrate,
-    /// Streams that load the path themselves, a tenth of the time.
+    /// Self-loading streams, with pauses: a tenth of the rate under test on average.
     Pathload,
-    /// The same without pauses.
+    /// pathload without the pauses.
     PathloadFast,
-    /// Pathload's streams, 40 probes long, and up to 100 where packets ride; by way of a manager.
+    /// pathload with streams of 40 probes, up to 100 while packets ride; via a manager.
     SemiElastic,
-    /// Pathload's streams, of nothing but packets that applications send; by way of a manager.
+    /// pathload with streams formed of application packets only; via a manager.
     Elastic,
-    /// Bursts that applications send, as they are; by way of a manager.
+    /// Application bursts, sent unchanged; via a manager.
     Opportunistic,
-    /// Streams whose length is found by calibration.
+    /// Mean packet gaps of streams of calibrated length.
     Yaz,
-    /// Chirps: all rates in one train.
+    /// Chirps: trains that sweep all rates.
     Pathchirp,
-    /// Datagrams that live for a few hops, before and under trains.
+    /// TTL-limited probes before and during trains that load the path.
     Hops,
 }
 

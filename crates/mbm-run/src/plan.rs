@@ -21,10 +21,10 @@ const LARGEST_WINDOW: u32 = 1 << 18;
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
-    /// Datagrams that leave when they are to, whatever is lost.
+    /// Datagrams sent on schedule, whatever is lost.
     #[default]
     Udp,
-    /// The kernel's TCP, as the thesis had it: it slows down for losses.
+    /// The kernel's TCP, as in the thesis; slows down for losses.
     Tcp,
 }
 

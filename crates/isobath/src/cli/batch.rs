@@ -33,28 +33,28 @@ const INVALID: u8 = 4;
     after_help = "Exit status: 0 all cells measured; 3 some could not be measured; 4 all measured, some invalid; 130 interrupted."
 )]
 pub(crate) struct Args {
-    /// What to measure: a TOML file of plans, labs, hosts and parameters.
+    /// Batch file in TOML: plans, labs, hosts and parameters.
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     file: Option<PathBuf>,
-    /// Go on with the batch in this folder: cells that are not complete are run again.
+    /// Resume the batch in this folder; every cell that is not complete is run again.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "seed", "no_shuffle"])]
     resume: Option<PathBuf>,
     /// Folder for the batch [default: isobath-runs/TIME-batch-NAME].
     #[arg(short, long)]
     out: Option<PathBuf>,
-    /// Seed of the order of the cells [default: a new one each time, printed].
+    /// Seed of the cell order [default: random, printed].
     #[arg(long)]
     seed: Option<u64>,
-    /// Run the cells in the order of the file.
+    /// Run the cells in file order.
     #[arg(long, conflicts_with = "seed")]
     no_shuffle: bool,
-    /// List the cells and the time they take, and do nothing.
+    /// List the cells and their durations, and exit.
     #[arg(long)]
     dry_run: bool,
     /// Print the batch and its comparison as JSON.
     #[arg(long)]
     json: bool,
-    /// No progress.
+    /// Hide progress.
     #[arg(short, long)]
     quiet: bool,
 }

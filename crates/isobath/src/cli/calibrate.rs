@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Print the record's run.json instead of the scorecard.
     #[arg(long)]
     json: bool,
-    /// No spinner.
+    /// Hide the spinner.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -17,7 +17,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
 pub(crate) struct Towards {
-    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
+    /// Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets.
     pub(super) host: Option<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
@@ -29,13 +29,13 @@ pub(crate) struct Towards {
 /// How a far end lets us in, and over which protocol.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reach {
-    /// The access key that 'isobath serve' printed.
+    /// Access key printed by 'isobath serve'.
     #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
     key: Option<AccessKey>,
-    /// Over IPv4 only.
+    /// Use IPv4 only.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub(super) ipv4: bool,
-    /// Over IPv6 only.
+    /// Use IPv6 only.
     #[arg(short = '6', long)]
     pub(super) ipv6: bool,
 }
@@ -81,10 +81,10 @@ pub(crate) struct Output {
     /// Print the record's run.json instead of the scorecard.
     #[arg(long)]
     pub(super) json: bool,
-    /// No progress bar.
+    /// Hide the progress bar.
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// A remark to keep with the record.
+    /// Remark to keep in the record.
     #[arg(long, value_name = "TEXT")]
     pub(super) note: Option<String>,
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Repetitions belong to one group: those of a batch's cell, the runs in a folder, or runs that were told the same. Every group is compared with the first.\n\nExample: isobath compare before/ after/"
+    after_help = "Repetitions form one group: those of a batch cell, the runs in a folder, or runs with the same settings. Every group is compared with the first.\n\nExample: isobath compare before/ after/"
 )]
 pub(crate) struct Args {
-    /// Folders: of a batch, of a run, or one that holds runs.
+    /// Folders: a batch, a run, or a folder of runs.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Take runs too that are invalid or were cut short.
+    /// Include invalid and incomplete runs that have figures.
     #[arg(long)]
     all: bool,
     /// Print the comparison as JSON.

@@ -22,44 +22,44 @@ const INCONCLUSIVE: u8 = 5;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// The experiments that come with the program.
+    /// List the built-in experiments.
     List,
-    /// What an experiment does, as TOML: a start for one of your own.
+    /// Print an experiment as TOML: a starting point for your own.
     Show {
-        /// A name from 'isobath experiment list', or a TOML file.
+        /// Experiment: a name from 'isobath experiment list', or a TOML file.
         name: String,
     },
-    /// Run an experiment, or go on with one that was interrupted.
+    /// Run or resume an experiment.
     Run(Args),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 every case holds; 1 some case does not; 3 could not be run; 5 no case could be told; 130 interrupted, to go on run it again with the same --out."
+    after_help = "Exit status: 0 every decided case holds; 1 some case does not; 3 could not be run; 5 no case could be decided; 130 interrupted, resume with the same command and --out."
 )]
 pub(crate) struct Args {
-    /// A name from 'isobath experiment list', or a TOML file.
+    /// Experiment: a name from 'isobath experiment list', or a TOML file.
     name: String,
-    /// Folder for the records and the page [default: isobath-runs/TIME-experiment-NAME]; one that holds the same experiment
-    /// goes on.
+    /// Folder for the records and the results page; a folder of the same experiment is resumed [default:
+    /// isobath-runs/TIME-experiment-NAME].
     #[arg(short, long)]
     out: Option<PathBuf>,
-    /// How much of it to do: a share of its cells, repeats and transfers, such as 0.1.
+    /// Share of the cells, repeats and transfers to run, such as 0.1.
     #[arg(long, default_value = "1")]
     scale: Scale,
-    /// Most measurements at a time; those that need the machine for themselves get it [default: two for each processor].
+    /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor].
     #[arg(long)]
     jobs: Option<usize>,
-    /// Count measurements, too, for which this machine was too busy to be trusted.
+    /// Include invalid measurements, for which this machine was too busy.
     #[arg(long)]
     with_invalid: bool,
-    /// Seed of all that is random.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print what was found as JSON.
+    /// Print the results as JSON.
     #[arg(long)]
     json: bool,
-    /// No progress.
+    /// Hide progress.
     #[arg(short, long)]
     quiet: bool,
 }

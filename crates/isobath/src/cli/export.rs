@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("format").required(true).args(["csv", "flent"])))]
 pub(crate) struct Args {
-    /// The record's folder.
+    /// Folder of the record.
     run: PathBuf,
-    /// Write every table as CSV, one file each.
+    /// Write each table as a CSV file.
     #[arg(long)]
     csv: bool,
-    /// Write a data file that Flent opens and plots.
+    /// Write a Flent data file.
     #[arg(long)]
     flent: bool,
-    /// Folder for the CSV files, or the Flent file [default: in the record's folder].
+    /// Folder for the CSV files, or name of the Flent file [default: in the record's folder].
     #[arg(short, long)]
     out: Option<PathBuf>,
 }

@@ -8,17 +8,17 @@ use std::io::Write as _;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Completions for a shell.
+    /// Print completions for a shell.
     Completions {
-        /// Which shell.
+        /// Shell.
         shell: Shell,
     },
-    /// The manual page of `isobath`, or of one verb.
+    /// Print the manual page of 'isobath', or of one verb.
     Man {
-        /// Which verb.
+        /// Verb [default: the whole program].
         verb: Option<String>,
     },
-    /// The dissector by which Wireshark and tshark show Isobath's datagrams.
+    /// Print the Wireshark and tshark dissector for Isobath's datagrams.
     Dissector,
 }
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Flent's data files: NAME.flent.gz.
+    /// Flent data files: NAME.flent.gz.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Folder for the record; only for a single file [default: isobath-runs/TIME-flent-NAME].
+    /// Folder for the record, with a single file only [default: isobath-runs/TIME-flent-NAME].
     #[arg(short, long)]
     out: Option<PathBuf>,
 }

@@ -17,45 +17,45 @@ const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// The labs that come with the program.
+    /// List the built-in labs.
     List,
-    /// What a lab looks like.
+    /// Describe a lab: links, addresses, base RTT.
     Show {
-        /// A name from 'isobath lab list', or a TOML file.
+        /// Lab: a name from 'isobath lab list', or a TOML file.
         name: String,
-        /// Print the TOML itself: a start for a lab of your own.
+        /// Print the lab as TOML: a starting point for your own.
         #[arg(long)]
         toml: bool,
     },
-    /// A shell on the client host of a lab; every node can be reached by its name.
+    /// Open a shell on the client host of a lab; every node is reachable by name.
     Shell(Place),
-    /// Run a command on the client host of a lab; every node can be reached by its name.
+    /// Run a command on the client host of a lab; every node is reachable by name.
     #[command(
         after_help = "Example: isobath lab run lossy -- ping -c 20 server\n         isobath lab run dsl --also 'server=iperf3 -s -1' -- iperf3 -c server"
     )]
     Run {
         #[command(flatten)]
         place: Place,
-        /// The command.
+        /// Command to run, with its arguments.
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
-    /// What this machine can emulate and time: speed, packets, connections, punctuality. Takes 20 seconds.
+    /// Measure in 20 s what this machine can emulate and time: TCP rate, packet and connection rates, timing errors.
     Calibrate(calibrate::Args),
 }
 
 /// Where a command runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
-    /// A name from 'isobath lab list', or a TOML file.
+    /// Lab: a name from 'isobath lab list', or a TOML file.
     name: String,
-    /// The node to run on [default: the lab's client].
+    /// Node to run on [default: the lab's client].
     #[arg(long, value_name = "NODE")]
     on: Option<String>,
-    /// Run another command (by the shell) on another node meanwhile, its output on stderr; may be repeated.
+    /// Also run a shell command on another node, output on stderr; may be repeated.
     #[arg(long, value_name = "NODE=COMMAND")]
     also: Vec<String>,
-    /// Seed of what is random on the links.
+    /// Random seed of the links.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

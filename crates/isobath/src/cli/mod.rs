@@ -35,7 +35,7 @@ const FAILED: u8 = 3;
 /// Exit status after an interrupt.
 const INTERRUPTED: u8 = 130;
 
-/// The workbench for network paths: how fast, how deep its buffers, what load does to it.
+/// The workbench for network paths: latency under load, bulk transfer capacity, available bandwidth, loss.
 #[derive(Debug, Parser)]
 #[command(
     name = "isobath",
@@ -50,44 +50,44 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Be the far end; prints the access key.
+    /// Run the far end; prints the access key.
     Serve(serve::Args),
-    /// Measure responsiveness under load, against a host that runs 'isobath serve' or in an emulated network.
+    /// Measure latency under load (RRUL), to a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
-    /// Measure what standard congestion control gets, by a sender of our own and, with --compare, the kernel's.
+    /// Measure bulk transfer capacity with standard congestion control; --compare adds the kernel's TCP.
     Btc(btc::Args),
-    /// Test whether a path will carry an application at its rate over its round trip: the tests of RFC 8337.
+    /// Test whether a path can carry an application that needs a given rate over a given RTT (RFC 8337).
     Mbm(Box<mbm::Args>),
-    /// Find one property of a path by trains of probes: delay, loss, capacity, what is left of it, its bottleneck.
+    /// Estimate one path property: RTT, one-way delay, jitter, loss, capacity, available bandwidth, bottleneck hop.
     Estimate(estimate::Args),
-    /// An interface to other hosts whose packets ride on probes.
+    /// Run and query an overlay interface whose packets ride on measurement probes.
     #[command(subcommand)]
     Manager(manager::Verb),
-    /// The same measurements in virtual time, over a path that options describe.
+    /// Run 'btc' and 'estimate' in virtual time over a simulated path.
     #[command(subcommand)]
     Sim(sim::Verb),
-    /// Measure many times: plans x places x parameters, in one go that survives being killed.
+    /// Run a matrix of measurements: plans x places x parameters; can be killed and resumed.
     Batch(batch::Args),
-    /// From packet captures to connection vectors: what applications said, to be replayed elsewhere.
+    /// Extract connection vectors from packet captures; describe, convert, transform and synthesise them.
     #[command(subcommand)]
     Trace(trace::Verb),
-    /// Play connection vectors on real sockets, each connection over its own distance, and see what the network makes of them.
+    /// Replay connection vectors over real sockets, each connection with its own RTT.
     Replay(Box<replay::Args>),
-    /// Networks emulated on this machine: any command inside one.
+    /// Emulate networks on this machine, and run any command in them.
     #[command(subcommand)]
     Lab(lab::Verb),
-    /// What the papers did, run again.
+    /// Reproduce the papers' experiments.
     #[command(subcommand)]
     Experiment(experiment::Verb),
-    /// Look at a record again.
+    /// Print the scorecard of a record.
     Show(show::Args),
-    /// Compare runs, or the groups of a batch: means, intervals and differences.
+    /// Compare runs, or the groups of a batch: means, confidence intervals, differences.
     Compare(compare::Args),
-    /// Write a record, or several, as one page of figures that needs no network.
+    /// Write one or several records as a self-contained HTML page.
     Report(report::Args),
-    /// Write a record as CSV, or as a data file of Flent's.
+    /// Export a record as CSV or as a Flent data file.
     Export(export::Args),
-    /// Make a record of a data file of Flent's.
+    /// Import Flent data files as records.
     Import(import::Args),
     /// Print shell completions, the manual page or the Wireshark dissector.
     #[command(subcommand, hide = true)]

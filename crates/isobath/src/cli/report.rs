@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The records' folders; a batch's folder stands for all of its runs. The others are compared with the first. The folder of 'mbm --every' gives its history.
+    /// Folders of records; the first is the reference for the others. A batch folder stands for all its runs, a folder of
+    /// 'mbm --every' for its history.
     #[arg(required = true)]
     runs: Vec<PathBuf>,
-    /// The page to write [default: report.html in the first folder].
+    /// HTML file to write [default: report.html in the first folder].
     #[arg(short, long)]
     out: Option<PathBuf>,
 }

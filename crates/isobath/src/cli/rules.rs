@@ -7,9 +7,9 @@ use units::Span;
 /// Congestion controls that both our sender and a kernel have.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Cc {
-    /// RFC 5681.
+    /// Reno (RFC 5681).
     Reno,
-    /// RFC 9438.
+    /// CUBIC (RFC 9438).
     Cubic,
 }
 
@@ -19,16 +19,16 @@ pub(crate) struct Rules {
     /// Congestion control.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Cc::Reno)]
     cc: Cc,
-    /// Most segments in flight; the kernel's receiver is asked for that window too.
+    /// Maximum segments in flight, for kernel transfers too.
     #[arg(long, value_name = "SEGMENTS")]
     window: Option<u32>,
-    /// Segments in flight before the first acknowledgement.
+    /// Initial window in segments.
     #[arg(long, value_name = "SEGMENTS")]
     initial_window: Option<u32>,
-    /// How long the receiver holds an acknowledgement back at most; 0s acknowledges each segment.
+    /// Maximum acknowledgement delay at the receiver; 0s acknowledges every segment.
     #[arg(long, value_name = "TIME")]
     delayed_ack: Option<Span>,
-    /// Any other rule, such as 'mss=1200', 'recovery=newreno' or 'cubic.beta=0.5'; may be repeated.
+    /// Set any other transport rule, such as 'mss=1200', 'recovery=newreno' or 'cubic.beta=0.5'; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     option: Vec<String>,
 }

@@ -19,22 +19,22 @@ pub(crate) struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Let anybody measure, without a key, within tighter limits.
+    /// Accept clients without a key, with tighter limits.
     #[arg(long)]
     open: bool,
-    /// Data streams that one session may have open at once [default: 512, with --open 32].
+    /// Maximum concurrent data streams per session [default: 512, with --open 32].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     streams: Option<u32>,
-    /// TCP congestion control of connections for which the client asks for none, such as pages [default: the system's].
+    /// TCP congestion control where the client requests none, such as for page loads [default: the system's].
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,
-    /// Print the access key and stop.
+    /// Print the access key and exit.
     #[arg(long)]
     show_key: bool,
-    /// Where the certificate and the secret are kept [default: ~/.local/state/isobath/identity.json].
+    /// File with the certificate and the secret [default: ~/.local/state/isobath/identity.json].
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
-    /// Make an identity for this once and keep it nowhere.
+    /// Use a new identity for this run only, without saving it.
     #[arg(long, conflicts_with = "identity")]
     ephemeral: bool,
     /// Print the address and the key as one JSON object.

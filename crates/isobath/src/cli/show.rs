@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The record's folder.
+    /// Folder of the record.
     run: PathBuf,
     /// Print run.json instead of the scorecard.
     #[arg(long)]
     json: bool,
-    /// Say how the score and every penalty came about.
+    /// Explain the score and every penalty.
     #[arg(long, conflicts_with = "json")]
     explain: bool,
 }

@@ -49,14 +49,14 @@ pub(crate) struct Figures {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Aqm {
-    /// Not at all: first in, first out.
+    /// First in, first out (tail drop).
     Fifo,
-    /// Random early detection.
+    /// Random early detection (RED).
     Red,
     /// Controlled delay (RFC 8289).
     #[value(name = "codel")]
     CoDel,
-    /// A queue for each flow, with controlled delay (RFC 8290).
+    /// Flow queueing with controlled delay (RFC 8290).
     #[value(name = "fq_codel")]
     FqCoDel,
     /// Proportional integral controller (RFC 8033).

@@ -47,11 +47,11 @@ const PACKET: f64 = 1_500.0;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Probes {
-    /// Not at all: by reports alone, as `MediaNet` was.
+    /// None: adapt by reports alone, as in the original.
     None,
-    /// By pathload with its pauses (pSLOW of the thesis).
+    /// pathload with its pauses (pSLOW of the thesis).
     Pathload,
-    /// By pathload without them (pFAST).
+    /// pathload without the pauses (pFAST of the thesis).
     PathloadFast,
 }
 

@@ -40,17 +40,17 @@ const RECORDING: &str = "web-page";
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Probes {
-    /// Nobody.
+    /// No tool.
     None,
-    /// pathload, with its own pauses between streams (T: pSLOW).
+    /// pathload with its pauses between streams (pSLOW of the thesis).
     Pathload,
-    /// pathload with a round trip between streams (T: pFAST).
+    /// pathload with one RTT between streams (pFAST of the thesis).
     PathloadFast,
     /// Short bursts at 12 Mbit/s, 1.1 Mbit/s on average.
     Pk1,
     /// Trains at 4 Mbit/s, 2 Mbit/s on average.
     Pk2,
-    /// Ten packets at once, 2.4 Mbit/s on average.
+    /// Ten packets back to back, 2.4 Mbit/s on average.
     Pk3,
 }
 

@@ -52,12 +52,12 @@ impl Models {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum RttAt {
-    /// Half at each host, as each sends.
+    /// Half at each host, in its sending direction.
     #[default]
     Both,
-    /// All of it as the client sends.
+    /// All at the client, in its sending direction.
     Client,
-    /// All of it as the server sends.
+    /// All at the server, in its sending direction.
     Server,
 }
 

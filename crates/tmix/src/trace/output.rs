@@ -13,7 +13,7 @@ use vectors::{Transport, Vector, cvec};
 /// A format of vectors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub enum Format {
-    /// A table in Parquet, with everything that is known.
+    /// Parquet table, with all known values.
     Parquet,
     /// Tmix's original text format (SEQ, CONC).
     Cvec,

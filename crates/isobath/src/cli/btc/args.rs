@@ -18,51 +18,51 @@ const PAIRS: u32 = 10;
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) towards: Towards,
-    /// The data goes from the far end to here.
+    /// Send data from the far end to this host.
     #[arg(long)]
     reverse: bool,
-    /// The sender learns from nothing but the packet identifiers that come back, as from a host that does not cooperate.
+    /// Use only the packet identifiers that come back, as from a host that does not cooperate.
     #[arg(long)]
     one_way: bool,
-    /// Towards a host that does not cooperate, by the ICMP errors that it or a router on the way sends; needs no far end.
+    /// Measure to a host that does not cooperate, by its ICMP errors or a router's; needs no far end.
     #[arg(long, conflicts_with_all = ["reverse", "one_way", "compare", "parallel"])]
     pub(super) icmp: bool,
-    /// End at this hop, with --icmp, instead of at a closed port of the host.
+    /// With --icmp: measure to the router at this hop instead of to a closed port of the host.
     #[arg(long, value_name = "N", requires = "icmp", value_parser = clap::value_parser!(u8).range(1..))]
     hop: Option<u8>,
-    /// Trace packets at both ends, for Wireshark: sender.pcapng and receiver.pcapng in the record's folder.
+    /// Write packet traces of both ends to sender.pcapng and receiver.pcapng in the record's folder.
     #[arg(long)]
     trace: bool,
-    /// How long a transfer lasts [default: 10s].
+    /// Duration of a transfer [default: 10s].
     #[arg(long, conflicts_with = "segments")]
     duration: Option<Span>,
-    /// How many full segments a transfer has, instead of a time.
+    /// Full segments per transfer, instead of a duration.
     #[arg(long, value_name = "N")]
     segments: Option<u32>,
-    /// Transfers at once.
+    /// Concurrent transfers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     parallel: u16,
-    /// How often [default: 1, with --compare 10].
+    /// Repetitions [default: 1, with --compare 10].
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
-    /// Pair each transfer with one of the kernel's TCP, in random order.
+    /// Pair each transfer with one by the kernel's TCP, in random order.
     #[arg(long)]
     compare: bool,
-    /// Carry each transfer of a row by one of these instead: 'ours' or 'kernel', such as 'kernel,ours'.
+    /// Run transfers in sequence, each by 'ours' or 'kernel', such as 'kernel,ours'.
     #[arg(long, value_delimiter = ',', value_enum, conflicts_with_all = ["compare", "repeat", "icmp"])]
     tools: Vec<Tool>,
-    /// Have the kernel send no faster than this, data alone: for '--tools kernel'.
+    /// Pacing rate of the kernel's TCP, headers excluded; needs '--tools kernel'.
     #[arg(long, value_name = "RATE", requires = "tools")]
     pace: Option<Rate>,
     #[command(flatten)]
     rules: Rules,
-    /// Give a transfer up when nothing was heard for so long.
+    /// Abort a transfer after this long without an acknowledgement.
     #[arg(long, value_name = "TIME", default_value = "30s")]
     patience: Span,
-    /// Class of what is sent, such as EF or CS1.
+    /// DSCP of the packets sent, such as EF or CS1.
     #[arg(long, default_value = "CS0")]
     dscp: Dscp,
-    /// Seed of what is random: the order of the pairs, and emulated links.
+    /// Random seed of the order of pairs and of emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
     #[command(flatten)]

@@ -14,16 +14,16 @@ pub(crate) struct Args {
     pub(super) asked: Asked,
     #[command(flatten)]
     pub(super) towards: Towards,
-    /// By way of the manager whose socket this is, towards an overlay address: other programs' packets ride on the probes.
+    /// Measure to an overlay address via the manager with this socket; application packets ride on the probes.
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["lab", "reverse", "key", "ipv4", "ipv6"])]
     pub(super) by: Option<PathBuf>,
-    /// The lab's node that measures [default: the lab's client].
+    /// Lab node that measures [default: the lab's client].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) from: Option<String>,
-    /// The lab's node at the far end [default: the lab's server].
+    /// Lab node at the far end [default: the lab's server].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) to: Option<String>,
-    /// The path from the far end to here, instead of from here.
+    /// Measure the path from the far end to this host.
     #[arg(long)]
     pub(super) reverse: bool,
     #[command(flatten)]
@@ -33,22 +33,24 @@ pub(crate) struct Args {
 /// What is to be found, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Asked {
-    /// What is to be found.
+    /// Property to estimate.
     #[arg(value_enum)]
     what: What,
-    /// How it is found; the first that can is usual.
+    /// Estimator [default: isochronous; for loss badabing, capacity pathrate, available pathload, bottleneck hops].
     #[arg(long, value_enum, value_name = "NAME")]
     estimator: Option<Method>,
-    /// How long is measured, where the estimator does not end by itself [default: 10s; elastic and opportunistic 30s; badabing, yaz and pathchirp 60s].
+    /// Measurement time, unless the estimator ends by itself [default: 10s; elastic and opportunistic 30s; badabing, yaz
+    /// and pathchirp 60s].
     #[arg(short, long, value_name = "TIME")]
     duration: Option<Span>,
-    /// No stream is faster than this; trains back to back (capacity, and the first of others) are as fast as the host.
+    /// Maximum rate of streams; back-to-back trains (capacity, and the first train of others) leave as fast as the host
+    /// can send.
     #[arg(long, value_name = "RATE", default_value = "1Gbit")]
     most: Rate,
-    /// Class of what is sent, such as EF or CS1.
+    /// DSCP of the probes, such as EF or CS1.
     #[arg(long, default_value = "CS0")]
     dscp: Dscp,
-    /// Seed of what is random in probing and on emulated links.
+    /// Random seed of probing and emulated links.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

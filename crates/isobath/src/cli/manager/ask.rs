@@ -14,39 +14,39 @@ const INCONCLUSIVE: u8 = 5;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 an answer; 3 none, the line says why; 5 an answer that is not conclusive."
+    after_help = "Exit status: 0 answered; 3 no answer, the error says why; 5 answered, but not conclusive."
 )]
 pub(crate) struct Args {
-    /// What is to be found.
+    /// Property to estimate.
     #[arg(value_enum)]
     what: What,
-    /// The peer at the end of the path, by its name or an overlay address.
+    /// Peer at the end of the path: its name, or an overlay address.
     peer: String,
-    /// The node at its beginning [default: this one].
+    /// Node where the path starts [default: this one].
     #[arg(long, value_name = "NODE")]
     from: Option<String>,
-    /// An answer no older than this will do [default: 10s; of --every half].
+    /// Maximum age of an answer [default: 10s; with --every, half of it].
     #[arg(long, value_name = "TIME")]
     max_age: Option<Span>,
-    /// Half of the interval is to be at most this share of the figure.
+    /// Maximum half-width of the interval, in percent of the value.
     #[arg(long, value_name = "PERCENT")]
     within: Option<f64>,
-    /// Octets of added probes at most, such as 200kB; 0B for what is known already.
+    /// Maximum octets of added probes, such as 200kB; 0B for cached answers only.
     #[arg(long, value_name = "SIZE")]
     max_overhead: Option<Bytes>,
-    /// By this estimator and no other.
+    /// Use only this estimator.
     #[arg(long, value_enum, value_name = "NAME")]
     estimator: Option<Method>,
-    /// So long is waited for one answer [default: 90s].
+    /// Timeout of an answer [default: 90s].
     #[arg(long, value_name = "TIME", conflicts_with_all = ["every", "above", "below"])]
     timeout: Option<Span>,
-    /// An answer each so often, until interrupted.
+    /// Repeat at this interval, until interrupted.
     #[arg(long, value_name = "TIME")]
     every: Option<Span>,
-    /// Tell when it surely is more than this, such as 20ms, 5Mbit or 1%, and when it no longer is.
+    /// Report only crossings of this upper bound, such as 20ms, 5Mbit or 1%.
     #[arg(long, value_name = "BOUND")]
     above: Option<String>,
-    /// The same of less.
+    /// Report only crossings of this lower bound.
     #[arg(long, value_name = "BOUND")]
     below: Option<String>,
     /// Print each answer as one JSON object.

@@ -16,7 +16,7 @@ const LONGEST: u64 = 16 << 20;
 /// Where the service is.
 #[derive(Debug, clap::Args)]
 pub(super) struct Where {
-    /// The estimation service's socket.
+    /// Socket of the estimation service.
     #[arg(long, value_name = "SOCKET", default_value = SERVICE)]
     service: PathBuf,
 }

@@ -21,34 +21,34 @@ use units::{Rate, Span};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 measured; 3 could not be; 4 this machine was the bottleneck; 130 interrupted, record kept."
+    after_help = "Exit status: 0 measured; 3 could not be run; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
 pub(crate) struct Args {
-    /// The emulated network: a name from 'isobath lab list', or a TOML file. Cross traffic is put into its slowest link.
+    /// Emulated network: a name from 'isobath lab list', or a TOML file; cross traffic enters its slowest link.
     #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
     lab: String,
-    /// How the available bandwidth is estimated.
+    /// Estimator of the available bandwidth.
     #[arg(long, value_enum, value_name = "NAME", default_value = "none")]
     probes: Probes,
-    /// Whether the streams go over the overlay, where they ride on probes.
+    /// Whether the streams use the overlay and ride on probes.
     #[arg(long, value_enum, value_name = "WHETHER", default_value = "off")]
     riding: Switch,
-    /// How long frames are sent; the steps of the cross traffic are as much shorter or longer.
+    /// Duration of the streams; the steps of the cross traffic scale with it.
     #[arg(short, long, value_name = "TIME", default_value_t = WHOLE)]
     duration: Span,
-    /// How long packets wait for probes at most, where they ride.
+    /// Maximum time a packet waits for a probe, with --riding on.
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     delay: Span,
-    /// The interval that each report of the local scheduler is of.
+    /// Report interval of the local scheduler.
     #[arg(long, value_name = "TIME", default_value = "2s")]
     interval: Span,
-    /// By how much the global scheduler's view creeps up each second [default: not at all].
+    /// Rate by which the global scheduler's view rises each second [default: none].
     #[arg(long, value_name = "RATE")]
     creep: Option<Rate>,
-    /// How long an estimation may take before it is given up.
+    /// Timeout of an estimate.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     patience: Span,
-    /// Seed of what is random in probing and on emulated links.
+    /// Random seed of probing and emulated links.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -13,23 +13,23 @@ use manager::snapshot::Question;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Run a manager: an interface to other hosts whose packets ride on probes. Ends with Ctrl-C or SIGTERM.
+    /// Run a manager: an overlay interface whose packets ride on probes, until Ctrl-C or SIGTERM.
     Up(up::Args),
-    /// Run a program whose packets to the peers' marked networks take the manager's interface (docs/manager.md).
+    /// Run a program whose packets to the peers' marked networks use the overlay (docs/manager.md).
     Run(run::Args),
-    /// Its peers: which are linked, since when, and why the others are not.
+    /// Show peers: linked since when, or why not.
     Status(status::Args),
-    /// All that it counts.
+    /// Show all counters that are not zero.
     Stats(status::Args),
-    /// Packets that are put together from pieces.
+    /// Show packets being reassembled, and recent ones.
     Buckets(status::Args),
-    /// Ask the estimation service what a path to a peer is like, once or again and again.
+    /// Ask the estimation service for a property of the path to a peer, once or repeatedly.
     Ask(ask::Args),
-    /// Nodes and paths that the estimation service knows, and its latest answers.
+    /// List the nodes and paths that the estimation service knows, with the latest estimates.
     Paths(paths::Args),
-    /// Try it in a lab: an application and a measurement tool share a bottleneck with others, with and without riding.
+    /// Run a trial in a lab: an application and a measurement tool share a bottleneck with cross traffic.
     Trial(Box<trial::Args>),
-    /// Three streams of frames in a lab that adapt to what the path has for them, told by reports or by estimates too.
+    /// Run adaptive video streams in a lab, steered by sender reports alone or also by bandwidth estimates.
     Medianet(Box<medianet::Args>),
 }
 

@@ -12,12 +12,12 @@ use sys::cgroup::{self, Home};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: that of COMMAND (128 and the signal's number if one ended it); 2 no peer has marked networks; 3 it could not be run."
+    after_help = "Exit status: that of COMMAND (128 plus the signal number if killed by a signal); 2 no peer has marked networks; 3 could not be run."
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     manager: status::Place,
-    /// What to run, and its arguments.
+    /// Program to run, with its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Which manager.
 #[derive(Debug, clap::Args)]
 pub(super) struct Place {
-    /// The manager's control socket.
+    /// Control socket of the manager.
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     socket: PathBuf,
 }

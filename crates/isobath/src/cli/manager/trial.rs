@@ -22,41 +22,42 @@ const WHOLE: u16 = 1_500;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 measured; 3 could not be, or broke off; 4 this machine was the bottleneck; 130 interrupted, record kept."
+    after_help = "Exit status: 0 measured; 3 could not be run, or broke off; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
 pub(crate) struct Args {
-    /// Where: a name from 'isobath lab list', or a TOML file. Its client sends to its server; their bottleneck is shared.
+    /// Emulated network: a name from 'isobath lab list', or a TOML file; its client sends to its server over the shared
+    /// bottleneck.
     #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
     lab: String,
-    /// Who measures beside the application.
+    /// Measurement tool to run beside the application.
     #[arg(long, value_enum, value_name = "TOOL")]
     probes: Probes,
-    /// Whether the application's packets ride on the probes.
+    /// Whether application packets ride on the probes.
     #[arg(long, value_enum, value_name = "ON|OFF", default_value = "on")]
     riding: Switch,
-    /// How long a packet waits for a probe.
+    /// Maximum time a packet waits for a probe.
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     delay: Span,
-    /// The first part of each train that may carry, 0 to 1.
+    /// Leading share of each train that may carry packets, 0 to 1.
     #[arg(long, default_value_t = 1.0)]
     ratio: f64,
-    /// At which rate the application writes.
+    /// Rate at which the application writes.
     #[arg(long, value_name = "RATE", default_value = "4Mbit")]
     source: Rate,
-    /// What others send: rates that follow each other, web, or none.
+    /// Cross traffic: consecutive rates, 'web', or 'none'.
     #[arg(
         long,
         value_name = "WHAT",
         default_value = "1Mbit,3Mbit,5Mbit,6Mbit,4Mbit,2Mbit"
     )]
     cross: Cross,
-    /// How long each of these rates lasts.
+    /// Duration of each cross-traffic rate.
     #[arg(long, value_name = "TIME", default_value = "45s")]
     each: Span,
-    /// How long the trial lasts.
+    /// Duration of the trial.
     #[arg(short, long, value_name = "TIME", default_value = "270s")]
     duration: Span,
-    /// Seed of what is random in the lab and in others' connections.
+    /// Random seed of the lab and of 'web' cross traffic.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

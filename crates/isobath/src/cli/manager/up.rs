@@ -9,13 +9,13 @@ use sys::process;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file that says who it is and who its peers are (docs/manager.md).
+    /// Configuration file: this manager and its peers (docs/manager.md).
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Check the file and stop.
+    /// Check the configuration file and exit.
     #[arg(long)]
     check: bool,
-    /// Print the access key and stop.
+    /// Print the access key and exit.
     #[arg(long, conflicts_with = "check")]
     show_key: bool,
     /// Print the address and the key as one JSON object.

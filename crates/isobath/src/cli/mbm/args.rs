@@ -27,13 +27,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Put a path together from the records of its parts.
+    /// Compose a verdict on a path from the records of its parts.
     Compose(super::compose::Args),
-    /// A verdict from a transfer of 'isobath btc' that stayed within the target's envelope.
+    /// Judge a path by an 'isobath btc' transfer that stayed within the target's envelope.
     Passive(super::passive::Args),
-    /// What a verdict will take: time, packets, octets.
+    /// Show the cost of a verdict: time, packets, octets.
     Plan(super::plan::Args),
-    /// The applications that have a target here.
+    /// List the built-in application targets.
     Targets,
 }
 
@@ -41,40 +41,41 @@ pub(crate) enum Verb {
 pub(crate) struct Measure {
     #[command(flatten)]
     pub(super) towards: Towards,
-    /// The lab's node that measures [default: the lab's client].
+    /// Lab node that measures [default: the lab's client].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) from: Option<String>,
-    /// The lab's node at the far end [default: the lab's server].
+    /// Lab node at the far end [default: the lab's server].
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) to: Option<String>,
     #[command(flatten)]
     target: Options,
     #[command(flatten)]
     tests: Tests,
-    /// What carries the packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
+    /// Transport of test packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
     #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
     carrier: Carrier,
-    /// A test that can say nothing after this time is inconclusive.
+    /// Time limit of a test; undecided by then, it is inconclusive.
     #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
     timeout: Span,
-    /// The packets go from the far end to here.
+    /// Send packets from the far end to this host.
     #[arg(long)]
     reverse: bool,
-    /// Let packets be marked instead of dropped (ECN); marks count as losses.
+    /// Send ECN-capable packets; ECN marks count as losses.
     #[arg(long)]
     ecn: bool,
-    /// Class of what is sent, such as EF or CS1.
+    /// DSCP of the test packets, such as EF or CS1.
     #[arg(long, default_value = "CS0")]
     dscp: Dscp,
-    /// Seed of what is random on emulated links.
+    /// Random seed of emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
     #[command(flatten)]
     pub(super) output: Output,
-    /// Measure again and again, so often: 'background' unless --test names others; a history and figures for Prometheus in --out.
+    /// Repeat at this interval, with the test 'background' unless --test names others; history and Prometheus metrics go
+    /// to --out.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json", "streams"])]
     pub(super) every: Option<Span>,
-    /// End after so many runs, with --every [default: go on until interrupted].
+    /// With --every: stop after this many runs [default: run until interrupted].
     #[arg(long, value_name = "N", requires = "every")]
     pub(super) times: Option<u32>,
     /// Do not ask before a run of more than 60 s or 1 GB.
@@ -85,7 +86,7 @@ pub(crate) struct Measure {
 /// Which tests, and when they are over.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tests {
-    /// Tests of RFC 8337 to make [default: paced-full-rate,sustained-burst].
+    /// Tests of RFC 8337 to run [default: paced-full-rate,sustained-burst].
     #[arg(
         long = "test",
         value_name = "NAME",
@@ -93,19 +94,19 @@ pub(crate) struct Tests {
         conflicts_with = "suite"
     )]
     named: Vec<Test>,
-    /// All tests of RFC 8337 but 'background', which takes ten times as long.
+    /// Run all tests of RFC 8337 except 'background', which takes ten times as long.
     #[arg(long)]
     suite: bool,
-    /// Streams side by side, each of the whole target, whose bursts leave at the same instants: as many users at once.
+    /// Concurrent streams, each carrying the whole target, with bursts that leave at the same instants.
     #[arg(long, value_name = "N", default_value_t = 1)]
     streams: u16,
-    /// When losses tell: 'sequential' (as soon as they do), 'fixed=N' (after N packets) or 'at-least=N'.
+    /// Decision rule: 'sequential' (as soon as the losses decide), 'fixed=N' (after N packets) or 'at-least=N'.
     #[arg(long, value_name = "RULE", default_value = "sequential")]
     rule: RuleName,
-    /// Chance that a path whose loss is just good fails.
+    /// Probability that a path with a just acceptable loss rate fails (type I error).
     #[arg(long, value_name = "SHARE", default_value_t = ALPHA)]
     alpha: f64,
-    /// Chance that a path with four times that loss passes.
+    /// Probability that a path with four times that loss rate passes (type II error).
     #[arg(long, value_name = "SHARE", default_value_t = BETA)]
     beta: f64,
 }

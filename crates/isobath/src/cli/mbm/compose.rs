@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Records of 'isobath mbm', one for each part of the path.
+    /// Records of 'isobath mbm', one per part of the path.
     #[arg(required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
-    /// Which test of each record [default: the first that losses decide].
+    /// Test to take from each record [default: the first that losses decide].
     #[arg(long, value_name = "NAME")]
     test: Option<Test>,
-    /// Print what was composed as JSON.
+    /// Print the composed verdict as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -19,7 +19,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A record of 'isobath btc', best with --window as large as the target's.
+    /// Record of 'isobath btc', best with --window set to the target window.
     run: PathBuf,
     #[command(flatten)]
     target: Options,

@@ -9,47 +9,47 @@ use units::{Rate, Span};
 /// Models that have a name and no more.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ModelName {
-    /// 3 W^2, RFC 8337's own.
+    /// 3 W^2, the reference model of RFC 8337.
     Reference,
-    /// 4/3 W^2: no queue at the bottleneck.
+    /// 4/3 W^2, for a bottleneck without a queue.
     Queueless,
     /// (W/C)^2, the macroscopic model; see --constant.
     Mathis,
-    /// RFC 9438.
+    /// CUBIC (RFC 9438).
     Cubic,
 }
 
 /// What the application needs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// An application: a name from 'isobath mbm targets', or a TOML file.
+    /// Application target: a name from 'isobath mbm targets', or a TOML file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["rate", "rtt", "mtu", "overhead"], required_unless_present_all = ["rate", "rtt"])]
     target: Option<String>,
-    /// Data rate that the application needs, headers apart.
+    /// Target data rate, headers excluded.
     #[arg(long, requires = "rtt")]
     rate: Option<Rate>,
-    /// Round trip of the complete path over which it will run; the path under test may be a part of it.
+    /// Target RTT of the complete path; the path under test may be a part of it.
     #[arg(long, requires = "rate")]
     rtt: Option<Span>,
-    /// Octets of its packets, headers included.
+    /// Packet length in octets, headers included.
     #[arg(long, value_name = "OCTETS", default_value_t = MTU)]
     mtu: u32,
-    /// Octets of headers in a packet; 0 is the thesis's arithmetic.
+    /// Header octets per packet; 0 follows the thesis.
     #[arg(long, value_name = "OCTETS", default_value_t = OVERHEAD)]
     overhead: u32,
-    /// The transport's model, which says how many packets must pass between two losses [default: the target's].
+    /// Transport model that sets the target run length, the packets between two losses [default: the target's].
     #[arg(long, value_enum)]
     model: Option<ModelName>,
-    /// Constant C of the model 'mathis' [default: sqrt(3/2)].
+    /// Constant C of the 'mathis' model [default: sqrt(3/2)].
     #[arg(long, value_name = "C", requires = "model")]
     constant: Option<f64>,
-    /// Send bursts of this share of the window, as much more often.
+    /// Derate bursts to this share of the target window, sent more often accordingly.
     #[arg(long, value_name = "SHARE", requires = "because")]
     derate_burst: Option<f64>,
-    /// Ask for this share of the model's run length.
+    /// Derate the target run length to this share of the model's.
     #[arg(long, value_name = "SHARE", requires = "because")]
     derate_run_length: Option<f64>,
-    /// Why a milder test is enough: RFC 8337 wants it in writing.
+    /// Reason for derating, kept in the record (RFC 8337 section 5.3).
     #[arg(long, value_name = "REASON")]
     because: Option<String>,
 }

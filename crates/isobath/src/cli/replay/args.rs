@@ -11,7 +11,7 @@ use vectors::model::{Latencies, Structure, Windows};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 replayed; 3 could not be; 4 this machine was the bottleneck; 130 interrupted, record kept."
+    after_help = "Exit status: 0 replayed; 3 could not be replayed; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
@@ -23,36 +23,36 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Find out what of a replay this machine can do; replays beyond 80 % of that are refused.
+    /// Measure this machine's replay limits; replays above 80 % of them are refused.
     Calibrate(Calibrate),
-    /// Whether a replay was what was asked for: extract its capture again and compare.
+    /// Verify a replay: extract vectors from its capture and compare them with those requested.
     Verify(Verify),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 the replay was what was asked for; 1 it was not; 5 too little was captured to tell."
+    after_help = "Exit status: 0 the replay matches its vectors; 1 it does not; 5 too little was captured to tell."
 )]
 pub(crate) struct Verify {
-    /// The replay's record.
+    /// Record of the replay.
     pub(super) run: PathBuf,
-    /// Print what was found as JSON.
+    /// Print the comparison as JSON.
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 found out and kept; 3 could not be; 4 the machine was busy; 130 interrupted."
+    after_help = "Exit status: 0 limits measured and stored; 3 could not be measured; 4 the machine was busy, nothing stored; 130 interrupted."
 )]
 pub(crate) struct Calibrate {
-    /// One load of each kind, in some seconds: what was held is kept as the limit.
+    /// Try one load of each kind, for a few seconds; the load sustained becomes the limit.
     #[arg(long)]
     pub(super) quick: bool,
-    /// Print what was found as JSON, with all trials.
+    /// Print the limits as JSON, with all trials.
     #[arg(long)]
     pub(super) json: bool,
-    /// No progress bar.
+    /// Hide the progress bar.
     #[arg(short, long)]
     pub(super) quiet: bool,
 }
@@ -63,63 +63,64 @@ pub(crate) struct Calibrate {
     reason = "each is an option of its own"
 )]
 pub(crate) struct Play {
-    /// Vectors, in any format.
+    /// Vectors in any format.
     #[arg(required = true)]
     vectors: Option<PathBuf>,
-    /// Play with another host, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets.
+    /// Replay with a far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets.
     #[arg(conflicts_with_all = ["lab", "rtt_at", "bottleneck", "initial_window", "no_capture", "beyond_limits"])]
     pub(super) host: Option<String>,
-    /// The emulated network to play in: a name from 'isobath lab list', or a TOML file [default: dumbbell].
+    /// Replay in an emulated network: a name from 'isobath lab list', or a TOML file [default: dumbbell].
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
-    /// How the ends send: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
+    /// Structure model: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
     #[arg(long, value_name = "MODEL", default_value = "a-t-b-t")]
     structure: Structure,
-    /// How far they are apart: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own) [default: usernet].
+    /// RTT model: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own) [default: usernet].
     #[arg(long, value_name = "MODEL")]
     rtt: Option<Model>,
-    /// Receive windows: empirical, or one for all, such as 16KB.
+    /// Receive windows: empirical, or one size for all, such as 16KB.
     #[arg(long, value_name = "MODEL", default_value = "empirical")]
     windows: Windows,
-    /// Waits shorter than this are left out: they may have been the old network's.
+    /// Omit waits shorter than this: they may be the original network's.
     #[arg(long, value_name = "TIME", default_value = "500ms")]
     latency_threshold: Span,
-    /// Where the round-trip time is added.
+    /// Host at which the RTT is added.
     #[arg(long, value_enum, default_value = "both")]
     rtt_at: RttAt,
-    /// With a host: add the round-trip time to the path's own, as this host sends; its interface needs the queue fq.
+    /// With HOST: add the RTT of --rtt to the path's own, in this host's sending direction; its
+    /// interface needs the fq qdisc.
     #[arg(long, requires = "host")]
     add_rtt: bool,
-    /// Vectors that start before, and an end to all connections then [default: until the last one is over].
+    /// Replay vectors that start before TIME, then close all connections [default: until the last one ends].
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
-    /// Part of the run at its beginning that queue, load and active connections are not of [default: a sixth of --duration].
+    /// Warm-up, excluded from queue, load and active-connection statistics [default: a sixth of --duration].
     #[arg(long, value_name = "TIME")]
     warm_up: Option<Span>,
-    /// The same at its end.
+    /// Cool-down at the end, excluded likewise [default: a sixth of --duration].
     #[arg(long, value_name = "TIME")]
     cool_down: Option<Span>,
     /// Rate of the bottleneck in both directions [default: the lab's].
     #[arg(long, value_name = "RATE")]
     bottleneck: Option<Rate>,
-    /// Write down that --bottleneck is made from the load of another replay; nothing else changes.
+    /// Record that --bottleneck was derived from the load of another replay; changes nothing else.
     #[arg(long, requires = "bottleneck")]
     constrained: bool,
     /// Congestion control of all connections [default: the system's].
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,
-    /// Segments of the initial window [default: the kernel's 10].
+    /// Initial window in segments [default: the kernel's 10].
     #[arg(long, value_name = "SEGMENTS")]
     initial_window: Option<u32>,
     #[command(flatten)]
     pub(super) reach: Reach,
-    /// Do not write down the packets at the bottleneck.
+    /// Do not capture packets at the bottleneck.
     #[arg(long)]
     no_capture: bool,
-    /// Replay although it is more than 80 % of what 'isobath replay calibrate' found: the run is then invalid.
+    /// Replay even above 80 % of the limits from 'isobath replay calibrate'; the run is then invalid.
     #[arg(long)]
     pub(super) beyond_limits: bool,
-    /// Seed of all that is random.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
     #[command(flatten)]

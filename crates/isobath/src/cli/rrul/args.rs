@@ -11,7 +11,7 @@ use units::{Dscp, Span};
 /// What loads pages beside the native loader.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum BrowserName {
-    /// Chromium, headless.
+    /// Headless Chromium.
     Chromium,
 }
 
@@ -19,12 +19,12 @@ pub(crate) enum BrowserName {
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab", "list_plans"])))]
 pub(crate) struct Args {
-    /// The far end, where 'isobath serve' runs: HOST or HOST:PORT, an IPv6 address in brackets. Some plans take several.
+    /// Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several.
     pub(super) host: Vec<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
     pub(super) lab: Option<String>,
-    /// The access key that 'isobath serve' printed; with several hosts, one for each in their order.
+    /// Access key printed by 'isobath serve'; with several hosts, one for each, comma-separated in the same order.
     #[arg(
         long,
         env = "ISOBATH_KEY",
@@ -32,51 +32,51 @@ pub(crate) struct Args {
         value_delimiter = ','
     )]
     pub(super) key: Vec<AccessKey>,
-    /// What to do: a plan's name (see --list-plans), or a TOML file.
+    /// Plan to run: a name (see --list-plans), or a TOML file.
     #[arg(long, default_value = "rrul")]
     plan: String,
-    /// List the plans, and do nothing else.
+    /// List the plans and exit.
     #[arg(long)]
     pub(super) list_plans: bool,
-    /// How long the load lasts, such as 60s; a bare number is seconds [default: the plan's, 60s].
+    /// Load duration, such as 60s; a bare number is seconds [default: the plan's, 60s].
     #[arg(long, value_parser = seconds)]
     duration: Option<Span>,
-    /// Streams of every load group, each way [default: the plan's].
+    /// Streams per load group and direction [default: the plan's].
     #[arg(long, value_name = "N")]
     streams: Option<u16>,
-    /// Congestion control of the load [default: the sender's own; cubic in a lab].
+    /// Congestion control of the load [default: the sending host's; cubic in a lab].
     #[arg(long, value_name = "NAME")]
     pub(super) cc: Option<String>,
-    /// One class for all streams instead of the plan's, such as EF or CS1.
+    /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
     #[arg(long)]
     dscp: Option<Dscp>,
-    /// The page to load instead of the plan's: rrul2013, today, or a TOML file.
+    /// Page model to load: rrul2013, today, or a TOML file [default: the plan's].
     #[arg(long, value_name = "NAME")]
     page: Option<String>,
-    /// Load the page in a real browser as well.
+    /// Also load the page in a real browser.
     #[arg(long, value_name = "NAME")]
     pub(super) browser: Option<BrowserName>,
-    /// A page of your own for the browser to load instead.
+    /// URL that the browser loads instead of the page model.
     #[arg(long, requires = "browser")]
     pub(super) url: Option<String>,
-    /// Over IPv4 only.
+    /// Use IPv4 only.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub(super) ipv4: bool,
-    /// Over IPv6 only.
+    /// Use IPv6 only.
     #[arg(short = '6', long)]
     pub(super) ipv6: bool,
-    /// Seed of what is random on emulated links.
+    /// Random seed of emulated links.
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Write down when each of our datagrams entered and left each emulated link (table 'packets').
+    /// Log when each of our datagrams enters and leaves each emulated link (table 'packets'); needs --lab.
     #[arg(long, conflicts_with = "host")]
     pub(super) packet_log: bool,
     #[command(flatten)]
     pub(super) output: Output,
-    /// Write every row of the record there as a line of JSON while the run goes on; '-' is stdout.
+    /// Also write each row of the record to FILE during the run, as a line of JSON; '-' is stdout.
     #[arg(long, value_name = "FILE")]
     pub(super) ndjson: Option<PathBuf>,
-    /// Watch the run on the full screen, with moving plots; q leaves the view and not the run.
+    /// Show the run full-screen with live plots; q closes the view, not the run.
     #[arg(long, conflicts_with = "quiet")]
     pub(super) live: bool,
 }

@@ -10,22 +10,22 @@ pub(super) struct Described {
     /// Rate of the bottleneck, IP headers included.
     #[arg(long, requires = "rtt")]
     rate: Option<Rate>,
-    /// Round trip without any queue; what comes back comes without limit or loss.
+    /// RTT without queueing; the return path has no rate limit and no loss.
     #[arg(long, value_name = "TIME", requires = "rate")]
     rtt: Option<Span>,
-    /// Share of the packets that are lost behind the bottleneck, as 1%.
+    /// Packet loss rate behind the bottleneck, such as 1%.
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
     loss: Probability,
-    /// What the bottleneck's queue holds: 1bdp (of rate x round trip), 100packets or 64KiB.
+    /// Size of the bottleneck queue: 1bdp (rate x RTT), 100packets or 64KiB.
     #[arg(long, value_name = "SIZE", default_value = "1bdp")]
     queue: Size,
-    /// How the queue is managed; where 'ecn' is a rule of the transfer, it marks.
+    /// Queue management at the bottleneck; marks instead of dropping if the transfer uses ECN.
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
     aqm: Aqm,
-    /// The path from the client to the server of a lab instead: a name from 'isobath lab list', or a TOML file.
+    /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["rtt", "loss", "queue", "aqm"])]
     lab: Option<String>,
-    /// From the lab's server to its client.
+    /// Simulate the path from the lab's server to its client.
     #[arg(long, requires = "lab")]
     pub(super) reverse: bool,
 }

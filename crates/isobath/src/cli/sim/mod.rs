@@ -23,9 +23,9 @@ const MOST_FLOWS: u16 = 1_000;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Bulk transfers over a path that is described by a few figures, or over that of a lab.
+    /// Run bulk transfers over a path given by its rate and RTT, or over that of a lab.
     Btc(Args),
-    /// One property of such a path by trains of probes; its truth is known.
+    /// Estimate one property of such a path, whose true value is known.
     Estimate(estimate::Args),
 }
 
@@ -33,21 +33,21 @@ pub(crate) enum Verb {
 pub(crate) struct Args {
     #[command(flatten)]
     described: Described,
-    /// How long a transfer lasts.
+    /// Duration of a transfer.
     #[arg(long, conflicts_with = "segments", default_value = "10s")]
     duration: Span,
-    /// How many full segments a transfer has, instead of a time.
+    /// Full segments per transfer, instead of a duration.
     #[arg(long, value_name = "N")]
     segments: Option<u32>,
-    /// Transfers at once, each between hosts of its own.
+    /// Concurrent transfers, each between its own pair of hosts.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_FLOWS)))]
     flows: u16,
-    /// How far apart transfers start.
+    /// Interval between transfer starts.
     #[arg(long, value_name = "TIME", default_value = "10ms")]
     apart: Span,
     #[command(flatten)]
     rules: Rules,
-    /// Seed of all chance.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

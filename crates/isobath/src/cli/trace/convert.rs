@@ -7,12 +7,12 @@ use tmix::trace::{Format, Input, Output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Vectors, in any format.
+    /// Vectors in any format.
     file: PathBuf,
-    /// File to write.
+    /// File for the vectors.
     #[arg(short, long)]
     out: PathBuf,
-    /// Its format [default: by its name].
+    /// Format of the vectors [default: by the file name].
     #[arg(long, value_enum)]
     format: Option<Format>,
 }

@@ -11,10 +11,10 @@ use tmix::trace::describe;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Vectors, in any format; several files are compared with the first.
+    /// Vectors in any format; several files are compared with the first.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Write a page of figures too: all distributions, and what starts and is said when.
+    /// Also write an HTML page: all distributions, and starts and octets over time.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the run as JSON instead of the tables.

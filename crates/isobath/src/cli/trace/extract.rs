@@ -16,28 +16,28 @@ use vectors::extract::Options;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Captures (pcap or pcapng, also in gzip or zstd), parts of one trace in order; '-' is standard input.
+    /// Captures (pcap or pcapng, plain, gzip or zstd), parts of one trace in order; '-' is standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// File for the vectors; without it only figures are told.
+    /// File for the vectors; omit to print statistics only.
     #[arg(short, long)]
     out: Option<PathBuf>,
-    /// Its format [default: by its name].
+    /// Format of the vectors [default: by the file name].
     #[arg(long, value_enum, requires = "out")]
     format: Option<Format>,
-    /// Silence of an end that could have sent after which it begins another ADU.
+    /// Sender idle time that starts a new ADU.
     #[arg(long, value_name = "TIME", default_value = "500ms")]
     quiet_time: Span,
-    /// Silence after which an established connection has ended.
+    /// Idle timeout of an established connection.
     #[arg(long, value_name = "TIME", default_value = "124min")]
     idle: Span,
-    /// Silence after which a flow of UDP has ended.
+    /// Idle timeout of a UDP flow.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     udp_idle: Span,
-    /// Connections that may be open at once, and as many flows of UDP.
+    /// Maximum concurrently open connections, and as many UDP flows.
     #[arg(long, value_name = "N", default_value_t = Options::default().most_open, value_parser = most_open)]
     most_open: usize,
-    /// Seed of the hash function, which changes no result [default: a random one, that no capture can have been made for].
+    /// Seed of the hash function; does not affect results [default: random, so that no capture can force collisions].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Print the run as JSON instead of the scorecard.

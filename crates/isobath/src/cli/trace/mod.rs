@@ -15,15 +15,15 @@ use tmix::trace::{Format, Output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Find the connections in packet captures and write what their applications said as vectors.
+    /// Extract connection vectors from packet captures.
     Extract(extract::Args),
-    /// Tell what files of vectors are like, and how far they are from each other.
+    /// Describe sets of vectors, and the distances between their distributions.
     Describe(describe::Args),
-    /// Write a file of vectors in another format.
+    /// Convert vectors to another format.
     Convert(convert::Args),
-    /// Rewrite vectors by models of structure, round trip and window, and scale how many there are.
+    /// Apply models of structure, RTT and window to vectors, and scale their load.
     Transform(Box<transform::Args>),
-    /// Make vectors that were never captured, of distributions that are published.
+    /// Synthesise vectors from published distributions.
     Synth(synth::Args),
 }
 
@@ -40,10 +40,10 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
 /// Where vectors go, if anywhere.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Target {
-    /// File for the vectors; without it only figures are told.
+    /// File for the vectors; omit to print statistics only.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Its format [default: by its name].
+    /// Format of the vectors [default: by the file name].
     #[arg(long, value_enum, requires = "out")]
     format: Option<Format>,
 }

@@ -20,23 +20,23 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What to make: unc-2008, ibm-2006, or a fit of your own in a TOML file.
+    /// Mix: unc-2008, ibm-2006, or a TOML file with a fit of your own.
     mix: String,
     #[command(flatten)]
     target: Target,
-    /// So many connections; with --duration they are spread over it.
+    /// Number of connections; with --duration, spread over it.
     #[arg(long, value_name = "N")]
     connections: Option<u64>,
-    /// The span in which they start [default: 1h, or what --connections take].
+    /// Time span of the starts [default: 1h, or as long as --connections take].
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
-    /// So much of the mix's own rate of starts: 1/4, 25% or 0.25 [default: 1].
+    /// Share of the mix's own start rate: 1/4, 25% or 0.25 [default: 1].
     #[arg(long)]
     share: Option<Share>,
-    /// Let quantities go together as they do in this file of vectors; else each is drawn by itself.
+    /// Preserve the correlations found in this file of vectors; omit to draw each quantity independently.
     #[arg(long, value_name = "FILE")]
     like: Option<PathBuf>,
-    /// Seed of all chance.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print the run as JSON instead of the tables.

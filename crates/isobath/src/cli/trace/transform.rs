@@ -19,17 +19,17 @@ use vectors::model::{Latencies, Structure, Transform, Windows};
     reason = "each is an option of its own"
 )]
 pub(crate) struct Args {
-    /// Vectors, in any format.
+    /// Vectors in any format.
     file: PathBuf,
     #[command(flatten)]
     target: Target,
-    /// Connections that acceptors open, of 'harpoon': a file for the other side.
+    /// With 'harpoon': file for the connections that acceptors open.
     #[arg(long, value_name = "FILE", requires = "out")]
     back: Option<PathBuf>,
-    /// How the ends send: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t [default: as it was measured].
+    /// Structure model: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t [default: as measured].
     #[arg(long, value_name = "MODEL", value_parser = structure)]
     structure: Option<Structure>,
-    /// Waits below this are the network's and become none.
+    /// Omit waits shorter than this: they may be the network's.
     #[arg(
         long,
         value_name = "TIME",
@@ -37,40 +37,40 @@ pub(crate) struct Args {
         requires = "structure"
     )]
     latency_threshold: Span,
-    /// Take the connection's round trip off the waits for a response.
+    /// Subtract the connection's RTT from waits for a response.
     #[arg(long, requires = "structure")]
     subtract_rtt: bool,
-    /// Keep the wait before the first ADU, which a structure leaves out.
+    /// Keep the wait before the first ADU, which --structure otherwise omits.
     #[arg(long, requires = "structure")]
     first: bool,
-    /// Keep the wait before the close, which a structure leaves out.
+    /// Keep the wait before the close, which --structure otherwise omits.
     #[arg(long, requires = "structure")]
     tails: bool,
-    /// Round trips: nodelay, mean, median, 10path, da:PATHS, uniform or usernet [default: as they are].
+    /// RTT model: nodelay, mean, median, 10path, da:PATHS, uniform or usernet [default: as measured].
     #[arg(long, value_name = "MODEL")]
     rtt: Option<Model>,
-    /// Windows of both ends: 8KB, 16KB, 64KB, ... [default: as they are].
+    /// Receive window of both ends: 8KB, 16KB, 64KB, ... [default: as measured].
     #[arg(long, value_name = "SIZE", default_value_t = Windows::Empirical, hide_default_value = true)]
     windows: Windows,
     /// Keep each connection with this probability: 1/4, 25% or 0.25.
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["load", "time"])]
     thin: Option<Share>,
-    /// Draw pieces of the set anew until they offer this load.
+    /// Resample blocks of the set to this offered load.
     #[arg(long, value_name = "RATE", conflicts_with = "time")]
     load: Option<Rate>,
-    /// Whose octets --load means.
+    /// Whose octets count towards --load.
     #[arg(long, value_enum, default_value_t = Of::Both, requires = "load")]
     load_of: Of,
-    /// How long --load draws from at once, about.
+    /// Approximate length of the blocks that --load resamples.
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "load")]
     block: Span,
-    /// Length of what --load makes [default: that of the set].
+    /// Length of the set that --load makes [default: that of the input].
     #[arg(long, value_name = "TIME", requires = "load")]
     duration: Option<Span>,
-    /// Multiply the times of starts: 0.5 doubles the load.
+    /// Multiply start times by this factor: 0.5 doubles the load.
     #[arg(long, value_name = "FACTOR")]
     time: Option<f64>,
-    /// Seed of all chance.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print the run as JSON instead of the scorecard.
@@ -84,11 +84,11 @@ pub(crate) struct Args {
 /// Whose octets a load means.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Of {
-    /// Those of both ends together.
+    /// Both ends.
     Both,
-    /// Those of initiators.
+    /// Initiators only.
     Initiators,
-    /// Those of acceptors.
+    /// Acceptors only.
     Acceptors,
 }
 
