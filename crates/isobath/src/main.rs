@@ -4,11 +4,9 @@
 mod batch;
 mod calibrate;
 mod cli;
-mod compare;
 mod flent_record;
 mod live;
 mod register;
-mod serve;
 mod sim;
 
 use std::process::ExitCode;

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 pub mod arrivals;
 pub mod bar;
+pub mod begin;
+pub mod compare;
 pub mod control;
 pub mod datagrams;
 pub mod direction;
@@ -16,13 +18,17 @@ pub mod lab_server;
 pub mod load;
 pub mod mailbox;
 pub mod measurement;
+pub mod options;
 pub mod path_mtu;
 pub mod pool;
 #[cfg(feature = "published")]
 pub mod published;
+pub mod register;
 pub mod responder;
 pub mod sampler;
 pub mod scorecard;
+pub mod serve;
+pub mod server;
 pub mod stream;
 pub mod thinned;
 pub mod tool;

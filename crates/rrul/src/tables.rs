@@ -3,11 +3,12 @@
 use super::messages::Row;
 use super::ndjson::Ndjson;
 use super::streams::{StreamPlan, ecn_name};
+use kit::begin::server_role;
 use kit::lab_counters::{LabBooks, LabRows};
 use kit::sampler::StreamEnd;
 use lab::Network;
 use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
-use record::{Label, Record, RecordWriter};
+use record::{Record, RecordWriter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// RRUL, the component for calls: jitter in excess of this is treated as packet loss.
@@ -402,14 +403,6 @@ impl CallBooks {
             },
             ..Self::default()
         }
-    }
-}
-
-/// What a record calls far end number `server`.
-pub fn server_role(server: usize) -> Label {
-    match server {
-        0 => "server".into(),
-        other => format!("server-{other}").into(),
     }
 }
 

@@ -21,6 +21,7 @@
 
 pub(crate) mod display;
 pub(crate) mod file;
+pub(crate) mod groups;
 pub(crate) mod matrix;
 pub(crate) mod order;
 pub(crate) mod preflight;

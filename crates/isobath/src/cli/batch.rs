@@ -1,14 +1,17 @@
 //! `isobath batch`: checks every cell before the first is run, carries them out, and compares what came of them.
 
-use super::{Cli, FAILED, INTERRUPTED};
+use super::{Cli, FAILED};
 use crate::batch::display::{Display, shuffled};
+use crate::batch::groups;
 use crate::batch::preflight::{durations, keys};
 use crate::batch::runner::{OVERHEAD, Runner};
 use crate::batch::state::{self, Progress};
 use crate::batch::{BatchFile, State};
-use crate::compare::{Comparison, groups, table};
+use crate::register::REGISTER;
 use anyhow::Context as _;
 use clap::Parser as _;
+use kit::compare::{Comparison, table};
+use kit::options::INTERRUPTED;
 use kit::pool::child::OWNER;
 use kit::pool::error::Error;
 use kit::pool::lock::Lock;
@@ -200,7 +203,7 @@ fn folder(args: &Args, held: Option<Lock>, state: &State) -> anyhow::Result<(Pat
 /// Prints what came of the batch; returns the exit status.
 fn conclude(args: &Args, state: &State, dir: &Path, is_interrupted: bool) -> anyhow::Result<u8> {
     let groups = groups::of_batch(dir)?;
-    let comparison = Comparison::of(&groups, false);
+    let comparison = Comparison::of(&REGISTER, &groups, false);
     let shown = relative(dir);
     if args.json {
         let comparison = comparison.has_runs().then_some(&comparison);

@@ -1,11 +1,12 @@
 //! `isobath lab calibrate`.
 
-use super::{INTERRUPTED, begin};
 use crate::calibrate::machine::{self, Machine};
 use crate::calibrate::scorecard::scorecard;
 use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
+use kit::begin;
+use kit::options::INTERRUPTED;
 use kit::usage::print;
 use kit::{bar, host};
 use record::{Run, Status};

@@ -1,6 +1,8 @@
 //! `isobath compare`.
 
-use crate::compare::{Comparison, groups, table};
+use crate::batch::groups::of_folder;
+use crate::register::REGISTER;
+use kit::compare::{Comparison, groups, table};
 use kit::usage::print;
 use std::path::PathBuf;
 
@@ -21,8 +23,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let groups = groups::load(&args.runs)?;
-    let comparison = Comparison::of(&groups, args.all);
+    let groups = groups::load(&args.runs, &of_folder)?;
+    let comparison = Comparison::of(&REGISTER, &groups, args.all);
     if !comparison.has_runs() {
         let count = comparison.left_out.len();
         anyhow::bail!(

@@ -1,6 +1,7 @@
 //! `isobath experiment`: what the papers did, run again.
 
-use super::{FAILED, INTERRUPTED};
+use super::FAILED;
+use kit::options::INTERRUPTED;
 use kit::pool::child::OWNER;
 use kit::pool::words;
 use kit::usage::{Usage, print};

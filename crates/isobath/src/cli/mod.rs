@@ -1,10 +1,8 @@
 //! The command line: a contract with whoever types it and with whoever scripts it.
 
 mod batch;
-mod begin;
 mod btc;
 mod calibrate;
-mod common;
 mod compare;
 mod estimate;
 mod experiment;
@@ -18,11 +16,11 @@ mod replay;
 mod report;
 mod rrul;
 mod rules;
-mod serve;
 mod show;
 mod sim;
 mod trace;
 
+use crate::register::REGISTER;
 use clap::{Parser, Subcommand};
 use kit::usage::Usage;
 use std::io::Write;
@@ -32,8 +30,6 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 /// Exit status when nothing could be measured.
 const FAILED: u8 = 3;
-/// Exit status after an interrupt.
-const INTERRUPTED: u8 = 130;
 
 /// The workbench for network paths: latency under load, bulk transfer capacity, available bandwidth, loss.
 #[derive(Debug, Parser)]
@@ -51,7 +47,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Run the far end; prints the access key.
-    Serve(serve::Args),
+    Serve(kit::serve::Args),
     /// Measure latency under load (RRUL), to a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
     /// Measure bulk transfer capacity with standard congestion control; --compare adds the kernel's TCP.
@@ -154,7 +150,7 @@ impl Verb {
 
     fn run(self) -> anyhow::Result<u8> {
         match self {
-            Self::Serve(args) => serve::run(&args),
+            Self::Serve(args) => kit::serve::run(&args, &REGISTER),
             Self::Rrul(args) => rrul::run(&args),
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),

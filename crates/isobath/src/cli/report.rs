@@ -1,6 +1,6 @@
 //! `isobath report`.
 
-use crate::register::{completed, of_test};
+use crate::register::REGISTER;
 use anyhow::Context;
 use kit::usage::{Usage, print};
 use record::{HISTORY, Record};
@@ -48,12 +48,14 @@ fn page(named: &[PathBuf]) -> anyhow::Result<String> {
         .iter()
         .map(|folder| {
             let record = Record::open(folder)?;
-            let run = completed(&record).with_context(|| folder.display().to_string())?;
+            let run = REGISTER
+                .completed(&record)
+                .with_context(|| folder.display().to_string())?;
             Ok(Subject { record, run })
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     if let [Subject { record, run }] = &subjects[..] {
-        let own = of_test(&run.test).ok();
+        let own = REGISTER.of_test(&run.test).ok();
         if let Some(page) = own.and_then(|test| test.page(record, run)) {
             return page;
         }
@@ -67,7 +69,7 @@ fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
         if folder.join(crate::batch::state::FILE).exists() {
-            let groups = crate::compare::groups::of_batch(folder)?;
+            let groups = crate::batch::groups::of_batch(folder)?;
             let members = groups.into_iter().flat_map(|group| group.members);
             let records = members.filter(|member| member.status.is_some());
             all.extend(records.map(|member| member.folder));

@@ -1,6 +1,6 @@
 //! `isobath show`.
 
-use crate::register::{completed, of_test};
+use crate::register::REGISTER;
 use anyhow::{Context, anyhow};
 use kit::usage::{Usage, print};
 use record::{HISTORY, Record};
@@ -26,14 +26,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         )));
     }
     let record = Record::open(&args.run)?;
-    let run = completed(&record)?;
+    let run = REGISTER.completed(&record)?;
     let named = || args.run.display().to_string();
     if args.json {
         print(&serde_json::to_string_pretty(&run)?)?;
     } else if args.explain {
-        print(&of_test(&run.test)?.explanation(&run)?)?;
+        print(&REGISTER.of_test(&run.test)?.explanation(&run)?)?;
     } else {
-        let page = of_test(&run.test).and_then(|test| test.scorecard(&run));
+        let page = REGISTER
+            .of_test(&run.test)
+            .and_then(|test| test.scorecard(&run));
         let page = page.with_context(named)?;
         print(&format!("{page}record        {}", named()))?;
     }

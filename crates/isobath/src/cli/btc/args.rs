@@ -1,10 +1,10 @@
 //! What can be asked of `isobath btc`.
 
-use super::super::common::{Output, Towards};
 use super::super::rules::Rules;
 use super::Usage;
 use btc::plan::{Limit, Mode, Plan, Tool};
 use kit::direction::Direction;
+use kit::options::{Output, Towards};
 use std::time::Duration;
 use units::{Dscp, Rate, Span};
 

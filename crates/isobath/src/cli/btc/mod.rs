@@ -6,13 +6,14 @@ mod progress;
 
 pub(crate) use args::Args;
 
-use super::{begin, common};
 use btc::plan::{Mode, Plan, Tool};
 use btc::run::{self, Context, Outcome};
 use btc::{quality, scorecard, summary, warnings};
 use jiff::Timestamp;
+use kit::begin;
 use kit::direction::Direction;
 use kit::lab_server::Far;
+use kit::options;
 use kit::usage::Usage;
 use lab::{Network, profiles};
 use record::{Run, Verdict};
@@ -139,5 +140,5 @@ fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Resu
         let summary = serde_json::from_value(run.summary.clone())?;
         Ok(scorecard::scorecard(run, &summary))
     })?;
-    Ok(common::exit_status(run, &outcome.ending))
+    Ok(options::exit_status(run, &outcome.ending))
 }

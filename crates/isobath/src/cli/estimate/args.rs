@@ -1,9 +1,9 @@
 //! What can be asked of `isobath estimate`.
 
-use super::super::common::{Output, Towards};
 use estimate::Plan;
 use estimate::plan::{Method, What};
 use kit::direction::Direction;
+use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use std::path::PathBuf;
 use units::{Dscp, Rate, Span};

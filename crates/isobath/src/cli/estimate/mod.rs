@@ -5,13 +5,13 @@ mod progress;
 
 pub(crate) use args::{Args, Asked};
 
-use super::begin::{self, Opened};
-use super::common;
 use estimate::plan::Method;
 use estimate::run::{self, Context, Outcome};
 use estimate::{Plan, quality, riding, scorecard, summary};
 use jiff::Timestamp;
+use kit::begin::{self, Opened};
 use kit::lab_server::{Far, between};
+use kit::options;
 use kit::tool;
 use kit::usage::Usage;
 use lab::Network;
@@ -131,7 +131,7 @@ fn finish(args: &Args, run: &Run, outcome: &Outcome, opened: Opened) -> anyhow::
         let summary = serde_json::from_value(run.summary.clone())?;
         Ok(scorecard::scorecard(run, &summary))
     })?;
-    Ok(common::exit_status(run, &outcome.ending))
+    Ok(options::exit_status(run, &outcome.ending))
 }
 
 /// Turns what was found into the run's conclusion.

@@ -1,11 +1,12 @@
 //! `isobath manager medianet`.
 
 use super::Switch;
-use crate::cli::begin;
-use crate::cli::common::{self, Output};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::bar::STEPS;
+use kit::begin;
+use kit::options;
+use kit::options::Output;
 use kit::usage::Usage;
 use kit::{bar, host};
 use lab::{Network, profiles};
@@ -105,7 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let summary = serde_json::from_value(run.summary.clone())?;
         Ok(scorecard::scorecard(&run, &summary))
     })?;
-    Ok(common::exit_status(&run, &ending))
+    Ok(options::exit_status(&run, &ending))
 }
 
 /// What is known before the run.

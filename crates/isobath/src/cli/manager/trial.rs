@@ -1,11 +1,12 @@
 //! `isobath manager trial`.
 
-use super::super::begin;
-use super::super::common::{self, Output};
 use super::Switch;
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::bar;
+use kit::begin;
+use kit::options;
+use kit::options::Output;
 use kit::usage::Usage;
 use lab::{Network, Options, profiles};
 use record::Run;
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let summary = serde_json::from_value(run.summary.clone())?;
         Ok(scorecard::scorecard(&run, &summary))
     })?;
-    Ok(common::exit_status(&run, &outcome.ending))
+    Ok(options::exit_status(&run, &outcome.ending))
 }
 
 /// What is known before the run.

@@ -1,8 +1,8 @@
 //! What can be asked of `isobath mbm`.
 
-use super::super::common::{Output, Towards};
 use super::target::{Options, Wanted};
 use kit::direction::Direction;
+use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};

@@ -12,11 +12,11 @@ mod target;
 pub(crate) use args::Args;
 pub(super) use parts::composed;
 
-use super::begin::{self, Opened};
-use super::{INTERRUPTED, common};
 use args::{Measure, Verb};
 use jiff::Timestamp;
+use kit::begin::{self, Opened};
 use kit::lab_server::{Far, between};
+use kit::options;
 use kit::usage::print;
 use lab::Network;
 use mbm::target::NamedTarget;
@@ -149,5 +149,5 @@ fn report(args: &Measure, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::R
         let summary = serde_json::from_value(run.summary.clone())?;
         Ok(scorecard::scorecard(run, &summary))
     })?;
-    Ok(common::exit_status(run, &outcome.ending))
+    Ok(options::exit_status(run, &outcome.ending))
 }

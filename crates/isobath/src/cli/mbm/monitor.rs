@@ -11,8 +11,9 @@
 //! else that happens every ten minutes (RFC 2330 section 11.1).
 
 use super::args::Measure;
-use super::{INTERRUPTED, measured, print};
+use super::{measured, print};
 use jiff::Timestamp;
+use kit::options::INTERRUPTED;
 use mbm_run::Plan;
 use mbm_run::summary::{Summary, TestSummary, kept};
 use record::{HistoryLine, HistoryTest, Run, Status, Verdict};

@@ -1,7 +1,7 @@
 //! The command line of `isobath replay`.
 
-use crate::cli::common::{Output, Reach};
 use anyhow::anyhow;
+use kit::options::{Output, Reach};
 use kit::usage::Usage;
 use std::path::PathBuf;
 use tmix::replay::plan::{Models, Plan, RttAt, Way};

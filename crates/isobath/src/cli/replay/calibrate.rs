@@ -2,11 +2,11 @@
 
 use super::args::Calibrate;
 use crate::calibrate::machine::{self, Machine};
-use crate::cli::INTERRUPTED;
 use anyhow::Context;
 use jiff::Timestamp;
 use kit::bar;
 use kit::bar::STEPS;
+use kit::options::INTERRUPTED;
 use kit::usage::print;
 use sys::process;
 use tmix::replay::limits::scorecard::scorecard;

@@ -2,12 +2,12 @@
 
 use super::args::Play;
 use super::{conclude, new_run, progress, tell};
-use crate::cli::begin::{self, Opened};
-use crate::cli::common;
 use anyhow::anyhow;
 use kit::bar;
+use kit::begin::{self, Opened};
 use kit::control::ANSWER;
 use kit::instrument::between_hosts;
+use kit::options;
 use kit::usage::Usage;
 use session::{Client, ClockOffset};
 use std::time::Duration;
@@ -55,7 +55,7 @@ pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyh
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
-    Ok(common::exit_status(&run, &ending))
+    Ok(options::exit_status(&run, &ending))
 }
 
 /// What the replay asks of both hosts, over the path's own distance; afterwards the connections of `cast` have what is to be added

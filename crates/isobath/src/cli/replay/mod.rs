@@ -7,13 +7,13 @@ mod progress;
 
 pub(crate) use args::Args;
 
-use super::begin::{self, Opened};
-use super::common;
 use anyhow::anyhow;
 use args::{Play, Verb, Verify};
 use jiff::Timestamp;
+use kit::begin::{self, Opened};
 use kit::ending::Ending;
 use kit::host;
+use kit::options;
 use kit::usage::{Usage, print};
 use lab::Network;
 use path::Assigned;
@@ -116,7 +116,7 @@ fn in_lab(args: &Play, plan: &Plan, cast: &Cast) -> anyhow::Result<u8> {
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
-    Ok(common::exit_status(&run, &ending))
+    Ok(options::exit_status(&run, &ending))
 }
 
 /// What is known of this machine's limits, and whether the replay was planned to go beyond them.

@@ -1,7 +1,7 @@
 //! What can be asked of `isobath rrul`.
 
-use super::super::common::Output;
 use super::Usage;
+use kit::options::Output;
 use rrul::plan::{Families, Plan, Web};
 use session::AccessKey;
 use std::path::PathBuf;

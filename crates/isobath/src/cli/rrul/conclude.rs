@@ -1,8 +1,8 @@
 //! The end of a run: what it came to, on the record and on the terminal.
 
-use super::super::common;
 use super::Args;
 use anyhow::Context as _;
+use kit::options;
 use record::{Run, Warning};
 use rrul::plan::Plan;
 use rrul::quality;
@@ -42,5 +42,5 @@ pub(super) fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> a
             ))
         })?;
     }
-    Ok(common::exit_status(run, &outcome.ending))
+    Ok(options::exit_status(run, &outcome.ending))
 }

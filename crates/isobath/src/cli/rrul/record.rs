@@ -1,9 +1,9 @@
 //! The record of a run before it has begun.
 
-use super::super::begin::{self, Opened};
 use super::Args;
 use super::far_ends::FarEnds;
 use jiff::Timestamp;
+use kit::begin::{self, Opened};
 use lab::Network;
 use record::Run;
 use rrul::Plan;

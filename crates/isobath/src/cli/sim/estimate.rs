@@ -1,12 +1,12 @@
 //! `isobath sim estimate`: an estimator over a path of values in memory.
 
-use super::super::common::Output;
 use super::super::estimate::Asked;
 use super::described::Described;
 use estimate::plan::Method;
 use estimate::{scorecard, simulate, summary};
 use jiff::Timestamp;
 use kit::host;
+use kit::options::Output;
 use kit::usage::Usage;
 use record::{Run, Status, Verdict};
 use serde_json::json;

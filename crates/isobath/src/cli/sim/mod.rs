@@ -3,7 +3,6 @@
 mod described;
 mod estimate;
 
-use super::common::Output;
 use super::rules::Rules;
 use crate::sim::path::Path;
 use btc::plan::{Limit, Mode, Plan};
@@ -12,6 +11,7 @@ use described::Described;
 use jiff::Timestamp;
 use kit::direction::Direction;
 use kit::host;
+use kit::options::Output;
 use kit::usage::Usage;
 use record::Run;
 use serde_json::json;

@@ -1,9 +1,63 @@
-use super::groups::load;
-use super::{Comparison, table};
+use super::groups::Group;
+use super::{Comparison as Compared, groups, table};
+use crate::measurement::{Figure, Measurement, figure};
+use crate::register::Register;
 use record::{LabInfo, RecordWriter, Run, Status};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+
+/// A measurement with some figures.
+pub(super) struct Sampled;
+
+impl Measurement for Sampled {
+    fn tests(&self) -> &'static [&'static str] {
+        &["rrul"]
+    }
+
+    fn summary(&self, record: &record::Record) -> anyhow::Result<Value> {
+        Ok(record.run().summary.clone())
+    }
+
+    fn scorecard(&self, _: &Run) -> anyhow::Result<String> {
+        Ok(String::new())
+    }
+
+    fn figures(&self) -> &'static [Figure] {
+        const FIGURES: &[Figure] = &[
+            figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
+            figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
+            figure(
+                "added delay p50",
+                "ms",
+                "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
+            ),
+            figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
+            figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
+            figure("score", "points", "/score/total"),
+            figure("score, web", "points", "/score/web"),
+            figure("VoIP * up", "MOS", "/voip/*/up/mos"),
+        ];
+        FIGURES
+    }
+}
+
+static REGISTER: Register = Register {
+    measurements: &[&Sampled],
+    far_ends: &[],
+};
+
+struct Comparison;
+
+impl Comparison {
+    fn of(groups: &[Group], all: bool) -> Compared {
+        Compared::of(&REGISTER, groups, all)
+    }
+}
+
+fn load(paths: &[PathBuf]) -> anyhow::Result<Vec<Group>> {
+    groups::load(paths, &|_| None)
+}
 
 /// A record as a run in `lab` would have left it, with these figures: added delay and throughput down.
 fn record(dir: &Path, lab: &str, loaded: f64, down: f64) -> Run {
@@ -46,7 +100,7 @@ fn place() -> (TempDir, Vec<PathBuf>) {
 }
 
 /// The row called `name`, as JSON.
-fn row(comparison: &Comparison, name: &str) -> Value {
+fn row(comparison: &Compared, name: &str) -> Value {
     let all = serde_json::to_value(comparison).unwrap();
     let rows = all["figures"].as_array().unwrap();
     rows.iter().find(|row| row["name"] == name).unwrap().clone()

@@ -1,48 +1,50 @@
 //! What every measurement between two hosts asks of the command line: where the far end is, and what becomes of what is found.
 
-use super::INTERRUPTED;
-use super::begin::Opened;
-use kit::ending::Ending;
-use kit::lab_server::Far;
-use kit::usage::print;
+use crate::begin::Opened;
+use crate::ending::Ending;
+use crate::lab_server::Far;
+use crate::usage::print;
 use record::Run;
 use session::{AccessKey, Client, Family};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Exit status after an interrupt.
+pub const INTERRUPTED: u8 = 130;
 /// How long the far end may take to welcome us.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// The far end, and how it is reached.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab"])))]
-pub(crate) struct Towards {
+pub struct Towards {
     /// Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets.
-    pub(super) host: Option<String>,
+    pub host: Option<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
-    pub(super) lab: Option<String>,
+    pub lab: Option<String>,
+    /// How it is reached.
     #[command(flatten)]
-    pub(super) reach: Reach,
+    pub reach: Reach,
 }
 
 /// How a far end lets us in, and over which protocol.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Reach {
+pub struct Reach {
     /// Access key printed by 'isobath serve'.
     #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
     key: Option<AccessKey>,
     /// Use IPv4 only.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub(super) ipv4: bool,
+    pub ipv4: bool,
     /// Use IPv6 only.
     #[arg(short = '6', long)]
-    pub(super) ipv6: bool,
+    pub ipv6: bool,
 }
 
 impl Reach {
     /// Connects with `host`, by its own `key` if it is one of a lab.
-    pub(super) fn connect(&self, host: &str, key: Option<&AccessKey>) -> anyhow::Result<Client> {
+    pub fn connect(&self, host: &str, key: Option<&AccessKey>) -> anyhow::Result<Client> {
         let family = match (self.ipv4, self.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),
@@ -59,13 +61,13 @@ impl Reach {
 
 impl Towards {
     /// What is measured, as it was typed.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         let name = self.lab.as_ref().or(self.host.as_ref());
         name.map_or("", String::as_str)
     }
 
     /// Connects with the host that was named, or with the `far` end of a lab.
-    pub(super) fn connect(&self, far: Option<&Far>) -> anyhow::Result<Client> {
+    pub fn connect(&self, far: Option<&Far>) -> anyhow::Result<Client> {
         let host = far.map(Far::host).or_else(|| self.host.clone());
         self.reach
             .connect(&host.unwrap_or_default(), far.map(Far::key))
@@ -74,29 +76,29 @@ impl Towards {
 
 /// What becomes of what is found.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Output {
+pub struct Output {
     /// Folder for the record [default: a new one in isobath-runs, named after time, verb and path].
     #[arg(short, long)]
-    pub(super) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// Print the record's run.json instead of the scorecard.
     #[arg(long)]
-    pub(super) json: bool,
+    pub json: bool,
     /// Hide the progress bar.
     #[arg(short, long)]
-    pub(super) quiet: bool,
+    pub quiet: bool,
     /// Remark to keep in the record.
     #[arg(long, value_name = "TEXT")]
-    pub(super) note: Option<String>,
+    pub note: Option<String>,
 }
 
 impl Output {
     /// Begins the record of `run`, which measures `towards`.
-    pub(super) fn open(&self, towards: &str, run: &Run) -> anyhow::Result<Opened> {
+    pub fn open(&self, towards: &str, run: &Run) -> anyhow::Result<Opened> {
         Opened::create(self.out.as_deref(), towards, run)
     }
 
     /// Tells what came of `run`, whose record is in `dir`: by its `scorecard`, or as JSON.
-    pub(super) fn tell(
+    pub fn tell(
         &self,
         run: &Run,
         dir: &Path,
@@ -110,7 +112,7 @@ impl Output {
 }
 
 /// The exit status of a run that ended so.
-pub(super) fn exit_status(run: &Run, ending: &Ending) -> u8 {
+pub fn exit_status(run: &Run, ending: &Ending) -> u8 {
     match ending {
         Ending::Interrupted => INTERRUPTED,
         _ => run.exit_status(),

@@ -1,9 +1,9 @@
 //! The far end: `isobath serve`.
 
-use crate::register::far_end;
-use kit::far::{Equipment, StopOnDrop};
-use kit::mailbox::Mailboxes;
-use kit::responder::Responder;
+use crate::far::{Equipment, StopOnDrop};
+use crate::mailbox::Mailboxes;
+use crate::register::Register;
+use crate::responder::Responder;
 use serde_json::Value;
 use session::{Control, Server, ServerConfig, Service, Session, Slot};
 use std::net::{SocketAddr, TcpStream};
@@ -15,19 +15,20 @@ use std::time::Duration;
 const SETUP: Duration = Duration::from_secs(30);
 
 /// A server that listens and is ready to run.
-pub(crate) struct Serving {
+pub struct Serving {
     server: Server,
     responder: Responder,
     equipment: Equipment,
+    register: &'static Register,
 }
 
 impl Serving {
-    /// Listens as `config` says, by TCP and UDP on the same port.
+    /// Listens as `config` says, by TCP and UDP on the same port, for the far ends of `register`.
     ///
     /// # Errors
     ///
     /// When the port is taken or may not be used.
-    pub(crate) fn bind(config: ServerConfig) -> anyhow::Result<Self> {
+    pub fn bind(config: ServerConfig, register: &'static Register) -> anyhow::Result<Self> {
         let identity = &config.identity;
         let site = web::Site::start(identity.certificate(), identity.private_key())?;
         let server = Server::bind(config)?;
@@ -43,11 +44,12 @@ impl Serving {
             server,
             responder,
             equipment,
+            register,
         })
     }
 
     /// The address and port.
-    pub(crate) fn local_addr(&self) -> SocketAddr {
+    pub fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
     }
 
@@ -56,11 +58,12 @@ impl Serving {
     /// # Errors
     ///
     /// When the UDP socket fails.
-    pub(crate) fn run(self, stop: &AtomicBool) -> anyhow::Result<()> {
+    pub fn run(self, stop: &AtomicBool) -> anyhow::Result<()> {
         let Self {
             server,
             responder,
             equipment,
+            register,
         } = self;
         std::thread::scope(|scope| {
             let answering = scope.spawn(|| {
@@ -68,7 +71,13 @@ impl Serving {
                 let _stop = StopOnDrop(stop);
                 responder.run(stop)
             });
-            server.run(&Arc::new(Measurements(equipment)), stop);
+            server.run(
+                &Arc::new(Measurements {
+                    equipment,
+                    register,
+                }),
+                stop,
+            );
             match answering.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -79,7 +88,10 @@ impl Serving {
 }
 
 /// What this server does for its clients.
-struct Measurements(Equipment);
+struct Measurements {
+    equipment: Equipment,
+    register: &'static Register,
+}
 
 impl Service for Measurements {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
@@ -87,16 +99,16 @@ impl Service for Measurements {
         let Ok(line) = control.recv::<Value>(SETUP) else {
             return;
         };
-        if let Some((far_end, setup)) = far_end(line) {
-            let _ = far_end.serve(&mut control, &session, setup, &self.0);
+        if let Some((far_end, setup)) = self.register.far_end(line) {
+            let _ = far_end.serve(&mut control, &session, setup, &self.equipment);
         }
     }
 
     fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {
-        self.0.site.take(socket, session.id, slot);
+        self.equipment.site.take(socket, session.id, slot);
     }
 
     fn host_facts(&self) -> Value {
-        serde_json::to_value(kit::host::facts("server")).unwrap_or_default()
+        serde_json::to_value(crate::host::facts("server")).unwrap_or_default()
     }
 }

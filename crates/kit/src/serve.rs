@@ -1,7 +1,8 @@
-//! `isobath serve`.
+//! Being the far end: what `isobath serve` asks of the command line, and does.
 
-use crate::serve::Serving;
-use kit::usage::{Usage, print};
+use crate::register::Register;
+use crate::server::Serving;
+use crate::usage::{Usage, print};
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,9 +11,10 @@ use sys::{process, tcp};
 /// File descriptors that are not streams.
 const OTHER_FILES: u64 = 200;
 
+/// How to be the far end.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
-pub(crate) struct Args {
+pub struct Args {
     /// TCP and UDP port.
     #[arg(long, default_value_t = DEFAULT_PORT)]
     port: u16,
@@ -42,7 +44,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+/// Serves until the program is interrupted; what it is the far end of, `register` says.
+///
+/// # Errors
+/// When the port or the identity cannot be had.
+pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     let identity = identity(args)?;
     let key = identity.key();
     if args.show_key {
@@ -69,10 +75,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         tcp::pin_congestion(control);
     }
     let stop = process::interrupt_flag()?;
-    let serving = Serving::bind(ServerConfig {
-        address: args.address,
-        ..config
-    })?;
+    let serving = Serving::bind(
+        ServerConfig {
+            address: args.address,
+            ..config
+        },
+        register,
+    )?;
     let address = serving.local_addr();
     if args.json {
         let line = serde_json::json!({ "address": address, "key": key.to_string() });

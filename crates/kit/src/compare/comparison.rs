@@ -3,7 +3,7 @@
 use super::figures::Figure;
 use super::groups::{Group, Member, labels};
 use super::interval::{CONFIDENCE, Interval, of_difference, of_mean};
-use crate::register::of_test;
+use crate::register::Register;
 use record::Status;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,91 +15,91 @@ const SCHEMA: &str = "isobath.comparison/1";
 
 /// Several groups of runs, figure by figure.
 #[derive(Debug, Serialize)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// Always [`SCHEMA`].
     schema: &'static str,
     /// The confidence of every interval.
     confidence: f64,
     /// The group that others are compared with, by index: the first that has runs.
-    pub(crate) reference: usize,
+    pub reference: usize,
     /// The groups.
-    pub(crate) groups: Vec<Kind>,
+    pub groups: Vec<Kind>,
     /// The figures.
-    pub(crate) figures: Vec<Row>,
+    pub figures: Vec<Row>,
     /// Runs that are not in the means.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
 }
 
 /// A group.
 #[derive(Debug, Serialize)]
-pub(crate) struct Kind {
+pub struct Kind {
     /// What distinguishes it from the others.
-    pub(crate) name: String,
+    pub name: String,
     /// Records whose figures are in its means.
-    pub(crate) runs: Vec<PathBuf>,
+    pub runs: Vec<PathBuf>,
     /// How many runs it has in all.
-    pub(crate) of: usize,
+    pub of: usize,
 }
 
 /// A figure.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// For people.
-    pub(crate) name: String,
+    pub name: String,
     /// Empty for a pure number.
-    pub(crate) unit: String,
+    pub unit: String,
     /// Where it is in `summary`.
     path: String,
     /// In each group; null where no run has it.
-    pub(crate) groups: Vec<Option<Estimate>>,
+    pub groups: Vec<Option<Estimate>>,
     /// Of each group to the reference; null for the reference itself, and where either has no value.
-    pub(crate) differences: Vec<Option<Shift>>,
+    pub differences: Vec<Option<Shift>>,
 }
 
 /// The mean of a figure over a group's runs.
 #[derive(Debug, Serialize)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// How many runs have it.
-    pub(crate) n: usize,
+    pub n: usize,
     /// Their mean.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Lower end of its interval; null with one run.
-    pub(crate) low: Option<f64>,
+    pub low: Option<f64>,
     /// Upper end.
-    pub(crate) high: Option<f64>,
+    pub high: Option<f64>,
     /// What each run says, in their order.
     values: Vec<f64>,
 }
 
 /// How much higher a group's mean is than the reference's.
 #[derive(Debug, Serialize)]
-pub(crate) struct Shift {
+pub struct Shift {
     /// Negative when it is lower.
-    pub(crate) difference: f64,
+    pub difference: f64,
     /// Lower end of its interval; null with one run in either group.
-    pub(crate) low: Option<f64>,
+    pub low: Option<f64>,
     /// Upper end.
-    pub(crate) high: Option<f64>,
+    pub high: Option<f64>,
     /// Whether the interval says that there is one; null without an interval.
-    pub(crate) seen: Option<bool>,
+    pub seen: Option<bool>,
 }
 
 /// A run that is not in the means.
 #[derive(Debug, Serialize)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Its record, or where that was to be.
-    pub(crate) run: PathBuf,
+    pub run: PathBuf,
     /// The group it belongs to, by index.
-    pub(crate) group: usize,
+    pub group: usize,
     /// Its status; null without a record.
-    pub(crate) status: Option<Status>,
+    pub status: Option<Status>,
     /// Why.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 impl Comparison {
     /// Compares `groups` by their complete runs, or, if `all`, by every run that has figures.
-    pub(crate) fn of(groups: &[Group], all: bool) -> Self {
+    pub fn of(register: &Register, groups: &[Group], all: bool) -> Self {
         let used: Vec<Vec<&Member>> = groups
             .iter()
             .map(|group| group.members.iter().filter(|run| run.counts(all)).collect())
@@ -107,7 +107,10 @@ impl Comparison {
         let reference = used.iter().position(|runs| !runs.is_empty()).unwrap_or(0);
         let summaries: Vec<&Value> = used.iter().flatten().map(|run| &run.summary).collect();
         let tests: BTreeSet<&str> = used.iter().flatten().map(|run| &*run.test).collect();
-        let measurements: Vec<_> = tests.iter().filter_map(|test| of_test(test).ok()).collect();
+        let measurements: Vec<_> = tests
+            .iter()
+            .filter_map(|test| register.of_test(test).ok())
+            .collect();
         let kinds = groups.iter().zip(labels(groups)).zip(&used);
         let left_out = groups.iter().enumerate().flat_map(|(index, group)| {
             let out = group.members.iter().filter(|run| !run.counts(all));
@@ -133,7 +136,7 @@ impl Comparison {
     }
 
     /// Whether any run is in it.
-    pub(crate) fn has_runs(&self) -> bool {
+    pub fn has_runs(&self) -> bool {
         self.groups.iter().any(|kind| !kind.runs.is_empty())
     }
 }

@@ -6,12 +6,12 @@
 //! too ([`comparison`]). One run is one observation, however many samples it took: samples of one run depend on each other,
 //! and what differs from run to run is what the interval is about.
 
-pub(crate) mod comparison;
-pub(crate) mod figures;
-pub(crate) mod groups;
+pub mod comparison;
+pub mod figures;
+pub mod groups;
 mod interval;
-pub(crate) mod table;
+pub mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use comparison::Comparison;
+pub use comparison::Comparison;

@@ -6,7 +6,6 @@
 //! | a folder that holds runs | one: all its runs |
 //! | runs | those that were told the same (plan, place, options, note) are one; when that makes a single group, each run is one of its own |
 
-use crate::batch::{State, state};
 use anyhow::Context as _;
 use record::{Record, Run, Status};
 use serde_json::Value;
@@ -18,39 +17,42 @@ const MOST_RUNS: usize = 100_000;
 
 /// Runs of one kind.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub struct Group {
     /// What kind, in parts: what each part is, and which.
-    pub(crate) parts: Vec<(String, String)>,
+    pub parts: Vec<(String, String)>,
     /// Its runs.
-    pub(crate) members: Vec<Member>,
+    pub members: Vec<Member>,
 }
 
 /// A run, or what is left of one.
 #[derive(Clone, Debug)]
-pub(crate) struct Member {
+pub struct Member {
     /// Its record.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Its status; none when there is no record that can be read.
-    pub(crate) status: Option<Status>,
+    pub status: Option<Status>,
     /// Of which test it is; empty when there is no record that can be read.
-    pub(crate) test: String,
+    pub test: String,
     /// Its figures.
-    pub(crate) summary: Value,
+    pub summary: Value,
     /// Why it cannot be used, where that is known.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
-/// The groups in `paths`.
+/// The groups in `paths`; `of_batch` tells those of a folder that is a batch's.
 ///
 /// # Errors
 ///
 /// When a path holds neither a run nor a batch, or what it holds is damaged.
-pub(crate) fn load(paths: &[PathBuf]) -> anyhow::Result<Vec<Group>> {
+pub fn load(
+    paths: &[PathBuf],
+    of_batch: &dyn Fn(&Path) -> Option<anyhow::Result<Vec<Group>>>,
+) -> anyhow::Result<Vec<Group>> {
     let mut groups = Vec::new();
     let mut runs = Vec::new();
     for path in paths {
-        if path.join(state::FILE).exists() {
-            groups.extend(of_batch(path)?);
+        if let Some(batch) = of_batch(path) {
+            groups.extend(batch?);
         } else if path.join("run.json").exists() {
             runs.push((path.clone(), Record::open(path)?.run().clone()));
         } else {
@@ -64,34 +66,6 @@ pub(crate) fn load(paths: &[PathBuf]) -> anyhow::Result<Vec<Group>> {
         "{count} runs are too many - compare at most {MOST_RUNS}"
     );
     Ok(groups)
-}
-
-/// The groups of the batch in `dir`.
-///
-/// # Errors
-///
-/// When `batch.json` cannot be read.
-pub(crate) fn of_batch(dir: &Path) -> anyhow::Result<Vec<Group>> {
-    let (state, _) = State::load(dir)?;
-    let groups = state.groups().map(|cells| {
-        let mut parts = cells[0].cell.parts();
-        parts.push(("batch".to_owned(), state.name.clone()));
-        let members = cells.iter().map(|entry| {
-            let folder = dir.join(&entry.cell.folder);
-            let mut member = Member::read(folder);
-            let unsaid = || format!("the cell is {}", entry.state.word());
-            member.reason = member
-                .status
-                .is_none_or(|status| status != Status::Complete)
-                .then(|| entry.reason.clone().unwrap_or_else(unsaid));
-            member
-        });
-        Group {
-            members: members.collect(),
-            parts,
-        }
-    });
-    Ok(groups.collect())
 }
 
 /// All runs in `dir`, as one group.
@@ -196,7 +170,8 @@ impl Member {
         }
     }
 
-    fn read(folder: PathBuf) -> Self {
+    /// The run whose record is in `folder`, or why there is none.
+    pub fn read(folder: PathBuf) -> Self {
         match Record::open(&folder) {
             Ok(record) => Self::new(folder, record.run()),
             Err(error) => Self {
@@ -211,7 +186,7 @@ impl Member {
 }
 
 /// What distinguishes each group from the others, in words.
-pub(crate) fn labels(groups: &[Group]) -> Vec<String> {
+pub fn labels(groups: &[Group]) -> Vec<String> {
     let which = |group: &Group, kind: &str| -> String {
         let part = group.parts.iter().find(|(known, _)| known == kind);
         part.map(|(_, which)| which.clone()).unwrap_or_default()
@@ -233,6 +208,6 @@ pub(crate) fn labels(groups: &[Group]) -> Vec<String> {
 }
 
 /// Text from a record as a terminal may see it.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

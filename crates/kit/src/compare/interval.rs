@@ -5,19 +5,19 @@
 use stats::interval;
 
 /// The confidence of every interval here.
-pub(crate) const CONFIDENCE: f64 = 0.95;
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// An estimate, and between what it lies with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
+pub struct Interval {
     /// The estimate.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Both ends; none when there are too few observations to say.
-    pub(crate) ends: Option<(f64, f64)>,
+    pub ends: Option<(f64, f64)>,
 }
 
 /// The mean of `values`; `None` without any.
-pub(crate) fn of_mean(values: &[f64]) -> Option<Interval> {
+pub(super) fn of_mean(values: &[f64]) -> Option<Interval> {
     let found = interval::mean(values, CONFIDENCE);
     Some(Interval {
         mean: mean(values)?,
@@ -26,7 +26,7 @@ pub(crate) fn of_mean(values: &[f64]) -> Option<Interval> {
 }
 
 /// How much higher the mean of `values` is than that of `base`; `None` when either is empty.
-pub(crate) fn of_difference(values: &[f64], base: &[f64]) -> Option<Interval> {
+pub(super) fn of_difference(values: &[f64], base: &[f64]) -> Option<Interval> {
     let found = interval::difference_of_means(base, values, CONFIDENCE);
     Some(Interval {
         mean: mean(values)? - mean(base)?,

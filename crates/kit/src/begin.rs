@@ -1,18 +1,19 @@
 //! What every measurement does before it begins: its record's folder, and what is known of hosts and path.
 
+use crate::host;
+use crate::usage::Usage;
 use jiff::Timestamp;
-use kit::host;
-use kit::usage::Usage;
 use lab::Network;
-use record::{Endpoint, LabInfo, LabLink, PathInfo, RecordWriter, Run};
+use record::{Endpoint, LabInfo, LabLink, Label, PathInfo, RecordWriter, Run};
 use serde_json::json;
 use session::Client;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
 /// A record that has been begun.
-pub(super) struct Opened {
-    pub(super) writer: RecordWriter,
+pub struct Opened {
+    /// Takes the rows and the end of the run.
+    pub writer: RecordWriter,
     folder: PathBuf,
     /// Whether the folder was made for it.
     is_ours: bool,
@@ -20,7 +21,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Begins the record of `run` in `out`, or in a new folder named after the run and what it measures `towards`.
-    pub(super) fn create(out: Option<&Path>, towards: &str, run: &Run) -> anyhow::Result<Self> {
+    pub fn create(out: Option<&Path>, towards: &str, run: &Run) -> anyhow::Result<Self> {
         let folder = match out {
             Some(out) => out.to_owned(),
             None => new_folder(&run.test, towards, run.started)?,
@@ -34,7 +35,7 @@ impl Opened {
     }
 
     /// Nothing has been measured: only what was just made is removed.
-    pub(super) fn undo(&self) {
+    pub fn undo(&self) {
         let _ = std::fs::remove_file(self.folder.join("run.json"));
         if self.is_ours {
             let _ = std::fs::remove_dir(&self.folder);
@@ -43,7 +44,7 @@ impl Opened {
 }
 
 /// Begins the record; naming a folder that holds something else is a mistake of the command line.
-pub(crate) fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
+pub fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
     RecordWriter::create(folder, run).map_err(|error| match error {
         record::Error::NotEmpty { .. } => Usage::of(error),
         _ => error.into(),
@@ -56,7 +57,7 @@ fn new_folder(verb: &str, towards: &str, started: Timestamp) -> anyhow::Result<P
 }
 
 /// Between whom: this host and the far ends at `servers`.
-pub(super) fn path_info(
+pub fn path_info(
     servers: &[SocketAddr],
     families: Vec<u8>,
     lab: Option<(&str, &Network)>,
@@ -81,13 +82,13 @@ pub(super) fn path_info(
 }
 
 /// This host and those of the far ends.
-pub(super) fn hosts<'a>(clients: impl IntoIterator<Item = &'a Client>) -> Vec<record::Host> {
+pub fn hosts<'a>(clients: impl IntoIterator<Item = &'a Client>) -> Vec<record::Host> {
     let mut hosts = vec![host::facts("client")];
     for (index, client) in clients.into_iter().enumerate() {
         // A server of another version may say less of itself.
         let facts: Option<record::Host> = serde_json::from_value(client.welcome.host.clone()).ok();
         hosts.extend(facts.map(|facts| record::Host {
-            role: rrul::tables::server_role(index).into_owned(),
+            role: server_role(index).into_owned(),
             ..facts
         }));
     }
@@ -106,7 +107,7 @@ fn own_address(peer: SocketAddr) -> Option<IpAddr> {
 }
 
 /// The emulated network, as a record has it.
-pub(super) fn lab_info(name: &str, network: &Network) -> LabInfo {
+pub fn lab_info(name: &str, network: &Network) -> LabInfo {
     let links = network.topology().links.iter().map(|link| LabLink {
         name: link.between.join("-"),
         up: json!(link.up),
@@ -117,5 +118,13 @@ pub(super) fn lab_info(name: &str, network: &Network) -> LabInfo {
         links: links.collect(),
         congestion_control: Some(network.congestion().stated.clone()),
         programs_congestion_control: Some(network.congestion().default.clone()),
+    }
+}
+
+/// What tables and records call the server of this number, from 0.
+pub fn server_role(server: usize) -> Label {
+    match server {
+        0 => "server".into(),
+        other => format!("server-{other}").into(),
     }
 }

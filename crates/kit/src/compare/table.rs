@@ -18,7 +18,7 @@ const VALUE: usize = 21;
 const MOST_LEFT_OUT: usize = 20;
 
 /// The page.
-pub(crate) fn page(comparison: &Comparison) -> String {
+pub fn page(comparison: &Comparison) -> String {
     let mut page = String::new();
     let kinds = &comparison.groups;
     for (number, kind) in kinds.iter().enumerate() {
