@@ -255,6 +255,9 @@ pub fn check_windows<'a>(options: impl Iterator<Item = &'a Options>) -> Result<(
 }
 
 /// What both ends refuse of a transfer's limit.
+///
+/// # Errors
+/// In one line what cannot be.
 pub fn check_limit(limit: Limit) -> Result<(), String> {
     match limit {
         Limit::Segments(0) => Err("a transfer has at least one segment".to_owned()),
@@ -266,6 +269,9 @@ pub fn check_limit(limit: Limit) -> Result<(), String> {
 }
 
 /// What both ends refuse of a transfer's rules: the far end has only a client's word for them.
+///
+/// # Errors
+/// In one line what cannot be.
 pub fn check_options(options: &Options) -> Result<(), String> {
     if !(1..=LARGEST_MSS).contains(&options.mss) {
         return Err(format!("option mss is 1 to {LARGEST_MSS}"));

@@ -1,10 +1,5 @@
 //! The tables of a `btc` record. Times `t_ns` count from the run's start on the client's clock.
 
-#![expect(
-    clippy::struct_field_names,
-    reason = "the first column of a table is what its rows are about"
-)]
-
 use record::{Label, table};
 
 table! {

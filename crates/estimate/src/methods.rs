@@ -21,9 +21,15 @@ pub trait Carry {
     type Error;
 
     /// Carries a train, not before this moment, and tells what came of it.
+    ///
+    /// # Errors
+    /// When trains cannot be carried any more.
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error>;
 
     /// The same of a train that can be done without: nothing where it would cost too much.
+    ///
+    /// # Errors
+    /// When trains cannot be carried any more.
     fn carry_if_affordable(
         &mut self,
         train: &Train,
@@ -41,6 +47,9 @@ pub trait Carry {
     fn now(&self) -> Instant;
 
     /// Lets time pass.
+    ///
+    /// # Errors
+    /// When trains cannot be carried any more.
     fn rest(&mut self, time: Duration) -> Result<(), Self::Error>;
 }
 

@@ -1,10 +1,13 @@
 //! What every measurement does before it begins: its record's folder, and what is known of hosts and path.
 
 use crate::host;
+use crate::options::{Output, Towards};
+use crate::place::Place;
 use crate::usage::Usage;
 use jiff::Timestamp;
 use lab::Network;
 use record::{Endpoint, LabInfo, LabLink, Label, PathInfo, RecordWriter, Run};
+use serde::Serialize;
 use serde_json::json;
 use session::Client;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -21,6 +24,9 @@ pub struct Opened {
 
 impl Opened {
     /// Begins the record of `run` in `out`, or in a new folder named after the run and what it measures `towards`.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or holds something else.
     pub fn create(out: Option<&Path>, towards: &str, run: &Run) -> anyhow::Result<Self> {
         let folder = match out {
             Some(out) => out.to_owned(),
@@ -44,6 +50,9 @@ impl Opened {
 }
 
 /// Begins the record; naming a folder that holds something else is a mistake of the command line.
+///
+/// # Errors
+/// When the folder holds something else (a mistake of the command line), or cannot be written.
 pub fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
     RecordWriter::create(folder, run).map_err(|error| match error {
         record::Error::NotEmpty { .. } => Usage::of(error),
@@ -54,6 +63,28 @@ pub fn create(folder: &Path, run: &Run) -> anyhow::Result<RecordWriter> {
 fn new_folder(verb: &str, towards: &str, started: Timestamp) -> anyhow::Result<PathBuf> {
     let name = record::folder_name(started, verb, towards);
     Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
+}
+
+/// What is known before a run of `test`: its plan with the user's remark, between whom, and of which hosts.
+///
+/// # Errors
+/// When the plan cannot be written as JSON.
+pub fn new_run(
+    test: &str,
+    plan: &impl Serialize,
+    towards: &Towards,
+    place: &Place,
+    output: &Output,
+) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["note"] = json!(output.note);
+    let mut run = Run::new(test, Timestamp::now(), described);
+    let peer = place.client.peer;
+    let family = if peer.is_ipv6() { 6 } else { 4 };
+    let lab = towards.lab.as_deref().zip(place.network.as_ref());
+    run.path = path_info(&[peer], vec![family], lab);
+    run.hosts = hosts([&place.client]);
+    Ok(run)
 }
 
 /// Between whom: this host and the far ends at `servers`.

@@ -152,16 +152,25 @@ pub fn agree<T: Serialize>(
 }
 
 /// Says a line.
+///
+/// # Errors
+/// When the connection is broken.
 pub fn say(client: &mut Client, line: &impl Serialize) -> Result<(), Broken> {
     Ok(client.control.send(line)?)
 }
 
 /// Waits for an answer.
+///
+/// # Errors
+/// When the far end does not answer in time, or says something else.
 pub fn hear<T: DeserializeOwned>(client: &mut Client) -> Result<T, Broken> {
     Ok(client.control.recv(ANSWER)?)
 }
 
 /// Says `hello` by UDP until the far end has said something, and hands over what.
+///
+/// # Errors
+/// As [`hear`].
 pub fn until_answered<T: DeserializeOwned>(
     client: &mut Client,
     hello: impl Fn(),

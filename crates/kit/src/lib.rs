@@ -20,6 +20,7 @@ pub mod mailbox;
 pub mod measurement;
 pub mod options;
 pub mod path_mtu;
+pub mod place;
 pub mod pool;
 #[cfg(feature = "published")]
 pub mod published;

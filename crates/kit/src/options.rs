@@ -44,6 +44,9 @@ pub struct Reach {
 
 impl Reach {
     /// Connects with `host`, by its own `key` if it is one of a lab.
+    ///
+    /// # Errors
+    /// When the far end cannot be reached or refuses.
     pub fn connect(&self, host: &str, key: Option<&AccessKey>) -> anyhow::Result<Client> {
         let family = match (self.ipv4, self.ipv6) {
             (true, _) => Some(Family::V4),
@@ -67,6 +70,9 @@ impl Towards {
     }
 
     /// Connects with the host that was named, or with the `far` end of a lab.
+    ///
+    /// # Errors
+    /// When the far end cannot be reached or refuses.
     pub fn connect(&self, far: Option<&Far>) -> anyhow::Result<Client> {
         let host = far.map(Far::host).or_else(|| self.host.clone());
         self.reach
@@ -93,11 +99,17 @@ pub struct Output {
 
 impl Output {
     /// Begins the record of `run`, which measures `towards`.
+    ///
+    /// # Errors
+    /// When the folder holds something else, or cannot be written.
     pub fn open(&self, towards: &str, run: &Run) -> anyhow::Result<Opened> {
         Opened::create(self.out.as_deref(), towards, run)
     }
 
     /// Tells what came of `run`, whose record is in `dir`: by its `scorecard`, or as JSON.
+    ///
+    /// # Errors
+    /// When nobody can be told, or there is no scorecard.
     pub fn tell(
         &self,
         run: &Run,

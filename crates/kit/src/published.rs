@@ -1,4 +1,9 @@
 //! What is published about a record, held against the program: schemas of summaries, and the columns of tables.
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "these are assertions of tests"
+)]
 
 use record::Row;
 use schemars::JsonSchema;

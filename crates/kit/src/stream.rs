@@ -14,6 +14,9 @@ pub const DRAIN: Duration = Duration::from_millis(500);
 
 /// Marks a TCP socket with its class and gives it its congestion control; before it connects, so that the SYN is
 /// marked too.
+///
+/// # Errors
+/// When the system does not allow the class, or has no such congestion control.
 pub fn prepare(socket: &socket2::Socket, class: Dscp, cc: Option<&str>) -> io::Result<()> {
     let class = TrafficClass {
         dscp: class,

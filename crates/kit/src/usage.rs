@@ -15,6 +15,9 @@ impl Usage {
 }
 
 /// Prints a page or an object to stdout.
+///
+/// # Errors
+/// When stdout is closed.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", text.trim_end())?;

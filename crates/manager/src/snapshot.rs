@@ -180,6 +180,9 @@ impl From<(State, Instant)> for Bucket {
 
 impl Snapshot {
     /// The answer to a question, as one JSON object.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
     pub fn answer(self, question: Question) -> serde_json::Result<String> {
         match question {
             Question::Buckets => serde_json::to_string(&self.buckets()),

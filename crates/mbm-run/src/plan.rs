@@ -72,6 +72,9 @@ pub struct Plan {
 
 impl Plan {
     /// The plan of a record, which may have more fields.
+    ///
+    /// # Errors
+    /// When it is of another version.
     pub fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
         serde_json::from_value(kept.clone())
     }

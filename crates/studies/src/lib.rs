@@ -1,4 +1,4 @@
-//! What the papers did, run again: experiments, trials of the manager, MediaNet.
+//! What the papers did, run again: experiments, trials of the manager, `MediaNet`.
 #![forbid(unsafe_code)]
 
 pub mod dumbbell;

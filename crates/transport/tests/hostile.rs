@@ -152,6 +152,7 @@ proptest! {
 }
 
 /// Octets of memory that this process has.
+#[expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = status.split(' ').nth(1).unwrap().parse().unwrap();

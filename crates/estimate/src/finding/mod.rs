@@ -71,6 +71,7 @@ impl Finding {
     }
 
     /// One that there was no room to try.
+    #[must_use]
     pub fn untried(mut self) -> Self {
         self.says += "; not tried on a long train: the budget has no room for one";
         self.details["untried"] = json!(true);

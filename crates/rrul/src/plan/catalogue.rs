@@ -87,6 +87,9 @@ impl Plan {
     }
 
     /// The built-in plan `name`, or the one in the file at that path.
+    ///
+    /// # Errors
+    /// When there is no such plan, or it cannot be read.
     pub fn find(name: &str) -> Result<Self, PlanError> {
         let built_in = PLANS.iter().find(|(known, _)| *known == name);
         if let Some((_, text)) = built_in {
@@ -106,6 +109,9 @@ impl Plan {
     }
 
     /// Reads and checks a plan.
+    ///
+    /// # Errors
+    /// When the text is no plan.
     pub fn parse(text: &str, name: &str) -> Result<Self, PlanError> {
         let plan: Self = toml::from_str(text).map_err(|error| {
             let before = error

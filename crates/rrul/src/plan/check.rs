@@ -18,6 +18,9 @@ const MOST_HOPS: u8 = 64;
 
 impl Plan {
     /// Checks what parsing cannot: call it again after changing a field.
+    ///
+    /// # Errors
+    /// In one line what cannot be.
     pub fn check(&self) -> Result<(), String> {
         self.check_sizes()?;
         self.check_streams()?;

@@ -1,4 +1,4 @@
-//! MediaNet among the measurements.
+//! `MediaNet` among the measurements.
 
 use super::{TEST, page, scorecard, summary};
 use kit::measurement::{Figure, Measurement, figure, read};

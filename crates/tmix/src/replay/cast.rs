@@ -23,6 +23,7 @@ impl Host {
     pub const BOTH: [Self; 2] = [Self::Client, Self::Server];
 
     /// The host at the other end.
+    #[must_use]
     pub const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,

@@ -226,6 +226,7 @@ impl Live {
     }
 
     /// An initiator by this pair of ports.
+    #[must_use]
     pub const fn by(mut self, tuple: Option<u32>) -> Self {
         self.tuple = tuple;
         self
@@ -411,6 +412,9 @@ pub fn is_in_first_adu(part: &Part) -> bool {
 }
 
 /// What each socket of a replay is told before it is used.
+///
+/// # Errors
+/// When the system refuses one of its options.
 pub fn prepare(
     socket: &Socket,
     part: &Part,

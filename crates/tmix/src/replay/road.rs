@@ -60,6 +60,9 @@ pub struct Departure {
 
 impl Emulated<'_> {
     /// Begins to connect. Who accepts must find whose it is, and the path how long it is, before the first segment leaves.
+    ///
+    /// # Errors
+    /// When the system gives no socket, or refuses to connect it.
     pub fn connect(
         &self,
         host: Host,
@@ -96,6 +99,9 @@ impl Emulated<'_> {
 
 impl Introduced {
     /// Begins to connect.
+    ///
+    /// # Errors
+    /// When the system gives no socket, or refuses to connect it.
     pub fn connect(
         &self,
         (part, number): (&Part, u32),

@@ -1,10 +1,5 @@
 //! The tables of a `replay` record. Times count from the first planned start, on the client's clock.
 
-#![expect(
-    clippy::struct_field_names,
-    reason = "tables that point to each other name a column alike"
-)]
-
 use record::{Label, table};
 
 table! {

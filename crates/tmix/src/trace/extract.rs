@@ -47,12 +47,18 @@ pub struct Captures(Vec<Capture>);
 
 impl Captures {
     /// Opens captures; `-` is standard input.
+    ///
+    /// # Errors
+    /// When a file cannot be opened, or is no capture.
     pub fn open(files: &[PathBuf]) -> anyhow::Result<Self> {
         let captures = files.iter().map(|path| open(path));
         captures.collect::<anyhow::Result<_>>().map(Self)
     }
 
     /// Reads them and hands every connection that has a vector to `sink`.
+    ///
+    /// # Errors
+    /// When a capture cannot be read, or the vectors cannot be written.
     pub fn extract(
         self,
         options: Options,

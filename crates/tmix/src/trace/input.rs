@@ -49,6 +49,9 @@ struct Table {
 
 impl Input {
     /// Opens a file of vectors; what it is its first octets say.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or holds no vectors.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
         let form = Form::open(path).with_context(|| name.clone())?;

@@ -92,6 +92,9 @@ pub struct Text {
 
 impl Output {
     /// Begins a file of vectors; a text is `sorted`, or in the order in which vectors come.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
     pub fn create(path: &Path, format: Format, sorted: bool) -> anyhow::Result<Self> {
         let Some(format) = format.text() else {
             let writer = TableWriter::create(path)?;
@@ -107,6 +110,9 @@ impl Output {
     }
 
     /// Comments for the beginning of a text.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub fn comment(&mut self, comment: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::Table { .. } => Ok(()),
@@ -115,6 +121,9 @@ impl Output {
     }
 
     /// Adds a connection of a capture.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub fn extracted(&mut self, extracted: Extracted) -> anyhow::Result<()> {
         let Self::Table { writer, number } = self else {
             return self.vector(extracted.vector);
@@ -135,6 +144,9 @@ impl Output {
     }
 
     /// Adds a vector, if the format can say it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub fn vector(&mut self, vector: Vector) -> anyhow::Result<()> {
         if let (Transport::Udp, Self::Sorted { text, .. } | Self::Plain { text }) =
             (vector.transport, &mut *self)
@@ -156,6 +168,9 @@ impl Output {
     }
 
     /// Ends the file.
+    ///
+    /// # Errors
+    /// When it cannot be written, or not be put in its place.
     pub fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Table { writer, .. } => Ok(writer.finish()?),

@@ -73,11 +73,17 @@ pub struct Rewritten {
 
 impl Scaling {
     /// Keeps a share.
+    ///
+    /// # Errors
+    /// When the share is none.
     pub fn thin(share: Share, seed: u64) -> Result<Self, ScaleError> {
         Thinning::new(share.0, seed).map(Self::Thin)
     }
 
     /// Multiplies times.
+    ///
+    /// # Errors
+    /// When the factor is none.
     pub fn time(factor: f64) -> Result<Self, ScaleError> {
         TimeScaling::new(factor).map(Self::Time)
     }
@@ -85,6 +91,9 @@ impl Scaling {
 
 impl Rewriting {
     /// Takes the figures of the whole set that `model` and `scaling` need.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the scaling does not fit it.
     pub fn survey(path: &Path, model: Option<Model>, scaling: &Scaling) -> anyhow::Result<Self> {
         let needs_rtts = !matches!(model, None | Some(Model::NoDelay | Model::TenPaths));
         let mut rtts = Summary::default();
@@ -161,6 +170,9 @@ impl Rewriting {
     }
 
     /// Rewrites all vectors and hands what becomes of each to `sink`.
+    ///
+    /// # Errors
+    /// When the vectors cannot be read or written.
     pub fn run(
         &self,
         input: Input,

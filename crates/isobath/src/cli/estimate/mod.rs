@@ -10,14 +10,14 @@ use estimate::run::{self, Context, Outcome};
 use estimate::{Plan, quality, riding, scorecard, summary};
 use jiff::Timestamp;
 use kit::begin::{self, Opened};
-use kit::lab_server::{Far, between};
+use kit::lab_server::Far;
 use kit::options;
+use kit::place::Place;
 use kit::tool;
 use kit::usage::Usage;
 use lab::Network;
 use record::Run;
 use serde_json::json;
-use session::Client;
 use std::net::IpAddr;
 use std::path::Path;
 use sys::process;
@@ -31,17 +31,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if plan.method.rides() {
         return Err(Usage::of(anyhow::anyhow!(RIDES)));
     }
-    // The lab comes first: it may have to change this process before there are other threads.
     let ends = [args.from.as_deref(), args.to.as_deref()];
-    let network = args.towards.lab.as_deref();
-    let network = network.map(|name| between(name, ends, plan.seed));
-    let network = network.transpose()?;
-    let interrupt = process::interrupt_flag()?;
-    let far = network.as_ref();
-    let far = far.map(|network| Far::start_all(network, args.towards.reach.ipv6));
-    let mut far = far.transpose()?.unwrap_or_default();
-    let mut client = args.towards.connect(far.first())?;
-    let mut run = new_run(args, &plan, &client, network.as_ref())?;
+    let place = Place::between(&args.towards, ends, plan.seed)?;
+    let mut run = begin::new_run("estimate", &plan, &args.towards, &place, &args.output)?;
+    run.plan["by"] = json!(args.by);
+    let Place {
+        network,
+        interrupt,
+        mut far,
+        mut client,
+    } = place;
     let mut opened = args.output.open(args.towards.name(), &run)?;
     let agreed = run::agree(&mut client, &plan).inspect_err(|_| opened.undo())?;
     let bar = progress::bar(args.output.quiet);
@@ -99,21 +98,6 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     bar.finish_and_clear();
     conclude(&mut run, plan, &outcome, None)?;
     finish(args, &run, &outcome, opened)
-}
-
-/// What is known before the run.
-fn new_run(
-    args: &Args,
-    plan: &Plan,
-    client: &Client,
-    network: Option<&Network>,
-) -> anyhow::Result<Run> {
-    let mut run = begun(args, plan)?;
-    let family = if client.peer.is_ipv6() { 6 } else { 4 };
-    let lab = args.towards.lab.as_deref().zip(network);
-    run.path = begin::path_info(&[client.peer], vec![family], lab);
-    run.hosts = begin::hosts([client]);
-    Ok(run)
 }
 
 fn begun(args: &Args, plan: &Plan) -> anyhow::Result<Run> {

@@ -1,7 +1,6 @@
 //! `isobath mbm passive`: a verdict from a record that was made for something else (RFC 8337 section 8.5.2).
 
 use super::target::Options;
-use btc;
 use btc::tables::{SegmentRow, Transfer, WindowRow};
 use kit::usage::{Usage, print};
 use mbm::diagnostic::{Envelope, Load, judge_passive};

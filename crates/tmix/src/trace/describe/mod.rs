@@ -26,6 +26,9 @@ pub struct Set {
 }
 
 /// Reads all vectors of some files.
+///
+/// # Errors
+/// When a file cannot be read.
 pub fn read(files: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Set>> {
     let mut sets: Vec<Set> = Vec::with_capacity(files.len());
     for file in files {
@@ -70,6 +73,9 @@ impl Set {
 }
 
 /// The summary of `isobath trace describe`.
+///
+/// # Errors
+/// When the figures cannot be written as JSON.
 pub fn summary(sets: &[Set]) -> anyhow::Result<Value> {
     let set = |set: &Set| {
         let mut value = serde_json::to_value(&set.description)?;

@@ -10,6 +10,9 @@ use vectors::Side;
 use vectors::describe::{Course, Measure, Quantity, Unit};
 
 /// The page of some sets, as they were asked for.
+///
+/// # Errors
+/// When the figures cannot be written as JSON.
 pub fn page(sets: &[Set], plan: &Value) -> anyhow::Result<String> {
     let names = names(sets);
     let families = Measure::ALL
