@@ -5,7 +5,7 @@ use super::log::{Passed, Row, Sink, What};
 use super::plan::{Plan, Round, Tool};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
 use kit::direction::Direction;
-use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
 use kit::thinned::Thinned;
 use lab::Network;
 use record::tables::Cpu;
@@ -54,7 +54,7 @@ pub struct Findings {
     pub quality: Vec<Ends>,
     /// Whether ICMP errors quoted so little that packets had to be known by their ports.
     pub is_by_port: bool,
-    lab: Option<LabBooks>,
+    lab: Option<LabCounters>,
     lab_rows: LabRows,
     windows: Vec<WindowRow>,
     round_trips: Vec<RoundTrip>,
@@ -86,7 +86,7 @@ struct Numbers {
 
 impl Findings {
     /// Nothing yet, of a run in `lab`.
-    pub fn new(lab: Option<LabBooks>) -> Self {
+    pub fn new(lab: Option<LabCounters>) -> Self {
         Self {
             lab,
             ..Self::default()
@@ -185,7 +185,10 @@ impl Findings {
 
     /// The books of the emulated network, where there was one.
     pub fn truth(&self) -> Vec<LinkTruth> {
-        self.lab.as_ref().map(LabBooks::truth).unwrap_or_default()
+        self.lab
+            .as_ref()
+            .map(LabCounters::truth)
+            .unwrap_or_default()
     }
 
     /// Writes what is new to `record`.

@@ -22,6 +22,7 @@ pub mod messages;
 mod near;
 pub mod plan;
 pub mod quality;
+mod quotes;
 mod receiving;
 pub mod run;
 pub mod scorecard;

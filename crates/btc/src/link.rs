@@ -6,8 +6,8 @@
 use super::allowance::Allowance;
 use super::books::Quality;
 use super::capture::{Journal, Way};
-use super::icmp::{Answers, Counts, acknowledgement};
 use super::log::Log;
+use super::quotes::{Answers, Counts, acknowledgement};
 use kit::thinned::Thinned;
 use session::TagKey;
 use session::wire::Probe;

@@ -16,7 +16,7 @@ use kit::control::{Broken, DISPLAY, FLUSH, LOOK};
 use kit::direction::Direction;
 use kit::ending::Ending;
 use kit::far::StopOnDrop;
-use kit::lab_counters::LabBooks;
+use kit::lab_counters::LabCounters;
 use kit::sampler::Sampler;
 use record::RecordWriter;
 use session::{Client, ClockOffset};
@@ -83,7 +83,7 @@ pub fn run(
 ) -> Result<Outcome, record::Error> {
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
-    let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
+    let books = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
     let tracing = Tracing::begin(record.dir(), context.plan, origin, Some(clock));
     let mut run = Run {
         context,

@@ -67,10 +67,10 @@ impl Target {
 /// Looks for the bottleneck, half of the plan's time before the load and half under it.
 ///
 /// # Errors
-/// When `road` fails.
+/// When `carrier` fails.
 pub(super) fn find<R: Carry>(
     plan: &Plan,
-    road: &mut R,
+    carrier: &mut R,
     target: &Target,
 ) -> Result<Finding, R::Error>
 where
@@ -87,8 +87,8 @@ where
             let keep = |answer| locked(&answers).push(answer);
             tracer.run(Instant::FAR_FUTURE, &abort, keep)
         });
-        road.rest(half)?;
-        fill(plan, road, half)
+        carrier.rest(half)?;
+        fill(plan, carrier, half)
     })?;
     let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<Row> = answers
@@ -124,20 +124,23 @@ fn row(answer: &Answer, load: &[Instant]) -> Option<Row> {
 }
 
 /// Sends more than the path carries, again and again for so long; when each train began.
-fn fill<R: Carry>(plan: &Plan, road: &mut R, time: Duration) -> Result<Vec<Instant>, R::Error> {
-    let mut began = vec![road.now()];
-    let longest = road.longest();
-    let first = road.carry(&Train::periodic(FIRST, longest, Duration::ZERO), road.now())?;
+fn fill<R: Carry>(plan: &Plan, carrier: &mut R, time: Duration) -> Result<Vec<Instant>, R::Error> {
+    let mut began = vec![carrier.now()];
+    let longest = carrier.longest();
+    let first = carrier.carry(
+        &Train::periodic(FIRST, longest, Duration::ZERO),
+        carrier.now(),
+    )?;
     let octets = first.arrivals.len().saturating_sub(1) as u64 * u64::from(longest);
     let rate = Rate::from_transfer(octets, first.span()).unwrap_or(plan.most);
     let gap = rate.min(plan.most).time_for(longest.into()).div_f64(FASTER);
     let packets = FILLING.as_nanos() / gap.as_nanos().max(1);
     let packets = usize::try_from(packets).unwrap_or(usize::MAX);
     let train = Train::periodic(packets.clamp(2, super::messages::MOST_PROBES), longest, gap);
-    let end = road.now() + time;
-    while road.now() < end {
-        began.push(road.now());
-        road.carry(&train, road.now())?;
+    let end = carrier.now() + time;
+    while carrier.now() < end {
+        began.push(carrier.now());
+        carrier.carry(&train, carrier.now())?;
     }
     Ok(began)
 }

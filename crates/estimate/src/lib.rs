@@ -1,13 +1,14 @@
 //! What is this path like? `isobath estimate`: one property of a path, by trains of probes.
 //!
 //! Which trains are sent, and what they say, is decided by the estimators of the crate `probe`, which have no clock and no
-//! socket. Here they get both: a [`road`] carries one train after the other from one host to the other, audits the gaps at which
+//! socket. Here they get both: a [`carrier`] carries one train after the other from one host to the other, audits the gaps at which
 //! the probes left, and tells what arrived when. The near end thinks; the far end sends and receives as it is told.
 //!
-//! A run goes plan ([`plan`]) -> estimator and trains ([`run`], over a [`road`]; at the far end [`far`]; between them
+//! A run goes plan ([`plan`]) -> estimator and trains ([`run`], over a [`carrier`]; at the far end [`far`]; between them
 //! [`messages`]) -> what was found ([`finding`]) -> [`summary`] -> [`scorecard`].
 #![forbid(unsafe_code)]
 
+mod carrier;
 pub mod far;
 pub mod finding;
 mod hops;
@@ -18,7 +19,6 @@ pub mod plan;
 pub mod quality;
 mod receiving;
 pub mod riding;
-mod road;
 pub mod run;
 pub mod scorecard;
 mod sending;

@@ -1,4 +1,4 @@
-//! From the plan to an estimator, and from what that says to a finding; over a road between hosts, or in virtual time.
+//! From the plan to an estimator, and from what that says to a finding; over a carrier between hosts, or in virtual time.
 
 use super::finding::{Finding, available, capacity, loss, steady};
 use super::plan::{Method, Plan, What};
@@ -74,46 +74,48 @@ const CLUMPS: &str = "so gaps between packets, by which this estimator measures,
 /// Carries out what the plan asks for.
 ///
 /// # Errors
-/// When `road` fails.
-pub fn find<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
-    Ok(find_above(plan, 0.0, road)?.0)
+/// When `carrier` fails.
+pub fn find<R: Carry>(plan: &Plan, carrier: &mut R) -> Result<Finding, R::Error> {
+    Ok(find_above(plan, 0.0, carrier)?.0)
 }
 
 /// The same where a long train has held at this rate in Mbit/s: about that is not tried again. Also, at which rate one held now.
 ///
 /// # Errors
-/// When `road` fails.
+/// When `carrier` fails.
 pub fn find_above<R: Carry>(
     plan: &Plan,
     held_mbps: f64,
-    road: &mut R,
+    carrier: &mut R,
 ) -> Result<(Finding, Option<f64>), R::Error> {
-    let finding = by_method(plan, road)?;
+    let finding = by_method(plan, carrier)?;
     let is_due = finding.value.is_some_and(|mbps| mbps > ABOUT * held_mbps);
     if plan.is_tried() && is_due {
-        check(plan.method, finding, road)
+        check(plan.method, finding, carrier)
     } else {
         Ok((finding, None))
     }
 }
 
-fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
-    let now = road.now();
-    let within = |octets: [u32; 2]| octets.map(|octets| octets.min(road.longest()));
+fn by_method<R: Carry>(plan: &Plan, carrier: &mut R) -> Result<Finding, R::Error> {
+    let now = carrier.now();
+    let within = |octets: [u32; 2]| octets.map(|octets| octets.min(carrier.longest()));
     Ok(match plan.method {
-        Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, road)?,
-        Method::PathloadFast => by_pathload(plan, Pause::Fast, Streams::Inelastic, road)?,
-        Method::SemiElastic => by_pathload(plan, Pause::Slow, Streams::SemiElastic(LEAST), road)?,
+        Method::Pathload => by_pathload(plan, Pause::Slow, Streams::Inelastic, carrier)?,
+        Method::PathloadFast => by_pathload(plan, Pause::Fast, Streams::Inelastic, carrier)?,
+        Method::SemiElastic => {
+            by_pathload(plan, Pause::Slow, Streams::SemiElastic(LEAST), carrier)?
+        }
         Method::Elastic => {
             let streams = Streams::Elastic(plan.duration.0);
-            by_pathload(plan, Pause::Fast, streams, road)?
+            by_pathload(plan, Pause::Fast, streams, carrier)?
         }
         Method::Opportunistic => {
             let options = harvest::Options {
                 duration: plan.duration.0,
                 ..harvest::Options::default()
             };
-            available::of_harvest(&drive(Harvest::new(options, now), road)?)
+            available::of_harvest(&drive(Harvest::new(options, now), carrier)?)
         }
         Method::Yaz => {
             let usual = yaz::Options::default();
@@ -124,30 +126,30 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
                 octets: within(usual.octets),
                 ..usual
             };
-            available::of_yaz(&drive(Yaz::new(options, now), road)?)
+            available::of_yaz(&drive(Yaz::new(options, now), carrier)?)
         }
         Method::Pathchirp => {
             let usual = chirp::Options::default();
             let options = chirp::Options {
                 duration: plan.duration.0,
                 rates: usual.rates.map(|rate| rate.min(plan.most)),
-                octets: usual.octets.min(road.longest()),
+                octets: usual.octets.min(carrier.longest()),
                 least_gap: usual.least_gap.max(plan.most.time_for(usual.octets.into())),
                 ..usual
             };
-            available::of_chirp(&drive(Chirp::new(options, now), road)?)
+            available::of_chirp(&drive(Chirp::new(options, now), carrier)?)
         }
         Method::Badabing => {
             let usual = badabing::Options::default();
             let options = badabing::Options {
                 duration: plan.duration.0,
                 seed: plan.seed,
-                octets: usual.octets.min(road.longest()),
+                octets: usual.octets.min(carrier.longest()),
                 ..usual
             };
-            loss::of_badabing(&drive(Badabing::new(options, now), road)?)
+            loss::of_badabing(&drive(Badabing::new(options, now), carrier)?)
         }
-        Method::Isochronous => by_stream(plan, road)?,
+        Method::Isochronous => by_stream(plan, carrier)?,
         Method::Pathrate => {
             let usual = pathrate::Options::default();
             let options = pathrate::Options {
@@ -155,7 +157,7 @@ fn by_method<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
                 octets: within(usual.octets),
                 ..usual
             };
-            capacity::of_pathrate(&drive(Pathrate::new(options, now), road)?)
+            capacity::of_pathrate(&drive(Pathrate::new(options, now), carrier)?)
         }
         Method::Hops => Finding::none("no trains find it alone"),
     })
@@ -165,13 +167,13 @@ fn by_pathload<R: Carry>(
     plan: &Plan,
     pause: Pause,
     made_of: Streams,
-    road: &mut R,
+    carrier: &mut R,
 ) -> Result<Finding, R::Error> {
     let usual = pathload::Options::default();
     let octets = match made_of {
         // Packets ride whole: nothing is cut, and next to nothing padded.
-        Streams::Elastic(_) => [road.longest(); 2],
-        _ => usual.octets.map(|octets| octets.min(road.longest())),
+        Streams::Elastic(_) => [carrier.longest(); 2],
+        _ => usual.octets.map(|octets| octets.min(carrier.longest())),
     };
     let options = pathload::Options {
         pause,
@@ -181,18 +183,18 @@ fn by_pathload<R: Carry>(
         least_gap: plan.least_gap(),
         ..usual
     };
-    let estimate = drive(Pathload::new(options, road.now()), road)?;
+    let estimate = drive(Pathload::new(options, carrier.now()), carrier)?;
     Ok(available::of_pathload(&estimate))
 }
 
-fn by_stream<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
+fn by_stream<R: Carry>(plan: &Plan, carrier: &mut R) -> Result<Finding, R::Error> {
     let options = isochronous::Options {
         duration: plan.duration.0,
         // There and back is what a round trip is, and how clocks are compared.
         echo: matches!(plan.what, What::Rtt | What::Owd),
         ..isochronous::Options::default()
     };
-    let estimate = drive(Isochronous::new(options, road.now()), road)?;
+    let estimate = drive(Isochronous::new(options, carrier.now()), carrier)?;
     Ok(match plan.what {
         What::Owd => steady::owd(&estimate, plan.direction),
         What::Jitter => steady::jitter(&estimate),
@@ -204,17 +206,17 @@ fn by_stream<R: Carry>(plan: &Plan, road: &mut R) -> Result<Finding, R::Error> {
 /// Carries train after train until the estimator has its estimate.
 ///
 /// # Errors
-/// When `road` fails.
+/// When `carrier` fails.
 pub fn drive<E: Estimator, R: Carry>(
     mut estimator: E,
-    road: &mut R,
+    carrier: &mut R,
 ) -> Result<E::Estimate, R::Error> {
     loop {
         match estimator.next() {
             Step::Done(estimate) => return Ok(estimate),
             Step::Train(train, not_before) => {
-                let passage = road.carry(&train, not_before)?;
-                estimator.handle(&passage, road.now());
+                let passage = carrier.carry(&train, not_before)?;
+                estimator.handle(&passage, carrier.now());
             }
         }
     }
@@ -225,14 +227,14 @@ pub fn drive<E: Estimator, R: Carry>(
 fn check<R: Carry>(
     method: Method,
     finding: Finding,
-    road: &mut R,
+    carrier: &mut R,
 ) -> Result<(Finding, Option<f64>), R::Error> {
-    let longest = road.longest();
+    let longest = carrier.longest();
     let train = finding.value.and_then(|mbps| long_train(mbps, longest));
     let Some(train) = train else {
         return Ok((finding, None));
     };
-    let Some(passage) = long_passage(&train, road)? else {
+    let Some(passage) = long_passage(&train, carrier)? else {
         return Ok((finding.untried(), None));
     };
     let finding = match suspect(&train, &passage) {
@@ -264,10 +266,10 @@ const fn least_clump(method: Method) -> Option<f64> {
 }
 
 /// What came of the train, sent again where its sender was interrupted; none when there is no room for it.
-fn long_passage<R: Carry>(train: &Train, road: &mut R) -> Result<Option<Passage>, R::Error> {
+fn long_passage<R: Carry>(train: &Train, carrier: &mut R) -> Result<Option<Passage>, R::Error> {
     let mut last = None;
     for _ in 0..CHECKS {
-        let passage = road.carry_if_affordable(train, road.now() + REST)?;
+        let passage = carrier.carry_if_affordable(train, carrier.now() + REST)?;
         let is_over = passage
             .as_ref()
             .is_none_or(|passage| passage.is_timed(train));
@@ -311,7 +313,7 @@ mod tests {
     use units::{Dscp, Span};
 
     /// A link of 10 Mbit/s in virtual time.
-    struct Road {
+    struct Carrier {
         path: Probing,
         rested: Instant,
         /// Whether it has room for trains that can be done without, and how many it had.
@@ -321,7 +323,7 @@ mod tests {
         clump: usize,
     }
 
-    impl Road {
+    impl Carrier {
         fn new(has_room: bool) -> Self {
             let way = |stages: &str| {
                 let spec: Spec = serde_json::from_str(stages).unwrap();
@@ -341,7 +343,7 @@ mod tests {
         }
     }
 
-    impl Carry for Road {
+    impl Carry for Carrier {
         type Error = std::convert::Infallible;
 
         fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Self::Error> {
@@ -385,9 +387,9 @@ mod tests {
             class: Dscp::default(),
             seed: 1,
         };
-        let mut road = Road::new(has_room);
-        let Ok((finding, held)) = find_above(&plan, held_mbps, &mut road);
-        (finding, held, road.long)
+        let mut carrier = Carrier::new(has_room);
+        let Ok((finding, held)) = find_above(&plan, held_mbps, &mut carrier);
+        (finding, held, carrier.long)
     }
 
     #[test]
@@ -412,15 +414,15 @@ mod tests {
     #[test]
     fn clumps_take_figures_from_methods_that_measure_by_single_gaps_only() {
         let tried = |method, clump| {
-            let mut road = Road::new(true);
-            road.clump = clump;
+            let mut carrier = Carrier::new(true);
+            carrier.clump = clump;
             let finding = Finding {
                 value: Some(9.0),
                 conclusive: true,
                 details: serde_json::json!({}),
                 ..Finding::default()
             };
-            let Ok((finding, _)) = check(method, finding, &mut road);
+            let Ok((finding, _)) = check(method, finding, &mut carrier);
             let is_seen = finding.details["suspicion"].is_string();
             assert_eq!(finding.conclusive, finding.value.is_some());
             (finding.conclusive, is_seen)

@@ -1,6 +1,6 @@
 //! Trains by way of a manager on this host, on which other programs' packets may ride.
 //!
-//! The estimator cannot tell the difference between this road and any other, but for the riders ([`Tool`] has the manager's side).
+//! The estimator cannot tell the difference between this carrier and any other, but for the riders ([`Tool`] has the manager's side).
 //!
 //! A run with a record is [`run`]; a manager that measures for others has none ([`measure`]).
 
@@ -54,7 +54,7 @@ pub enum Failed {
     Lost(String),
 }
 
-/// The road over the socket of a manager.
+/// The carrier over the socket of a manager.
 struct Riding<'a> {
     context: &'a Context<'a, Plan, Live>,
     tool: Tool<'a>,

@@ -1,10 +1,10 @@
 //! Carries an estimator out between two hosts: train after train, until it knows.
 
+use super::carrier::Carrier;
 use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
 use super::plan::{Method, Plan};
-use super::road::Road;
 use super::traffic::Traffic;
 use super::{Live, Opening, hops};
 use kit::control;
@@ -13,7 +13,7 @@ use kit::datagrams::Quality;
 use kit::ending::Ending;
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
-use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
 use kit::path_mtu::MTU;
 use kit::sampler::Sampler;
 use probe::train::{Passage, Train};
@@ -57,11 +57,11 @@ pub struct Outcome {
 /// A run at work.
 struct Run<'a> {
     context: &'a Context<'a>,
-    road: Road<'a>,
+    carrier: Carrier<'a>,
     record: &'a mut RecordWriter,
     cpus: &'a Cpus,
     cpu: Vec<Cpu>,
-    lab: Option<LabBooks>,
+    lab: Option<LabCounters>,
     began: Instant,
     flushed: Instant,
     shown: Instant,
@@ -96,18 +96,18 @@ pub fn run(
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| sampler.run(&stop));
-        let road = match Road::open(client, context.plan, context.interrupt, agreed) {
-            Ok(road) => road,
+        let carrier = match Carrier::open(client, context.plan, context.interrupt, agreed) {
+            Ok(carrier) => carrier,
             Err(broken) => return unmade(context, clock, broken),
         };
         let whole = (Duration::ZERO, Duration::MAX);
         let run = Run {
             context,
-            road,
+            carrier,
             record,
             cpus: &cpus,
             cpu: Vec::new(),
-            lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+            lab: context.lab.map(|lab| LabCounters::new(lab, origin, whole)),
             began: clock::now(),
             flushed: origin,
             shown: Instant::ZERO,
@@ -141,13 +141,13 @@ impl Carry for Run<'_> {
     type Error = Broken;
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
-        let passage = self.road.carry(train, not_before)?;
+        let passage = self.carrier.carry(train, not_before)?;
         self.look()?;
         Ok(passage)
     }
 
     fn longest(&self) -> u32 {
-        self.road.path_mtu.unwrap_or(MTU)
+        self.carrier.path_mtu.unwrap_or(MTU)
     }
 
     fn now(&self) -> Instant {
@@ -157,7 +157,7 @@ impl Carry for Run<'_> {
     fn rest(&mut self, time: Duration) -> Result<(), Broken> {
         let end = clock::now() + time;
         while clock::now() < end {
-            self.road.wait_until(end.min(clock::now() + DISPLAY))?;
+            self.carrier.wait_until(end.min(clock::now() + DISPLAY))?;
             self.look()?;
         }
         Ok(())
@@ -178,17 +178,21 @@ impl Run<'_> {
         };
         let seconds = clock::now().since(self.began).as_secs_f64();
         self.flush()?;
-        let (quality, gap_error_ns) = self.road.quality();
+        let (quality, gap_error_ns) = self.carrier.quality();
         Ok(Outcome {
             ending,
             finding,
             seconds,
-            path_mtu: self.road.path_mtu,
+            path_mtu: self.carrier.path_mtu,
             quality,
             gap_error_ns,
-            traffic: self.road.traffic,
+            traffic: self.carrier.traffic,
             cpu: self.cpu,
-            truth: self.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+            truth: self
+                .lab
+                .as_ref()
+                .map(LabCounters::truth)
+                .unwrap_or_default(),
             clock,
             far,
         })
@@ -197,7 +201,7 @@ impl Run<'_> {
     fn find(&mut self) -> Result<Finding, Broken> {
         let plan = self.context.plan;
         if plan.method == Method::Hops {
-            let target = hops::Target::of(self.road.client);
+            let target = hops::Target::of(self.carrier.client);
             return hops::find(plan, self, &target);
         }
         methods::find(plan, self)
@@ -215,8 +219,8 @@ impl Run<'_> {
     }
 
     fn finish(&mut self) -> Result<Done, Broken> {
-        control::say(self.road.client, &Say::Finish)?;
-        match control::hear(self.road.client)? {
+        control::say(self.carrier.client, &Say::Finish)?;
+        match control::hear(self.carrier.client)? {
             Far::Done(done) => Ok(*done),
             _ => Err(Broken::out_of_turn()),
         }
@@ -230,14 +234,14 @@ impl Run<'_> {
         if now.since(self.shown) >= DISPLAY {
             self.shown = now;
             let done = self.done(now);
-            (self.context.display)(&self.road.traffic.live(self.context.plan, done));
+            (self.context.display)(&self.carrier.traffic.live(self.context.plan, done));
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), record::Error> {
         self.flushed = clock::now();
-        self.road.traffic.hand_over(self.record)?;
+        self.carrier.traffic.hand_over(self.record)?;
         if let (Some(network), Some(lab)) = (self.context.lab, &mut self.lab) {
             let mut rows = LabRows::default();
             lab.take(network, &mut rows);

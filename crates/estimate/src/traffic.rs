@@ -11,7 +11,7 @@ use record::RecordWriter;
 /// The record has rows of so many probes at most.
 const MOST_ROWS: usize = 500_000;
 
-/// What there was on the road.
+/// What there was on the carrier.
 #[derive(Default)]
 pub struct Traffic {
     pub trains: u32,

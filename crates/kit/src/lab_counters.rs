@@ -11,7 +11,7 @@ use std::time::Duration;
 use units::{Instant, Rate};
 
 /// The books of all links.
-pub struct LabBooks {
+pub struct LabCounters {
     origin: Instant,
     /// The interval in which all load runs, after the origin.
     loaded: (Duration, Duration),
@@ -95,7 +95,7 @@ pub struct LinkTruth {
     pub unwritten: u64,
 }
 
-impl LabBooks {
+impl LabCounters {
     /// Empty books for the links of `network`, for a run that starts at `origin` and has all its load in `loaded`.
     pub fn new(network: &Network, origin: Instant, loaded: (Duration, Duration)) -> Self {
         let topology = network.topology();

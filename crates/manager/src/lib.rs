@@ -24,6 +24,7 @@
 pub mod config;
 mod counters;
 mod engine;
+mod keepalive;
 mod link;
 pub mod marked;
 mod metrics;
@@ -31,6 +32,7 @@ mod network;
 pub mod service;
 pub mod snapshot;
 pub mod socket;
+mod way;
 
 use config::{Config, Doors};
 use engine::{Engine, Handle};

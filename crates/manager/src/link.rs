@@ -16,12 +16,11 @@ pub(crate) mod far;
 pub(crate) mod near;
 mod raw;
 pub(crate) mod told;
-pub(crate) mod word;
 
 use super::config::{Config, PeerTable};
 use super::engine::{Command, Handle, Joined, Keys};
 use super::service::{self, Words};
-use mgrp::envelope::Carrier;
+use super::way::Way;
 use mgrp::peer;
 use mgrp::transaction::Arrival;
 use serde::{Deserialize, Serialize};
@@ -89,14 +88,6 @@ struct Ready {
     raw: bool,
 }
 
-/// By what packets go.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Way {
-    Raw,
-    /// With the reason where this was not what the file says.
-    Udp(Option<String>),
-}
-
 /// A peer, and what a session with it is made of.
 struct Side<'a> {
     config: &'a Config,
@@ -112,17 +103,6 @@ struct Agreed {
     keys: Keys,
     mtu: u16,
     way: Way,
-}
-
-impl Way {
-    fn carrier(&self, peer: SocketAddr) -> Carrier {
-        match (self, peer.ip().to_canonical().is_ipv4()) {
-            (Self::Raw, true) => Carrier::RawV4,
-            (Self::Raw, false) => Carrier::RawV6,
-            (Self::Udp(_), true) => Carrier::UdpV4,
-            (Self::Udp(_), false) => Carrier::UdpV6,
-        }
-    }
 }
 
 impl Side<'_> {

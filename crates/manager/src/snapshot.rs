@@ -2,8 +2,8 @@
 
 use super::config::CarrierKind;
 use super::counters::Count;
-use super::link::Way;
 use super::network::Network;
+use super::way::Way;
 use mgrp::reassembly::{State, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use units::{Dscp, Ecn, Span, TrafficClass};
 
+/// Octets of the longest packet by TCP: the kernel's longest segment and the headers of IPv4 and TCP.
+const LONGEST_BY_TCP: u32 = 32_767 + 40;
 /// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
 const HEADERS: [u32; 2] = [28, 48];
 /// The longest time limit of one test.
@@ -123,11 +125,11 @@ impl Plan {
                 "whether TCP uses ECN is the system's to say (net.ipv4.tcp_ecn) - leave --ecn out, or use --carrier udp".to_owned(),
             );
         }
-        if self.target.mtu() > super::tcp::LONGEST {
+        if self.target.mtu() > LONGEST_BY_TCP {
             return Err(format!(
                 "TCP has no segments of {} octets here - use --mtu {} or less",
                 self.target.mtu(),
-                super::tcp::LONGEST
+                LONGEST_BY_TCP
             ));
         }
         Ok(())

@@ -19,7 +19,7 @@ use kit::direction::Direction;
 use kit::ending::Ending;
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
-use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
 use kit::sampler::Sampler;
 use kit::{control, hello};
 use mbm::diagnostic::Test;
@@ -82,7 +82,7 @@ pub(super) struct Run<'a> {
     clock: ClockOffset,
     cpus: &'a Cpus,
     cpu: Vec<Cpu>,
-    lab: Option<LabBooks>,
+    lab: Option<LabCounters>,
     tests: Vec<Tested>,
     path_rtt: Option<Duration>,
     flushed: Instant,
@@ -121,7 +121,7 @@ pub fn run(
         clock,
         cpus: &cpus,
         cpu: Vec::new(),
-        lab: context.lab.map(|lab| LabBooks::new(lab, origin, whole)),
+        lab: context.lab.map(|lab| LabCounters::new(lab, origin, whole)),
         tests: Vec::new(),
         path_rtt: None,
         flushed: origin,
@@ -144,7 +144,7 @@ pub fn run(
         tests: run.tests,
         path_rtt: run.path_rtt,
         cpu: run.cpu,
-        truth: run.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+        truth: run.lab.as_ref().map(LabCounters::truth).unwrap_or_default(),
         clock,
         far,
     })
@@ -171,7 +171,11 @@ impl Run<'_> {
 
     /// Keeps the tests that are over: a run that is killed in the next one has these.
     fn keep(&mut self) -> Result<(), record::Error> {
-        let truth = self.lab.as_ref().map(LabBooks::truth).unwrap_or_default();
+        let truth = self
+            .lab
+            .as_ref()
+            .map(LabCounters::truth)
+            .unwrap_or_default();
         let plan = self.context.plan;
         let so_far = summary::summarise(plan, &self.tests, self.path_rtt, truth).ok();
         let so_far = so_far.and_then(|summary| serde_json::to_value(summary).ok());

@@ -1,8 +1,8 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
+use super::books::TcpBooks;
 use super::plan::Plan;
 use super::summary::{Summary, TestSummary};
-use super::tcp::TcpBooks;
 use kit::scorecard;
 use mbm::verdict::{Outcome, percent};
 use record::{Run, Verdict};

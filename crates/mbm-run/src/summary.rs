@@ -1,8 +1,8 @@
 //! The figures of a run, from the books of both ends.
 
+use super::books::TcpBooks;
 use super::plan::Plan;
 use super::run::Tested;
-use super::tcp::TcpBooks;
 use kit::lab_counters::LinkTruth;
 use mbm::diagnostic::onset;
 use mbm::model::{Conservativeness, conservativeness};

@@ -5,7 +5,7 @@ use super::run::{ANSWER, Context};
 use super::tables::{CallSample, Tables};
 use super::{Live, Plan};
 use kit::ending::Ending;
-use kit::lab_counters::LabBooks;
+use kit::lab_counters::LabCounters;
 use kit::mailbox::CallArrival;
 use kit::sampler::{Sink, StreamEnd};
 use record::RecordWriter;
@@ -84,7 +84,7 @@ impl<'a> Collector<'a> {
     ) -> Self {
         let lab = context
             .lab
-            .map(|lab| LabBooks::new(lab, origin, context.plan.loaded()));
+            .map(|lab| LabCounters::new(lab, origin, context.plan.loaded()));
         Self {
             context,
             findings,

@@ -4,7 +4,7 @@ use super::messages::Row;
 use super::ndjson::Ndjson;
 use super::streams::{StreamPlan, ecn_name};
 use kit::begin::server_role;
-use kit::lab_counters::{LabBooks, LabRows};
+use kit::lab_counters::{LabCounters, LabRows};
 use kit::sampler::StreamEnd;
 use lab::Network;
 use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
@@ -34,7 +34,7 @@ pub struct Tables {
     /// Small requests on new HTTPS connections.
     pub https: Vec<HttpsProbe>,
     /// The emulated network's own books; none without a lab.
-    pub lab: Option<LabBooks>,
+    pub lab: Option<LabCounters>,
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub class_seen: HashMap<u16, u8>,
     /// Rows that wait to be written and are of no use afterwards.
@@ -87,7 +87,7 @@ struct Latest {
 
 impl Tables {
     /// Tables for `streams`, through the links of `lab` if there is one.
-    pub fn new(streams: &[StreamPlan], lab: Option<LabBooks>) -> Self {
+    pub fn new(streams: &[StreamPlan], lab: Option<LabCounters>) -> Self {
         Self {
             streams: streams.iter().map(planned).collect(),
             calls: streams

@@ -2,8 +2,8 @@
 //!
 //! Source: M. Mathis, *Windowed ping: an IP layer performance diagnostic* (1994), and his `TReno` after it. Packets
 //! of full size go to a port at which nobody listens, or have a hop limit that ends at a router on the way. Whoever gives
-//! one up says so in an ICMP error, which quotes the packet's beginning ([`quote`]): that is an acknowledgement of one
-//! packet ([`answers`]). A receiver at this side ([`super::sending`]) makes of these what TCP's receiver would have said, and
+//! one up says so in an ICMP error, which quotes the packet's beginning ([`quotes`](crate::quotes)): that is an acknowledgement of one
+//! packet ([`acknowledgement`](crate::quotes::acknowledgement)). A receiver at this side ([`super::sending`]) makes of these what TCP's receiver would have said, and
 //! the sender is the one that all transfers have. The errors come by the socket's own error queue, which takes no privilege.
 //!
 //! What is different from a real transfer: an error that is lost on the way back looks like a packet lost on the way there;
@@ -11,11 +11,7 @@
 //! may be what is measured; and errors are limited by nearly everybody. The last is found out after the transfer
 //! ([`limit`]), and then there is no figure.
 
-mod answers;
 mod limit;
-mod quote;
 mod round;
 mod row;
 pub mod run;
-
-pub use answers::{Answers, Counts, acknowledgement};

@@ -1,14 +1,14 @@
 //! One transfer towards a host that does not cooperate: found out who answers, carried out, and asked whose figure it is.
 
-use super::answers::Answers;
 use super::limit;
-use super::quote::{Quotes, Verdict};
 use super::row::{Answers as Found, Row};
 use crate::books::{Outcome, ReceiverBooks, SenderBooks};
 use crate::capture::Journal;
 use crate::link::{Link, Terms};
 use crate::log::{Log, MOST_PASSED, Sink};
 use crate::plan::{Mode, Plan};
+use crate::quotes::Answers;
+use crate::quotes::{Quotes, Verdict};
 use crate::watch::Watch;
 use crate::{secret, sending};
 use kit::stream::any;

@@ -1,7 +1,7 @@
 //! Rows of single packets, without congestion control: a few before the transfer to find out who answers and how much is
 //! quoted, and the row of short ones after it ([`super::limit`]).
 
-use super::quote::{Quotes, Verdict, verdict};
+use crate::quotes::{Quotes, Verdict, verdict};
 use stats::random::SplitMix64;
 use std::net::IpAddr;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use crate::run::{Context, Outcome};
 use crate::watch::Watch;
 use kit::control::{DISPLAY, FLUSH, LOOK};
 use kit::far::StopOnDrop;
-use kit::lab_counters::LabBooks;
+use kit::lab_counters::LabCounters;
 use kit::sampler::Sampler;
 use record::RecordWriter;
 use session::ClockOffset;
@@ -49,7 +49,7 @@ pub fn run(
     let origin = clock::now();
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
-    let books = context.lab.map(|lab| LabBooks::new(lab, origin, whole));
+    let books = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
     let tracing = Tracing::begin(record.dir(), context.plan, origin, None);
     let mut run = Run {
         context,

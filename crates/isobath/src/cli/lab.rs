@@ -151,9 +151,6 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         })
         .collect::<Result<_, _>>()?;
     let network = Network::up(topology, place.seed)?;
-    if let Some(remark) = network.congestion().remark() {
-        eprintln!("lab: {remark}");
-    }
     // Ctrl-C is the command's to act on; when it ends, so do we, in order.
     let terminated = process::termination_flag()?;
     let mut others = Vec::new();
@@ -176,6 +173,9 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         .as_ref()
         .unwrap_or_else(|| &network.topology().client);
     let mut child = network.spawn(node, command).map_err(Usage::of)?;
+    if let Some(remark) = network.congestion().remark() {
+        eprintln!("lab: {remark}");
+    }
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;

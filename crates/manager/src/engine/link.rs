@@ -1,7 +1,8 @@
 //! One session with a peer: its machine, its socket, its keys.
 
 use crate::counters::Carriage;
-use crate::link::{Way, word};
+use crate::keepalive;
+use crate::way::Way;
 use mgrp::path_mtu::PathMtu;
 use mgrp::peer::{self, Finished, Peer, Received, Transmit};
 use mgrp::transaction::{Arrival, Transaction};
@@ -77,7 +78,7 @@ pub(super) struct Link {
     taggers: [Tagger; 2],
     alive_due: Instant,
     /// The peer's words.
-    newest: word::Newest,
+    newest: keepalive::Newest,
     path: PathMtu,
     /// Datagrams that are sealed and not sent.
     sealed: Vec<Vec<u8>>,
@@ -87,7 +88,7 @@ impl Link {
     pub(super) fn new(joined: Joined, now: Instant) -> Self {
         Self {
             peer: Peer::new(joined.config),
-            newest: word::Newest::default(),
+            newest: keepalive::Newest::default(),
             // The other end may not be there yet.
             path: PathMtu::new(joined.config.mtu, now + SETTLED),
             taggers: [joined.keys.out.0.tagger(), joined.keys.inward.0.tagger()],
@@ -143,7 +144,7 @@ impl Link {
         } = self.joined.config;
         while let Some(octets) = self.path.poll_word(clock::now()) {
             let length = (octets, carrier.outside());
-            word::ask(&self.joined.socket, session, key, length);
+            keepalive::ask(&self.joined.socket, session, key, length);
         }
         self.peer.set_path_mtu(self.path.mtu());
     }
@@ -201,7 +202,7 @@ impl Link {
     fn say_alive(&mut self) {
         self.alive_due = clock::now() + ALIVE;
         let (_, key) = &self.joined.keys.out;
-        word::say(&self.joined.socket, self.joined.config.session, key);
+        keepalive::say(&self.joined.socket, self.joined.config.session, key);
     }
 
     /// Takes a datagram; none for what is no packet, or is refused and counted.
@@ -212,7 +213,7 @@ impl Link {
         now: Instant,
     ) -> Option<Received> {
         let (_, key) = &self.joined.keys.inward;
-        let word = word::read(datagram.payload, self.joined.config.session, key);
+        let word = keepalive::read(datagram.payload, self.joined.config.session, key);
         if let Some(word) = word.filter(|word| self.newest.admits(*word)) {
             self.hear(now);
             let long = &self.joined.long;

@@ -3,10 +3,11 @@
 //! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
 //! restarted comes back before its old session is known to be dead.
 
-use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch};
+use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, raw, watch};
 use crate::config::{CarrierKind, Config};
 use crate::engine::{Handle, Keys};
 use crate::service;
+use crate::way::Way;
 use kit::mailbox;
 use kit::mailbox::{HELLO, Mailboxes};
 use serde_json::Value;

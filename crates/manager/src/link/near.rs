@@ -1,9 +1,11 @@
 //! The end that dials, and dials again.
 
-use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, Way, raw, watch, word};
+use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, raw, watch};
 use crate::config::{CarrierKind, Config};
 use crate::engine::{Handle, Keys};
+use crate::keepalive;
 use crate::service;
+use crate::way::Way;
 use kit::control::until_answered;
 use kit::hello;
 use session::wire::Probe;
@@ -115,7 +117,7 @@ impl Side<'_> {
         let hello = || {
             hello::ask(&socket, &dialer, STREAM, Probe::LEN);
             if let Ok(way) = &way {
-                word::say(way, dialer.session(), &dialer.keys().to_server);
+                keepalive::say(way, dialer.session(), &dialer.keys().to_server);
             }
         };
         match until_answered(&mut client, hello) {

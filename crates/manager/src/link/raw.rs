@@ -9,7 +9,7 @@
 //! far:  ready      with raw; the near end that then hears none of the three hangs up and comes again for UDP
 //! ```
 
-use super::word;
+use crate::keepalive;
 use mgrp::envelope::IP_PROTOCOL;
 use session::TagKey;
 use std::net::{IpAddr, SocketAddr};
@@ -37,7 +37,7 @@ pub(super) fn open(local: Option<IpAddr>, peer: SocketAddr) -> Result<UdpSocket,
 /// Answers what was heard, not all at once, so that one loss is not that of all.
 pub(super) fn answer(socket: &UdpSocket, session: u64, key: &TagKey) {
     for _ in 0..WORDS {
-        word::say(socket, session, key);
+        keepalive::say(socket, session, key);
         clock::sleep_until(clock::now() + APART);
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn hears(socket: &UdpSocket, session: u64, key: &TagKey) -> bool {
         }
         let count = socket.recv(&mut batch).unwrap_or(0);
         let mut words = batch.iter().take(count);
-        if words.any(|datagram| word::read(datagram.payload, session, key).is_some()) {
+        if words.any(|datagram| keepalive::read(datagram.payload, session, key).is_some()) {
             return true;
         }
     }

@@ -23,8 +23,6 @@ mod receiving;
 mod sending;
 
 use super::plan::Plan;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::io;
 use sys::tcp;
 
@@ -32,43 +30,12 @@ use sys::tcp;
 const STREAM_KIND: u8 = 3;
 /// The congestion control of every test: the models are of it.
 const CONGESTION: &str = "reno";
-/// Octets of the longest packet: the kernel's longest segment and the headers of IPv4 and TCP.
-pub(crate) const LONGEST: u32 = 32_767 + HEADERS[0];
 /// Octets of IPv4 and TCP headers without options, and of IPv6's.
 const HEADERS: [u32; 2] = [40, 60];
 /// Octets of TCP's time stamps, which kernels use unless told otherwise.
 const TIMESTAMPS: u32 = 12;
 /// Octets of TCP options that a segment has at most.
 const OPTIONS: u32 = 40;
-
-/// What TCP says of a test that it carried.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct TcpBooks {
-    /// The congestion control that the kernel says it used.
-    pub congestion_control: String,
-    /// Octets of data in a full segment.
-    pub mss: u32,
-    /// Rate to which the kernel was told to pace, data alone, bit/s; null for tests that are not paced.
-    pub pacing_bps: Option<u64>,
-    /// Segments that the receiver was to offer room for; null for tests without a window.
-    pub window_packets: Option<u32>,
-    /// Segments that it offered room for at the end.
-    pub offered_packets: Option<u32>,
-    /// Segments that left with data, those that were sent again included.
-    pub segments: u64,
-    /// Segments that were sent again: what counts as lost.
-    pub retransmits: u64,
-    /// Of these, segments that had arrived after all, as the receiver reported (DSACK, RFC 2883); null when unknown.
-    pub spurious: Option<u64>,
-    /// Data that was acknowledged over the whole test, 10^6 bit/s.
-    pub acked_mbps: f64,
-    /// Smallest congestion window of the test period, in segments; null before it began.
-    pub cwnd_min: Option<u32>,
-    /// Largest.
-    pub cwnd_max: Option<u32>,
-    /// Share of the looks at which TCP had nothing left to send, 0 to 1: that is this program's slowness, not the path's. Null for bursts.
-    pub dry: Option<f64>,
-}
 
 /// Readies a socket before it connects: class, segments as long as the target's packets, and Reno where it sends.
 fn prepare(socket: &socket2::Socket, plan: &Plan, v6: bool, sends: bool) -> io::Result<()> {

@@ -1,9 +1,10 @@
 //! The sending end of a test that TCP carries: feeds it, reads its books every 10 ms, and judges them.
 
 use super::super::books::SenderBooks;
+use super::super::books::TcpBooks;
 use super::super::sending::{Job, TICK, called_off};
 use super::feed::Feed;
-use super::{OPTIONS, TcpBooks, headers};
+use super::{OPTIONS, headers};
 use kit::datagrams::Quality;
 use kit::load::settled;
 use kit::thinned::Thinned;

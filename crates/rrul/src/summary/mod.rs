@@ -32,7 +32,7 @@ pub use web::{Rpm, WebFigures};
 use super::Plan;
 use super::score::{Penalty, Score};
 use super::tables::Tables;
-use kit::lab_counters::{LabBooks, LinkTruth};
+use kit::lab_counters::{LabCounters, LinkTruth};
 use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,11 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         clock: clock.map(Into::into),
         score: None,
         penalties: Vec::new(),
-        lab: tables.lab.as_ref().map(LabBooks::truth).unwrap_or_default(),
+        lab: tables
+            .lab
+            .as_ref()
+            .map(LabCounters::truth)
+            .unwrap_or_default(),
     };
     summary.score = super::score::score(&summary);
     summary.penalties = super::score::penalties(plan, &summary);

@@ -13,7 +13,7 @@ use super::tables::{AskedRow, BottleneckRow, FrameRow, ReportRow, ViewRow};
 use kit::control::{DISPLAY, FLUSH};
 use kit::ending::Ending;
 use kit::instrument::Cpus;
-use kit::lab_counters::{LabBooks, LabRows};
+use kit::lab_counters::{LabCounters, LabRows};
 use lab::Network;
 use record::RecordWriter;
 use record::tables::Cpu;
@@ -32,7 +32,7 @@ pub(super) struct Collector<'a> {
     scheduler: GlobalScheduler,
     /// Frames that are due and of which nothing more is known, by stream and number.
     open: BTreeMap<(u8, u64), Frame>,
-    lab: LabBooks,
+    lab: LabCounters,
     /// How far the bottleneck's books have been taken, and what they said then.
     taken: Instant,
     left: u64,
@@ -75,7 +75,7 @@ impl<'a> Collector<'a> {
             record,
             scheduler: GlobalScheduler::new(context.plan.options(), times.begin),
             open: BTreeMap::new(),
-            lab: LabBooks::new(network, times.begin, loaded),
+            lab: LabCounters::new(network, times.begin, loaded),
             taken: times.begin,
             left: 0,
             dropped: 0,

@@ -17,7 +17,7 @@ use kit::control;
 use kit::control::{DISPLAY, FLUSH, LOOK};
 use kit::ending::Ending;
 use kit::instrument::Cpus;
-use kit::lab_counters::{Extra, LabBooks, LabRows, LinkTruth};
+use kit::lab_counters::{Extra, LabCounters, LabRows, LinkTruth};
 use kit::sampler::Sampler;
 use kit::thinned::Thinned;
 use lab::Network;
@@ -104,7 +104,7 @@ pub fn run(
         network,
         place,
         times,
-        lab: LabBooks::new(network, origin, whole),
+        lab: LabCounters::new(network, origin, whole),
         ledger: Ledger::new(ends(network, place)?),
         truth: Truth::new(place.rate),
         noted: told,
@@ -164,7 +164,7 @@ struct Books<'a> {
     network: &'a Network,
     place: &'a Place,
     times: Times,
-    lab: LabBooks,
+    lab: LabCounters,
     ledger: Ledger,
     truth: Truth,
     noted: Receiver<Note>,

@@ -1,8 +1,8 @@
 //! What both ends know of each connection, put together.
 
-use super::cast::Part;
 use super::live::{End, Half};
 use super::tables::Connection;
+use super::workload::Part;
 use std::collections::HashMap;
 use units::Instant;
 use vectors::Side;

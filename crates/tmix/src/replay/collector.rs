@@ -1,18 +1,18 @@
 //! Puts together what the hosts and the lab say, while a replay goes on, and ends it.
 
 use super::books::{self, Books};
-use super::cast::{Cast, Host};
 use super::engine::{News, Stage};
 use super::live::Half;
 use super::monitors::{Monitors, Rows};
 use super::plan::{Plan, Way};
 use super::summary::Figures;
 use super::tables::{Connection, Epoch, Flow, Goodput};
+use super::workload::{Host, Workload};
 use super::{Live as Shown, datagrams};
 use kit::control::{DISPLAY, FLUSH};
 use kit::ending::Ending;
 use kit::instrument::Cpus;
-use kit::lab_counters::{LabBooks, LabRows, LinkTruth};
+use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
 use lab::{Network, Topology};
 use record::RecordWriter;
 use record::tables::Cpu;
@@ -40,7 +40,7 @@ pub struct Context<'a> {
     /// How it is to be played.
     pub plan: &'a Plan,
     /// What is to be played.
-    pub cast: &'a Cast,
+    pub workload: &'a Workload,
     /// The emulated network, if it is played in one.
     pub lab: Option<&'a Network>,
     /// Raised when the user interrupts.
@@ -96,7 +96,7 @@ pub(super) struct Collector<'a> {
 /// What only a lab has.
 struct Lab<'a> {
     network: &'a Network,
-    books: LabBooks,
+    books: LabCounters,
     monitors: Monitors,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Lab<'a> {
         let link = bottleneck(network.topology(), plan.forward);
         Ok(Self {
             network,
-            books: LabBooks::new(network, origin, (window[0], window[1])),
+            books: LabCounters::new(network, origin, (window[0], window[1])),
             monitors: Monitors::new(plan, link, origin, folder)?,
         })
     }
@@ -132,7 +132,7 @@ impl<'a> Collector<'a> {
             books: Books::default(),
             flow_books: datagrams::Books::default(),
             lab: lab.transpose()?,
-            figures: Figures::new(context.plan, context.cast),
+            figures: Figures::new(context.plan, context.workload),
             heard: BTreeMap::new(),
             cpus,
             cpu: Vec::new(),
@@ -235,12 +235,12 @@ impl<'a> Collector<'a> {
 
     /// Whether both ends have told of every connection.
     fn all_told(&self) -> bool {
-        self.figures.ended() >= self.context.cast.parts.len() as u64
+        self.figures.ended() >= self.context.workload.parts.len() as u64
     }
 
     fn all_over(&self) -> bool {
         let begun = self.stage.begun.load(Ordering::Acquire);
-        let all_begun = begun >= self.context.cast.parts.len() as u64;
+        let all_begun = begun >= self.context.workload.parts.len() as u64;
         all_begun && self.stage.open.load(Ordering::Acquire) == 0 && self.stage.flows.are_over()
     }
 
@@ -271,7 +271,7 @@ impl<'a> Collector<'a> {
                 response_bytes: epoch.response,
                 response_ms: epoch.answered.since(epoch.asked).as_secs_f64() * 1e3,
             };
-            let part = self.context.cast.parts.get(number as usize);
+            let part = self.context.workload.parts.get(number as usize);
             if part.is_some_and(|part| part.was_sequential) {
                 self.figures.answered(&row);
             }
@@ -299,7 +299,7 @@ impl<'a> Collector<'a> {
         let Some(number) = ends.iter().flatten().next().map(|half| half.number) else {
             return;
         };
-        let Some(part) = self.context.cast.parts.get(number as usize) else {
+        let Some(part) = self.context.workload.parts.get(number as usize) else {
             return;
         };
         let row = books::row(part, number, ends, self.origin);
@@ -309,7 +309,7 @@ impl<'a> Collector<'a> {
 
     /// A flow is over.
     fn end_flow(&mut self, ends: &[Option<datagrams::Half>; 2]) {
-        let parts = &self.context.cast.parts;
+        let parts = &self.context.workload.parts;
         if let Some(row) = datagrams::books::row(parts, &self.stage.flows, ends, self.origin) {
             self.figures.flow(&row);
             self.flows.push(row);
@@ -361,13 +361,13 @@ impl<'a> Collector<'a> {
             return;
         }
         self.shown = now;
-        let cast = self.context.cast;
+        let workload = self.context.workload;
         let end = self.context.plan.duration.map(|duration| duration.0);
         (self.context.display)(&Shown {
             elapsed: now.since(self.origin),
-            planned: end.unwrap_or_else(|| cast.last_start()),
+            planned: end.unwrap_or_else(|| workload.last_start()),
             begun: self.stage.begun.load(Ordering::Relaxed),
-            parts: cast.parts.len() as u64,
+            parts: workload.parts.len() as u64,
             ended: self.figures.ended(),
             open: self.open_now(),
         });

@@ -7,12 +7,12 @@
 //! The thread does what is due (connections to open, waits that are over), then sleeps in `epoll` until the next of these or
 //! until a socket has news. Sockets are registered once, edge-triggered; an end that is told of news does all that it can.
 
-use super::cast::{Host, Part};
 use super::datagrams::{self, Flows};
-use super::doors::{Arrival, Doors};
+use super::listeners::{Arrival, Listeners};
 use super::live::{self, Half, Live, Readiness, State};
 use super::road::{Departure, Road};
 use super::tuples::Tuples;
+use super::workload::{Host, Part};
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use slab::Slab;
@@ -85,7 +85,7 @@ pub struct Engine<'a> {
     share: u32,
     stage: &'a Stage<'a>,
     poll: OwnedFd,
-    doors: Doors,
+    doors: Listeners,
     lives: Slab<Live>,
     /// When which end wants to be looked after; entries of ends that are gone, or whose place another has, do no harm.
     timers: BinaryHeap<Reverse<(Instant, usize)>>,
@@ -111,7 +111,7 @@ impl<'a> Engine<'a> {
     pub fn new(
         (host, share): (Host, u32),
         stage: &'a Stage<'a>,
-        doors: Option<Doors>,
+        doors: Option<Listeners>,
         tell: SyncSender<News>,
     ) -> Result<Self, Error> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
@@ -120,8 +120,8 @@ impl<'a> Engine<'a> {
         let opens = stage.tuples(share, host).map_or(0, Tuples::count);
         let doors = match (doors, accepts) {
             (Some(doors), _) => doors,
-            (None, Some(tuples)) => Doors::own(tuples)?,
-            (None, None) => Doors::Own(Vec::new()),
+            (None, Some(tuples)) => Listeners::own(tuples)?,
+            (None, None) => Listeners::Own(Vec::new()),
         };
         for (number, door) in (DOORS..).zip(doors.watched()) {
             watch(&poll, &door, number, epoll::EventFlags::IN)

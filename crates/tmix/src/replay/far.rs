@@ -4,14 +4,14 @@
 //! preamble whose it is and which number it has. From then on it is an end like any other ([`super::engine`]). Nothing is
 //! opened from here, and nothing said but on connections that the client opened.
 
-use super::cast::Host;
 use super::datagrams::Flows;
-use super::doors::{Arrival, Doors, Usher};
 use super::engine::{Engine, News, Stage};
+use super::listeners::{Arrival, Handover, Listeners};
 use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
 use super::road::{KIND, Road};
 use super::run::QUEUE;
 use super::script::Script;
+use super::workload::Host;
 use kit::far::StopOnDrop;
 use session::{Control, Error, Session};
 use socket2::Socket;
@@ -45,7 +45,7 @@ pub fn serve(control: &mut Control, session: &Session, setup: &Setup) -> Result<
     control.send(&Far::Ready)?;
     loop {
         match control.recv(NEXT)? {
-            Near::Cast(words) => {
+            Near::Workload(words) => {
                 if let Err(reason) = words.into_iter().try_for_each(|word| script.take(word)) {
                     return control.send(&Far::Refused(reason));
                 }
@@ -115,12 +115,12 @@ fn check(session: &Session, setup: &Setup) -> Result<(), String> {
 
 /// Plays its ends of all connections until the client has had enough; says whether it could.
 fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<bool, Error> {
-    let ready = Doors::handed().and_then(|(doors, usher)| {
+    let ready = Listeners::handed().and_then(|(listeners, handover)| {
         let (tell, news) = mpsc::sync_channel(QUEUE);
-        let engine = Engine::new((Host::Server, 0), stage, Some(doors), tell)?;
-        Ok((engine, usher, news))
+        let engine = Engine::new((Host::Server, 0), stage, Some(listeners), tell)?;
+        Ok((engine, handover, news))
     });
-    let (engine, usher, news) = match ready {
+    let (engine, handover, news) = match ready {
         Ok(ready) => ready,
         Err(error) => {
             control.send(&Far::Refused(error.to_string()))?;
@@ -133,7 +133,7 @@ fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<b
             let _ = clock::timer_slack(1);
             engine.run(clock::now());
         });
-        scope.spawn(|| usher_in(session, &usher, stage.stop));
+        scope.spawn(|| hand_over(session, &handover, stage.stop));
         control.send(&Far::Ready)?;
         watch(control, news, stage.stop)?;
         Ok(true)
@@ -141,7 +141,7 @@ fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<b
 }
 
 /// Hands the session's connections on.
-fn usher_in(session: &Session, usher: &Usher, stop: &AtomicBool) {
+fn hand_over(session: &Session, handover: &Handover, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) && !session.is_closed() {
         let Some(stream) = session.next_stream(WAIT) else {
             continue;
@@ -152,7 +152,7 @@ fn usher_in(session: &Session, usher: &Usher, stop: &AtomicBool) {
         };
         let socket = Socket::from(stream.socket);
         if socket.set_nonblocking(true).is_ok() {
-            usher.hand(Arrival {
+            handover.hand(Arrival {
                 socket,
                 number,
                 accepted: stream.accepted,
@@ -179,7 +179,7 @@ fn watch(control: &mut Control, news: Receiver<News>, stop: &AtomicBool) -> Resu
         match control.recv(LOOK) {
             // Then the engine ends, and with it its news.
             Ok(Near::Stop) => stop.store(true, Ordering::Relaxed),
-            Ok(Near::Cast(_) | Near::Go) | Err(Error::Timeout { .. }) => {}
+            Ok(Near::Workload(_) | Near::Go) | Err(Error::Timeout { .. }) => {}
             Err(error) => return Err(error),
         }
     }

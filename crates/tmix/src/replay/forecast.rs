@@ -7,7 +7,7 @@
 //! A replay that ends before its connections carries less than they hold: a turn that begins after the end is not counted, and
 //! of one that is under way then only the share of its time.
 
-use super::cast::{Cast, Part};
+use super::workload::{Part, Workload};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,7 +28,7 @@ const BARE: u64 = 7;
 /// How long a pair of ports rests after its connection (TIME-WAIT is 60 s in Linux), with some reserve.
 const REST: Duration = Duration::from_secs(65);
 
-/// What a cast asks for.
+/// What a workload asks for.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Forecast {
     /// Connections in all.
@@ -52,14 +52,14 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Of `cast`, if it is played for `duration` at most.
-    pub fn of(cast: &Cast, duration: Option<Duration>) -> Self {
+    /// Of `workload`, if it is played for `duration` at most.
+    pub fn of(workload: &Workload, duration: Option<Duration>) -> Self {
         let end = duration.unwrap_or(Duration::MAX);
         let (mut open, mut flows) = (Level::default(), Level::default());
         let mut tuples = [Level::default(), Level::default()];
         let (mut second, mut starts, mut busiest) = (0, 0, 0);
         let (mut packets, mut octets) = (0_u64, 0_u64);
-        for part in &cast.parts {
+        for part in &workload.parts {
             let start = part.vector.start;
             if start.as_secs() != second {
                 (second, starts) = (start.as_secs(), 0);
@@ -80,12 +80,12 @@ impl Forecast {
             packets = packets.saturating_add(of_packets);
             octets = octets.saturating_add(of_octets);
         }
-        let span = cast.last_start().max(Duration::from_secs(1));
+        let span = workload.last_start().max(Duration::from_secs(1));
         let span = duration.unwrap_or(span).max(span).as_secs_f64();
         Self {
-            connections: cast.connections(),
+            connections: workload.connections(),
             open: open.most,
-            flows: cast.flows(),
+            flows: workload.flows(),
             open_flows: flows.most,
             starts_per_s: busiest,
             packets_per_s: packets as f64 / span,
@@ -219,7 +219,7 @@ fn load_of_flow(part: &Part) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cast::Host;
+    use super::super::workload::Host;
     use super::*;
     use vectors::{Body, Loss, Side, Vector};
 
@@ -257,7 +257,7 @@ mod tests {
             part(6, 2, Host::Server),
             part(100, 0, Host::Client),
         ];
-        let forecast = Forecast::of(&Cast { parts, udp: 0 }, None);
+        let forecast = Forecast::of(&Workload { parts, udp: 0 }, None);
         assert_eq!((forecast.connections, forecast.open), (4, 2));
         assert_eq!(forecast.starts_per_s, 1);
         // A pair of ports rests for a minute.
@@ -272,7 +272,7 @@ mod tests {
         flow.vector.transport = vectors::Transport::Udp;
         flow.vector.mss = Some([400, 1_000]);
         let parts = vec![flow.clone(), flow, part(1, 0, Host::Client)];
-        let forecast = Forecast::of(&Cast { parts, udp: 0 }, None);
+        let forecast = Forecast::of(&Workload { parts, udp: 0 }, None);
         assert_eq!((forecast.connections, forecast.open), (1, 1));
         assert_eq!((forecast.flows, forecast.open_flows), (2, 2));
         assert_eq!((forecast.starts_per_s, forecast.tuples), (2, [1, 0]));
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn nothing_is_open_after_the_end() {
         let parts = vec![part(0, 1_000, Host::Client), part(40, 0, Host::Client)];
-        let forecast = Forecast::of(&Cast { parts, udp: 0 }, Some(Duration::from_secs(30)));
+        let forecast = Forecast::of(&Workload { parts, udp: 0 }, Some(Duration::from_secs(30)));
         assert_eq!(forecast.open, 1);
     }
 

@@ -1,8 +1,8 @@
 //! One end of one connection, on a socket of the kernel.
 
-use super::cast::Part;
-use super::doors::Arrival;
+use super::listeners::Arrival;
 use super::road::Departure;
+use super::workload::Part;
 use serde::{Deserialize, Serialize};
 use session::Slot;
 use session::wire::Preamble;

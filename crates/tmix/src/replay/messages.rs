@@ -50,7 +50,8 @@ pub struct Setup {
 #[serde(rename_all = "lowercase")]
 pub enum Near {
     /// What is played, up to [`PER_LINE`] words a line.
-    Cast(Vec<Word>),
+    #[serde(rename = "cast")]
+    Workload(Vec<Word>),
     /// All has been told: get ready to accept.
     Go,
     /// The replay is over: cut what is open, and tell the rest.

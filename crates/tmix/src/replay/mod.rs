@@ -5,10 +5,10 @@
 //! that is emulated. What the path does to them, and they to each other, is not in the file; it is what is measured.
 //!
 //! ```text
-//! file -> cast (models, order) -> forecast (can this machine?) -> run: engines at both ends -> tables, summary
+//! file -> workload (models, order) -> forecast (can this machine?) -> run: engines at both ends -> tables, summary
 //! ```
 //!
-//! - [`cast`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
+//! - [`workload`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
 //!   [`datagrams`]: flows of UDP, likewise.
 //! - [`road`], [`doors`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
@@ -22,15 +22,14 @@
 
 pub mod active;
 pub mod books;
-pub mod cast;
 pub mod collector;
 pub mod datagrams;
 pub mod distance;
-mod doors;
 pub mod engine;
 pub mod far;
 pub mod forecast;
 pub mod limits;
+mod listeners;
 pub mod live;
 mod measurement;
 pub mod messages;
@@ -48,6 +47,7 @@ pub mod summary;
 pub mod tables;
 pub mod tuples;
 pub mod verify;
+pub mod workload;
 
 pub use measurement::Replay;
 

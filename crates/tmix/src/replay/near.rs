@@ -7,7 +7,6 @@
 //!
 //! Connections meet the path's own distance; a kernel can add to it ([`super::distance`]).
 
-use super::cast::{Cast, Host};
 use super::collector::{Collector, Context, Outcome};
 use super::datagrams::Flows;
 use super::engine::{Engine, News, Stage};
@@ -15,6 +14,7 @@ use super::messages::{Done, Far, Near, Opening, PER_LINE, Setup, Told};
 use super::road::{Introduced, Road};
 use super::run::{LEAD, QUEUE};
 use super::script;
+use super::workload::{Host, Workload};
 use anyhow::anyhow;
 use kit::control;
 use kit::control::{ANSWER, Broken, LOOK};
@@ -40,25 +40,25 @@ const TELLING: Duration = Duration::from_secs(60);
 /// When it does not answer, or refuses.
 pub fn agree(
     client: &mut Client,
-    cast: &Cast,
+    workload: &Workload,
     setup: Setup,
     progress: &dyn Fn(u64),
 ) -> anyhow::Result<ClockOffset> {
     client.control.send(&Opening::Replay(setup))?;
     expect_ready(client)?;
     let mut line = Vec::with_capacity(PER_LINE);
-    for (number, part) in (0..).zip(&cast.parts) {
+    for (number, part) in (0..).zip(&workload.parts) {
         for word in script::words(part) {
             line.push(word);
             if line.len() == PER_LINE {
                 client
                     .control
-                    .send(&Near::Cast(std::mem::take(&mut line)))?;
+                    .send(&Near::Workload(std::mem::take(&mut line)))?;
                 progress(number);
             }
         }
     }
-    client.control.send(&Near::Cast(line))?;
+    client.control.send(&Near::Workload(line))?;
     // As late as can be, since clocks drift.
     let clock = client.control.measure_clock(CLOCK_ROUNDS, TELLING)?;
     client.control.send(&Near::Go)?;
@@ -87,7 +87,7 @@ pub fn run(
 ) -> anyhow::Result<(Outcome, Option<Done>)> {
     let stop = AtomicBool::new(false);
     let stage = Stage {
-        parts: &context.cast.parts,
+        parts: &context.workload.parts,
         shares: 1,
         road: Road::Introduced(Introduced {
             peer: client.peer,

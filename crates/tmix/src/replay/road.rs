@@ -1,8 +1,8 @@
 //! How a connection is opened, so that whoever accepts it knows which vector it is.
 
-use super::cast::{Host, Part};
 use super::live;
 use super::tuples::Tuples;
+use super::workload::{Host, Part};
 use path::Assigned;
 use session::Dialer;
 use session::wire::Preamble;

@@ -3,7 +3,6 @@
 //! Each host has threads of its own in its namespace ([`Engine`]), among which its connections are dealt out. The calling thread
 //! puts their news and the lab's books together ([`Collector`]).
 
-use super::cast::{Host, Part};
 use super::collector::{Collector, Context, Outcome};
 use super::datagrams::{self, Flows};
 use super::engine::{Engine, News, Stage};
@@ -11,6 +10,7 @@ use super::plan::Plan;
 use super::road::{Emulated, Road};
 use super::room::Room;
 use super::tuples::Tuples;
+use super::workload::{Host, Part};
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
 use kit::sampler::Sampler;
@@ -57,7 +57,7 @@ pub fn run(
     let split = split(context.plan);
     let [client, server] = place.addresses()?;
     let stage = Stage {
-        parts: &context.cast.parts,
+        parts: &context.workload.parts,
         shares: place.room.shares,
         road: Road::Emulated(Emulated {
             tuples: place.tuples()?,
@@ -68,7 +68,7 @@ pub fn run(
         stop: &stop,
         begun: AtomicU64::new(0),
         open: AtomicU64::new(0),
-        flows: Flows::of(&context.cast.parts, client, server),
+        flows: Flows::of(&context.workload.parts, client, server),
     };
     let (tell, news) = mpsc::sync_channel(QUEUE);
     let (cpus, lost) = (Cpus::default(), OnceLock::new());

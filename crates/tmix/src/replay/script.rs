@@ -1,7 +1,7 @@
 //! What is played, as the far end is told: all of each vector but its start and its distance, in words that fit a line.
 
-use super::cast::{Host, Part};
 use super::messages::{Setup, Word};
+use super::workload::{Host, Part};
 use std::time::Duration;
 use vectors::{Body, Loss, MAX_ADUS, Side, Transport, Turn, Vector};
 
@@ -27,7 +27,7 @@ pub fn words(part: &Part) -> impl Iterator<Item = Word> {
     std::iter::once(first).chain(adus)
 }
 
-/// What has been heard of a cast so far, and what may come.
+/// What has been heard of a workload so far, and what may come.
 pub struct Script {
     parts: Vec<Part>,
     connections: u64,

@@ -6,10 +6,10 @@
 
 mod udp;
 
-use super::cast::{Cast, Host, Part};
 use super::monitors::CAPTURE;
 use super::plan::Plan;
 use super::tables::{Connection, Flow};
+use super::workload::{Host, Part, Workload};
 use crate::trace::Captures;
 use anyhow::{Context, ensure};
 use record::{Distribution, Record, Verdict};
@@ -104,25 +104,25 @@ pub fn verify(folder: &Path) -> anyhow::Result<(Fidelity, Sets)> {
         folder.display()
     );
     let duration = plan.duration.map(|duration| duration.0);
-    let mut cast = Cast::read(&plan.vectors, &plan.models, duration, plan.seed)?;
+    let mut workload = Workload::read(&plan.vectors, &plan.models, duration, plan.seed)?;
     if !plan.udp {
-        cast.leave_out_udp();
+        workload.leave_out_udp();
     }
     let rows: Vec<Connection> = record.rows()?;
     let flows: Vec<Flow> = record.rows()?;
     let planned = run.summary["connections"]["planned"].as_u64();
     let planned_flows = run.summary["udp"]["planned"].as_u64();
     ensure!(
-        planned == Some(cast.connections()) && planned_flows.unwrap_or(0) == cast.flows(),
+        planned == Some(workload.connections()) && planned_flows.unwrap_or(0) == workload.flows(),
         "{} has other vectors than when it was replayed - replay it again",
         plan.vectors.display()
     );
-    compare(&plan, &cast, &rows, &flows, &capture)
+    compare(&plan, &workload, &rows, &flows, &capture)
 }
 
 fn compare(
     plan: &Plan,
-    cast: &Cast,
+    workload: &Workload,
     rows: &[Connection],
     flows: &[Flow],
     capture: &Path,
@@ -170,7 +170,7 @@ fn compare(
         };
         let part = usize::try_from(row.connection)
             .ok()
-            .and_then(|number| cast.parts.get(number));
+            .and_then(|number| workload.parts.get(number));
         let Some(part) = part.filter(|_| row.end == "complete") else {
             continue;
         };

@@ -12,21 +12,26 @@ use kit::usage::Usage;
 use session::{Client, ClockOffset};
 use std::time::Duration;
 use sys::process;
-use tmix::replay::cast::{Cast, Host};
 use tmix::replay::collector::Context;
 use tmix::replay::forecast::Forecast;
 use tmix::replay::messages::Setup;
 use tmix::replay::plan::Plan;
+use tmix::replay::workload::{Host, Workload};
 use tmix::replay::{distance, nanos, near, room};
 
 /// Exchanges by which the path's round trip is found.
 const CLOCK_ROUNDS: u32 = 5;
 
 /// Plays with `host`.
-pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyhow::Result<u8> {
-    check(plan, &cast)?;
+pub(super) fn play(
+    args: &Play,
+    host: &str,
+    plan: &Plan,
+    mut workload: Workload,
+) -> anyhow::Result<u8> {
+    check(plan, &workload)?;
     let mut client = args.reach.connect(host, None)?;
-    let forecast = forecast(&mut client, plan, &mut cast)?;
+    let forecast = forecast(&mut client, plan, &mut workload)?;
     if plan.add_rtt {
         distance::check(client.peer)?;
     }
@@ -35,13 +40,13 @@ pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyh
     let family = if client.peer.is_ipv6() { 6 } else { 4 };
     run.path = begin::path_info(&[client.peer], vec![family], None);
     run.hosts = begin::hosts([&client]);
-    let setup = setup(plan, &cast, forecast.open);
-    let clock = agree(args, &mut client, &cast, setup)?;
+    let setup = setup(plan, &workload, forecast.open);
+    let clock = agree(args, &mut client, &workload, setup)?;
     let mut opened = Opened::create(args.output.out.as_deref(), host, &run)?;
     let bar = progress::bar(args.output.quiet);
     let context = Context {
         plan,
-        cast: &cast,
+        workload: &workload,
         lab: None,
         interrupt: &interrupt,
         display: &|live| progress::show(&bar, live),
@@ -49,7 +54,7 @@ pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyh
     let (outcome, done) = near::run(&context, clock, &mut client, &mut opened.writer)
         .inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
-    let ending = conclude(&mut run, plan, outcome, cast.udp, None)?;
+    let ending = conclude(&mut run, plan, outcome, workload.udp, None)?;
     let server_s = done.map(|done| done.process_cpu_s);
     between_hosts(&mut run.instrument, clock, None, server_s);
     let dir = opened.writer.dir().to_owned();
@@ -58,27 +63,30 @@ pub(super) fn play(args: &Play, host: &str, plan: &Plan, mut cast: Cast) -> anyh
     Ok(options::exit_status(&run, &ending))
 }
 
-/// What the replay asks of both hosts, over the path's own distance; afterwards the connections of `cast` have what is to be added
+/// What the replay asks of both hosts, over the path's own distance; afterwards the connections of `workload` have what is to be added
 /// to it.
-fn forecast(client: &mut Client, plan: &Plan, cast: &mut Cast) -> anyhow::Result<Forecast> {
+fn forecast(client: &mut Client, plan: &Plan, workload: &mut Workload) -> anyhow::Result<Forecast> {
     let clock = client.control.measure_clock(CLOCK_ROUNDS, ANSWER)?;
     let path = Duration::from_nanos(clock.rtt_ns);
     if !plan.add_rtt {
-        cast.set_rtts(|_| Duration::ZERO);
+        workload.set_rtts(|_| Duration::ZERO);
     }
-    cast.set_rtts(|added| added.saturating_add(path));
-    let forecast = Forecast::of(cast, plan.duration.map(|duration| duration.0));
-    cast.set_rtts(|whole| whole.saturating_sub(path));
+    workload.set_rtts(|added| added.saturating_add(path));
+    let forecast = Forecast::of(workload, plan.duration.map(|duration| duration.0));
+    workload.set_rtts(|whole| whole.saturating_sub(path));
     room::check_near(&forecast).map_err(Usage::of)?;
     Ok(forecast)
 }
 
 /// Whether this host can open all connections as they are wanted.
-fn check(plan: &Plan, cast: &Cast) -> anyhow::Result<()> {
+fn check(plan: &Plan, workload: &Workload) -> anyhow::Result<()> {
     if let Some(control) = &plan.congestion_control {
         sys::tcp::try_congestion(control).map_err(Usage::of)?;
     }
-    let backwards = cast.parts.iter().any(|part| part.initiator == Host::Server);
+    let backwards = workload
+        .parts
+        .iter()
+        .any(|part| part.initiator == Host::Server);
     if backwards {
         return Err(Usage::of(anyhow!(
             "harpoon has both hosts open connections, and only this one can - choose another --structure, or play it in a lab"
@@ -87,10 +95,13 @@ fn check(plan: &Plan, cast: &Cast) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn setup(plan: &Plan, cast: &Cast, open: u64) -> Setup {
-    let adus = cast.parts.iter().map(|part| part.vector.body.turns().len());
+fn setup(plan: &Plan, workload: &Workload, open: u64) -> Setup {
+    let adus = workload
+        .parts
+        .iter()
+        .map(|part| part.vector.body.turns().len());
     Setup {
-        connections: cast.parts.len() as u64,
+        connections: workload.parts.len() as u64,
         adus: adus.sum::<usize>() as u64,
         open,
         duration_ns: plan.duration.map(|duration| nanos(duration.0)),
@@ -102,13 +113,13 @@ fn setup(plan: &Plan, cast: &Cast, open: u64) -> Setup {
 fn agree(
     args: &Play,
     client: &mut Client,
-    cast: &Cast,
+    workload: &Workload,
     setup: Setup,
 ) -> anyhow::Result<ClockOffset> {
-    let all = cast.parts.len();
+    let all = workload.parts.len();
     let bar = bar::bar("{bar:30} {msg}", Some(all as u64), args.output.quiet);
     bar.set_message(format!("telling the far end of {all} connections"));
-    let clock = near::agree(client, cast, setup, &|number| bar.set_position(number));
+    let clock = near::agree(client, workload, setup, &|number| bar.set_position(number));
     bar.finish_and_clear();
     clock
 }

@@ -21,7 +21,6 @@ use record::{PathInfo, Run, Verdict};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use sys::process;
-use tmix::replay::cast::{Cast, Host};
 use tmix::replay::collector::{Context, Outcome};
 use tmix::replay::forecast::Forecast;
 use tmix::replay::limits::margin::{self, Excess};
@@ -30,6 +29,7 @@ use tmix::replay::plan::{Plan, Way};
 use tmix::replay::quality::LeftOut;
 use tmix::replay::room::Room;
 use tmix::replay::run::{self, Place};
+use tmix::replay::workload::{Host, Workload};
 use tmix::replay::{place, quality, scorecard, verify};
 
 /// Exit status when nothing could be told.
@@ -58,33 +58,33 @@ fn verify(args: &Verify) -> anyhow::Result<u8> {
 }
 
 fn play(args: &Play) -> anyhow::Result<u8> {
-    let (plan, cast) = prepare(args)?;
+    let (plan, workload) = prepare(args)?;
     match &args.host {
-        Some(host) => hosts::play(args, host, &plan, cast),
-        None => in_lab(args, &plan, &cast),
+        Some(host) => hosts::play(args, host, &plan, workload),
+        None => in_lab(args, &plan, &workload),
     }
 }
 
 /// What will be played.
-fn prepare(args: &Play) -> anyhow::Result<(Plan, Cast)> {
+fn prepare(args: &Play) -> anyhow::Result<(Plan, Workload)> {
     let mut plan = args.plan()?;
     let file = plan.vectors.clone();
-    let mut cast = Cast::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
+    let mut workload = Workload::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
     if !plan.udp {
-        cast.leave_out_udp();
+        workload.leave_out_udp();
     }
-    if cast.parts.is_empty() {
+    if workload.parts.is_empty() {
         return Err(Usage::of(anyhow!(
             "{} has no vector that starts within the duration - give another file or a longer --duration",
             file.display()
         )));
     }
-    plan.forward = forward(&cast);
-    Ok((plan, cast))
+    plan.forward = forward(&workload);
+    Ok((plan, workload))
 }
 
-fn in_lab(args: &Play, plan: &Plan, cast: &Cast) -> anyhow::Result<u8> {
-    let forecast = Forecast::of(cast, plan.duration.map(|d| d.0));
+fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
+    let forecast = Forecast::of(workload, plan.duration.map(|d| d.0));
     let room = Room::in_lab(&forecast).map_err(Usage::of)?;
     let reserve = Reserve::of(args, &forecast)?;
     // The lab comes first: it may have to change this process before there are other threads.
@@ -98,7 +98,7 @@ fn in_lab(args: &Play, plan: &Plan, cast: &Cast) -> anyhow::Result<u8> {
     let bar = progress::bar(args.output.quiet);
     let context = Context {
         plan,
-        cast,
+        workload,
         lab: Some(&network),
         interrupt: &interrupt,
         display: &|live| progress::show(&bar, live),
@@ -112,7 +112,7 @@ fn in_lab(args: &Play, plan: &Plan, cast: &Cast) -> anyhow::Result<u8> {
     let outcome = run::run(&context, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
     let seen = Some((&network, &reserve));
-    let ending = conclude(&mut run, plan, outcome, cast.udp, seen)?;
+    let ending = conclude(&mut run, plan, outcome, workload.udp, seen)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     tell(args, &run, &dir)?;
@@ -151,8 +151,8 @@ impl Reserve {
 }
 
 /// The direction in which more is sent.
-fn forward(cast: &Cast) -> Way {
-    if cast.bytes(Host::Client) > cast.bytes(Host::Server) {
+fn forward(workload: &Workload) -> Way {
+    if workload.bytes(Host::Client) > workload.bytes(Host::Server) {
         Way::Up
     } else {
         Way::Down

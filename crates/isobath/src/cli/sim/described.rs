@@ -1,6 +1,6 @@
 //! The path of a simulation, as it is described on the command line.
 
-use crate::sim::path::{Aqm, Figures, Path, Size, percent};
+use crate::virtual_time::path::{Aqm, Figures, Path, Size, percent};
 use ::path::Probability;
 use units::{Rate, Span};
 

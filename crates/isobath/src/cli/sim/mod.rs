@@ -4,7 +4,7 @@ mod described;
 mod estimate;
 
 use super::rules::Rules;
-use crate::sim::path::Path;
+use crate::virtual_time::path::Path;
 use btc::plan::{Limit, Mode, Plan};
 use btc::{quality, scorecard, summary, warnings};
 use described::Described;
@@ -71,7 +71,7 @@ fn btc(args: &Args) -> anyhow::Result<u8> {
     run.path = path.info();
     run.hosts = vec![host::facts("client")];
     let mut opened = args.output.open(args.described.name(), &run)?;
-    let simulated = crate::sim::run(&plan, &path, args.apart.0, &mut opened.writer);
+    let simulated = crate::virtual_time::run(&plan, &path, args.apart.0, &mut opened.writer);
     let (outcome, work) = simulated.inspect_err(|_| opened.undo())?;
     run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
     run.instrument = quality::instrument(&outcome, plan.direction.sender(), None);
@@ -137,7 +137,7 @@ impl Args {
 
 /// The links in words.
 fn links(path: &Path) -> String {
-    let line = |link: &crate::sim::path::Link| {
+    let line = |link: &crate::virtual_time::path::Link| {
         let (up, down) = (link.up.describe(), link.down.describe());
         format!("link          {}: {up} | back: {down}\n", link.name)
     };

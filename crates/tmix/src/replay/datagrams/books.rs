@@ -1,8 +1,8 @@
 //! What both ends know of each flow, put together.
 
-use super::super::cast::Part;
 use super::super::live::End;
 use super::super::tables::Flow;
+use super::super::workload::Part;
 use super::Flows;
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! One host's ends of all flows, served by one thread.
 
-use super::super::cast::{Host, Part};
 use super::super::engine::{News, Stage};
 use super::super::live::State;
 use super::super::road::Road;
+use super::super::workload::{Host, Part};
 use super::books::Half;
 use super::live::{Live, Mouth};
 use rustix::event::{Timespec, epoll};

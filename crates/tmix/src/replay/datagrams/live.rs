@@ -1,7 +1,7 @@
 //! One end of one flow, on a socket of the kernel.
 
-use super::super::cast::Part;
 use super::super::live::{Alarm, End, State};
+use super::super::workload::Part;
 use super::books::Half;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -17,10 +17,10 @@ mod live;
 
 pub use books::{Books, Half};
 
-use super::cast::{Host, Part};
 use super::engine::{News, Stage};
 use super::run::enter;
 use super::tuples::Tuples;
+use super::workload::{Host, Part};
 use engine::Engine;
 use lab::Node;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -1,7 +1,7 @@
 //! The vectors of a trial.
 
 use super::Component;
-use crate::replay::cast::{Cast, Host, Part};
+use crate::replay::workload::{Host, Part, Workload};
 use std::time::Duration;
 use vectors::{Body, Loss, Side, Transport, Turn, Vector};
 
@@ -29,7 +29,7 @@ const ON_WIRE: f64 = RESPONSE as f64 * (1_500.0 + 26.0) / 1_448.0;
 /// A trial, ready to be played.
 pub struct Script {
     /// The connections that make the load.
-    pub cast: Cast,
+    pub workload: Workload,
     /// When what is not over is cut.
     pub end: Duration,
     /// Requests that are to be answered before.
@@ -108,7 +108,7 @@ fn finish(starts: Vec<Duration>, end: Duration, part: impl Fn(Duration) -> Part)
     });
     Script {
         answers: answers.sum(),
-        cast: Cast { parts, udp: 0 },
+        workload: Workload { parts, udp: 0 },
         end,
     }
 }
@@ -149,7 +149,7 @@ mod tests {
 
     fn forecast(component: Component, load: f64) -> (Forecast, Script) {
         let script = script(component, load, 1_000.0);
-        (Forecast::of(&script.cast, Some(script.end)), script)
+        (Forecast::of(&script.workload, Some(script.end)), script)
     }
 
     #[test]
@@ -168,9 +168,9 @@ mod tests {
     fn packets_come_from_connections_that_talk() {
         let (_, script) = forecast(Component::Packets, 20_000.0);
         // 50 exchanges a second each, of two packets.
-        assert_eq!(script.cast.parts.len(), 200);
+        assert_eq!(script.workload.parts.len(), 200);
         assert_eq!(script.answers, 200 * 100);
-        assert!(script.cast.last_start() < ENTRANCE);
+        assert!(script.workload.last_start() < ENTRANCE);
     }
 
     #[test]

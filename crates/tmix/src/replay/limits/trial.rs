@@ -201,7 +201,7 @@ struct Played {
 /// Plays `script` in a lab of its own: nothing of the trial before is left in it. `None` when it was interrupted.
 fn play(script: &Script, interrupt: &AtomicBool) -> anyhow::Result<Option<Played>> {
     let plan = plan(script.end);
-    let forecast = Forecast::of(&script.cast, Some(script.end));
+    let forecast = Forecast::of(&script.workload, Some(script.end));
     let delays = Assigned::default();
     let network = place::up(LAB, &plan, &delays)?;
     let folder = tempfile::tempdir()?;
@@ -210,7 +210,7 @@ fn play(script: &Script, interrupt: &AtomicBool) -> anyhow::Result<Option<Played
     let pairs = u32::try_from(forecast.connections).unwrap_or(u32::MAX);
     let context = Context {
         plan: &plan,
-        cast: &script.cast,
+        workload: &script.workload,
         lab: Some(&network),
         interrupt,
         display: &|_| {},

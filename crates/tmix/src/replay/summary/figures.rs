@@ -1,11 +1,11 @@
 //! Figures in the making, row by row.
 
 use super::{Arrivals, BothWays, Bytes, Connections, Spread, Summary, Window, udp};
-use crate::replay::cast::{Cast, Host};
 use crate::replay::monitors::Rows;
 use crate::replay::nanos;
 use crate::replay::plan::{Plan, Way};
 use crate::replay::tables::{Connection, Epoch, Flow, Goodput};
+use crate::replay::workload::{Host, Workload};
 use kit::lab_counters::{LabRows, LinkTruth};
 use record::Record;
 use std::collections::HashSet;
@@ -41,15 +41,15 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// For a replay of `cast` that begins: nothing has come yet.
-    pub fn new(plan: &Plan, cast: &Cast) -> Self {
+    /// For a replay of `workload` that begins: nothing has come yet.
+    pub fn new(plan: &Plan, workload: &Workload) -> Self {
         let bytes = |is_udp: bool| {
-            let parts = cast.parts.iter().filter(|part| part.is_udp() == is_udp);
+            let parts = workload.parts.iter().filter(|part| part.is_udp() == is_udp);
             let bytes = parts.flat_map(|part| Host::BOTH.map(|host| part.bytes(host)));
             bytes.fold(0, u64::saturating_add)
         };
-        let flows = udp::Flows::planned(cast.flows(), bytes(true));
-        Self::of(plan, cast.connections(), bytes(false), flows)
+        let flows = udp::Flows::planned(workload.flows(), bytes(true));
+        Self::of(plan, workload.connections(), bytes(false), flows)
     }
 
     /// Of a record whose run was killed before it could write a summary; what was to be sent is what the connections that are in it were to send.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::replay::cast::Cast;
 use crate::replay::monitors::Rows;
 use crate::replay::plan::{Models, Plan};
 use crate::replay::tables::{Active, Connection, Epoch, Flow, Goodput, Offered};
+use crate::replay::workload::Workload;
 use kit::lab_counters::LabRows;
 use kit::published;
 use record::tables::{Counters, Queue};
@@ -95,7 +95,7 @@ fn waiting(t_ms: u64, packets: u64) -> Queue {
 #[test]
 fn durations_are_of_complete_connections_and_series_of_the_window() {
     let plan = plan();
-    let mut figures = Figures::new(&plan, &Cast::default());
+    let mut figures = Figures::new(&plan, &Workload::default());
     figures.connection(&connection("complete", 103));
     figures.connection(&connection("unfinished", 100));
     figures.lab(&LabRows {
@@ -170,7 +170,7 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
 
 #[test]
 fn a_damaged_record_does_not_take_all_memory() {
-    let mut figures = Figures::new(&plan(), &Cast::default());
+    let mut figures = Figures::new(&plan(), &Workload::default());
     figures.goodput(&[Goodput {
         t_ns: u64::MAX,
         host: "server".into(),

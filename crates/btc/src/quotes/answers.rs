@@ -8,7 +8,7 @@ use units::Instant;
 
 /// The answers to a transfer's packets.
 #[derive(Debug)]
-pub struct Answers {
+pub(crate) struct Answers {
     quotes: Quotes,
     /// The number of the latest packet that was answered, by the upper half of its identifier.
     newest: Option<u64>,
@@ -18,7 +18,7 @@ pub struct Answers {
 
 /// What was counted of them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Packets that were answered.
     pub answered: u64,
     /// Those of them that were answered after one that had left later (RFC 4737 section 3.3, of the way there and back).
@@ -31,7 +31,7 @@ pub struct Counts {
 
 impl Answers {
     /// Nothing yet.
-    pub fn new(quotes: Quotes) -> Self {
+    pub(crate) fn new(quotes: Quotes) -> Self {
         Self {
             quotes,
             newest: None,
@@ -40,12 +40,12 @@ impl Answers {
     }
 
     /// Where `segment` goes.
-    pub fn send(&mut self, segment: &Segment) -> SocketAddr {
+    pub(crate) fn send(&mut self, segment: &Segment) -> SocketAddr {
         self.quotes.send(segment.id)
     }
 
     /// The packet that `error` acknowledges, if it does.
-    pub fn take(&mut self, error: &IcmpError) -> Option<PacketId> {
+    pub(crate) fn take(&mut self, error: &IcmpError) -> Option<PacketId> {
         let verdict = verdict(error);
         if verdict != Verdict::Arrived {
             self.counts.complaint = Some((verdict, error.reporter));
@@ -65,7 +65,7 @@ impl Answers {
 }
 
 /// An acknowledgement in which nothing but the identifier means anything: what one-way emulation needs.
-pub const fn acknowledgement(id: PacketId) -> Ack {
+pub(crate) const fn acknowledgement(id: PacketId) -> Ack {
     Ack {
         ack: Seq(0),
         id,

@@ -17,7 +17,7 @@ const PORTS: u16 = 16_384;
 
 /// What an error says of the packet that it quotes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It came as far as it was meant to: its hops were used up, or nobody listens at its port.
     Arrived,
     /// It was longer than a link takes that has packets of so many octets.
@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 /// What `error` says.
-pub(super) fn verdict(error: &IcmpError) -> Verdict {
+pub(crate) fn verdict(error: &IcmpError) -> Verdict {
     let Some(kind) = error.kind else {
         return match error.mtu {
             Some(mtu) => Verdict::TooLong(Some(mtu)),
@@ -50,7 +50,7 @@ pub(super) fn verdict(error: &IcmpError) -> Verdict {
 
 /// Finds packets by what is quoted of them.
 #[derive(Debug)]
-pub struct Quotes {
+pub(crate) struct Quotes {
     session: u64,
     /// Where packets go, but for the port where that is their name.
     to: SocketAddr,
@@ -61,7 +61,7 @@ pub struct Quotes {
 
 impl Quotes {
     /// For packets of `session` to `to`, whose errors quote `quoted` octets of them.
-    pub fn new(session: u64, to: SocketAddr, quoted: usize) -> Self {
+    pub(crate) fn new(session: u64, to: SocketAddr, quoted: usize) -> Self {
         let by_port = || vec![None; usize::from(PORTS)];
         Self {
             session,
@@ -72,12 +72,12 @@ impl Quotes {
     }
 
     /// Whether packets are known by their port.
-    pub const fn is_by_port(&self) -> bool {
+    pub(crate) const fn is_by_port(&self) -> bool {
         self.by_port.is_some()
     }
 
     /// Where packet `id` is to go.
-    pub fn send(&mut self, id: PacketId) -> SocketAddr {
+    pub(crate) fn send(&mut self, id: PacketId) -> SocketAddr {
         let Some(by_port) = &mut self.by_port else {
             return self.to;
         };
@@ -88,7 +88,7 @@ impl Quotes {
     }
 
     /// The packet that `error` is about, if it is one of ours.
-    pub fn find(&mut self, error: &IcmpError) -> Option<PacketId> {
+    pub(crate) fn find(&mut self, error: &IcmpError) -> Option<PacketId> {
         let Some(by_port) = &mut self.by_port else {
             return header(error.quoted.as_bytes())
                 .and_then(|(session, id)| (session == self.session).then_some(id));

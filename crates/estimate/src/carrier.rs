@@ -26,8 +26,8 @@ use units::Instant;
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A road between two hosts.
-pub(crate) struct Road<'a> {
+/// A carrier between two hosts.
+pub(crate) struct Carrier<'a> {
     pub client: &'a mut Client,
     direction: Direction,
     interrupt: &'a AtomicBool,
@@ -44,7 +44,7 @@ pub(crate) struct Road<'a> {
     pub traffic: Traffic,
 }
 
-impl<'a> Road<'a> {
+impl<'a> Carrier<'a> {
     /// Opens sockets at both ends, after the far end was told of the run.
     ///
     /// # Errors

@@ -75,14 +75,14 @@ impl Part {
 
 /// All parts, by start.
 #[derive(Debug, Default)]
-pub struct Cast {
+pub struct Workload {
     /// By start; a part is numbered by its place here.
     pub parts: Vec<Part>,
     /// Flows of UDP that were left out.
     pub udp: u64,
 }
 
-impl Cast {
+impl Workload {
     /// Reads the vectors of `file` that start before `until`, and makes of them what `models` say.
     ///
     /// # Errors
@@ -220,14 +220,22 @@ mod tests {
             ..Models::default()
         };
         let parts = parts(set.to_vec(), &models.transform(&rtts, 1)).unwrap();
-        let mut cast = Cast { parts, udp: 0 };
+        let mut workload = Workload { parts, udp: 0 };
         // The connection became two.
-        assert_eq!((cast.flows(), cast.connections()), (1, 2));
-        let flow = &cast.parts.iter().find(|part| part.is_udp()).unwrap().vector;
+        assert_eq!((workload.flows(), workload.connections()), (1, 2));
+        let flow = &workload
+            .parts
+            .iter()
+            .find(|part| part.is_udp())
+            .unwrap()
+            .vector;
         assert_eq!(flow.body, set[0].body);
         let off = flow.min_rtt.unwrap().abs_diff(Duration::from_millis(40));
         assert!(off < Duration::from_micros(100), "{off:?}");
-        cast.leave_out_udp();
-        assert_eq!((cast.flows(), cast.connections(), cast.udp), (0, 2, 1));
+        workload.leave_out_udp();
+        assert_eq!(
+            (workload.flows(), workload.connections(), workload.udp),
+            (0, 2, 1)
+        );
     }
 }

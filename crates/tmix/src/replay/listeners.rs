@@ -25,26 +25,26 @@ pub struct Arrival {
 }
 
 /// The doors of a host.
-pub enum Doors {
+pub enum Listeners {
     /// Ports of its own, where a connection is known by its pair of ports.
     Own(Vec<Socket>),
     /// Somebody else's, who hands over connections that have been asked for their number.
     Handed(Handed),
 }
 
-/// See [`Doors::Handed`].
+/// See [`Listeners::Handed`].
 pub struct Handed {
     queue: Receiver<Arrival>,
     bell: Arc<OwnedFd>,
 }
 
 /// The other end of [`Handed`].
-pub struct Usher {
+pub struct Handover {
     queue: Sender<Arrival>,
     bell: Arc<OwnedFd>,
 }
 
-impl Doors {
+impl Listeners {
     /// Listens on the ports of `tuples`.
     ///
     /// # Errors
@@ -56,20 +56,20 @@ impl Doors {
         Ok(Self::Own(listeners.collect::<Result<_, _>>()?))
     }
 
-    /// Doors that somebody else keeps.
+    /// Listeners that somebody else keeps.
     ///
     /// # Errors
     /// When the kernel has no descriptor for the bell.
-    pub fn handed() -> Result<(Self, Usher), Error> {
+    pub fn handed() -> Result<(Self, Handover), Error> {
         use rustix::event::{EventfdFlags, eventfd};
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let bell = Arc::new(bell.map_err(|e| Error::io("make", "an event descriptor", e))?);
         let (sender, queue) = std::sync::mpsc::channel();
-        let usher = Usher {
+        let handover = Handover {
             queue: sender,
             bell: Arc::clone(&bell),
         };
-        Ok((Self::Handed(Handed { queue, bell }), usher))
+        Ok((Self::Handed(Handed { queue, bell }), handover))
     }
 
     /// What to watch: who knocks is at the door of this place.
@@ -93,7 +93,7 @@ impl Doors {
     }
 }
 
-impl Usher {
+impl Handover {
     /// Hands `arrival` over.
     pub fn hand(&self, arrival: Arrival) {
         // Nobody is there only when the run is over.
