@@ -8,6 +8,8 @@ use sys::clock;
 
 /// How often the control connection and the streams are looked at.
 const LOOK: Duration = Duration::from_millis(5);
+/// A connection that the client has opened is accepted within this time.
+const LATE: Duration = Duration::from_secs(1);
 /// Beyond the time of its connections a client has this long to end the run.
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -28,7 +30,13 @@ pub(crate) fn serve(control: &mut Control, session: &Session, plan: &Plan) -> Re
             accepted += 1;
         }
         match control.recv(LOOK) {
-            Ok(Near::Finish) => return control.send(&Far::Accepted(accepted)),
+            Ok(Near::Finish) => {
+                // The last may still be on its way to us.
+                while accepted < plan.connections && session.next_stream(LATE).is_some() {
+                    accepted += 1;
+                }
+                return control.send(&Far::Accepted(accepted));
+            }
             Err(Error::Timeout { .. }) if clock::now() < deadline => {}
             Err(error) => return Err(error),
         }

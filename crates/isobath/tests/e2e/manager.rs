@@ -138,9 +138,9 @@ fetch http://127.0.0.1:9489/metrics > metrics
             "{stats:#}"
         );
         assert!(count("delivered_packets") > 500.0, "{stats:#}");
+        // (On a busy machine a packet may come before its session is known here: `refused_session`.)
         for refused in [
             "refused_tag",
-            "refused_session",
             "refused_source",
             "unsent",
             "undelivered",

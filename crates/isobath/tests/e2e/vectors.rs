@@ -213,7 +213,10 @@ fn a_capture_becomes_vectors_in_every_format() {
     assert_eq!(text("again.named.cvec"), named);
     let left = [
         "again.cvec",
+        "again.named.cvec",
         "back.cvec",
+        "named.cvec",
+        "named.parquet",
         "two.alt.cvec",
         "two.cvec",
         "two.parquet",
