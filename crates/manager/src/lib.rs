@@ -10,7 +10,7 @@
 //! - [`engine`]: the one thread that moves packets.
 //! - [`link`]: how two managers agree, and dial again.
 //! - [`marked`]: what goes to peers for its mark.
-//! - [`socket`]: tools, and questions; [`tool`]: the other end of it.
+//! - [`socket`]: tools, and questions; [`tool`](kit::tool): the other end of it.
 //! - [`service`]: programs ask what paths are like.
 //! - [`snapshot`], [`counters`], [`metrics`]: what there is to see.
 //!

@@ -3,7 +3,7 @@
 //! A path has good and bad minutes. One run before a change and one after it therefore prove little; several of each, in
 //! an order that does not follow the change, prove more. A batch is a TOML file ([`mod@file`]) that names plans, places and
 //! parameters. Each combination is a *group*, each repetition of a group is a *cell* ([`matrix`]), and each cell is one
-//! run of `isobath rrul` in a process of its own ([`child`]), never two at once ([`runner`]).
+//! run of `isobath rrul` in a process of its own ([`child`](kit::pool::child)), never two at once ([`runner`]).
 //!
 //! Cells are run in rounds: every group once, then every group again. Within a round the order is shuffled ([`order`]). So
 //! neither a slow drift of the path nor a habit that returns every few minutes falls on one group alone, and a batch that

@@ -566,11 +566,11 @@ done
 "$isobath" manager up --config m3.toml > m3.log 2>&1 &
 manager=$!
 linked m3.sock
-python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 --probes 5 --gap-us 1000000 > interrupted &
+python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 --probes 8 --gap-us 1000000 > interrupted &
 trains=$!
 fetch http://10.99.0.2:8000/blob > copy &
 transfer=$!
-sleep 0.5
+until "$isobath" manager stats --socket m3.sock --json | grep -q '"sent_probes": *[1-9]'; do sleep 0.05; done
 kill -9 $(cat m5.pid)
 until [ -s left.1 ]; do sleep 0.05; done
 wait $trains

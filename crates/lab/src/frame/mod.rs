@@ -117,7 +117,7 @@ pub fn fuzz_tun_read(read: &[u8]) {
         let _ = (udp_payload(body.bytes()), tcp_flags(body.bytes()));
         let _ = connection_of(body.bytes());
         let class = body.class();
-        queue.push_back(path::Packet {
+        queue.push_back(Packet {
             size: 0,
             flow: flow_of(body.bytes()),
             family: body.family(),

@@ -1,6 +1,6 @@
 //! What a manager tells the one that sends it probes: which of them arrived, and when.
 //!
-//! A tool needs both ends of its trains. On channels from [`TOLD`] on it need not run at the far one: the manager there says over
+//! A tool needs both ends of its trains. On channels from [`TOLD`](mgrp::echo::TOLD) on it need not run at the far one: the manager there says over
 //! the control connection of the session what it would have told a tool of its own.
 
 use crate::service::Words;

@@ -11,7 +11,7 @@
 //! - [`workload`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
 //!   [`datagrams`]: flows of UDP, likewise.
-//! - [`road`], [`doors`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
+//! - [`road`], [`listeners`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
 //! - [`run`] in a lab: [`place`]; [`monitors`], [`active`] are what is seen at the bottleneck.
 //! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`distance`].
 //! - [`collector`]: all news into the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
