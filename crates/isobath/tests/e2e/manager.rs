@@ -139,12 +139,7 @@ fetch http://127.0.0.1:9489/metrics > metrics
         );
         assert!(count("delivered_packets") > 500.0, "{stats:#}");
         // (On a busy machine a packet may come before its session is known here: `refused_session`.)
-        for refused in [
-            "refused_tag",
-            "refused_source",
-            "unsent",
-            "undelivered",
-        ] {
+        for refused in ["refused_tag", "refused_source", "unsent", "undelivered"] {
             assert!(count(refused) < 1.0, "{refused}: {stats:#}");
         }
     }
