@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|read: &[u8]| lab::fuzz_tun_read(read));
+fuzz_target!(|read: &[u8]| packet::fuzz_tun_read(read));

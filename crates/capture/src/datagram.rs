@@ -1,6 +1,6 @@
 //! The IP and UDP headers that a datagram had, made up of what its socket knows.
 
-use crate::checksum::Sum;
+use packet::Sum;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use units::TrafficClass;
 

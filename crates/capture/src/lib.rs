@@ -29,7 +29,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod checksum;
 mod datagram;
 pub mod dissect;
 pub mod pcapng;

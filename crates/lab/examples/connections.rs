@@ -8,7 +8,8 @@
 //! round trip before its SYN, spread evenly over half to one and a half times the one asked for; with none, all take the
 //! shortest way through the lab. `--monitors` turns the log of signals and the capture of 80 octets a packet on.
 
-use isobath_lab::{Network, Options, flow, profiles};
+use isobath_lab::{Network, Options, profiles};
+use packet::flow;
 use path::Assigned;
 use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Socket, Type};

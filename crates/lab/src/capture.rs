@@ -1,6 +1,6 @@
 //! What is kept of every packet, for a capture file.
 
-use crate::frame::Frame;
+use packet::Frame;
 use path::Packet;
 use units::Instant;
 

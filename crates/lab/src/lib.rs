@@ -15,7 +15,6 @@
 mod capture;
 mod congestion;
 mod error;
-mod frame;
 mod limit;
 mod monitor;
 mod network;
@@ -31,9 +30,6 @@ mod watch;
 pub use capture::{Capture, Captured};
 pub use congestion::Congestion;
 pub use error::Error;
-#[cfg(fuzzing)]
-pub use frame::fuzz_tun_read;
-pub use frame::{Burst, Frame, Pool, connection, flow, next_burst, split, udp_flow};
 pub use limit::{CpuShare, LimitSpec};
 pub use monitor::{BIN, Bin, Log, Quality, QueueSample};
 pub use network::{Link, Network, OWNER};

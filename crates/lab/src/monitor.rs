@@ -2,11 +2,11 @@
 //! those who ask, what came to the queue, which connections began and ended, single datagrams, and all packets.
 
 use crate::capture::Capture;
-use crate::frame::Frame;
 use crate::options::Options;
 use crate::signal::Signal;
 use crate::watch::{self, Passage};
 use hdrhistogram::Histogram;
+use packet::Frame;
 use path::{Counters, Element, Others, Packet, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! A lab at work: namespaces, interfaces, and the thread that serves the links.
 
-use crate::frame::Frame;
 use crate::monitor::{self, Log, Monitor, SharedLog};
 use crate::node::{self, Node};
 use crate::runner::{Direction, Runner};
 use crate::{Congestion, Error, Options, Topology, profiles};
+use packet::Frame;
 use path::{Assigned, Pipeline};
 use std::collections::{HashMap, VecDeque};
 use std::fs::Permissions;

@@ -15,9 +15,9 @@
 //! Steps 3 to 5 may be late by a scheduler's whim. The stamp is not, so the next packet is not late
 //! because this one was; how late each was is in the books ([`crate::Quality`]).
 
-use crate::frame::{Frame, Pool, flow_of, is_multicast, next_burst, split};
 use crate::monitor::Monitor;
 use crate::urgency::Urgency;
+use packet::{Frame, Pool, flow_of, is_multicast, next_burst, split};
 use path::{Element, Packet, Pipeline};
 use rustix::event::{Timespec, epoll};
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! A log of the beginnings and ends of TCP connections.
 
-use crate::frame::{Frame, connection_of, tcp_flags};
+use packet::{Frame, connection_of, tcp_flags};
 use path::Packet;
 use units::{FlowId, Instant};
 
@@ -10,9 +10,9 @@ use units::{FlowId, Instant};
 pub struct Signal {
     /// Its logical departure.
     pub at: Instant,
-    /// The flow of its direction ([`flow`](crate::flow)).
+    /// The flow of its direction ([`flow`](packet::flow)).
     pub flow: FlowId,
-    /// The connection that both directions have in common ([`connection`](crate::connection)).
+    /// The connection that both directions have in common ([`connection`](packet::connection)).
     pub connection: FlowId,
     flags: u8,
 }

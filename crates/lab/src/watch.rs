@@ -4,7 +4,7 @@
 //! be recognised. A lab does not know what the programs in it say to each other, so it is told how the datagrams begin that
 //! are worth a note ([`Watch`]), and keeps the first octets of each: whoever wrote them can tell which one it was.
 
-use crate::frame::{Frame, udp_payload};
+use packet::{Frame, udp_payload};
 use path::Packet;
 use units::Instant;
 
@@ -68,7 +68,7 @@ impl Passage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Pool, split};
+    use packet::{Pool, split};
     use path::Family;
     use proptest::prelude::*;
     use sys::tun::VNET_HEADER;

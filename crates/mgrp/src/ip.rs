@@ -1,22 +1,6 @@
 //! The little that has to be known of an application's packet.
 
-const V4_HEADER: usize = 20;
-const V6_HEADER: usize = 40;
-
-/// The protocol that the packet's header names; none for octets that are no packet of IP, or whose length is not what the header
-/// says.
-pub(crate) fn protocol(packet: &[u8]) -> Option<u8> {
-    let length = |at: usize| {
-        let field = packet.get(at..at + 2)?.first_chunk::<2>()?;
-        Some(usize::from(u16::from_be_bytes(*field)))
-    };
-    let (header, told, protocol) = match packet.first()? >> 4 {
-        4 => (V4_HEADER, length(2)?, packet.get(9)?),
-        6 => (V6_HEADER, V6_HEADER + length(4)?, packet.get(6)?),
-        _ => return None,
-    };
-    (packet.len() >= header && packet.len() == told).then_some(*protocol)
-}
+pub(crate) use ::packet::protocol;
 
 /// A packet of IPv4 with this number in place of its source.
 #[cfg(test)]
@@ -49,7 +33,7 @@ mod tests {
         #[test]
         fn any_octets_are_read_or_refused(octets in prop::collection::vec(any::<u8>(), 0..80)) {
             if protocol(&octets).is_some() {
-                prop_assert!(octets.len() >= V4_HEADER);
+                prop_assert!(octets.len() >= 20);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The dumbbell, and TCP connections across it.
 
-use isobath_lab::{Network, Options, flow, profiles};
+use isobath_lab::{Network, Options, profiles};
+use packet::flow;
 use path::Assigned;
 use socket2::{Domain, Socket, Type};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! The overlay's interface: what the kernel routes to it, and what comes out of it.
 
 use crate::counters::Inside;
-use lab::{Frame, Pool, next_burst, split};
+use packet::{Frame, Pool, next_burst, split};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd};

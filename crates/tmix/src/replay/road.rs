@@ -74,7 +74,7 @@ impl Emulated<'_> {
         let [source, destination] = tuples.addresses(tuple);
         tuples.give(tuple, number);
         let ways = [(source, destination), (destination, source)];
-        self.assign(part, host, ways.map(|(from, to)| lab::flow(from, to)));
+        self.assign(part, host, ways.map(|(from, to)| packet::flow(from, to)));
         let socket = socket(source, part, congestion_control)?;
         // Another connection to another port may have the same source.
         socket.set_reuse_address(true)?;

@@ -210,8 +210,8 @@ impl<'a> Engine<'a> {
     /// Tells the path how far it is.
     fn assign(&self, part: &Part, source: SocketAddr, destination: SocketAddr) {
         if let Road::Emulated(lab) = &self.stage.road {
-            let forth = lab::udp_flow(source, destination);
-            let back = lab::udp_flow(destination, source);
+            let forth = packet::udp_flow(source, destination);
+            let back = packet::udp_flow(destination, source);
             lab.assign(part, Host::Client, [forth, back]);
         }
     }

@@ -1,4 +1,4 @@
-//! Packets as bytes: what the runner moves between interfaces.
+//! Packets as bytes, for whoever moves them between interfaces: headers, checksums, bursts.
 //!
 //! A TUN device hands over TCP in bursts of up to 64 KiB with a virtio-net header that says where to
 //! cut ([`split()`]). The path works on the cut packets, each of which would be one packet on a wire; those that leave it
@@ -6,6 +6,7 @@
 //! to the header's "needs checksum" mark, as between two virtual machines on one host, so no byte of
 //! payload is ever summed or looked at here.
 
+#![forbid(unsafe_code)]
 #![expect(
     clippy::cast_possible_truncation,
     reason = "a burst is at most 64 KiB, so offsets and lengths within it fit 16 bits"
@@ -16,12 +17,14 @@ mod flow;
 mod header;
 mod join;
 mod split;
+mod sum;
 
 pub use flow::{connection, flow, udp_flow};
-pub(crate) use flow::{connection_of, flow_of, tcp_flags, udp_payload};
-pub(crate) use header::is_multicast;
+pub use flow::{connection_of, flow_of, tcp_flags, udp_payload};
+pub use header::{is_multicast, protocol};
 pub use join::{Burst, next_burst};
 pub use split::{Pool, split};
+pub use sum::Sum;
 
 use path::{Family, Packet};
 use units::{Instant, TrafficClass};
@@ -35,7 +38,7 @@ pub struct Frame {
     /// pseudo-header only; `None` when the checksum is complete.
     partial: Option<Partial>,
     /// When the runner had read it.
-    pub(crate) entered: Instant,
+    pub entered: Instant,
 }
 
 /// A checksum that the receiver completes or takes on trust.
@@ -75,12 +78,12 @@ impl Frame {
     }
 
     /// The traffic-class octet of the IP header.
-    pub(crate) fn class(&self) -> TrafficClass {
+    pub fn class(&self) -> TrafficClass {
         header::traffic_class(&self.bytes)
     }
 
     /// The version of IP; what is neither counts as IPv4.
-    pub(crate) fn family(&self) -> Family {
+    pub fn family(&self) -> Family {
         match self.bytes.first() {
             Some(first) if first >> 4 == 6 => Family::V6,
             _ => Family::V4,
@@ -88,7 +91,7 @@ impl Frame {
     }
 
     /// Writes the traffic-class octet, if it changed on the way.
-    pub(crate) fn set_class(&mut self, class: TrafficClass) {
+    pub fn set_class(&mut self, class: TrafficClass) {
         if self.class() != class {
             header::set_traffic_class(&mut self.bytes, class);
         }

@@ -1,7 +1,7 @@
 //! The few header fields that the runner reads and writes. Every access is checked: what comes from a TUN device
 //! may be anything that a program put on a raw socket.
 
-use sys::tun::VNET_HEADER;
+use crate::sum::Sum;
 use units::TrafficClass;
 
 /// Offsets in an IPv4 header (RFC 791 section 3.1).
@@ -35,6 +35,9 @@ pub(super) mod tcp {
     pub(crate) const PSH: u8 = 0x08;
     pub(crate) const ACK: u8 = 0x10;
 }
+
+/// Octets of the header in front of each packet on a TUN device.
+pub(crate) const VNET_HEADER: usize = 10;
 
 /// The header in front of each packet on a TUN device (`struct virtio_net_hdr`, virtio 1.2 section 5.1.6; native byte
 /// order).
@@ -98,7 +101,7 @@ pub(super) fn put16(bytes: &mut [u8], at: usize, value: u16) {
 }
 
 /// Whether the packet is addressed to a group (`224.0.0.0/4`, `ff00::/8`).
-pub(crate) fn is_multicast(packet: &[u8]) -> bool {
+pub fn is_multicast(packet: &[u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) => packet.get(16).is_some_and(|octet| octet >> 4 == 0xe),
         Some(6) => packet.get(24) == Some(&0xff),
@@ -143,16 +146,24 @@ pub(super) fn set_v4_checksum(packet: &mut [u8]) {
         return;
     };
     put16(header, v4::CHECKSUM, 0);
-    let sum = header
-        .chunks_exact(2)
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
-    put16(header, v4::CHECKSUM, !fold(sum));
+    let mut sum = Sum::default();
+    sum.add(header);
+    put16(header, v4::CHECKSUM, sum.finish());
 }
 
-/// Folds carries into 16 bits of one's-complement sum.
-pub(super) fn fold(sum: u32) -> u16 {
-    let once = (sum & 0xffff) + (sum >> 16);
-    // After the second fold nothing is left above bit 15.
-    ((once & 0xffff) + (once >> 16)) as u16
+/// The protocol that the packet's header names; none for octets that are no packet of IP, or whose length is not what the header
+/// says.
+pub fn protocol(packet: &[u8]) -> Option<u8> {
+    let length = |at: usize| be16(packet, at).map(usize::from);
+    let (header, told, protocol) = match packet.first()? >> 4 {
+        4 => (20, length(v4::TOTAL_LENGTH)?, v4::PROTOCOL),
+        6 => (
+            v6::LENGTH,
+            v6::LENGTH + length(v6::PAYLOAD_LENGTH)?,
+            v6::NEXT_HEADER,
+        ),
+        _ => return None,
+    };
+    let protocol = *packet.get(protocol)?;
+    (packet.len() >= header && packet.len() == told).then_some(protocol)
 }

@@ -2,10 +2,10 @@
 
 use super::header::{self, VirtioHeader, be32, put16, tcp, v4, v6};
 use super::{Frame, split};
+use crate::header::VNET_HEADER;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::ops::Range;
-use sys::tun::VNET_HEADER;
 
 /// Longest IP packet.
 const MOST_BYTES: usize = 65_535;
@@ -205,6 +205,7 @@ impl Segment {
 mod tests {
     use super::super::{Pool, flow_of, split};
     use super::*;
+    use crate::sum::fold;
     use path::Packet;
     use proptest::prelude::*;
     use units::{Dscp, Ecn, Instant, TrafficClass};
@@ -237,7 +238,7 @@ mod tests {
         put16(
             &mut ip,
             start + tcp::CHECKSUM,
-            header::fold(0x1234 + 32 + payload as u32),
+            fold(0x1234 + 32 + payload as u32),
         );
         let single = payload <= usize::from(size);
         let gso_type = match (single, ipv4) {
@@ -346,12 +347,8 @@ mod tests {
                 Some(bytes.len() as u16)
             );
             let sum = bytes[..20].chunks(2).map(|w| u32::from(be(w))).sum();
-            assert_eq!(
-                header::fold(sum),
-                0xffff,
-                "the IPv4 header checksum is right"
-            );
-            let expected = header::fold(0x1234 + bytes.len() as u32 - 20);
+            assert_eq!(fold(sum), 0xffff, "the IPv4 header checksum is right");
+            let expected = fold(0x1234 + bytes.len() as u32 - 20);
             assert_eq!(header::be16(bytes, 20 + tcp::CHECKSUM), Some(expected));
         }
     }
@@ -399,7 +396,7 @@ mod tests {
             prop_assert_eq!(after.class().octet(), octet);
             if ipv4 {
                 let words = after.bytes[..20].chunks(2).map(|w| u32::from(be(w)));
-                prop_assert_eq!(header::fold(words.sum()), 0xffff, "the header checksum is right");
+                prop_assert_eq!(fold(words.sum()), 0xffff, "the header checksum is right");
             }
             after.set_class(before.class());
             prop_assert_eq!(after, before);

@@ -2,7 +2,7 @@
 
 use super::header::{self, VirtioHeader, be16, be32, put16, tcp, v4, v6};
 use super::{Frame, Partial};
-use sys::tun::VNET_HEADER;
+use crate::header::VNET_HEADER;
 use units::Instant;
 
 /// Buffers that have been used and can be used again, so that moving packets allocates nothing.
@@ -156,5 +156,5 @@ impl<'a> Template<'a> {
 
 /// The pseudo-header's sum when the segment's length changes from `old` to `new` octets (RFC 1624).
 pub(super) fn resum(sum: u16, old: usize, new: usize) -> u16 {
-    header::fold(u32::from(sum) + u32::from(!(old as u16)) + u32::from(new as u16))
+    crate::sum::fold(u32::from(sum) + u32::from(!(old as u16)) + u32::from(new as u16))
 }

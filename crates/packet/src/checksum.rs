@@ -2,6 +2,7 @@
 
 use super::Partial;
 use super::header::{be16, tcp, v4, v4_length, v6};
+use crate::sum::Sum;
 
 /// The protocol number of TCP.
 const TCP: u8 = 6;
@@ -14,7 +15,7 @@ pub(super) fn complete(packet: &mut [u8], partial: Partial) {
     let Some(segment) = packet.get_mut(start..) else {
         return;
     };
-    let sum = match !folded(sum(segment)) {
+    let sum = match sum(segment).finish() {
         // In UDP zero would say that there is none (RFC 768); in TCP both mean the same.
         0 => u16::MAX,
         sum => sum,
@@ -28,13 +29,17 @@ pub(super) fn complete(packet: &mut [u8], partial: Partial) {
 pub(super) fn take_back(packet: &mut [u8]) -> Option<Partial> {
     let (start, addresses) = tcp_start(packet)?;
     let segment = packet.get(start..).filter(|segment| segment.len() >= 20)?;
-    let pseudo = sum(packet.get(addresses)?) + u64::from(TCP) + segment.len() as u64;
-    if folded(pseudo + sum(segment)) != u16::MAX {
+    let mut pseudo = sum(packet.get(addresses)?);
+    pseudo.add_u32(TCP.into());
+    pseudo.add_u32(segment.len() as u32);
+    let mut all = pseudo;
+    all.add(segment);
+    if all.folded() != u16::MAX {
         return None;
     }
     let field = packet.get_mut(start + tcp::CHECKSUM..)?;
     let field = field.first_chunk_mut::<2>()?;
-    *field = folded(pseudo).to_be_bytes();
+    *field = pseudo.folded().to_be_bytes();
     Some(Partial {
         start: start as u16,
         offset: tcp::CHECKSUM as u16,
@@ -59,25 +64,10 @@ fn tcp_start(packet: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
 }
 
 /// The sum of all 16-bit words, the last one filled up with zero.
-fn sum(octets: &[u8]) -> u64 {
-    let (words, rest) = octets.as_chunks::<4>();
-    let sum: u64 = words
-        .iter()
-        .map(|word| u64::from(u32::from_be_bytes(*word)))
-        .sum();
-    let mut last = [0; 4];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
-    }
-    sum + u64::from(u32::from_be_bytes(last))
-}
-
-/// Carries added until there are none: 2^16 and all its powers are 1 here.
-fn folded(mut sum: u64) -> u16 {
-    while sum > u64::from(u16::MAX) {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
+fn sum(octets: &[u8]) -> Sum {
+    let mut sum = Sum::default();
+    sum.add(octets);
+    sum
 }
 
 #[cfg(test)]
@@ -95,8 +85,9 @@ mod tests {
             packet[36..38].copy_from_slice(&pseudo.to_be_bytes());
             complete(&mut packet, partial);
             // What a receiver adds: the pseudo-header and the segment.
-            let sum = sum(&packet[20..]) + u64::from(pseudo);
-            prop_assert_eq!(folded(sum), u16::MAX);
+            let mut sum = sum(&packet[20..]);
+            sum.add_u32(pseudo.into());
+            prop_assert_eq!(sum.folded(), u16::MAX);
         }
 
         #[test]
@@ -111,7 +102,10 @@ mod tests {
             packet[if ipv4 { v4::PROTOCOL } else { v6::NEXT_HEADER }] = TCP;
             let addresses = if ipv4 { v4::ADDRESSES } else { v6::ADDRESSES };
             let length = packet.len() - start;
-            let pseudo = folded(sum(&packet[addresses]) + u64::from(TCP) + length as u64);
+            let mut pseudo = sum(&packet[addresses]);
+            pseudo.add_u32(TCP.into());
+            pseudo.add_u32(length as u32);
+            let pseudo = pseudo.folded();
             packet[start + 16..start + 18].copy_from_slice(&pseudo.to_be_bytes());
             let (partial, marked) = (Partial { start: start as u16, offset: 16 }, packet.clone());
             complete(&mut packet, partial);

@@ -19,7 +19,7 @@ pub fn udp_flow(source: SocketAddr, destination: SocketAddr) -> FlowId {
 }
 
 /// The TCP connection of two ends, whichever comes first: what the flows of both directions have in common
-/// ([`Signal::connection`](crate::Signal::connection)).
+/// (the `connection` of a signal of the lab).
 pub fn connection(one: SocketAddr, other: SocketAddr) -> FlowId {
     Ends::new([one, other], TCP).key().connection()
 }
@@ -58,13 +58,13 @@ impl Ends {
 
 /// The conversation that an IP packet belongs to: a hash of addresses, protocol and, for whole TCP and UDP packets,
 /// ports.
-pub(crate) fn flow_of(packet: &[u8]) -> FlowId {
+pub fn flow_of(packet: &[u8]) -> FlowId {
     parse(packet).map_or(FlowId(0), |(key, _)| key.flow())
 }
 
 /// The payload of a whole UDP datagram (RFC 768); `None` for anything else, fragments and IPv6 with extension headers
 /// included.
-pub(crate) fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
+pub fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
     let (key, transport) = parse(packet)?;
     let is_whole_udp = key.protocol == UDP && key.ports.is_some();
     packet
@@ -73,7 +73,7 @@ pub(crate) fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
 }
 
 /// The flags of a TCP segment in one piece; `None` for anything else.
-pub(crate) fn tcp_flags(packet: &[u8]) -> Option<u8> {
+pub fn tcp_flags(packet: &[u8]) -> Option<u8> {
     let (key, transport) = parse(packet)?;
     let is_whole_tcp = key.protocol == TCP && key.ports.is_some();
     let flags = packet.get(transport + tcp::FLAGS).filter(|_| is_whole_tcp);
@@ -81,7 +81,7 @@ pub(crate) fn tcp_flags(packet: &[u8]) -> Option<u8> {
 }
 
 /// The flow and the connection of an IP packet.
-pub(crate) fn connection_of(packet: &[u8]) -> Option<(FlowId, FlowId)> {
+pub fn connection_of(packet: &[u8]) -> Option<(FlowId, FlowId)> {
     let (key, _) = parse(packet)?;
     Some((key.flow(), key.connection()))
 }
