@@ -5,9 +5,8 @@ use crate::messages::Setup;
 use crate::plan::Plan;
 use crate::{scorecard, summary};
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read, read_setup};
+use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
 use record::{Record, Run};
-use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -15,53 +14,45 @@ use std::sync::Arc;
 pub struct Btc;
 
 impl Measurement for Btc {
-    fn tests(&self) -> &'static [&'static str] {
-        &["btc", "sim-btc"]
-    }
+    const TESTS: &'static [&'static str] = &["btc", "sim-btc"];
+    const FIGURES: &'static [Figure] = &[
+        figure("throughput", "Mbit/s", "/throughput_mbps"),
+        figure("loss", "%", "/loss_pct"),
+        figure("retransmitted", "", "/retransmits"),
+        figure("reordered", "", "/reordered"),
+        figure("round trip p50", "ms", "/rtt_ms/p50"),
+        figure("round trip p95", "ms", "/rtt_ms/p95"),
+        figure("seconds a transfer", "s", "/seconds"),
+        figure("ours", "Mbit/s", "/ours/throughput_mbps/p50"),
+        figure("kernel", "Mbit/s", "/kernel/throughput_mbps/p50"),
+        figure("ours, loss", "%", "/ours/loss_pct"),
+        figure("kernel, loss", "%", "/kernel/loss_pct"),
+        figure("difference p50", "%", "/difference_pct/p50"),
+    ];
+    type Summary = summary::Summary;
 
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
+    fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let plan: Plan = read(&record.run().plan, "plan")?;
         let findings = Findings::read(record)?;
-        Ok(serde_json::to_value(summary::summarise(&plan, &findings))?)
+        Ok(summary::summarise(&plan, &findings))
     }
 
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        Ok(scorecard::scorecard(run, &read(&run.summary, "summary")?))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        FIGURES
+    fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
+        scorecard::scorecard(run, summary)
     }
 }
 
 impl FarEnd for Btc {
-    fn opening(&self) -> &'static str {
-        "btc"
-    }
+    const OPENING: &'static str = "btc";
+    type Setup = Setup;
 
     fn serve(
         &self,
         control: &mut Control,
         session: &Arc<Session>,
-        setup: Value,
+        setup: Self::Setup,
         equipment: &Equipment,
     ) -> Result<(), Error> {
-        let setup: Setup = read_setup(control, setup)?;
         crate::far::serve(control, session, setup, equipment)
     }
 }
-
-const FIGURES: &[Figure] = &[
-    figure("throughput", "Mbit/s", "/throughput_mbps"),
-    figure("loss", "%", "/loss_pct"),
-    figure("retransmitted", "", "/retransmits"),
-    figure("reordered", "", "/reordered"),
-    figure("round trip p50", "ms", "/rtt_ms/p50"),
-    figure("round trip p95", "ms", "/rtt_ms/p95"),
-    figure("seconds a transfer", "s", "/seconds"),
-    figure("ours", "Mbit/s", "/ours/throughput_mbps/p50"),
-    figure("kernel", "Mbit/s", "/kernel/throughput_mbps/p50"),
-    figure("ours, loss", "%", "/ours/loss_pct"),
-    figure("kernel, loss", "%", "/kernel/loss_pct"),
-    figure("difference p50", "%", "/difference_pct/p50"),
-];

@@ -7,9 +7,8 @@ use crate::scorecard;
 use crate::summary::Summary;
 use crate::tables::TrainRow;
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read, read_setup};
+use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
 use record::{Record, Run};
-use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -17,12 +16,20 @@ use std::sync::Arc;
 pub struct Estimate;
 
 impl Measurement for Estimate {
-    fn tests(&self) -> &'static [&'static str] {
-        &["estimate", "sim-estimate"]
-    }
+    const TESTS: &'static [&'static str] = &["estimate", "sim-estimate"];
+    const FIGURES: &'static [Figure] = &[
+        figure("value", "/unit", "/value"),
+        figure("at least", "/unit", "/low"),
+        figure("at most", "/unit", "/high"),
+        figure("took", "s", "/seconds"),
+        figure("trains", "", "/trains"),
+        figure("probes lost", "", "/probes_lost"),
+        figure("overhead", "octets", "/overhead_bytes"),
+    ];
+    type Summary = Summary;
 
     /// An estimator says its figure at its end: what is left of a killed run is what it sent.
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
+    fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let plan: Plan = read(&record.run().plan, "plan")?;
         let trains: Vec<TrainRow> = record.rows()?;
         let sum = |of: fn(&TrainRow) -> u64| trains.iter().map(of).sum::<u64>();
@@ -46,41 +53,25 @@ impl Measurement for Estimate {
             rider_bytes: 0,
             links: Vec::new(),
         };
-        Ok(serde_json::to_value(summary)?)
+        Ok(summary)
     }
 
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        Ok(scorecard::scorecard(run, &read(&run.summary, "summary")?))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        FIGURES
+    fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
+        scorecard::scorecard(run, summary)
     }
 }
 
 impl FarEnd for Estimate {
-    fn opening(&self) -> &'static str {
-        "estimate"
-    }
+    const OPENING: &'static str = "estimate";
+    type Setup = Setup;
 
     fn serve(
         &self,
         control: &mut Control,
         session: &Arc<Session>,
-        setup: Value,
+        setup: Self::Setup,
         equipment: &Equipment,
     ) -> Result<(), Error> {
-        let setup: Setup = read_setup(control, setup)?;
         crate::far::serve(control, session, &setup, equipment)
     }
 }
-
-const FIGURES: &[Figure] = &[
-    figure("value", "/unit", "/value"),
-    figure("at least", "/unit", "/low"),
-    figure("at most", "/unit", "/high"),
-    figure("took", "s", "/seconds"),
-    figure("trains", "", "/trains"),
-    figure("probes lost", "", "/probes_lost"),
-    figure("overhead", "octets", "/overhead_bytes"),
-];

@@ -4,28 +4,24 @@ use kit::measurement::{Figure, Measurement, read};
 use record::{Record, Run};
 use rrul::Rrul;
 use rrul::scorecard::scorecard;
+use rrul::summary::Summary;
 use serde_json::Value;
 
 /// A record that 'isobath import' has made.
 pub(crate) struct FlentRecord;
 
 impl Measurement for FlentRecord {
-    fn tests(&self) -> &'static [&'static str] {
-        &["flent"]
-    }
+    const TESTS: &'static [&'static str] = &["flent"];
+    const FIGURES: &'static [Figure] = <Rrul as Measurement>::FIGURES;
+    type Summary = Summary;
 
     /// An import is made whole or not at all.
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
-        Ok(record.run().summary.clone())
+    fn summary(&self, record: &Record) -> anyhow::Result<Summary> {
+        read(&record.run().summary, "summary")
     }
 
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        let card = scorecard(run, &read(&run.summary, "summary")?);
-        Ok(format!("{card}{}", series(run)))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        Rrul.figures()
+    fn scorecard(&self, run: &Run, summary: &Summary) -> String {
+        scorecard(run, summary) + &series(run)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every measurement that a program has, and every far end that a server is: to add one is to add a line.
 
-use crate::measurement::{FarEnd, Measurement};
+use crate::measurement::{Served, Stored};
 use anyhow::anyhow;
 use record::{Record, Run};
 use serde_json::Value;
@@ -8,9 +8,9 @@ use serde_json::Value;
 /// What a program knows of.
 pub struct Register {
     /// What records there are.
-    pub measurements: &'static [&'static dyn Measurement],
+    pub measurements: &'static [&'static dyn Stored],
     /// What a server does for its clients.
-    pub far_ends: &'static [&'static dyn FarEnd],
+    pub far_ends: &'static [&'static dyn Served],
 }
 
 impl Register {
@@ -18,7 +18,7 @@ impl Register {
     ///
     /// # Errors
     /// When this program has none.
-    pub fn of_test(&self, test: &str) -> anyhow::Result<&'static dyn Measurement> {
+    pub fn of_test(&self, test: &str) -> anyhow::Result<&'static dyn Stored> {
         let mut all = self.measurements.iter();
         let found = all.find(|measurement| measurement.tests().contains(&test));
         found.copied().ok_or_else(|| {
@@ -36,13 +36,13 @@ impl Register {
         if summary.is_none_or(serde_json::Map::is_empty)
             && let Ok(measurement) = self.of_test(&run.test)
         {
-            run.summary = measurement.summary(record)?;
+            run.summary = measurement.summary_of(record)?;
         }
         Ok(run)
     }
 
     /// The far end that the first line of a client asks for, and its set-up.
-    pub fn far_end(&self, line: Value) -> Option<(&'static dyn FarEnd, Value)> {
+    pub fn far_end(&self, line: Value) -> Option<(&'static dyn Served, Value)> {
         let Value::Object(line) = line else {
             return None;
         };

@@ -100,7 +100,7 @@ impl Service for Measurements {
             return;
         };
         if let Some((far_end, setup)) = self.register.far_end(line) {
-            let _ = far_end.serve(&mut control, &session, setup, &self.equipment);
+            let _ = far_end.serve_json(&mut control, &session, setup, &self.equipment);
         }
     }
 

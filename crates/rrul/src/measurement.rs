@@ -8,9 +8,8 @@ use crate::summary::{Summary, summarise};
 use crate::tables::Tables;
 use anyhow::Context as _;
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read, read_setup};
+use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
 use record::{Record, Run};
-use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -21,11 +20,53 @@ pub struct Rrul;
 const OPTIONS: [&str; 3] = ["cc", "note", "seed"];
 
 impl Measurement for Rrul {
-    fn tests(&self) -> &'static [&'static str] {
-        &["rrul"]
-    }
+    const TESTS: &'static [&'static str] = &["rrul"];
+    const FIGURES: &'static [Figure] = &[
+        figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
+        figure("UDP idle p95", "ms", "/latency_ms/idle/p95"),
+        figure("UDP idle p99", "ms", "/latency_ms/idle/p99"),
+        figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
+        figure("UDP loaded p95", "ms", "/latency_ms/loaded/p95"),
+        figure("UDP loaded p99", "ms", "/latency_ms/loaded/p99"),
+        figure(
+            "added delay p50",
+            "ms",
+            "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
+        ),
+        figure(
+            "UDP * loaded p95",
+            "ms",
+            "/latency_ms/by_class/*/loaded/p95",
+        ),
+        figure("TCP RR idle p50", "ms", "/tcp_rr_ms/idle/p50"),
+        figure("TCP RR loaded p50", "ms", "/tcp_rr_ms/loaded/p50"),
+        figure("TCP RR loaded p95", "ms", "/tcp_rr_ms/loaded/p95"),
+        figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
+        figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
+        figure("UDP loss idle", "%", "/loss_pct/idle"),
+        figure("UDP loss loaded", "%", "/loss_pct/loaded"),
+        figure("fairness down", "", "/fairness/down"),
+        figure("fairness up", "", "/fairness/up"),
+        figure("score", "points", "/score/total"),
+        figure("score, web", "points", "/score/web"),
+        figure("score, realtime", "points", "/score/realtime"),
+        figure("score, VoIP", "points", "/score/voip"),
+        figure("score, classes", "points", "/score/classification"),
+        figure("score, fairness", "points", "/score/fairness"),
+        figure("RPM loaded", "1/min", "/rpm/loaded"),
+        figure("page idle p50", "ms", "/web/idle_ms/p50"),
+        figure("page loaded p50", "ms", "/web/loaded_ms/p50"),
+        figure("page loaded p95", "ms", "/web/loaded_ms/p95"),
+        figure("DNS idle p50", "ms", "/dns_ms/idle/p50"),
+        figure("DNS loaded p50", "ms", "/dns_ms/loaded/p50"),
+        figure("VoIP * up", "MOS", "/voip/*/up/mos"),
+        figure("VoIP * down", "MOS", "/voip/*/down/mos"),
+        figure("VoIP * up loss", "%", "/voip/*/up/loss_pct"),
+        figure("VoIP * down loss", "%", "/voip/*/down/loss_pct"),
+    ];
+    type Summary = Summary;
 
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
+    fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let run = record.run();
         let mut plan = run.plan.clone();
         if let Some(plan) = plan.as_object_mut() {
@@ -39,80 +80,29 @@ impl Measurement for Rrul {
             cc: None,
         };
         let tables = Tables::read(record, &StreamPlan::all(&plan, &common))?;
-        Ok(serde_json::to_value(summarise(&plan, &tables))?)
+        Ok(summarise(&plan, &tables))
     }
 
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        Ok(scorecard::scorecard(run, &read(&run.summary, "summary")?))
+    fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
+        scorecard::scorecard(run, summary)
     }
 
-    fn explanation(&self, run: &Run) -> anyhow::Result<String> {
-        let summary: Summary = read(&run.summary, "summary")?;
-        Ok(scorecard::explain(run, &summary))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        FIGURES
+    fn explanation(&self, run: &Run, summary: &Self::Summary) -> Option<String> {
+        Some(scorecard::explain(run, summary))
     }
 }
 
 impl FarEnd for Rrul {
-    fn opening(&self) -> &'static str {
-        "setup"
-    }
+    const OPENING: &'static str = "setup";
+    type Setup = Setup;
 
     fn serve(
         &self,
         control: &mut Control,
         session: &Arc<Session>,
-        setup: Value,
+        setup: Self::Setup,
         equipment: &Equipment,
     ) -> Result<(), Error> {
-        let setup: Setup = read_setup(control, setup)?;
         crate::far::serve(control, session, &setup, equipment)
     }
 }
-
-const FIGURES: &[Figure] = &[
-    figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
-    figure("UDP idle p95", "ms", "/latency_ms/idle/p95"),
-    figure("UDP idle p99", "ms", "/latency_ms/idle/p99"),
-    figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
-    figure("UDP loaded p95", "ms", "/latency_ms/loaded/p95"),
-    figure("UDP loaded p99", "ms", "/latency_ms/loaded/p99"),
-    figure(
-        "added delay p50",
-        "ms",
-        "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
-    ),
-    figure(
-        "UDP * loaded p95",
-        "ms",
-        "/latency_ms/by_class/*/loaded/p95",
-    ),
-    figure("TCP RR idle p50", "ms", "/tcp_rr_ms/idle/p50"),
-    figure("TCP RR loaded p50", "ms", "/tcp_rr_ms/loaded/p50"),
-    figure("TCP RR loaded p95", "ms", "/tcp_rr_ms/loaded/p95"),
-    figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
-    figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
-    figure("UDP loss idle", "%", "/loss_pct/idle"),
-    figure("UDP loss loaded", "%", "/loss_pct/loaded"),
-    figure("fairness down", "", "/fairness/down"),
-    figure("fairness up", "", "/fairness/up"),
-    figure("score", "points", "/score/total"),
-    figure("score, web", "points", "/score/web"),
-    figure("score, realtime", "points", "/score/realtime"),
-    figure("score, VoIP", "points", "/score/voip"),
-    figure("score, classes", "points", "/score/classification"),
-    figure("score, fairness", "points", "/score/fairness"),
-    figure("RPM loaded", "1/min", "/rpm/loaded"),
-    figure("page idle p50", "ms", "/web/idle_ms/p50"),
-    figure("page loaded p50", "ms", "/web/loaded_ms/p50"),
-    figure("page loaded p95", "ms", "/web/loaded_ms/p95"),
-    figure("DNS idle p50", "ms", "/dns_ms/idle/p50"),
-    figure("DNS loaded p50", "ms", "/dns_ms/loaded/p50"),
-    figure("VoIP * up", "MOS", "/voip/*/up/mos"),
-    figure("VoIP * down", "MOS", "/voip/*/down/mos"),
-    figure("VoIP * up loss", "%", "/voip/*/up/loss_pct"),
-    figure("VoIP * down loss", "%", "/voip/*/down/loss_pct"),
-];

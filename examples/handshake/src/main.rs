@@ -112,14 +112,15 @@ fn run(args: &Args) -> anyhow::Result<u8> {
     run.status = status(&outcome.ending, measured, &run.warnings, &[]);
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
-    args.output
-        .tell(&run, &dir, || REGISTER.of_test(&run.test)?.scorecard(&run))?;
+    args.output.tell(&run, &dir, || {
+        REGISTER.of_test(&run.test)?.scorecard_of(&run)
+    })?;
     Ok(exit_status(&run, &outcome.ending))
 }
 
 fn show(folder: &std::path::Path) -> anyhow::Result<u8> {
     let run = REGISTER.completed(&Record::open(folder)?)?;
-    print(&REGISTER.of_test(&run.test)?.scorecard(&run)?)?;
+    print(&REGISTER.of_test(&run.test)?.scorecard_of(&run)?)?;
     Ok(0)
 }
 

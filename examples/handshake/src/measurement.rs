@@ -1,11 +1,10 @@
 //! The measurement, as the skeleton takes it.
 
 use crate::plan::Plan;
-use crate::summary::{scorecard, summarise};
+use crate::summary::{Summary, scorecard, summarise};
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read, read_setup};
+use kit::measurement::{FarEnd, Figure, Measurement, figure};
 use record::{Record, Run};
-use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -13,41 +12,34 @@ use std::sync::Arc;
 pub(crate) struct Handshake;
 
 impl Measurement for Handshake {
-    fn tests(&self) -> &'static [&'static str] {
-        &["handshake"]
+    const TESTS: &'static [&'static str] = &["handshake"];
+    const FIGURES: &'static [Figure] = &[
+        figure("handshake p50", "ms", "/handshake_ms/p50"),
+        figure("handshake p95", "ms", "/handshake_ms/p95"),
+        figure("opened", "", "/opened"),
+    ];
+    type Summary = Summary;
+
+    fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
+        Ok(summarise(&record.rows()?, None))
     }
 
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
-        Ok(serde_json::to_value(summarise(&record.rows()?, None))?)
-    }
-
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        Ok(scorecard(run, &read(&run.summary, "summary")?))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        const FIGURES: &[Figure] = &[
-            figure("handshake p50", "ms", "/handshake_ms/p50"),
-            figure("handshake p95", "ms", "/handshake_ms/p95"),
-            figure("opened", "", "/opened"),
-        ];
-        FIGURES
+    fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
+        scorecard(run, summary)
     }
 }
 
 impl FarEnd for Handshake {
-    fn opening(&self) -> &'static str {
-        "handshake"
-    }
+    const OPENING: &'static str = "handshake";
+    type Setup = Plan;
 
     fn serve(
         &self,
         control: &mut Control,
         session: &Arc<Session>,
-        setup: Value,
+        setup: Self::Setup,
         _: &Equipment,
     ) -> Result<(), Error> {
-        let plan: Plan = read_setup(control, setup)?;
-        crate::far::serve(control, session, &plan)
+        crate::far::serve(control, session, &setup)
     }
 }

@@ -56,7 +56,7 @@ fn page(named: &[PathBuf]) -> anyhow::Result<String> {
         .collect::<anyhow::Result<Vec<_>>>()?;
     if let [Subject { record, run }] = &subjects[..] {
         let own = REGISTER.of_test(&run.test).ok();
-        if let Some(page) = own.and_then(|test| test.page(record, run)) {
+        if let Some(page) = own.and_then(|test| test.page_of(record, run)) {
             return page;
         }
     }

@@ -31,11 +31,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         print(&serde_json::to_string_pretty(&run)?)?;
     } else if args.explain {
-        print(&REGISTER.of_test(&run.test)?.explanation(&run)?)?;
+        print(&REGISTER.of_test(&run.test)?.explanation_of(&run)?)?;
     } else {
         let page = REGISTER
             .of_test(&run.test)
-            .and_then(|test| test.scorecard(&run));
+            .and_then(|test| test.scorecard_of(&run));
         let page = page.with_context(named)?;
         print(&format!("{page}record        {}", named()))?;
     }

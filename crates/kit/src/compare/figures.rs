@@ -1,9 +1,9 @@
 //! Which figures are compared, and where they are in a summary.
 //!
-//! Each measurement says which it has ([`crate::measurement::Measurement::figures`]). One that a run lacks is no error: only
+//! Each measurement says which it has ([`crate::measurement::Measurement::FIGURES`]). One that a run lacks is no error: only
 //! those that at least one run has are shown.
 
-use crate::measurement::Measurement;
+use crate::measurement::Stored;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub struct Figure {
 
 impl Figure {
     /// Those of `measurements` that at least one of `summaries` has, in order.
-    pub fn of(measurements: &[&dyn Measurement], summaries: &[&Value]) -> Vec<Self> {
+    pub fn of(measurements: &[&dyn Stored], summaries: &[&Value]) -> Vec<Self> {
         let mut figures: Vec<Self> = Vec::new();
         let known = measurements.iter().flat_map(|m| m.figures());
         for known in known {

@@ -11,34 +11,29 @@ use tempfile::TempDir;
 pub(super) struct Sampled;
 
 impl Measurement for Sampled {
-    fn tests(&self) -> &'static [&'static str] {
-        &["rrul"]
-    }
+    const TESTS: &'static [&'static str] = &["rrul"];
+    const FIGURES: &'static [Figure] = &[
+        figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
+        figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
+        figure(
+            "added delay p50",
+            "ms",
+            "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
+        ),
+        figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
+        figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
+        figure("score", "points", "/score/total"),
+        figure("score, web", "points", "/score/web"),
+        figure("VoIP * up", "MOS", "/voip/*/up/mos"),
+    ];
+    type Summary = Value;
 
     fn summary(&self, record: &record::Record) -> anyhow::Result<Value> {
         Ok(record.run().summary.clone())
     }
 
-    fn scorecard(&self, _: &Run) -> anyhow::Result<String> {
-        Ok(String::new())
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        const FIGURES: &[Figure] = &[
-            figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
-            figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
-            figure(
-                "added delay p50",
-                "ms",
-                "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
-            ),
-            figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
-            figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
-            figure("score", "points", "/score/total"),
-            figure("score, web", "points", "/score/web"),
-            figure("VoIP * up", "MOS", "/voip/*/up/mos"),
-        ];
-        FIGURES
+    fn scorecard(&self, _: &Run, _: &Value) -> String {
+        String::new()
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::messages::Setup;
 use super::scorecard;
-use super::summary::Figures;
+use super::summary::{Figures, Summary};
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read, read_setup};
+use kit::measurement::{FarEnd, Figure, Measurement, figure};
 use record::{Record, Run};
-use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -14,51 +13,43 @@ use std::sync::Arc;
 pub struct Replay;
 
 impl Measurement for Replay {
-    fn tests(&self) -> &'static [&'static str] {
-        &["replay"]
+    const TESTS: &'static [&'static str] = &["replay"];
+    const FIGURES: &'static [Figure] = &[
+        figure("connections", "", "/connections/completed"),
+        figure("duration p50", "ms", "/duration_ms/p50"),
+        figure("duration p95", "ms", "/duration_ms/p95"),
+        figure("response p50", "ms", "/response_ms/p50"),
+        figure("response p95", "ms", "/response_ms/p95"),
+        figure("queue p50", "packets", "/queue_packets/p50"),
+        figure("queue p95", "packets", "/queue_packets/p95"),
+        figure("drops", "packets", "/drops"),
+        figure("active p50", "", "/active_connections/p50"),
+        figure("forward", "Mbit/s", "/throughput_mbps/forward"),
+        figure("reverse", "Mbit/s", "/throughput_mbps/reverse"),
+        figure("start late p95", "ms", "/start_lateness_ms/p95"),
+    ];
+    type Summary = Summary;
+
+    fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
+        Figures::of_record(record)
     }
 
-    fn summary(&self, record: &Record) -> anyhow::Result<Value> {
-        Ok(serde_json::to_value(Figures::of_record(record)?)?)
-    }
-
-    fn scorecard(&self, run: &Run) -> anyhow::Result<String> {
-        Ok(scorecard::scorecard(run, &read(&run.summary, "summary")?))
-    }
-
-    fn figures(&self) -> &'static [Figure] {
-        FIGURES
+    fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
+        scorecard::scorecard(run, summary)
     }
 }
 
 impl FarEnd for Replay {
-    fn opening(&self) -> &'static str {
-        "replay"
-    }
+    const OPENING: &'static str = "replay";
+    type Setup = Setup;
 
     fn serve(
         &self,
         control: &mut Control,
         session: &Arc<Session>,
-        setup: Value,
+        setup: Self::Setup,
         _: &Equipment,
     ) -> Result<(), Error> {
-        let setup: Setup = read_setup(control, setup)?;
         super::far::serve(control, session, &setup)
     }
 }
-
-const FIGURES: &[Figure] = &[
-    figure("connections", "", "/connections/completed"),
-    figure("duration p50", "ms", "/duration_ms/p50"),
-    figure("duration p95", "ms", "/duration_ms/p95"),
-    figure("response p50", "ms", "/response_ms/p50"),
-    figure("response p95", "ms", "/response_ms/p95"),
-    figure("queue p50", "packets", "/queue_packets/p50"),
-    figure("queue p95", "packets", "/queue_packets/p95"),
-    figure("drops", "packets", "/drops"),
-    figure("active p50", "", "/active_connections/p50"),
-    figure("forward", "Mbit/s", "/throughput_mbps/forward"),
-    figure("reverse", "Mbit/s", "/throughput_mbps/reverse"),
-    figure("start late p95", "ms", "/start_lateness_ms/p95"),
-];
