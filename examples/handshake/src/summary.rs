@@ -42,7 +42,7 @@ pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
         },
     );
     let mut lines = vec![
-        scorecard::title(run, "handshake"),
+        scorecard::title_over_tcp(run, "handshake"),
         String::new(),
         format!("handshake     {figures}"),
         format!(

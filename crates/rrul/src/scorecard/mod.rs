@@ -40,7 +40,7 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 pub(super) fn title(run: &Run) -> String {
-    scorecard::title(run, run.plan["name"].as_str().unwrap_or(&run.test))
+    scorecard::title_over_tcp(run, run.plan["name"].as_str().unwrap_or(&run.test))
 }
 
 /// The answer to the question that the test asks.

@@ -16,7 +16,7 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
     let course = Course::read(record, summary.name(), "run".to_owned())?;
     let figures = course.all().into_iter().chain([course.cross()]);
     let description = Description {
-        name: kit::scorecard::title(run, TEST),
+        name: kit::scorecard::title_over_tcp(run, TEST),
         made_by: "isobath manager medianet".to_owned(),
         sentence: format!(
             "Three streams, {}, told by {}: {:.1} frames a second could be decoded, {:.2} Mbit/s.",

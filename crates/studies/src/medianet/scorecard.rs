@@ -6,7 +6,7 @@ use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
-    let mut lines = vec![scorecard::title(run, super::TEST)];
+    let mut lines = vec![scorecard::title_over_tcp(run, super::TEST)];
     lines.push(format!(
         "three streams {}, told by {}, for {:.0} s",
         summary.carried(),

@@ -37,7 +37,7 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         losses("losses", "Where trains lose probes", &summary.by_tenth),
     ];
     let description = Description {
-        name: kit::scorecard::title(run, TEST),
+        name: kit::scorecard::title_over_tcp(run, TEST),
         made_by: "isobath manager trial".to_owned(),
         sentence: summary.sentence.clone(),
         summary: Vec::new(),

@@ -6,7 +6,7 @@ use record::Run;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
-    let mut lines = vec![scorecard::title(run, "trial"), String::new()];
+    let mut lines = vec![scorecard::title_over_tcp(run, "trial"), String::new()];
     let riding = if summary.riding { "on" } else { "off" };
     lines.push(format!(
         "probes        {}, riding {riding}",

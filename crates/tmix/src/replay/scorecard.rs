@@ -8,7 +8,7 @@ use record::Run;
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
     let plan: Option<Plan> = serde_json::from_value(run.plan.clone()).ok();
-    let mut lines = vec![scorecard::title(run, "replay")];
+    let mut lines = vec![scorecard::title_over_tcp(run, "replay")];
     let lab = run.path.lab.is_some();
     lines.extend(plan.as_ref().map(|plan| sentence(plan, summary, lab)));
     lines.push(String::new());
