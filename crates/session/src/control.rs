@@ -103,7 +103,7 @@ impl Control {
         &mut self,
         rows: impl IntoIterator<Item = T>,
         per_line: usize,
-        line: impl Fn(Vec<T>) -> L,
+        mut line: impl FnMut(Vec<T>) -> L,
     ) -> Result<(), Error> {
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {

@@ -22,6 +22,37 @@ fn the_right_key_is_welcome() {
 }
 
 #[test]
+fn rows_go_line_by_line_in_their_order_and_are_made_as_they_are_sent() {
+    let running = Running::keyed();
+    let mut client = running.connect().unwrap();
+    let made = std::cell::Cell::new(0);
+    let rows = (0..7).inspect(|_| made.set(made.get() + 1));
+    let mut made_by_line = Vec::new();
+    let mut line = |these: Vec<i32>| {
+        made_by_line.push(made.get());
+        json!({ "rows": these })
+    };
+    client.control.send_rows(rows, 3, &mut line).unwrap();
+    // The first of the next line may be asked for, to know whether there is one: never more.
+    let sent = [3, 6, 7];
+    assert_eq!(made_by_line.len(), sent.len());
+    for (made, sent) in made_by_line.iter().zip(sent) {
+        assert!((sent..=sent + 1).contains(made), "{made_by_line:?}");
+    }
+    for rows in [json!([0, 1, 2]), json!([3, 4, 5]), json!([6])] {
+        let echoed: Value = client.control.recv(LONG).unwrap();
+        assert_eq!(echoed, json!({ "rows": rows }));
+    }
+    let none = std::iter::empty::<i32>();
+    client
+        .control
+        .send_rows(none, 3, |_| json!("a line"))
+        .unwrap();
+    client.control.send(&json!("after")).unwrap();
+    assert_eq!(client.control.recv::<Value>(LONG).unwrap(), json!("after"));
+}
+
+#[test]
 fn a_wrong_secret_is_refused_with_the_way_out() {
     let running = Running::keyed();
     let key = AccessKey {
