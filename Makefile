@@ -1,6 +1,6 @@
 # make demo    from a fresh machine to a scorecard: installs what is missing, builds, measures a DSL line
 # make test    installs what the tests need and runs all of them
-# make lint    formatting, clippy, documentation, whether fuzz targets compile, licences (if cargo-deny is there)
+# make lint    formatting, clippy (fuzz targets, too), documentation, licences (if cargo-deny is there)
 # make bench   figures against peers, side by side; installs the peers
 # make fuzz    new cases of every property, a minute of every fuzz target; needs nightly Rust and cargo-fuzz
 
@@ -25,8 +25,7 @@ test:
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	scripts/fuzz.sh check
+	$(CARGO) clippy --workspace --all-targets --features isobath-fuzz/targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
 	if command -v cargo-deny >/dev/null; then cargo deny check; fi
 

@@ -1,19 +1,16 @@
 #!/bin/sh
 # A minute of every fuzz target (or of those named), and twenty times as many cases of every property, new ones each time.
 # Needs cargo-fuzz (`cargo install cargo-fuzz --locked`), and nightly Rust or, without a sanitizer, stable Rust.
-#   scripts/fuzz.sh check    only whether all targets compile; needs neither
+# Whether all targets compile is checked by `make lint`.
 set -eu
 cd "$(dirname "$0")/../fuzz"
-if [ "${1:-}" = check ]; then
-    # The flag by which crates show what is there for fuzzing alone. Errors only: a target is no place for lints of crates.
-    RUSTFLAGS="--cfg fuzzing" exec "${CARGO:-cargo}" check --quiet --locked --no-default-features --bins
-fi
 fuzz() {
+    verb=$1
+    shift
+    [ "$verb" != run ] || set -- --features libfuzzer "$@"
     if cargo +nightly --version >/dev/null 2>&1; then
-        cargo +nightly fuzz "$@"
+        cargo +nightly fuzz "$verb" "$@"
     else
-        verb=$1
-        shift
         [ "$verb" != run ] || set -- --sanitizer none "$@"
         RUSTC_BOOTSTRAP=1 cargo fuzz "$verb" "$@"
     fi

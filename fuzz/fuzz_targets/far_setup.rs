@@ -14,10 +14,10 @@ fn read<T: DeserializeOwned>(octets: &[u8]) -> Option<T> {
 /// Transfers that a far end would begin.
 fn btc(transfers: &[btc::messages::TransferSetup]) {
     let options = || transfers.iter().map(|transfer| &transfer.options);
-    if btc::plan::check_windows(options()).is_err() {
+    if schema::btc::plan::check_windows(options()).is_err() {
         return;
     }
-    for options in options().filter(|options| btc::plan::check_options(options).is_ok()) {
+    for options in options().filter(|options| schema::btc::plan::check_options(options).is_ok()) {
         let mut sender = Sender::new(options, 1);
         sender.supply(100);
         let now = Instant::from_millis(1);

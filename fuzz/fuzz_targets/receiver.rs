@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
-use transport::wire::{Datagram, Address, emit_ack};
+use transport::wire::{Address, Datagram, emit_ack};
 use transport::{Options, Receiver};
 use units::{Ecn, Instant};
 
@@ -31,7 +31,10 @@ fuzz_target!(|octets: &[u8]| {
             receiver.handle_segment(&segment, Ecn::NotEct, now);
         }
         while let Some(ack) = receiver.poll_transmit(now) {
-            let address = Address { session: 1, stream: 1 };
+            let address = Address {
+                session: 1,
+                stream: 1,
+            };
             let _ = emit_ack(&ack, address, &mut [0; 256]);
         }
     }

@@ -21,7 +21,7 @@ use kit::mailbox::{HELLO, Opened};
 use kit::sampler;
 use kit::sampler::Sampler;
 use kit::stream::{PATIENCE, prepare_accepted};
-use record::tables::{Cpu, Series};
+use schema::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -4,12 +4,13 @@ use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::{Passed, Row, Sink, What};
 use super::plan::{Plan, Round, Tool};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
-use kit::direction::Direction;
-use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
+use kit::lab_counters::{LabCounters, LabRows};
 use kit::thinned::Thinned;
 use lab::Network;
-use record::tables::Cpu;
 use record::{Record, RecordWriter};
+use schema::Direction;
+use schema::LinkTruth;
+use schema::tables::Cpu;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,7 +26,7 @@ impl Sink for Inbox {
 }
 
 impl kit::sampler::Sink for &Inbox {
-    fn series(&self, _: record::tables::Series) {}
+    fn series(&self, _: schema::tables::Series) {}
 
     fn cpu(&self, row: Cpu) {
         self.take(&mut vec![Row::Cpu(row)]);

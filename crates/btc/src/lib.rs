@@ -20,7 +20,6 @@ pub mod log;
 mod measurement;
 pub mod messages;
 mod near;
-pub mod plan;
 pub mod quality;
 mod quotes;
 mod receiving;
@@ -28,12 +27,11 @@ pub mod run;
 pub mod scorecard;
 mod sending;
 pub mod summary;
-pub mod tables;
 pub mod warnings;
 mod watch;
 
 pub use measurement::Btc;
-pub use plan::Plan;
+use schema::btc::{Plan, plan, tables};
 
 use messages::Setup;
 use serde::Serialize;

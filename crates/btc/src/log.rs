@@ -2,7 +2,7 @@
 //! arrives, and so does every change of the window.
 
 use super::tables::{EventRow, RoundTrip, WindowRow};
-use record::tables::Cpu;
+use schema::tables::Cpu;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use transport::wire::Datagram;

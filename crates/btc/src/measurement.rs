@@ -29,7 +29,7 @@ impl Measurement for Btc {
         figure("kernel, loss", "%", "/kernel/loss_pct"),
         figure("difference p50", "%", "/difference_pct/p50"),
     ];
-    type Summary = summary::Summary;
+    type Summary = schema::btc::Summary;
 
     fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let plan: Plan = read(&record.run().plan, "plan")?;

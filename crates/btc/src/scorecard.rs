@@ -1,9 +1,9 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
 use super::plan::{Limit, Mode, Plan};
-use super::summary::{Side, Summary};
 use kit::scorecard;
 use record::{Distribution, Run};
+use schema::btc::{Side, Summary};
 
 /// Pairs for which there is room.
 const MOST_PAIRS: usize = 10;

@@ -4,80 +4,8 @@ use super::findings::Findings;
 use super::plan::Plan;
 use super::tables::Transfer;
 use record::Distribution;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schema::btc::{Pair, Side, Summary};
 use std::collections::BTreeMap;
-
-/// The figures of a run: of our transfers, unless a field says otherwise.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Summary {
-    /// Payload acknowledged over time: of one repetition, its parallel transfers together; the mean over repetitions. Null when
-    /// no transfer has a figure.
-    pub throughput_mbps: Option<f64>,
-    /// Segments acknowledged, all transfers together.
-    pub segments: u64,
-    /// Packets that did not arrive, of all that were sent.
-    pub loss_pct: Option<f64>,
-    /// Packets that were copies of segments sent before.
-    pub retransmits: u64,
-    /// Packets that arrived after one that had left later.
-    pub reordered: u64,
-    /// Packets that brought what had arrived before.
-    pub duplicates: u64,
-    /// Round trips, as the sender took them.
-    pub rtt_ms: Option<Distribution>,
-    /// Mean time of a transfer.
-    pub seconds: Option<f64>,
-    /// How the transfers ended, by outcome: those of the kernel among them.
-    pub outcomes: BTreeMap<String, u64>,
-    /// Our transfers, where they were compared.
-    pub ours: Option<Side>,
-    /// The kernel's.
-    pub kernel: Option<Side>,
-    /// By how much ours was faster than the kernel's, of each pair.
-    pub difference_pct: Option<Distribution>,
-    /// Share of the pairs whose losses differ by at most one percentage point.
-    pub loss_agreement_pct: Option<f64>,
-    /// The pairs, in the order of the repetitions.
-    #[serde(default)]
-    pub pairs: Vec<Pair>,
-}
-
-/// The transfers of one tool.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Side {
-    /// Over the repetitions.
-    pub throughput_mbps: Option<Distribution>,
-    /// Packets that did not arrive, of all that were sent.
-    pub loss_pct: Option<f64>,
-    /// Packets that left with payload.
-    pub sent_packets: u64,
-    /// Those of them that were copies.
-    pub retransmits: u64,
-    /// Mean time of a transfer.
-    pub seconds: Option<f64>,
-    /// Congestion control.
-    pub cc: String,
-}
-
-/// One repetition: our transfer, or our parallel ones together, and the kernel's.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Pair {
-    /// Which repetition, from 0.
-    pub repeat: u32,
-    /// What came first: `ours` or `kernel`.
-    pub first: String,
-    /// Throughput of ours.
-    pub ours_mbps: f64,
-    /// Throughput of the kernel's.
-    pub kernel_mbps: f64,
-    /// By how much ours was faster, of the kernel's.
-    pub difference_pct: f64,
-    /// Loss of ours.
-    pub ours_loss_pct: Option<f64>,
-    /// Loss of the kernel's.
-    pub kernel_loss_pct: Option<f64>,
-}
 
 /// The summary of `findings`.
 pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {

@@ -11,7 +11,7 @@ use super::{STREAM, terms};
 use kit::datagrams::Link;
 use kit::far::Equipment;
 use kit::mailbox::HELLO;
-use kit::path_mtu::MTU;
+use packet::ETHERNET_MTU;
 use probe::train::Train;
 use session::{Control, Error, Session};
 use std::time::Duration;
@@ -132,8 +132,8 @@ impl<'a> Run<'a> {
                 "{asked:.0} probes a second - this server allows {allowed}"
             ));
         }
-        if train.probes.iter().any(|probe| probe.octets > MTU) {
-            return Err(format!("a probe of more than {MTU} octets"));
+        if train.probes.iter().any(|probe| probe.octets > ETHERNET_MTU) {
+            return Err(format!("a probe of more than {ETHERNET_MTU} octets"));
         }
         Ok(train)
     }

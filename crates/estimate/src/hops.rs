@@ -4,7 +4,7 @@
 //! arrived, which is more than the slowest link has left; and the trace goes on. A router that answers later than before is behind
 //! the queue ([`probe::hops`]).
 
-use super::finding::{Finding, bottleneck};
+use super::finding::bottleneck;
 use super::methods::Carry;
 use super::plan::Plan;
 use kit::far::StopOnDrop;
@@ -12,6 +12,7 @@ use kit::stream::any;
 use kit::traceroute::{Answer, Tracer};
 use probe::hops::{Phase, Row, Trace};
 use probe::train::Train;
+use schema::estimate::Finding;
 use session::{Client, TagKey};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

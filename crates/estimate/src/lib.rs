@@ -15,7 +15,6 @@ mod hops;
 mod measurement;
 pub mod messages;
 pub mod methods;
-pub mod plan;
 pub mod quality;
 mod receiving;
 pub mod riding;
@@ -24,15 +23,14 @@ pub mod scorecard;
 mod sending;
 pub mod simulate;
 pub mod summary;
-pub mod tables;
 mod traffic;
 
 pub use measurement::Estimate;
-pub use plan::Plan;
+use schema::estimate::{Plan, plan, tables};
 
 use kit::datagrams::Terms;
-use kit::path_mtu::{HEADERS, MTU};
 use messages::Setup;
+use packet::{ETHERNET_MTU, UDP_HEADERS};
 use serde::Serialize;
 use session::TagKey;
 use session::wire::Kind;
@@ -73,6 +71,6 @@ fn terms(session: u64, keys: (TagKey, TagKey), plan: &Plan, v6: bool) -> Terms {
         key_out: keys.0,
         key_in: keys.1,
         class: plan.class(),
-        payload: (MTU - HEADERS[usize::from(v6)]) as usize,
+        payload: (ETHERNET_MTU - UDP_HEADERS[usize::from(v6)]) as usize,
     }
 }

@@ -1,14 +1,14 @@
 //! Estimates among the measurements: their records, and what a server does for them.
 
-use crate::finding::Finding;
 use crate::messages::Setup;
 use crate::plan::Plan;
 use crate::scorecard;
-use crate::summary::Summary;
 use crate::tables::TrainRow;
 use kit::far::Equipment;
 use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
 use record::{Record, Run};
+use schema::estimate::Finding;
+use schema::estimate::Summary;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 

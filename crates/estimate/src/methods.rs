@@ -1,8 +1,8 @@
 //! From the plan to an estimator, and from what that says to a finding; over a carrier between hosts, or in virtual time.
 
-use super::finding::{Finding, available, capacity, loss, steady};
+use super::finding::{available, capacity, loss, steady};
 use super::plan::{Method, Plan, What};
-use kit::path_mtu::MTU;
+use packet::ETHERNET_MTU;
 use probe::badabing::{self, Badabing};
 use probe::chirp::{self, Chirp};
 use probe::harvest::{self, Harvest};
@@ -12,6 +12,7 @@ use probe::pathrate::{self, Pathrate};
 use probe::suspicion::{LEAST_ARRIVALS, Suspicion, suspect};
 use probe::train::{Estimator, Passage, Step, Train};
 use probe::yaz::{self, Yaz};
+use schema::estimate::Finding;
 use std::time::Duration;
 use units::{Instant, Rate};
 
@@ -40,7 +41,7 @@ pub trait Carry {
 
     /// Octets of the longest probe that the path takes.
     fn longest(&self) -> u32 {
-        MTU
+        ETHERNET_MTU
     }
 
     /// What time it is.
@@ -381,7 +382,7 @@ mod tests {
         let plan = Plan {
             what: What::Available,
             method: Method::PathloadFast,
-            direction: kit::direction::Direction::Up,
+            direction: schema::Direction::Up,
             duration: Span::from_millis(10_000),
             most: Rate::from_bps(1_000_000_000).unwrap(),
             class: Dscp::default(),

@@ -4,7 +4,6 @@
 //!
 //! A run with a record is [`run`]; a manager that measures for others has none ([`measure`]).
 
-use super::finding::Finding;
 use super::messages::{self, Sent};
 use super::methods::Carry;
 use super::plan::Plan;
@@ -14,13 +13,14 @@ use super::{Live, methods};
 use kit::control::{Broken, Context, DISPLAY, FLUSH};
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
-use kit::path_mtu::MTU;
 use kit::sampler::Sampler;
 use kit::thinned::Thinned;
 use kit::tool::{Carried, Target, Tool, Trouble};
 use mgrp::transaction::Refusal;
+use packet::ETHERNET_MTU;
 use probe::train::{Passage, Train};
 use record::RecordWriter;
+use schema::estimate::Finding;
 use session::ClockOffset;
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
@@ -319,7 +319,7 @@ impl Carry for Riding<'_> {
     }
 
     fn longest(&self) -> u32 {
-        self.path_mtu.unwrap_or(MTU)
+        self.path_mtu.unwrap_or(ETHERNET_MTU)
     }
 
     fn now(&self) -> Instant {

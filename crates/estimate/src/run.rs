@@ -1,7 +1,6 @@
 //! Carries an estimator out between two hosts: train after train, until it knows.
 
 use super::carrier::Carrier;
-use super::finding::Finding;
 use super::messages::{Done, Far, Near as Say, Setup};
 use super::methods::{self, Carry};
 use super::plan::{Method, Plan};
@@ -13,12 +12,14 @@ use kit::datagrams::Quality;
 use kit::ending::Ending;
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
-use kit::lab_counters::{LabCounters, LabRows, LinkTruth};
-use kit::path_mtu::MTU;
+use kit::lab_counters::{LabCounters, LabRows};
 use kit::sampler::Sampler;
+use packet::ETHERNET_MTU;
 use probe::train::{Passage, Train};
-use record::tables::Cpu;
 use record::{Distribution, RecordWriter};
+use schema::LinkTruth;
+use schema::estimate::Finding;
+use schema::tables::Cpu;
 use session::{Client, ClockOffset};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -147,7 +148,7 @@ impl Carry for Run<'_> {
     }
 
     fn longest(&self) -> u32 {
-        self.carrier.path_mtu.unwrap_or(MTU)
+        self.carrier.path_mtu.unwrap_or(ETHERNET_MTU)
     }
 
     fn now(&self) -> Instant {

@@ -2,10 +2,10 @@
 
 use super::finding::words;
 use super::plan::What;
-use super::summary::Summary;
-use kit::path_mtu::MTU;
 use kit::scorecard;
+use packet::ETHERNET_MTU;
 use record::Run;
+use schema::estimate::Summary;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
@@ -31,7 +31,7 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
         summary.probes,
         octets(summary.overhead_bytes)
     ));
-    if let Some(octets) = summary.path_mtu.filter(|octets| *octets < MTU) {
+    if let Some(octets) = summary.path_mtu.filter(|octets| *octets < ETHERNET_MTU) {
         lines.push(format!("packets       of at most {octets} octets pass"));
     }
     if summary.rider_bytes > 0 {

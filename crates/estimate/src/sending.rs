@@ -2,7 +2,7 @@
 
 use super::messages::Sent;
 use kit::datagrams::Link;
-use kit::path_mtu::HEADERS;
+use packet::UDP_HEADERS;
 use probe::train::{Probe, Train};
 use std::time::Duration;
 use sys::pacer::{GapAudit, Pacer};
@@ -30,7 +30,7 @@ impl Sender {
         Ok(Self {
             pacer: Pacer::calibrate()?,
             audit: GapAudit::new(TOLERANCE),
-            headers: HEADERS[usize::from(v6)],
+            headers: UDP_HEADERS[usize::from(v6)],
         })
     }
 

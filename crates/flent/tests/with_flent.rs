@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "tests and what they share")]
 
 use isobath_flent as flent;
-use record::tables::{Sample, Series, Stream};
 use record::{Record, RecordWriter, Run};
+use schema::tables::{Sample, Series, Stream};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use kit::measurement::{Figure, Measurement, read};
 use record::{Record, Run};
 use rrul::Rrul;
 use rrul::scorecard::scorecard;
-use rrul::summary::Summary;
+use schema::rrul::Summary;
 use serde_json::Value;
 
 /// A record that 'isobath import' has made.

@@ -10,7 +10,8 @@ use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph};
 use ratatui::{DefaultTerminal, Frame};
-use rrul::{Live, Plan};
+use rrul::Live;
+use schema::rrul::Plan;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_view_shows_rates_round_trips_and_how_to_leave() {
-        let mut plot = Plot::new(&Plan::find("rrul").unwrap());
+        let mut plot = Plot::new(&rrul::catalogue::find("rrul").unwrap());
         let mut live = Live {
             elapsed: Duration::from_secs(1),
             phase: "load",

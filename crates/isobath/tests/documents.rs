@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 use record::Row;
-use record::tables::{
+use schema::tables::{
     Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
 };
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use crate::ending::Ending;
 use crate::sampler::{Sink, StreamEnd};
-use record::tables::{Cpu, Series};
 use record::{CpuUse, Distribution, Instrument, Lateness, Status, Warning};
+use schema::tables::{Cpu, Series};
 use serde_json::json;
 use session::ClockOffset;
 use std::ops::RangeInclusive;

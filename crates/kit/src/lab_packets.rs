@@ -7,7 +7,7 @@
 
 use crate::lab_counters::nanos;
 use lab::{Passage, Watch};
-use record::tables::Packet;
+use schema::tables::Packet;
 use session::wire::{self, Kind, Probe};
 use units::Instant;
 

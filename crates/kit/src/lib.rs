@@ -6,7 +6,6 @@ pub mod begin;
 pub mod compare;
 pub mod control;
 pub mod datagrams;
-pub mod direction;
 pub mod ending;
 pub mod far;
 pub mod hello;
@@ -22,8 +21,6 @@ pub mod options;
 pub mod path_mtu;
 pub mod place;
 pub mod pool;
-#[cfg(feature = "published")]
-pub mod published;
 pub mod register;
 pub mod responder;
 pub mod sampler;

@@ -5,22 +5,19 @@
 
 use crate::hello;
 use mgrp::path_mtu::PathMtu;
+use packet::{ETHERNET_MTU, UDP_HEADERS};
 use session::Client;
 use session::wire::{Kind, Probe};
 use std::time::Duration;
 use sys::udp::{RecvBatch, UdpSocket};
 use sys::{Error, clock};
 
-/// Octets of the longest packet that every path carries whole in practice.
-pub const MTU: u32 = 1_500;
-/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
-pub const HEADERS: [u32; 2] = [28, 48];
 /// The stream of the requests, which is no test's.
 const STREAM: u16 = u16::MAX;
 /// How often is looked whether the run is interrupted.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Octets of the longest packet that comes back from the far end, IP header included, and at most [`MTU`]; none where none does.
+/// Octets of the longest packet that comes back from the far end, IP header included, and at most [`ETHERNET_MTU`]; none where none does.
 ///
 /// # Errors
 /// When the system gives no socket.
@@ -28,9 +25,12 @@ pub fn find(client: &Client, is_over: &dyn Fn() -> bool) -> Result<Option<u32>, 
     let socket = hello::connected(client)?;
     socket.ignore_path_mtu()?;
     let v6 = client.peer.ip().to_canonical().is_ipv6();
-    let headers = HEADERS[usize::from(v6)] as usize;
-    let mut path = PathMtu::new(u16::try_from(MTU).unwrap_or(u16::MAX), clock::now());
-    let mut batch = RecvBatch::new(16, MTU as usize);
+    let headers = UDP_HEADERS[usize::from(v6)] as usize;
+    let mut path = PathMtu::new(
+        u16::try_from(ETHERNET_MTU).unwrap_or(u16::MAX),
+        clock::now(),
+    );
+    let mut batch = RecvBatch::new(16, ETHERNET_MTU as usize);
     while path.is_searching() && !is_over() {
         while let Some(octets) = path.poll_word(clock::now()) {
             let length = usize::from(octets).saturating_sub(headers);

@@ -5,7 +5,7 @@
 
 use crate::arrivals::{Arrivals, Segments};
 use crate::stream::wait_until;
-use record::tables::{Cpu, Series};
+use schema::tables::{Cpu, Series};
 use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,9 +2,9 @@
 //! it adds itself.
 
 use crate::ending::Ending;
-use crate::lab_counters::LinkTruth;
-use record::tables::Cpu;
 use record::{Instrument, Lateness, Warning};
+use schema::LinkTruth;
+use schema::tables::Cpu;
 
 /// A host whose processors were busier than this under load, on average, could not have driven the test any faster.
 const SATURATED_PCT: f64 = 95.0;

@@ -15,7 +15,6 @@ mod books;
 pub mod far;
 mod measurement;
 pub mod messages;
-pub mod plan;
 pub mod quality;
 mod receiving;
 mod report;
@@ -24,11 +23,10 @@ pub mod scorecard;
 mod sending;
 mod spans;
 pub mod summary;
-mod tables;
 mod tcp;
 
 pub use measurement::Mbm;
-pub use plan::Plan;
+use schema::mbm::{plan, tables};
 
 use messages::Setup;
 use serde::Serialize;

@@ -22,7 +22,7 @@ impl Measurement for Mbm {
         figure("*, took", "s", "/tests/*/seconds"),
         figure("*, round trip p50", "ms", "/tests/*/rtt_ms/p50"),
     ];
-    type Summary = summary::Summary;
+    type Summary = schema::mbm::Summary;
 
     /// Tests that were over are in the record as they end: there were none.
     fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {

@@ -9,13 +9,13 @@
 //! (RFC 8337 section 7.3: a packet is lost when a later one has been there for a target round trip). Flag 1: a clock was set.
 
 use mbm::loss::Counts;
+use schema::mbm::plan::SHORTEST_PAYLOAD;
 use session::wire::Probe;
 
 /// Octets of the totals.
 const TOTALS: usize = 40;
-/// Octets of the shortest datagram: a packet is no shorter than its report.
-pub(super) const SHORTEST: u32 = 96;
-const _: () = assert!(Probe::LEN + TOTALS == SHORTEST as usize);
+// A packet is no shorter than its report.
+const _: () = assert!(Probe::LEN + TOTALS == SHORTEST_PAYLOAD as usize);
 /// A clock was set since the stream began.
 const STEPPED: u64 = 1;
 

@@ -1,11 +1,11 @@
 //! The end of a run on a terminal, from `run.json` alone.
 
-use super::books::TcpBooks;
 use super::plan::Plan;
-use super::summary::{Summary, TestSummary};
 use kit::scorecard;
 use mbm::verdict::{Outcome, percent};
 use record::{Run, Verdict};
+use schema::mbm::TcpBooks;
+use schema::mbm::{Summary, TestSummary};
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
@@ -51,8 +51,8 @@ fn sentence(verdict: Option<Verdict>, plan: &Plan) -> String {
         None => format!("Nothing was found about {what}."),
     };
     says + match plan.direction {
-        kit::direction::Direction::Up => "",
-        kit::direction::Direction::Down => " (From the far end to here.)",
+        schema::Direction::Up => "",
+        schema::Direction::Down => " (From the far end to here.)",
     }
 }
 

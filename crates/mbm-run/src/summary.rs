@@ -1,71 +1,14 @@
 //! The figures of a run, from the books of both ends.
 
-use super::books::TcpBooks;
 use super::plan::Plan;
 use super::run::Tested;
-use kit::lab_counters::LinkTruth;
 use mbm::diagnostic::onset;
-use mbm::model::{Conservativeness, conservativeness};
-use mbm::sequential::Lines;
+use mbm::model::conservativeness;
 use mbm::suite::{self, TestResult};
 use mbm::verdict::Outcome as Says;
-use record::Distribution;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schema::LinkTruth;
+use schema::mbm::{Summary, TestSummary};
 use std::time::Duration;
-
-/// What a run of `isobath mbm` found.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-pub struct Summary {
-    /// The target window: as many packets as must be under way to carry the rate.
-    pub window_packets: u32,
-    /// The target run length: packets between two losses, as asked for.
-    pub run_length_packets: u64,
-    /// The model's formula for it.
-    pub formula: String,
-    /// Where that comes from.
-    pub source: String,
-    /// A loss rate up to this is good, 0 to 1.
-    pub p0: f64,
-    /// A loss rate from this on is bad, 0 to 1.
-    pub p1: f64,
-    /// The lines of the sequential test between the two, by which losses are judged (RFC 8337 section 7.2).
-    pub lines: Lines,
-    /// What the model says a path with those loss rates would carry.
-    pub conservativeness: Conservativeness,
-    /// Least round trip of the path before the tests; null when none came back.
-    pub path_rtt_ms: Option<f64>,
-    /// Each test.
-    pub tests: Vec<TestSummary>,
-    /// In a lab: what its links carried, queued and dropped.
-    pub links: Vec<LinkTruth>,
-}
-
-/// What one test found.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-pub struct TestSummary {
-    /// What the test says, and its figures.
-    #[serde(flatten)]
-    pub result: TestResult,
-    /// Which of the streams side by side, from 1; null when it was the only one.
-    #[serde(default)]
-    pub stream: Option<u16>,
-    /// The section of RFC 8337 that defines it.
-    pub section: String,
-    /// When it began, after the run's start.
-    pub start_s: f64,
-    /// How long it took.
-    pub seconds: f64,
-    /// Packets that left.
-    pub packets_sent: u64,
-    /// The same in octets, headers included.
-    pub bytes_sent: u64,
-    /// Round trips from a packet to the report of it, or TCP's smoothed ones every 10 ms; null when nothing came back.
-    pub rtt_ms: Option<Distribution>,
-    /// What TCP said, where it carried the test; null for datagrams.
-    #[serde(default)]
-    pub tcp: Option<TcpBooks>,
-}
 
 /// The summary of the `tests` that were made over a path of this idle round trip, in a lab with links that carried so much.
 ///
@@ -138,6 +81,3 @@ pub const fn kept(outcome: Says) -> record::Verdict {
         Says::Error => record::Verdict::Error,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -29,6 +29,11 @@ pub use sum::Sum;
 use path::{Family, Packet};
 use units::{Instant, TrafficClass};
 
+/// Octets of the longest packet of an Ethernet, IP header included: what nearly every path carries whole.
+pub const ETHERNET_MTU: u32 = 1_500;
+/// Octets of IPv4 and UDP headers, and of IPv6's and UDP's.
+pub const UDP_HEADERS: [u32; 2] = [28, 48];
+
 /// One IP packet, not longer than the MTU.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Frame {
@@ -111,7 +116,7 @@ impl AsRef<Frame> for Packet<Frame> {
 }
 
 /// For the fuzz target of the same name: does to `read` all that the runner would.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub fn fuzz_tun_read(read: &[u8]) {
     let mut queue = std::collections::VecDeque::new();
     split(read, Instant::ZERO, &mut Pool::default(), |mut body| {

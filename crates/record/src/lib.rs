@@ -17,7 +17,7 @@
 //!
 //! A monitor's folder holds many records and a line for each in its [`History`].
 //!
-//! Who adds a table writes one [`table!`]; the tables that several measurements share are in [`tables`].
+//! Who adds a table writes one [`table!`]; the tables that several measurements share are in `schema::tables`.
 #![forbid(unsafe_code)]
 
 mod cell;
@@ -29,14 +29,10 @@ mod journal;
 mod parquet_file;
 mod reader;
 mod run;
-mod schema;
+mod run_schema;
 mod table;
 mod table_file;
-pub mod tables;
 mod writer;
-
-#[cfg(test)]
-mod tests;
 
 pub use cell::{Cell, Label, Value};
 pub use error::Error;
@@ -48,7 +44,7 @@ pub use run::{
     Clock, CongestionControl, CpuUse, Endpoint, Host, Instrument, LabInfo, LabLink, Lateness,
     PathInfo, Run, SCHEMA, Status, Verdict, Warning,
 };
-pub use schema::run_schema;
+pub use run_schema::run_schema;
 pub use stats::Distribution;
 pub use table::Row;
 pub use table_file::{TableReader, TableWriter};

@@ -129,14 +129,27 @@ impl<T: Row> Iterator for TableReader<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::Counters;
+    use crate::table;
     use tempfile::tempdir;
+
+    table! {
+        /// What left a link.
+        struct Counters in "counters" {
+            /// When.
+            t_ns: u64 => "ns",
+            /// Which link.
+            link: crate::Label,
+            /// Packets.
+            packets: u64,
+            /// Their octets.
+            bytes: u64 => "bytes",
+        }
+    }
 
     fn row(number: u64) -> Counters {
         Counters {
             t_ns: number,
             link: "a-b".into(),
-            direction: "up".into(),
             packets: number % 7,
             bytes: number,
         }

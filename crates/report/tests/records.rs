@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use isobath_report::{Error, MOST_RUNS, Subject, data, render};
-use record::tables::{Sample, Series, Stream};
 use record::{Record, RecordWriter, Run};
+use schema::tables::{Sample, Series, Stream};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use kit::lab_counters::LabCounters;
 use kit::mailbox::CallArrival;
 use kit::sampler::{Sink, StreamEnd};
 use record::RecordWriter;
-use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series};
+use schema::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series};
 use session::{Client, ClockOffset};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};

@@ -9,13 +9,13 @@
 //! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]).
 #![forbid(unsafe_code)]
 
+pub mod catalogue;
 mod collector;
 pub mod far;
 mod measurement;
 pub mod messages;
 pub mod ndjson;
 pub mod near;
-pub mod plan;
 pub mod quality;
 pub mod run;
 mod score;
@@ -27,7 +27,7 @@ pub mod tables;
 pub mod warnings;
 
 pub use measurement::Rrul;
-pub use plan::Plan;
+use schema::rrul::{Plan, plan};
 
 use std::time::Duration;
 

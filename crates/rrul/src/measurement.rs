@@ -4,12 +4,13 @@ use crate::messages::Setup;
 use crate::plan::Plan;
 use crate::scorecard;
 use crate::streams::{Common, StreamPlan};
-use crate::summary::{Summary, summarise};
+use crate::summary::summarise;
 use crate::tables::Tables;
 use anyhow::Context as _;
 use kit::far::Equipment;
 use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
 use record::{Record, Run};
+use schema::rrul::Summary;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 

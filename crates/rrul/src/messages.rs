@@ -11,7 +11,7 @@
 
 use kit::mailbox::CallArrival;
 use kit::sampler::StreamEnd;
-use record::tables::{Cpu, Hop, Series};
+use schema::tables::{Cpu, Hop, Series};
 use serde::{Deserialize, Serialize};
 use units::{Dscp, Span};
 

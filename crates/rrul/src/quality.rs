@@ -3,13 +3,13 @@
 use super::Plan;
 use super::messages::Done;
 use super::run::Outcome;
-use super::summary::Summary;
 use super::tables::Tables;
 use kit::ending::Ending;
 use kit::instrument;
 use kit::instrument::{Measured, between_hosts, cpu_use};
 use kit::sampler::BIN;
 use record::{Distribution, Instrument, Lateness, Status, Warning};
+use schema::rrul::Summary;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -324,7 +324,7 @@ mod tests {
             families,
             cc: Some("reno"),
         };
-        StreamPlan::all(&Plan::find(plan).unwrap(), &common)
+        StreamPlan::all(&crate::catalogue::find(plan).unwrap(), &common)
     }
 
     #[test]

@@ -7,8 +7,8 @@ use kit::begin::server_role;
 use kit::lab_counters::{LabCounters, LabRows};
 use kit::sampler::StreamEnd;
 use lab::Network;
-use record::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
 use record::{Record, RecordWriter};
+use schema::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// RRUL, the component for calls: jitter in excess of this is treated as packet loss.

@@ -1,12 +1,12 @@
 //! What the reader of a record should be warned of, each with what to do about it.
 
 use super::run::Outcome;
-use super::summary::Summary;
 use super::tables::Tables;
 use kit::ending::Ending;
 use kit::stream::DRAIN;
 use kit::warnings::List;
 use record::{Instrument, Warning};
+use schema::rrul::Summary;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use units::TrafficClass;
@@ -46,7 +46,7 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     let (streams, samples) = (&outcome.tables.streams, &outcome.tables.samples);
     let rates = &summary.throughput_mbps;
     for (direction, rate) in [("down", rates.down), ("up", rates.up)] {
-        let load = |s: &record::tables::Stream| s.kind == "tcp_load" && s.direction == direction;
+        let load = |s: &schema::tables::Stream| s.kind == "tcp_load" && s.direction == direction;
         if streams.iter().any(load) && rate.is_none_or(|rate| rate <= 0.0) {
             list.add(
                 "no_load",
@@ -79,7 +79,7 @@ fn unheard(list: &mut List, outcome: &Outcome) {
             "the other figures are of the run; try again with a smaller --page or a longer --duration",
         );
     }
-    let heard = |stream: &record::tables::Stream| {
+    let heard = |stream: &schema::tables::Stream| {
         let mut samples = tables.samples.iter().filter(|s| s.stream == stream.id);
         samples.any(|sample| !sample.lost)
     };

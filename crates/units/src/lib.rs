@@ -13,6 +13,7 @@
 
 mod bytes;
 mod flow;
+mod http;
 mod marks;
 mod quantity;
 mod rate;
@@ -21,6 +22,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use flow::FlowId;
+pub use http::{HttpVersion, UnknownHttpVersion};
 pub use marks::{Dscp, Ecn, TrafficClass};
 pub use quantity::QuantityError;
 pub use rate::{Rate, Transmitter};

@@ -5,11 +5,12 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 use isobath_web::browser::{Browser, Chromium, Options, Proxied};
-use isobath_web::{PageLoad, PageModel, Protocol, Site, Target, dns, fingerprint, load};
+use isobath_web::{PageLoad, PageModel, Site, Target, dns, fingerprint, load};
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use units::Dscp;
+use units::HttpVersion;
 
 const PORT: u16 = 4890;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -82,7 +83,14 @@ fn answer() {
     }
 }
 
-fn visit(file: &str, peer: SocketAddr, name: &str, protocol: Protocol, loader: &str, count: u32) {
+fn visit(
+    file: &str,
+    peer: SocketAddr,
+    name: &str,
+    protocol: HttpVersion,
+    loader: &str,
+    count: u32,
+) {
     while std::fs::metadata(file).is_err() {
         std::thread::park_timeout(Duration::from_millis(50));
     }

@@ -32,6 +32,6 @@ mod tls;
 
 pub use loader::{Target, load, probe};
 pub use model::{Flaw, ModelError, Object, PageModel};
-pub use result::{Kind, ObjectLoad, PageLoad, Probe, Protocol, UnknownProtocol};
+pub use result::{Kind, ObjectLoad, PageLoad, Probe};
 pub use server::{Published, Site, SiteError};
 pub use tls::fingerprint;

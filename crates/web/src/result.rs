@@ -5,53 +5,9 @@
 //! each other, and one that did not take place is `None`.
 
 use core::fmt;
-use core::str::FromStr;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
-use units::Instant;
-
-/// The protocol that carries a page.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize, schemars::JsonSchema)]
-pub enum Protocol {
-    /// HTTP/1.1 (RFC 9112): at most six connections to a host, one request at a time on each.
-    #[serde(rename = "http/1.1")]
-    Http1,
-    /// HTTP/2 (RFC 9113): one connection to a host, all requests at once.
-    #[serde(rename = "h2")]
-    H2,
-}
-
-impl Protocol {
-    /// The protocol's name in ALPN (RFC 7301), records and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Http1 => "http/1.1",
-            Self::H2 => "h2",
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Protocol {
-    type Err = UnknownProtocol;
-
-    fn from_str(input: &str) -> Result<Self, Self::Err> {
-        [Self::Http1, Self::H2]
-            .into_iter()
-            .find(|protocol| protocol.name() == input)
-            .ok_or_else(|| UnknownProtocol(input.to_owned()))
-    }
-}
-
-/// A name that no [`Protocol`] has.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("'{0}' is no web protocol - write http/1.1 or h2")]
-pub struct UnknownProtocol(String);
+use units::{HttpVersion, Instant};
 
 /// What an object of a page is.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize, schemars::JsonSchema)]
@@ -101,7 +57,7 @@ pub struct PageLoad {
     pub started: Instant,
     /// What carried it, as agreed with the page's own host; what was asked for when it came to
     /// nothing.
-    pub protocol: Protocol,
+    pub protocol: HttpVersion,
     /// From `started` until all of the page was there (the load event); `None` when it never was.
     pub load_time: Option<Duration>,
     /// From `started` until the first octet of the answer with the document.

@@ -1,7 +1,6 @@
 //! TLS 1.3 as pages need it: the far end's own certificate, known by its fingerprint, and no
 //! resumption, so that every connection of every load costs the same.
 
-use crate::result::Protocol;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -9,6 +8,7 @@ use rustls::version::TLS13;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error};
 use rustls::{PeerIncompatible, ServerConfig, SignatureScheme, SupportedCipherSuite};
 use std::sync::Arc;
+use units::HttpVersion;
 
 /// Octets of a record. Nothing of a record can be read before all of it is there: the largest, 16 KiB, do not fit
 /// TCP's initial window (RFC 6928), so a page's first octets would take another round trip.
@@ -23,7 +23,7 @@ pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<Server
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
-    config.alpn_protocols = vec![alpn(Protocol::H2), alpn(Protocol::Http1)];
+    config.alpn_protocols = vec![alpn(HttpVersion::H2), alpn(HttpVersion::Http1)];
     config.send_tls13_tickets = 0;
     config.max_fragment_size = Some(RECORD);
     Ok(Arc::new(config))
@@ -32,7 +32,7 @@ pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<Server
 /// A client that speaks `protocol` with the server of this certificate and no other.
 pub(crate) fn client_config(
     fingerprint: [u8; 32],
-    protocol: Protocol,
+    protocol: HttpVersion,
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = provider();
     let pin = Pin {
@@ -50,7 +50,7 @@ pub(crate) fn client_config(
 }
 
 /// The protocol agreed on by ALPN (RFC 7301).
-pub(crate) fn agreed(alpn_protocol: Option<&[u8]>) -> Option<Protocol> {
+pub(crate) fn agreed(alpn_protocol: Option<&[u8]>) -> Option<HttpVersion> {
     let name = core::str::from_utf8(alpn_protocol?).ok()?;
     name.parse().ok()
 }
@@ -66,7 +66,7 @@ pub fn fingerprint(certificate: &[u8]) -> [u8; 32] {
     octets
 }
 
-fn alpn(protocol: Protocol) -> Vec<u8> {
+fn alpn(protocol: HttpVersion) -> Vec<u8> {
     protocol.name().as_bytes().to_vec()
 }
 

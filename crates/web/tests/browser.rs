@@ -6,7 +6,7 @@ mod server;
 
 use hickory_proto::op::ResponseCode;
 use isobath_web::browser::{Browser, Chromium, Options, Proxied};
-use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel, Protocol};
+use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel};
 use server::{Manner, Page, Resolver, Server};
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use sys::clock;
+use units::HttpVersion;
 
 /// A load has happened by then, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -100,7 +101,7 @@ fn every_object_of_a_page_is_timed_and_found_by_its_path() {
     let load = load(&mut browser, &server.url("www"));
     assert_eq!(load.error, None, "{load:#?}");
     assert_eq!((load.objects.len(), load.loaded()), (6, 6), "{load:#?}");
-    assert_eq!(load.protocol, Protocol::Http1);
+    assert_eq!(load.protocol, HttpVersion::Http1);
     assert!(load.first_byte.unwrap() < load.load_time.unwrap());
     let kinds = [
         Kind::Document,
@@ -191,7 +192,7 @@ fn a_page_model_is_loaded_whole_by_both_protocols() {
     let Some(chromium) = chromium() else { return };
     let resolver = Resolver::start(ResponseCode::NoError);
     let model = PageModel::find("today").unwrap();
-    for protocol in [Protocol::Http1, Protocol::H2] {
+    for protocol in [HttpVersion::Http1, HttpVersion::H2] {
         let site = server::ModelSite::start(model.clone());
         let options = Options {
             site: Some(site.proxied(resolver.address)),

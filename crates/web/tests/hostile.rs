@@ -3,7 +3,7 @@
 
 mod stand;
 
-use isobath_web::{Protocol, load};
+use isobath_web::load;
 use proptest::prelude::*;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
@@ -12,6 +12,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use units::HttpVersion;
 
 type Tls = StreamOwned<ClientConnection, TcpStream>;
 
@@ -66,7 +67,7 @@ fn assert_serves(stand: &Stand) {
     let load = load(
         &model,
         &stand.target,
-        Protocol::H2,
+        HttpVersion::H2,
         LONG,
         &AtomicBool::new(false),
     );

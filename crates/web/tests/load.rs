@@ -3,16 +3,17 @@
 
 mod stand;
 
-use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel, Protocol, Target, load, probe};
+use isobath_web::{Kind, ObjectLoad, PageLoad, PageModel, Target, load, probe};
 use stand::{LONG, Stand, TOKEN};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use units::HttpVersion;
 
-const BOTH: [Protocol; 2] = [Protocol::Http1, Protocol::H2];
+const BOTH: [HttpVersion; 2] = [HttpVersion::Http1, HttpVersion::H2];
 
-fn visit(stand: &Stand, model: &PageModel, protocol: Protocol) -> PageLoad {
+fn visit(stand: &Stand, model: &PageModel, protocol: HttpVersion) -> PageLoad {
     load(
         model,
         &stand.target,
@@ -87,7 +88,7 @@ fn both_pages_arrive_whole_over_both_protocols() {
 fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
     let stand = Stand::new();
     let (model, _published) = stand.publish("today");
-    for (protocol, most) in [(Protocol::Http1, 6), (Protocol::H2, 1)] {
+    for (protocol, most) in [(HttpVersion::Http1, 6), (HttpVersion::H2, 1)] {
         let before = stand.accepted.load(Ordering::Relaxed);
         let load = visit(&stand, &model, protocol);
         let by_host = connections(&load);
@@ -99,7 +100,7 @@ fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
         );
         let all = by_host.values().map(BTreeSet::len).sum::<usize>();
         assert!(stand.accepted.load(Ordering::Relaxed) - before >= all);
-        if protocol == Protocol::Http1 {
+        if protocol == HttpVersion::Http1 {
             let busiest = by_host.values().map(BTreeSet::len).max();
             assert!(busiest > Some(2), "requests run side by side: {by_host:?}");
             assert!(all < model.objects().len(), "connections are kept");
@@ -111,7 +112,7 @@ fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
 fn every_host_is_looked_up_once_and_connected_to_before_it_is_asked() {
     let stand = Stand::new();
     let (model, _published) = stand.publish("rrul2013");
-    let load = visit(&stand, &model, Protocol::H2);
+    let load = visit(&stand, &model, HttpVersion::H2);
     // Of both families each.
     assert_eq!(stand.asked.load(Ordering::Relaxed), 2 * model.hosts().len());
     let mut paid = BTreeSet::new();
@@ -152,7 +153,7 @@ fn a_lost_question_is_asked_again() {
     let stand = Stand::new();
     let (model, _published) = stand.publish("rrul2013");
     stand.deaf.store(1, Ordering::Relaxed);
-    let load = visit(&stand, &model, Protocol::H2);
+    let load = visit(&stand, &model, HttpVersion::H2);
     assert_whole(&load, &model);
     assert!(load.objects[0].dns.unwrap() >= Duration::from_secs(1));
 }
@@ -177,7 +178,7 @@ fn complaint(target: &Target, timeout: Duration) -> String {
     let load = load(
         &model,
         target,
-        Protocol::H2,
+        HttpVersion::H2,
         timeout,
         &AtomicBool::new(false),
     );
@@ -246,7 +247,7 @@ fn a_load_that_is_aborted_keeps_what_it_has() {
     let _published = stand.site.publish(TOKEN, model.clone());
     let abort = AtomicBool::new(false);
     let load = std::thread::scope(|scope| {
-        let loading = scope.spawn(|| load(&model, &stand.target, Protocol::Http1, LONG, &abort));
+        let loading = scope.spawn(|| load(&model, &stand.target, HttpVersion::Http1, LONG, &abort));
         while stand.accepted.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }

@@ -1,6 +1,4 @@
 use super::*;
-use crate::tables::{EventRow, RoundTrip, SegmentRow, WindowRow};
-use kit::published;
 use serde_json::{Value, json};
 
 fn plan(parallel: u16) -> Plan {
@@ -95,14 +93,4 @@ fn nothing_is_null_and_not_zero() {
     ] {
         assert_eq!(summary[field], Value::Null, "{field}");
     }
-}
-
-#[test]
-fn what_is_published_about_the_record_is_true() {
-    published::schema::<Summary>("btc");
-    published::columns::<Transfer>();
-    published::columns::<WindowRow>();
-    published::columns::<RoundTrip>();
-    published::columns::<EventRow>();
-    published::columns::<SegmentRow>();
 }

@@ -1,9 +1,10 @@
 //! What estimators of the available bandwidth found.
 
-use super::{Finding, mbps};
+use super::mbps;
 use probe::riders::Competing;
 use probe::spread::Spread;
 use probe::{chirp, harvest, pathload, yaz};
+use schema::estimate::Finding;
 use serde_json::{Value, json};
 
 /// What the edges of a range say where the range could not be left.

@@ -1,7 +1,7 @@
 //! Where the queue is.
 
-use super::Finding;
 use probe::hops::{self, Hop, Trace};
+use schema::estimate::Finding;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 

@@ -1,7 +1,8 @@
 //! What estimators of the capacity found.
 
-use super::{Finding, mbps};
+use super::mbps;
 use probe::pathrate::{Estimate, Mode, Outcome};
+use schema::estimate::Finding;
 use serde_json::json;
 
 /// By pathrate: the rate of the slowest link.

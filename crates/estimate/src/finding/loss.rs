@@ -1,7 +1,7 @@
 //! What estimators of loss found.
 
-use super::Finding;
 use probe::badabing::{Estimate, Outcome};
+use schema::estimate::Finding;
 use serde_json::json;
 use stats::interval::Interval;
 

@@ -1,8 +1,8 @@
 //! What a steady stream met: delays, their variation, losses.
 
-use super::Finding;
-use kit::direction::Direction;
 use probe::isochronous::{Estimate, Outcome, Way};
+use schema::Direction;
+use schema::estimate::Finding;
 use serde_json::{Value, json};
 use stats::interval::Interval;
 

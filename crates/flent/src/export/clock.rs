@@ -4,7 +4,7 @@
 //! the delays themselves told of it later stands in run.json; Flent has no place for that, so it is taken off here.
 
 use record::Run;
-use record::tables::Sample;
+use schema::tables::Sample;
 
 /// By how much the far end's clock is still ahead.
 #[derive(Clone, Copy, Debug, PartialEq)]

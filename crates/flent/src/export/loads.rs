@@ -5,7 +5,7 @@ use super::grid::{Chunk, Grid, MBPS, sum};
 use super::series::{OneSeries, Raw, load_names};
 use super::target::Target;
 use crate::data::Key;
-use record::tables::{Series, Stream};
+use schema::tables::{Series, Stream};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

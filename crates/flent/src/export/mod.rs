@@ -20,7 +20,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use grid::Grid;
 use record::Record;
-use record::tables::{PageLoad, Sample, Series, Stream};
+use schema::tables::{PageLoad, Sample, Series, Stream};
 use series::OneSeries;
 use std::io::{self, BufWriter, Write};
 use target::Target;

@@ -5,7 +5,7 @@ use super::grid::Grid;
 use super::series::{OneSeries, Raw, probe_names};
 use super::target::Target;
 use crate::data::Key;
-use record::tables::{PageLoad, Sample, Stream};
+use schema::tables::{PageLoad, Sample, Stream};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::target::{ICMP, Layout, Target};
 use crate::data::{Key, Point};
 use crate::naming::class_word;
-use record::tables::Stream;
+use schema::tables::Stream;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

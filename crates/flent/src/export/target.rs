@@ -12,7 +12,7 @@
 //! | one direction | `tcp_nup`, `tcp_ndown` |
 
 use record::Run;
-use record::tables::Stream;
+use schema::tables::Stream;
 use std::collections::BTreeSet;
 
 /// How a test names its series.

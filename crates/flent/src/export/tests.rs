@@ -1,8 +1,8 @@
 use super::*;
 use crate::Limits;
 use flate2::read::GzDecoder;
-use record::tables::{Sample, Series, Stream};
 use record::{RecordWriter, Run};
+use schema::tables::{Sample, Series, Stream};
 use serde_json::{Value, json};
 use std::io::Read;
 

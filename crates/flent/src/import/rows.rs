@@ -9,7 +9,7 @@ use super::figures::{seconds, unit};
 use crate::data::{Key, Point};
 use crate::naming::Role;
 use record::Label;
-use record::tables::{Sample, Series, Stream};
+use schema::tables::{Sample, Series, Stream};
 use std::borrow::Cow;
 use units::Dscp;
 

@@ -6,7 +6,7 @@ use super::state::{self, State};
 use anyhow::{Context as _, anyhow};
 use kit::pool::error::Error;
 use lab::profiles;
-use rrul::Plan;
+use schema::rrul::Plan;
 use session::AccessKey;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn durations(
     let plans: BTreeMap<_, _> = batch
         .plans
         .iter()
-        .map(|name| Ok((name, Plan::find(&path(name))?)))
+        .map(|name| Ok((name, rrul::catalogue::find(&path(name))?)))
         .collect::<anyhow::Result<_>>()?;
     let checked = state.cells.iter().map(|entry| {
         let cell = &entry.cell;

@@ -3,7 +3,7 @@
 use super::path::Path;
 use ::path::Element;
 use record::Label;
-use record::tables::Queue;
+use schema::tables::Queue;
 use sim::{Endpoint, LinkId, Observer, World};
 
 /// The rows of the table `queue` at one moment: links whose directions have a queue.

@@ -2,14 +2,14 @@
 
 use super::path::Path;
 use super::queues;
-use btc::Plan;
 use btc::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
 use btc::findings::{Findings, Inbox};
 use btc::log::{Log, MOST_PASSED};
-use btc::plan::Limit;
 use btc::run::Outcome;
 use kit::ending::Ending;
 use record::RecordWriter;
+use schema::btc::Plan;
+use schema::btc::plan::Limit;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
 use std::time::Duration;

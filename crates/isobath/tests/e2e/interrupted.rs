@@ -4,7 +4,7 @@ use crate::support::{
     Machine, PROGRAM, Running, SMALL_LAB, Signal, TempDir, children, entries, eventually, folder,
     is_alive, isobath, number, rows, run, short_plan, skip, values,
 };
-use record::tables::{Counters, Sample};
+use schema::tables::{Counters, Sample};
 use std::fs;
 use std::process::Command;
 

@@ -3,7 +3,7 @@
 use crate::support::{
     Machine, Ran, SMALL_LAB, entries, folder, number, rows, run, short_plan, values,
 };
-use record::tables::{Counters, Sample, Stream};
+use schema::tables::{Counters, Sample, Stream};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

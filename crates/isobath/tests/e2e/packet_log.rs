@@ -2,7 +2,7 @@
 //! one after the other is asserted: all of it is on one clock.
 
 use crate::support::{Machine, folder, rows, run};
-use record::tables::{Packet, Sample, Stream};
+use schema::tables::{Packet, Sample, Stream};
 use std::collections::{HashMap, HashSet};
 
 /// Two links, so that each datagram is noted twice.

@@ -33,7 +33,7 @@ fn a_lab_has_one_congestion_control_and_says_which() {
     let run: Value =
         serde_json::from_slice(&std::fs::read(place.path().join("r/run.json")).unwrap()).unwrap();
     assert_eq!(run["path"]["lab"]["congestion_control"], "cubic");
-    let streams = crate::support::rows::<record::tables::Stream>(&place.path().join("r"));
+    let streams = crate::support::rows::<schema::tables::Stream>(&place.path().join("r"));
     let kinds = streams
         .iter()
         .filter_map(|stream| stream.congestion_control.as_deref());

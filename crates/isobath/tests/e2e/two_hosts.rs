@@ -4,7 +4,7 @@ use crate::support::{
     Machine, PROGRAM, Running, SMALL_LAB, Signal, TempDir, entries, eventually, folder, has,
     is_alive, isobath, number, rows, run, short_plan, signal_process, values,
 };
-use record::tables::Sample;
+use schema::tables::Sample;
 use serde_json::Value;
 use session::AccessKey;
 use std::fs;

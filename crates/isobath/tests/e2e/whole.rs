@@ -1,7 +1,7 @@
 //! The whole of RRUL, in labs in which one thing is wrong: it is named.
 
 use crate::support::{Machine, Ran, folder, has, number, rows, run, values};
-use record::tables::{Hop, PageLoad, PageObject, Sample, Stream};
+use schema::tables::{Hop, PageLoad, PageObject, Sample, Stream};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! What a client is told, as JSON.
 
 use super::offers::WAYS;
-use estimate::plan::{Method, What};
 use estimate::riding::Measured;
 use jiff::Timestamp;
 use probe::service::{Cost, Estimate, Failure, Figure, Known, Refusal, Side};
+use schema::estimate::plan::{Method, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

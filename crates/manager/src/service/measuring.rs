@@ -1,10 +1,10 @@
 //! A measurement for the service: an estimator in a thread of its own, as a tool of this manager.
 
 use super::command::{Command, Handle};
-use estimate::Plan;
 use estimate::riding::{self, Failed};
 use kit::tool;
 use kit::tool::Target;
+use schema::estimate::Plan;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

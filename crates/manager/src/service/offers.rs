@@ -1,10 +1,10 @@
 //! The estimators of the service, and what they typically cost; the figures are those of docs/estimate.md.
 
-use estimate::Plan;
-use estimate::plan::{Method, What};
 use jiff::Timestamp;
-use kit::direction::Direction;
 use probe::service::{Cost, Offer};
+use schema::Direction;
+use schema::estimate::Plan;
+use schema::estimate::plan::{Method, What};
 use std::time::Duration;
 use units::{Dscp, Rate, Span};
 

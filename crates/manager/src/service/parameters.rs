@@ -3,8 +3,8 @@
 use super::answer::NO_ROUTERS;
 use super::offers::WAYS;
 use clap::ValueEnum;
-use estimate::plan::{Method, What};
 use probe::service::{Bounds, When};
+use schema::estimate::plan::{Method, What};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! The sending end of a test that TCP carries: feeds it, reads its books every 10 ms, and judges them.
 
 use super::super::books::SenderBooks;
-use super::super::books::TcpBooks;
 use super::super::sending::{Job, TICK, called_off};
 use super::feed::Feed;
 use super::{OPTIONS, headers};
@@ -12,6 +11,7 @@ use mbm::diagnostic::TcpShape;
 use mbm::loss::Counts;
 use mbm::stream::PatternReport;
 use mbm::verdict::{Judge, Observation, Outcome, Phase, Reason, Verdict};
+use schema::mbm::TcpBooks;
 use socket2::SockRef;
 use std::io;
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! One-way delays are stamped by two clocks; this takes their difference off.
 
 use record::Run;
-use record::tables::Sample;
+use schema::tables::Sample;
 
 /// How far the raw one-way delays are off: the difference of the clocks at the start and its growth.
 #[derive(Clone, Copy, Default)]

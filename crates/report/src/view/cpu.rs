@@ -3,7 +3,7 @@
 use super::each;
 use crate::envelope::{Envelope, Line};
 use record::Record;
-use record::tables::Cpu;
+use schema::tables::Cpu;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

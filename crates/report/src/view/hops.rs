@@ -5,7 +5,7 @@ use crate::distribution::{Blocks, Figures};
 use crate::number::{ms, short};
 use crate::phases::{Phase, Phases};
 use record::Record;
-use record::tables::Hop;
+use schema::tables::Hop;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::distribution::Figures;
 use crate::number::ms;
 use crate::phases::{Phase, Phases};
 use record::Record;
-use record::tables::HttpsProbe;
+use schema::tables::HttpsProbe;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

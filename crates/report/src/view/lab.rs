@@ -3,8 +3,8 @@
 use super::each;
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Grid, Steps};
-use record::tables::{Counters, Queue};
 use record::{Record, Run};
+use schema::tables::{Counters, Queue};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What became of the DSCP and ECN fields: sent against arrived, by direction, over all datagrams of `samples`.
 
-use record::tables::Sample;
+use schema::tables::Sample;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

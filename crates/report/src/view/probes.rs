@@ -6,8 +6,8 @@ use crate::distribution::{Blocks, Curve, Figures, sorted};
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Counts, Grid};
 use crate::phases::{Phase, Phases};
-use record::tables::{Sample, Stream};
 use record::{Record, Run};
+use schema::tables::{Sample, Stream};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

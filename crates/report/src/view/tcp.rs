@@ -6,7 +6,7 @@ use crate::grid::{Grid, Steps};
 use crate::number::short;
 use crate::phases::{Phase, Phases};
 use record::Record;
-use record::tables::{Series, Stream};
+use schema::tables::{Series, Stream};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::distribution::Figures;
 use crate::number::{ms, seconds, short};
 use crate::phases::{Phase, Phases};
 use record::Record;
-use record::tables::{PageLoad, PageObject};
+use schema::tables::{PageLoad, PageObject};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use kit::mailbox::{Mailbox, Opened, Peer};
 use kit::sampler::StreamEnd;
 use kit::stream::DRAIN;
 use kit::traceroute::Tracer;
-use record::tables::Hop;
+use schema::tables::Hop;
 use std::time::Duration;
 use sys::udp::UdpSocket;
 use sys::{Error, clock};

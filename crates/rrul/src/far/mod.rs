@@ -11,7 +11,7 @@ use kit::load;
 use kit::mailbox::{Mailboxes, Opened};
 use kit::sampler::{Sampler, Sink, StreamEnd};
 use kit::stream::prepare_accepted;
-use record::tables::{Cpu, Series};
+use schema::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,7 +10,7 @@ use crate::tables::CallSample;
 use kit::sampler::StreamEnd;
 use kit::stream::DRAIN;
 use kit::traceroute::Tracer;
-use record::tables::{Hop, Sample};
+use schema::tables::{Hop, Sample};
 use std::net::SocketAddr;
 use sys::clock;
 use sys::udp::UdpSocket;

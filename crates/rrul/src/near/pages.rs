@@ -4,14 +4,15 @@ use super::NearStream;
 use crate::collector::Finding;
 use crate::run::Peer;
 use kit::stream::wait_until;
-use record::tables::{HttpsProbe, PageLoad, PageObject};
+use schema::tables::{HttpsProbe, PageLoad, PageObject};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
+use units::HttpVersion;
 use units::Instant;
-use web::{PageModel, Protocol, Target};
+use web::{PageModel, Target};
 
 /// A page that has not loaded after this has failed: whoever waited has gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,7 +27,7 @@ pub struct Pages<'a> {
     /// Its hosts and objects.
     pub model: PageModel,
     /// By which protocols, in turn.
-    pub protocols: &'a [Protocol],
+    pub protocols: &'a [HttpVersion],
     /// From the end of one load to the start of the next.
     pub pause: Duration,
     /// A browser that takes its turn, if there is one, and what it loads.
@@ -46,7 +47,7 @@ pub struct Loaders {
 #[derive(Clone, Copy)]
 enum Way<'a> {
     Browser(&'a Mutex<web::browser::Browser>),
-    Native(Protocol),
+    Native(HttpVersion),
 }
 
 impl NearStream<'_> {

@@ -8,7 +8,7 @@ use crate::stream::tcp_rr;
 use crate::streams::Kind;
 use kit::load;
 use kit::sampler::StreamEnd;
-use record::tables::Sample;
+use schema::tables::Sample;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

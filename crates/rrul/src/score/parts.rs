@@ -1,7 +1,7 @@
 //! The five parts, each a share of what could be.
 
-use super::super::summary::{Marks, Phases, Summary};
 use super::Part;
+use schema::rrul::{Marks, Phases, Summary};
 use std::collections::BTreeMap;
 use units::Dscp;
 

@@ -2,10 +2,8 @@
 
 use super::super::Plan;
 use super::super::plan::Families;
-use super::super::summary::{CallFigures, Summary};
 use super::parts::share;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schema::rrul::{CallFigures, Penalty, Summary};
 
 /// A SYN that was lost is sent again after a second (RFC 6298 section 2.1).
 const SLEW_MS: f64 = 900.0;
@@ -21,18 +19,6 @@ const UNLIKE: f64 = 0.8;
 const HUGE_MS: f64 = 100.0;
 /// Hops whose answers fall to less than this share of the idle ones have lost their ICMP errors.
 const ICMP_KEPT: f64 = 0.5;
-
-/// Bad behaviour that the run has shown.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct Penalty {
-    /// For programs.
-    pub code: String,
-    /// For people: what was seen.
-    pub message: String,
-    /// Where it is to be seen: figures of the summary, or a table.
-    pub evidence: String,
-}
 
 /// All of it.
 pub(crate) fn penalties(plan: &Plan, summary: &Summary) -> Vec<Penalty> {

@@ -1,7 +1,6 @@
-use super::super::Plan;
 use super::*;
-use crate::summary::{CallFigures, Calls, Heard, LoaderFigures, Phases, WebFigures};
 use record::Distribution;
+use schema::rrul::{CallFigures, Calls, Heard, LoaderFigures, Phases, WebFigures};
 
 fn always(ms: f64) -> Option<Distribution> {
     Distribution::of([ms])
@@ -70,7 +69,7 @@ fn a_run_without_fault_scores_100_and_has_no_penalty() {
     let score = score(&summary).unwrap();
     assert!((score.total.unwrap() - 100.0).abs() < 1e-9, "{score:?}");
     assert_eq!(score.why.len(), 5);
-    let plan = Plan::find("rrul").unwrap();
+    let plan = crate::catalogue::find("rrul").unwrap();
     assert!(penalties(&plan, &summary).is_empty());
 }
 
@@ -109,7 +108,7 @@ fn classes_that_are_all_alike_or_all_ef_lose_what_the_specification_asks_of_them
     set(&mut summary, [1.0, 1.0, 1.0, 97.0]);
     let all_ef = score(&summary).unwrap().classification.unwrap();
     assert!((all_ef - 20.0 * 0.7).abs() < 1e-9, "{all_ef}");
-    let codes = penalties(&Plan::find("rrul").unwrap(), &summary);
+    let codes = penalties(&crate::catalogue::find("rrul").unwrap(), &summary);
     let codes: Vec<_> = codes.iter().map(|penalty| penalty.code.as_str()).collect();
     assert!(codes.contains(&"ef_dominates"), "{codes:?}");
     assert!(codes.contains(&"cs1_as_best_effort"), "{codes:?}");
@@ -124,14 +123,14 @@ fn bad_behaviour_is_told_by_name() {
     for calls in summary.voip.values_mut() {
         calls.up.loaded.as_mut().unwrap().delay_ms = always(250.0);
     }
-    let list = penalties(&Plan::find("rrul").unwrap(), &summary);
+    let list = penalties(&crate::catalogue::find("rrul").unwrap(), &summary);
     let codes: Vec<_> = list.iter().map(|penalty| penalty.code.as_str()).collect();
     assert_eq!(
         codes,
         ["bad_slew", "unequal_streams", "delay_up", "ipv6_missing"]
     );
     assert!(list.iter().all(|penalty| !penalty.evidence.is_empty()));
-    let single = penalties(&Plan::find("tcp_upload").unwrap(), &summary);
+    let single = penalties(&crate::catalogue::find("tcp_upload").unwrap(), &summary);
     assert!(
         single.iter().all(|p| p.code != "ipv6_missing"),
         "it was not asked for"

@@ -2,8 +2,8 @@
 
 use super::words::number;
 use crate::score::FULL;
-use crate::summary::Summary;
 use record::Run;
+use schema::rrul::Summary;
 
 /// The parts of the score in their order, with the names that people read.
 const PARTS: [(&str, &str); 5] = [

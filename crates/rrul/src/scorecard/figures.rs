@@ -1,8 +1,8 @@
 //! The lines of the scorecard between the answer and the remarks.
 
 use super::words::{dash, ms, number, quantiles};
-use crate::summary::{CallFigures, Phases, Summary};
 use record::Run;
+use schema::rrul::{CallFigures, Phases, Summary};
 
 /// Emulated links that are shown.
 const MOST_LINKS: usize = 2;

@@ -9,9 +9,9 @@ mod words;
 
 pub use explain::explain;
 
-use super::summary::Summary;
 use kit::scorecard;
 use record::{Run, Status};
+use schema::rrul::Summary;
 use words::{dash, ms};
 
 /// Lines of the page, the two that follow it (record and report) not among them.
@@ -124,8 +124,8 @@ fn remarks(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::Penalty;
     use record::Warning;
+    use schema::rrul::Penalty;
 
     #[test]
     fn however_much_there_is_to_say_the_page_has_23_lines_and_tells_what_is_left_out() {

@@ -1,37 +1,9 @@
 //! Round trips: how long, and how many never came back.
 
-use super::figures::Phases;
 use super::view::{View, is_udp_rr};
-use record::Distribution;
-use record::tables::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use schema::rrul::{Latency, Phases, Shares};
+use schema::tables::Stream;
 use std::ops::Range;
-
-/// Round trips, of all classes and of each.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct Latency {
-    /// Before the load, all classes.
-    pub idle: Option<Distribution>,
-    /// Under load, all classes.
-    pub loaded: Option<Distribution>,
-    /// The same by DSCP name.
-    pub by_class: BTreeMap<String, Phases>,
-    /// The same by IP version: `v4`, `v6`.
-    pub by_family: BTreeMap<String, Phases>,
-}
-
-/// Shares in per cent.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct Shares {
-    /// Before the load.
-    pub idle: Option<f64>,
-    /// Under load.
-    pub loaded: Option<f64>,
-}
 
 impl View<'_> {
     /// Round trips of the wanted streams, idle and loaded.

@@ -1,12 +1,13 @@
 use super::*;
 use crate::streams::{Common, StreamPlan};
 use crate::tables::CallSample;
-use record::tables::{PageLoad, PageObject, Sample, Series};
+use record::Distribution;
+use schema::tables::{PageLoad, PageObject, Sample, Series};
 
 const SECOND: u64 = 1_000_000_000;
 
 fn plan() -> Plan {
-    Plan::parse(
+    crate::catalogue::parse(
         "summary = 'test'
          idle_before = '1s'
          duration = '3s'
@@ -139,14 +140,9 @@ fn nothing_measured_gives_an_empty_summary() {
     assert!(summary.latency_ms.loaded.is_none() && summary.throughput_mbps.sum.is_none());
 }
 
-#[test]
-fn the_published_schema_of_the_summary_is_fresh() {
-    kit::published::schema::<Summary>("rrul");
-}
-
 /// A plan with a call, pages and marked probes.
 fn whole() -> Plan {
-    Plan::parse(
+    crate::catalogue::parse(
         "summary = 'test'
          idle_before = '1s'
          duration = '4s'
@@ -286,7 +282,7 @@ fn the_ecn_field_is_compared_as_sent_and_as_arrived() {
 
 #[test]
 fn a_burst_allowance_is_left_out_of_the_loaded_time() {
-    let plan = Plan::parse(
+    let plan = crate::catalogue::parse(
         "summary = 'test'
          idle_before = '1s'
          duration = '40s'

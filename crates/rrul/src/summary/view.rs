@@ -4,7 +4,7 @@ use super::super::Plan;
 use super::super::plan::Direction;
 use super::super::tables::Tables;
 use record::Distribution;
-use record::tables::{Sample, Series, Stream};
+use schema::tables::{Sample, Series, Stream};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;

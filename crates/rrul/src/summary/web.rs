@@ -1,83 +1,12 @@
 //! Pages: the specification's main figure, and small requests by the minute.
 
-use super::figures::Phases;
 use super::view::View;
 use probe::responsiveness::{Durations, Responsiveness, trimmed_mean};
 use record::Distribution;
-use record::tables::{HttpsProbe, PageLoad, PageObject};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schema::rrul::{Estimate, LoaderFigures, Phases, Rpm, WebFigures};
+use schema::tables::{HttpsProbe, PageLoad, PageObject};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-
-/// Page loads, idle and loaded.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct WebFigures {
-    /// What was loaded: a page model's name, or a URL.
-    pub page: String,
-    /// Time until all of the page was there, over the idle path: of the browser where there was one, else of the native loader.
-    pub idle_ms: Option<Distribution>,
-    /// The same under load.
-    pub loaded_ms: Option<Distribution>,
-    /// Mean idle over mean loaded time, times 100: 100 is a page that does not notice the load (RRUL, *The RRUL Score*).
-    pub responsiveness: Option<f64>,
-    /// Time until the first octet of the document.
-    pub first_byte_ms: Phases,
-    /// Rates of single objects, request to last octet, in Mbit/s: how fast short flows go.
-    pub short_flow_mbps: Phases,
-    /// By what loaded them and how: `chromium`, `native h2`, `native http/1.1`.
-    pub by_loader: BTreeMap<String, LoaderFigures>,
-    /// Loads that failed, idle and loaded together.
-    pub failed: u64,
-}
-
-/// The loads of one loader.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct LoaderFigures {
-    /// Over the idle path.
-    pub idle_ms: Option<Distribution>,
-    /// Under load.
-    pub loaded_ms: Option<Distribution>,
-    /// Mean, standard deviation and 95 % confidence interval of the mean under load.
-    pub loaded_mean_ms: Option<Estimate>,
-    /// The same over the idle path.
-    pub idle_mean_ms: Option<Estimate>,
-    /// Mean idle over mean loaded time, times 100.
-    pub responsiveness: Option<f64>,
-}
-
-/// A mean with its uncertainty (Student's t).
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation; null for a single value.
-    pub sd: Option<f64>,
-    /// Its 95 % confidence interval; null for a single value.
-    pub ci95: Option<[f64; 2]>,
-}
-
-/// Round trips per minute (draft-ietf-ippm-responsiveness).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default)]
-pub struct Rpm {
-    /// Before the load.
-    pub idle: Option<f64>,
-    /// Under load.
-    pub loaded: Option<f64>,
-    /// Trimmed mean of TCP handshakes under load.
-    pub tcp_ms: Option<f64>,
-    /// Trimmed mean of TLS handshakes under load.
-    pub tls_ms: Option<f64>,
-    /// Trimmed mean of requests on new connections under load.
-    pub http_ms: Option<f64>,
-    /// Trimmed mean of the round trips of the load's own connections, by the kernel's estimate. (The draft sends requests on
-    /// them; ours carry nothing but load.)
-    pub self_ms: Option<f64>,
-}
 
 impl View<'_> {
     pub(super) fn web(&self) -> Option<WebFigures> {

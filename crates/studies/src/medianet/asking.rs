@@ -4,8 +4,8 @@
 //! longer, and the service stops measuring. It is asked by HTTP 1.0, so an answer ends with its connection.
 
 use super::news::{Answer, News, Teller};
-use estimate::plan::{Method, What};
 use manager::service;
+use schema::estimate::plan::{Method, What};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ use kit::instrument::Cpus;
 use kit::lab_counters::{LabCounters, LabRows};
 use lab::Network;
 use record::RecordWriter;
-use record::tables::Cpu;
+use schema::tables::Cpu;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::clock;

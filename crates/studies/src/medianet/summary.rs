@@ -4,8 +4,8 @@ use super::frames::{Kind, Level};
 use super::global::STREAMS;
 use super::plan::{Bottleneck, Plan, Probes, kind_of, mbps};
 use super::tables::{AskedRow, BottleneckRow, FrameRow, ReportRow, ViewRow};
-use kit::lab_counters::LinkTruth;
 use record::{Distribution, Record, RecordWriter};
+use schema::LinkTruth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

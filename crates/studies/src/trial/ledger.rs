@@ -8,9 +8,9 @@
 
 use super::decode::{Ends, Seen};
 use super::tables::{KINDS, LossRow, TenthRow, ThroughputRow};
-use estimate::tables::TrainRow;
 use mgrp::transaction::Outcome;
 use probe::train::Train;
+use schema::estimate::tables::TrainRow;
 use std::collections::BTreeMap;
 
 /// Nanoseconds of a second, by which is booked.

@@ -4,9 +4,9 @@ use super::ledger::SECOND;
 use super::plan::{Plan, Probes};
 use super::prober::CUT;
 use super::tables::{EstimateRow, KINDS, LossRow, SourceRow, TenthRow, ThroughputRow};
-use estimate::tables::TrainRow;
-use kit::lab_counters::LinkTruth;
 use record::Record;
+use schema::LinkTruth;
+use schema::estimate::tables::TrainRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::quantile;
@@ -363,7 +363,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kit::published;
+    use schema::published;
 
     #[test]
     fn what_is_published_about_the_record_is_true() {

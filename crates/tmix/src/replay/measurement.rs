@@ -2,10 +2,11 @@
 
 use super::messages::Setup;
 use super::scorecard;
-use super::summary::{Figures, Summary};
+use super::summary::Figures;
 use kit::far::Equipment;
 use kit::measurement::{FarEnd, Figure, Measurement, figure};
 use record::{Record, Run};
+use schema::replay::Summary;
 use session::{Control, Error, Session};
 use std::sync::Arc;
 

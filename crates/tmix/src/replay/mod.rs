@@ -36,7 +36,6 @@ pub mod messages;
 pub mod monitors;
 pub mod near;
 pub mod place;
-pub mod plan;
 pub mod quality;
 pub mod road;
 pub mod room;
@@ -44,12 +43,13 @@ pub mod run;
 pub mod scorecard;
 pub mod script;
 pub mod summary;
-pub mod tables;
 pub mod tuples;
 pub mod verify;
 pub mod workload;
 
 pub use measurement::Replay;
+
+use schema::replay::{plan, tables};
 
 use std::time::Duration;
 

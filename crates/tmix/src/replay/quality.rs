@@ -1,13 +1,13 @@
 //! How good the instrument was, and what the reader of a replay should beware of.
 
 use super::limits::margin::BEYOND;
-use super::summary::{Datagrams, Summary, Udp};
 use kit::ending::Ending;
 use kit::instrument;
 use kit::instrument::{Measured, of_client};
 use kit::warnings::List;
-use record::tables::Cpu;
 use record::{Instrument, Lateness, Status, Warning};
+use schema::replay::{Datagrams, Summary, Udp};
+use schema::tables::Cpu;
 use serde_json::json;
 use std::time::Duration;
 

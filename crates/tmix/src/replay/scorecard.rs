@@ -1,9 +1,9 @@
 //! The end of a replay on a terminal, from `run.json` alone.
 
 use super::plan::Plan;
-use super::summary::{Arrivals, Spread, Summary, Udp};
 use kit::scorecard;
 use record::Run;
+use schema::replay::{Arrivals, Spread, Summary, Udp};
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {

@@ -36,7 +36,7 @@ mod waterfall;
 pub use chromium::Chromium;
 pub use error::Error;
 
-use crate::{PageLoad, Protocol};
+use crate::PageLoad;
 use devtools::DevTools;
 use outcome::Outcome;
 use page::{End, Page, Patience};
@@ -47,6 +47,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::clock;
+use units::HttpVersion;
 use units::TrafficClass;
 
 /// How long objects may take that a script asked for and that the load event does not wait for: on our
@@ -65,7 +66,7 @@ pub struct Options {
     pub site: Option<Proxied>,
     /// What pages shall be loaded by. `None` leaves it to browser and server, which is HTTP/2 where a
     /// server has it; so is `H2`, because a browser cannot be kept from HTTP/1.1.
-    pub protocol: Option<Protocol>,
+    pub protocol: Option<HttpVersion>,
 }
 
 /// A page server: one address that serves all hosts of its pages.
@@ -103,7 +104,7 @@ impl Browser {
             let hash = certificate::key_hash(&site.certificate)?;
             switches.push(format!("--ignore-certificate-errors-spki-list={hash}"));
         }
-        if options.protocol == Some(Protocol::Http1) {
+        if options.protocol == Some(HttpVersion::Http1) {
             switches.push("--disable-http2".to_owned());
         }
         let proxy = options.site.map(Proxy::start).transpose()?;

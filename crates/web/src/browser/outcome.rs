@@ -4,8 +4,9 @@ use super::Error;
 use super::page::{End, Navigation};
 use super::proxy::Sightings;
 use super::waterfall::Waterfall;
-use crate::{PageLoad, Protocol};
+use crate::PageLoad;
 use std::time::Duration;
+use units::HttpVersion;
 use units::Instant;
 
 /// Chromium's names of what goes wrong most often, by how they begin, and what they mean.
@@ -66,7 +67,7 @@ impl Outcome {
         let first_byte = self.waterfall.first_byte();
         PageLoad {
             started,
-            protocol: self.waterfall.protocol().unwrap_or(Protocol::H2),
+            protocol: self.waterfall.protocol().unwrap_or(HttpVersion::H2),
             load_time: self.navigation.load_time,
             first_byte: first_byte.map(|first| first.since(started)),
             error: self.error(seen.failure),

@@ -6,11 +6,12 @@
 
 use super::events::{self, Data, Failed, Finished, Received, Response, Timing, WillBeSent};
 use super::proxy::Seen;
-use crate::{Kind, ObjectLoad, Protocol};
+use crate::{Kind, ObjectLoad};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
+use units::HttpVersion;
 use units::Instant;
 
 #[cfg(test)]
@@ -79,10 +80,14 @@ impl Waterfall {
     }
 
     /// What carried the document.
-    pub(super) fn protocol(&self) -> Option<Protocol> {
+    pub(super) fn protocol(&self) -> Option<HttpVersion> {
         let response = self.requests.first()?.response.as_ref()?;
-        let is_h2 = response.protocol == Protocol::H2.name();
-        Some(if is_h2 { Protocol::H2 } else { Protocol::Http1 })
+        let is_h2 = response.protocol == HttpVersion::H2.name();
+        Some(if is_h2 {
+            HttpVersion::H2
+        } else {
+            HttpVersion::Http1
+        })
     }
 
     /// The objects of a load that began at `started`, in the order in which they were found.

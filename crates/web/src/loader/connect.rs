@@ -3,7 +3,6 @@
 use super::Target;
 use super::exchange::Sender;
 use crate::reason::reason;
-use crate::result::Protocol;
 use crate::tls;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -16,6 +15,7 @@ use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use units::HttpVersion;
 use units::{Instant, TrafficClass};
 
 /// What a stream and a connection may receive ahead of the reader: Chromium's settings of HTTP/2.
@@ -54,12 +54,12 @@ pub(super) struct Opened {
 pub(super) struct Dialer {
     peer: SocketAddr,
     class: TrafficClass,
-    protocol: Protocol,
+    protocol: HttpVersion,
     config: Arc<ClientConfig>,
 }
 
 impl Dialer {
-    pub(super) fn new(target: &Target, protocol: Protocol) -> Result<Self, String> {
+    pub(super) fn new(target: &Target, protocol: HttpVersion) -> Result<Self, String> {
         let config = tls::client_config(target.fingerprint, protocol);
         Ok(Self {
             peer: target.peer,
@@ -144,12 +144,12 @@ impl Dialer {
     pub(super) async fn speak(&self, stream: TlsStream<TcpStream>) -> hyper::Result<Sender> {
         let stream = TokioIo::new(stream);
         match self.protocol {
-            Protocol::Http1 => {
+            HttpVersion::Http1 => {
                 let (sender, connection) = http1::handshake(stream).await?;
                 tokio::spawn(connection);
                 Ok(Sender::Http1(sender))
             }
-            Protocol::H2 => {
+            HttpVersion::H2 => {
                 let mut builder = http2::Builder::new(TokioExecutor::new());
                 builder
                     .timer(TokioTimer::new())

@@ -2,7 +2,7 @@
 
 use super::queue::urgency;
 use crate::reason::reason;
-use crate::result::{Kind, Protocol};
+use crate::result::Kind;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
@@ -10,6 +10,7 @@ use hyper::client::conn::{http1, http2};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use hyper::http::request::Builder;
 use hyper::{Request, Response};
+use units::HttpVersion;
 use units::Instant;
 
 /// RFC 9218 section 5.
@@ -37,10 +38,10 @@ impl Sender {
         }
     }
 
-    const fn protocol(&self) -> Protocol {
+    const fn protocol(&self) -> HttpVersion {
         match self {
-            Self::Http1(_) => Protocol::Http1,
-            Self::H2(_) => Protocol::H2,
+            Self::Http1(_) => HttpVersion::Http1,
+            Self::H2(_) => HttpVersion::H2,
         }
     }
 
@@ -134,10 +135,10 @@ async fn converse(
     Ok(())
 }
 
-fn request(protocol: Protocol, wish: &Wish) -> hyper::http::Result<Request<Empty<Bytes>>> {
+fn request(protocol: HttpVersion, wish: &Wish) -> hyper::http::Result<Request<Empty<Bytes>>> {
     let request = match protocol {
-        Protocol::Http1 => Request::get(&wish.path).header(HOST, &wish.authority),
-        Protocol::H2 => Request::get(format!("https://{}{}", wish.authority, wish.path)),
+        HttpVersion::Http1 => Request::get(&wish.path).header(HOST, &wish.authority),
+        HttpVersion::H2 => Request::get(format!("https://{}{}", wish.authority, wish.path)),
     };
     described(request, wish.kind).body(Empty::new())
 }

@@ -23,11 +23,12 @@ mod run;
 pub use probe::probe;
 
 use crate::model::PageModel;
-use crate::result::{PageLoad, Protocol};
+use crate::result::PageLoad;
 use run::Run;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use units::HttpVersion;
 use units::{Dscp, Ecn, TrafficClass};
 
 /// How often it is looked whether to stop.
@@ -64,7 +65,7 @@ impl Target {
 pub fn load(
     model: &PageModel,
     target: &Target,
-    protocol: Protocol,
+    protocol: HttpVersion,
     timeout: Duration,
     abort: &AtomicBool,
 ) -> PageLoad {
@@ -76,7 +77,7 @@ pub fn load(
     run.finish(ended.err())
 }
 
-fn failed(protocol: Protocol, why: String) -> PageLoad {
+fn failed(protocol: HttpVersion, why: String) -> PageLoad {
     PageLoad {
         started: sys::clock::now(),
         protocol,

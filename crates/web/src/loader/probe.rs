@@ -4,10 +4,11 @@ use super::connect::Dialer;
 use super::exchange::{Wish, exchange};
 use super::{Target, block_on};
 use crate::names::host_name;
-use crate::result::{Kind, Probe, Protocol};
+use crate::result::{Kind, Probe};
 use crate::server::{PROBE_ANSWER, PROBE_PATH};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use units::HttpVersion;
 
 /// A host that every page has, whatever its model.
 const HOST: &str = "probe";
@@ -28,7 +29,7 @@ pub fn probe(target: &Target, timeout: Duration, abort: &AtomicBool) -> Probe {
 }
 
 async fn measure(target: &Target, probe: &mut Probe) -> Result<(), String> {
-    let dialer = Dialer::new(target, Protocol::H2)?;
+    let dialer = Dialer::new(target, HttpVersion::H2)?;
     let host = host_name(HOST, target.token);
     let (stream, connect) = dialer.connect().await?;
     probe.connect = Some(connect.length());

@@ -18,8 +18,9 @@
 mod tests;
 
 use crate::model::PageModel;
-use crate::result::{Kind, Protocol};
+use crate::result::Kind;
 use std::collections::BTreeSet;
+use units::HttpVersion;
 
 /// To one host with HTTP/1.1.
 const MAX_TO_HOST: usize = 6;
@@ -46,7 +47,7 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Queue<'a> {
     model: &'a PageModel,
-    protocol: Protocol,
+    protocol: HttpVersion,
     /// Two for each host: with credentials and without.
     pools: Vec<Pool>,
     /// Requests that are held back, by urgency.
@@ -79,7 +80,7 @@ pub(super) const fn host_of(pool: u16) -> u16 {
 }
 
 impl<'a> Queue<'a> {
-    pub(super) fn new(model: &'a PageModel, protocol: Protocol) -> Self {
+    pub(super) fn new(model: &'a PageModel, protocol: HttpVersion) -> Self {
         Self {
             pools: vec![Pool::default(); 2 * model.hosts().len()],
             held: BTreeSet::new(),
@@ -134,10 +135,10 @@ impl<'a> Queue<'a> {
             return;
         };
         match (protocol, is_usable) {
-            (Protocol::Http1, true) => pool.idle.push(connection),
-            (Protocol::Http1, false) => pool.open = pool.open.saturating_sub(1),
-            (Protocol::H2, true) => {}
-            (Protocol::H2, false) => pool.lose(connection),
+            (HttpVersion::Http1, true) => pool.idle.push(connection),
+            (HttpVersion::Http1, false) => pool.open = pool.open.saturating_sub(1),
+            (HttpVersion::H2, true) => {}
+            (HttpVersion::H2, false) => pool.lose(connection),
         }
     }
 
@@ -146,8 +147,8 @@ impl<'a> Queue<'a> {
         self.admit(is_blocked);
         let protocol = self.protocol;
         let most = match protocol {
-            Protocol::Http1 => (MAX_CONNECTIONS / self.pools.len().max(1)).clamp(1, MAX_TO_HOST),
-            Protocol::H2 => 1,
+            HttpVersion::Http1 => (MAX_CONNECTIONS / self.pools.len().max(1)).clamp(1, MAX_TO_HOST),
+            HttpVersion::H2 => 1,
         };
         let mut pools = (0_u16..).zip(&mut self.pools);
         pools.find_map(|(number, pool)| pool.step(number, protocol, most))
@@ -207,10 +208,10 @@ impl Pool {
         self.open = self.open.saturating_sub(before - self.idle.len());
     }
 
-    fn step(&mut self, number: u16, protocol: Protocol, most: usize) -> Option<Step> {
+    fn step(&mut self, number: u16, protocol: HttpVersion, most: usize) -> Option<Step> {
         if let Some(&connection) = self.idle.last() {
             let (_, object) = self.waiting.pop_first()?;
-            if protocol == Protocol::Http1 {
+            if protocol == HttpVersion::Http1 {
                 self.idle.pop();
             }
             return Some(Step::Send { object, connection });

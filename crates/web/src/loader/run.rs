@@ -9,11 +9,12 @@ use super::resolve::resolve;
 use crate::content::{Port, layout};
 use crate::model::PageModel;
 use crate::names::host_name;
-use crate::result::{Kind, ObjectLoad, PageLoad, Protocol};
+use crate::result::{Kind, ObjectLoad, PageLoad};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use units::HttpVersion;
 use units::Instant;
 
 /// A look-up that all connections to a host share.
@@ -57,7 +58,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         model: &'a PageModel,
         target: &Target,
-        protocol: Protocol,
+        protocol: HttpVersion,
     ) -> Result<Self, String> {
         let (token, number) = (target.token, target.peer.port());
         let document = layout(model, 0, Port { token, number });

@@ -4,7 +4,6 @@ use super::idle::{Activity, Watched};
 use super::respond::respond;
 use super::{Page, Place};
 use crate::names::HostName;
-use crate::result::Protocol;
 use crate::tls;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -17,6 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use units::HttpVersion;
 
 /// For a handshake; on a full path one takes seconds.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ async fn converse(
 }
 
 async fn exchange(
-    protocol: Protocol,
+    protocol: HttpVersion,
     stream: Watched<TlsStream<TcpStream>>,
     page: Arc<Page>,
 ) -> Option<()> {
@@ -79,7 +79,7 @@ async fn exchange(
     };
     let (stream, answer) = (TokioIo::new(stream), service_fn(answer));
     match protocol {
-        Protocol::Http1 => {
+        HttpVersion::Http1 => {
             let mut builder = http1::Builder::new();
             builder
                 .timer(TokioTimer::new())
@@ -88,7 +88,7 @@ async fn exchange(
                 .max_buf_size(MAX_HEADER);
             builder.serve_connection(stream, answer).await.ok()
         }
-        Protocol::H2 => {
+        HttpVersion::H2 => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
             builder
                 .timer(TokioTimer::new())

@@ -2,9 +2,9 @@
 
 use super::super::rules::Rules;
 use super::Usage;
-use btc::plan::{Limit, Mode, Plan, Tool};
-use kit::direction::Direction;
 use kit::options::{Output, Towards};
+use schema::Direction;
+use schema::btc::plan::{Limit, Mode, Plan, Tool};
 use std::time::Duration;
 use units::{Dscp, Rate, Span};
 

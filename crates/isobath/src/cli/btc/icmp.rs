@@ -2,10 +2,11 @@
 
 use super::{Args, Context, conclude, network, new_run, progress, report};
 use anyhow::Context as _;
-use btc::{Plan, icmp};
+use btc::icmp;
 use kit::lab_server::client_host;
 use kit::usage::Usage;
 use lab::Network;
+use schema::btc::Plan;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use sys::process;
 

@@ -6,17 +6,17 @@ mod progress;
 
 pub(crate) use args::Args;
 
-use btc::plan::{Mode, Plan, Tool};
 use btc::run::{self, Context, Outcome};
 use btc::{quality, scorecard, summary, warnings};
 use jiff::Timestamp;
 use kit::begin;
-use kit::direction::Direction;
 use kit::lab_server::Far;
 use kit::options;
 use kit::usage::Usage;
 use lab::{Network, profiles};
 use record::{Run, Verdict};
+use schema::Direction;
+use schema::btc::plan::{Mode, Plan, Tool};
 use serde_json::json;
 use session::Client;
 use std::net::SocketAddr;
@@ -127,7 +127,7 @@ fn conclude(
     run.summary = serde_json::to_value(summary::summarise(plan, &outcome.findings))?;
     run.instrument = quality::instrument(outcome, plan.direction.sender(), emulator);
     run.warnings = warnings::warnings(plan, outcome, &run.instrument);
-    let limited = |transfer: &btc::tables::Transfer| transfer.outcome == "limited";
+    let limited = |transfer: &schema::btc::tables::Transfer| transfer.outcome == "limited";
     if outcome.findings.transfers.iter().any(limited) {
         run.verdict = Some(Verdict::Inconclusive);
     }

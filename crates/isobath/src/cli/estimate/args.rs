@@ -1,10 +1,10 @@
 //! What can be asked of `isobath estimate`.
 
-use estimate::Plan;
-use estimate::plan::{Method, What};
-use kit::direction::Direction;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
+use schema::Direction;
+use schema::estimate::Plan;
+use schema::estimate::plan::{Method, What};
 use std::path::PathBuf;
 use units::{Dscp, Rate, Span};
 

@@ -5,9 +5,8 @@ mod progress;
 
 pub(crate) use args::{Args, Asked};
 
-use estimate::plan::Method;
 use estimate::run::{self, Context, Outcome};
-use estimate::{Plan, quality, riding, scorecard, summary};
+use estimate::{quality, riding, scorecard, summary};
 use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use kit::lab_server::Far;
@@ -17,6 +16,8 @@ use kit::tool;
 use kit::usage::Usage;
 use lab::Network;
 use record::Run;
+use schema::estimate::Plan;
+use schema::estimate::plan::Method;
 use serde_json::json;
 use std::net::IpAddr;
 use std::path::Path;

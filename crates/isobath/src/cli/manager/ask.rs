@@ -1,11 +1,12 @@
 //! `isobath manager ask`: what is a path of the overlay like?
 
 use super::client::{Where, said};
-use estimate::finding::{Finding, words};
-use estimate::plan::{Method, What};
+use estimate::finding::words;
 use kit::control::plain;
 use kit::usage::print;
 use manager::service::Answer;
+use schema::estimate::Finding;
+use schema::estimate::plan::{Method, What};
 use std::fmt::Write as _;
 use units::{Bytes, Span};
 

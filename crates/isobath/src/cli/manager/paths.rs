@@ -1,10 +1,11 @@
 //! `isobath manager paths`: what the estimation service knows.
 
 use super::client::Where;
-use estimate::finding::{Finding, words};
+use estimate::finding::words;
 use kit::control::plain;
 use kit::usage::print;
 use manager::service::{Answer, Paths};
+use schema::estimate::Finding;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -1,14 +1,14 @@
 //! What can be asked of `isobath mbm`.
 
 use super::target::{Options, Wanted};
-use kit::direction::Direction;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use mbm::diagnostic::Test;
 use mbm::sequential::{ALPHA, BETA, Rule};
 use mbm::suite::{FULL, THESIS};
-use mbm_run::Plan;
-use mbm_run::plan::Carrier;
+use schema::Direction;
+use schema::mbm::Plan;
+use schema::mbm::plan::Carrier;
 use std::str::FromStr;
 use std::time::Duration;
 use units::{Dscp, Span};

@@ -5,9 +5,9 @@ use mbm::compose::{Composed, Part, Question, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
 use mbm::verdict::Outcome;
-use mbm_run::Plan;
-use mbm_run::summary::Summary;
 use record::{Record, Status};
+use schema::mbm::Plan;
+use schema::mbm::Summary;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]

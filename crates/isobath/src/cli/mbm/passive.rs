@@ -1,13 +1,13 @@
 //! `isobath mbm passive`: a verdict from a record that was made for something else (RFC 8337 section 8.5.2).
 
 use super::target::Options;
-use btc::tables::{SegmentRow, Transfer, WindowRow};
 use kit::usage::{Usage, print};
 use mbm::diagnostic::{Envelope, Load, judge_passive};
 use mbm::loss::Counts;
 use mbm::sequential::{ALPHA, BETA, Hypotheses, Rule, Ruling, Sprt};
 use mbm::verdict::Outcome;
 use record::Record;
+use schema::btc::tables::{SegmentRow, Transfer, WindowRow};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ fn load(record: &Record) -> anyhow::Result<Load> {
     if run.test != "btc" {
         return unfit("a passive verdict needs a record of 'isobath btc'");
     }
-    let plan = btc::Plan::of_record(&run.plan)?;
+    let plan = schema::btc::Plan::of_record(&run.plan)?;
     let transfers: Vec<Transfer> = record.rows()?;
     if plan.parallel != 1 || transfers.iter().any(|transfer| transfer.tool != "ours") {
         return unfit("a passive verdict needs transfers by 'ours', one after the other");

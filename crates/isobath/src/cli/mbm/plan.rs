@@ -5,7 +5,7 @@ use super::target::Options;
 use kit::usage::{Usage, print};
 use mbm::plan::{Cost, TestPlan};
 use mbm::suite::THESIS;
-use mbm_run::Plan;
+use schema::mbm::Plan;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// A run that takes longer, or sends more, is asked about.

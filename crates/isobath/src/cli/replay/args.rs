@@ -3,8 +3,8 @@
 use anyhow::anyhow;
 use kit::options::{Output, Reach};
 use kit::usage::Usage;
+use schema::replay::plan::{Models, Plan, RttAt, Way};
 use std::path::PathBuf;
-use tmix::replay::plan::{Models, Plan, RttAt, Way};
 use units::{Rate, Span};
 use vectors::model::rtt::Model;
 use vectors::model::{Latencies, Structure, Windows};

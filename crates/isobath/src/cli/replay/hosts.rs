@@ -9,13 +9,13 @@ use kit::control::ANSWER;
 use kit::instrument::between_hosts;
 use kit::options;
 use kit::usage::Usage;
+use schema::replay::plan::Plan;
 use session::{Client, ClockOffset};
 use std::time::Duration;
 use sys::process;
 use tmix::replay::collector::Context;
 use tmix::replay::forecast::Forecast;
 use tmix::replay::messages::Setup;
-use tmix::replay::plan::Plan;
 use tmix::replay::workload::{Host, Workload};
 use tmix::replay::{distance, nanos, near, room};
 

@@ -2,7 +2,7 @@
 
 use super::Usage;
 use kit::options::Output;
-use rrul::plan::{Families, Plan, Web};
+use schema::rrul::plan::{Families, Plan, Web};
 use session::AccessKey;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -93,7 +93,7 @@ fn seconds(text: &str) -> Result<Span, units::QuantityError> {
 impl Args {
     /// The plan, with what the options change of it.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let mut plan = Plan::find(&self.plan).map_err(Usage::of)?;
+        let mut plan = rrul::catalogue::find(&self.plan).map_err(Usage::of)?;
         if let Some(duration) = self.duration {
             // Where pages are all that is loaded, they are what lasts.
             match &mut plan.web {

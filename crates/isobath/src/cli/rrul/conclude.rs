@@ -4,12 +4,12 @@ use super::Args;
 use anyhow::Context as _;
 use kit::options;
 use record::{Run, Warning};
-use rrul::plan::Plan;
 use rrul::quality;
 use rrul::run::Outcome;
 use rrul::scorecard::scorecard;
 use rrul::summary::summarise;
 use rrul::warnings::warnings;
+use schema::rrul::plan::Plan;
 use std::path::Path;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use super::{Args, Far};
 use record::Warning;
-use rrul::plan::{Families, Plan};
 use rrul::run::Peer;
+use schema::rrul::plan::{Families, Plan};
 use session::{Client, Family};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;

@@ -16,9 +16,9 @@ use kit::usage::{Usage, print};
 use lab::{Network, profiles};
 use progress::Display;
 use rrul::ndjson::Ndjson;
-use rrul::plan::Plan;
 use rrul::run::{self, Context};
 use rrul::streams::{Common, StreamPlan};
+use schema::rrul::plan::Plan;
 use std::time::Duration;
 use sys::process;
 
@@ -78,8 +78,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn list_plans() -> anyhow::Result<u8> {
-    let plans = Plan::names().map(|name| {
-        let summary = Plan::find(name).map(|plan| plan.summary);
+    let plans = rrul::catalogue::names().map(|name| {
+        let summary = rrul::catalogue::find(name).map(|plan| plan.summary);
         format!("{name:22}{}", summary.unwrap_or_default())
     });
     print(&plans.collect::<Vec<_>>().join("\n"))?;

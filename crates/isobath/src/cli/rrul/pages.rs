@@ -4,7 +4,7 @@ use super::far_ends::FarEnds;
 use super::{Args, Usage};
 use record::Warning;
 use rrul::near::{Loaders, Pages};
-use rrul::plan::Plan;
+use schema::rrul::plan::Plan;
 use std::sync::Mutex;
 use web::PageModel;
 use web::browser::{Browser, Chromium};
@@ -21,7 +21,7 @@ pub(super) fn find<'a>(
     let needs_site = plan
         .probe
         .iter()
-        .any(|probe| probe.kind == rrul::plan::ProbeKind::Https);
+        .any(|probe| probe.kind == schema::rrul::plan::ProbeKind::Https);
     let Some(web) = &plan.web else {
         let smallest = needs_site.then(|| PageModel::find("rrul2013")).transpose();
         let pages = smallest.map_err(Usage::of)?.map(|model| Pages {

@@ -3,7 +3,8 @@
 use super::Args;
 use crate::live::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use rrul::{Live, Plan};
+use rrul::Live;
+use schema::rrul::Plan;
 use std::cell::RefCell;
 
 /// A bar on stderr, if somebody looks at it, and the full screen before it while it is open.

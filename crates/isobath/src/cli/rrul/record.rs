@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use lab::Network;
 use record::Run;
-use rrul::Plan;
+use schema::rrul::Plan;
 use serde_json::json;
 use std::net::SocketAddr;
 

@@ -2,13 +2,13 @@
 
 use super::super::estimate::Asked;
 use super::described::Described;
-use estimate::plan::Method;
 use estimate::{scorecard, simulate, summary};
 use jiff::Timestamp;
 use kit::host;
 use kit::options::Output;
 use kit::usage::Usage;
 use record::{Run, Status, Verdict};
+use schema::estimate::plan::Method;
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]

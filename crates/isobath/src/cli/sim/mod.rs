@@ -5,15 +5,15 @@ mod estimate;
 
 use super::rules::Rules;
 use crate::virtual_time::path::Path;
-use btc::plan::{Limit, Mode, Plan};
 use btc::{quality, scorecard, summary, warnings};
 use described::Described;
 use jiff::Timestamp;
-use kit::direction::Direction;
 use kit::host;
 use kit::options::Output;
 use kit::usage::Usage;
 use record::Run;
+use schema::Direction;
+use schema::btc::plan::{Limit, Mode, Plan};
 use serde_json::json;
 use std::time::Duration;
 use units::{Dscp, Span};

@@ -8,7 +8,7 @@ use crate::grid::{Grid, Steps};
 use crate::number::short;
 use crate::view::each;
 use record::Record;
-use record::tables::{Counters, Queue};
+use schema::tables::{Counters, Queue};
 use serde::{Deserialize, Serialize};
 use stats::hurst::{Hurst, Octave, octaves};
 use stats::interval::Moments;

@@ -9,9 +9,9 @@ mod quantity;
 mod rows;
 
 pub(crate) use quantity::{Collector, Quantity};
-use record::tables::Queue;
 use record::{Record, Row, Run};
 use rows::Offered;
+use schema::tables::Queue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 use super::rows::{Active, Connection, Epoch, Offered};
 use super::*;
 use record::RecordWriter;
-use record::tables::Counters;
+use schema::tables::Counters;
 use serde_json::json;
 
 /// Of `size` octets, that begins late by `late_ms` and whose data takes `took_ms`.

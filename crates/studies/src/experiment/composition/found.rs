@@ -5,9 +5,9 @@ use crate::experiment::Bench;
 use crate::experiment::place::per_cent;
 use crate::experiment::pool::{Outcome, outcome};
 use mbm::compose::loss_rate;
-use mbm_run::summary::Summary;
 use record::Record;
 use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Source, Table};
+use schema::mbm::Summary;
 use serde_json::json;
 use stats::ks;
 

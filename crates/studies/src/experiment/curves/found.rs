@@ -5,8 +5,8 @@ use crate::experiment::Bench;
 use crate::experiment::place::{Cell, PERIODIC, millis, model_mbps, per_cent};
 use crate::experiment::pool::{Outcome, outcome, shown};
 use crate::experiment::simulate::Simulated;
-use btc::tables::Transfer;
 use report::experiment::{Axis, Cell as Entry, Experiment, Figure, Kind, Series, Source, Table};
+use schema::btc::tables::Transfer;
 
 /// Losses below which a point says little: the mean of so few is off by a quarter.
 pub(super) const FEW: u64 = 16;

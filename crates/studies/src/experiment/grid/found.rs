@@ -5,10 +5,10 @@ use crate::experiment::Bench;
 use crate::experiment::place::{Cell, millis, per_cent};
 use crate::experiment::pool::{Outcome, outcome, shown};
 use crate::experiment::simulate::Simulated;
-use btc::plan::Plan;
-use btc::tables::Transfer;
 use record::{Record, Status};
 use report::experiment::{Cell as Entry, Experiment, Source, Table};
+use schema::btc::plan::Plan;
+use schema::btc::tables::Transfer;
 use stats::Distribution;
 use transport::Options;
 

@@ -3,8 +3,8 @@
 use crate::experiment::place::Cell;
 use crate::experiment::pool::{self, Job, Outcome, outcome};
 use crate::experiment::{Bench, Scale};
-use btc::tables::Transfer;
 use report::experiment::{Case, Cell as Entry, Experiment, Source, Table};
+use schema::btc::tables::Transfer;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stats::interval;

@@ -16,12 +16,12 @@ use anyhow::{Context as _, ensure};
 use kit::pool::child;
 use kit::pool::child::OWNER;
 use record::Record;
+use schema::replay::tables::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tmix::replay::tables::Connection;
 use tmix::trace::{Format, Input, Output};
 use vectors::{Side, Vector};
 

@@ -2,11 +2,11 @@
 
 use super::curve::Curve;
 use record::Record;
-use record::tables::Queue;
+use schema::replay::Summary;
+use schema::replay::plan::Plan;
+use schema::replay::tables::{Connection, Epoch};
+use schema::tables::Queue;
 use std::collections::HashSet;
-use tmix::replay::plan::Plan;
-use tmix::replay::summary::Summary;
-use tmix::replay::tables::{Connection, Epoch};
 use units::Rate;
 
 /// The queue that D calls long: 1,000 packets at 496 Mbit/s.

@@ -2,8 +2,8 @@
 
 use super::schedule::Planned;
 use crate::experiment::Bench;
-use btc::plan::Tool;
 use report::experiment::{Cell, Experiment, Source, Table};
+use schema::btc::plan::Tool;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

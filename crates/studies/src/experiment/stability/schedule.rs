@@ -1,6 +1,6 @@
 //! Who measures whom, when, and with what.
 
-use btc::plan::Tool;
+use schema::btc::plan::Tool;
 use serde::{Deserialize, Serialize};
 use stats::random::SplitMix64;
 use std::time::Duration;

@@ -4,9 +4,9 @@ use super::VerdictCase;
 use crate::experiment::Bench;
 use crate::experiment::pool::shown;
 use crate::experiment::repeats::{LeftOut, gather};
-use mbm_run::summary::Summary;
 use record::{Record, Verdict};
 use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Table};
+use schema::mbm::Summary;
 use serde_json::json;
 
 /// Confidence of intervals.

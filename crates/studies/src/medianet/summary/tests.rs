@@ -1,6 +1,6 @@
 use super::*;
 use crate::medianet::plan::WHOLE;
-use kit::published;
+use schema::published;
 use units::Span;
 
 #[test]

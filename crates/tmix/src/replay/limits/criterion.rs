@@ -1,7 +1,7 @@
 //! Whether a machine held a load: by the same standards by which a replay is judged afterwards.
 
-use crate::replay::summary::Summary;
 use record::Warning;
+use schema::replay::Summary;
 use serde::{Deserialize, Serialize};
 
 /// A sign that the machine was the bottleneck.
@@ -72,9 +72,9 @@ mod tests {
     use super::*;
     use crate::replay::plan::Way;
     use crate::replay::quality::{self, LeftOut};
-    use crate::replay::summary::{BothWays, Bytes, Connections, Spread, Window};
     use kit::ending::Ending;
     use record::{CpuUse, Distribution, Instrument};
+    use schema::replay::{BothWays, Bytes, Connections, Spread, Window};
 
     fn spread(samples: &[f64]) -> Spread {
         Spread {

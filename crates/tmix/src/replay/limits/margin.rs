@@ -2,8 +2,8 @@
 
 use super::{Component, Limits};
 use crate::replay::forecast::Forecast;
-use crate::replay::summary::Summary;
 use record::Warning;
+use schema::replay::Summary;
 
 /// Share of a limit beyond which nothing is to be trusted (D keeps generators and routers below such a share, section 4.2).
 pub(super) const SHARE: f64 = 0.8;

@@ -1,13 +1,15 @@
 //! Figures in the making, row by row.
 
-use super::{Arrivals, BothWays, Bytes, Connections, Spread, Summary, Window, udp};
+use super::udp;
 use crate::replay::monitors::Rows;
 use crate::replay::nanos;
 use crate::replay::plan::{Plan, Way};
 use crate::replay::tables::{Connection, Epoch, Flow, Goodput};
 use crate::replay::workload::{Host, Workload};
-use kit::lab_counters::{LabRows, LinkTruth};
+use kit::lab_counters::LabRows;
 use record::Record;
+use schema::LinkTruth;
+use schema::replay::{Arrivals, BothWays, Bytes, Connections, Spread, Summary, Window};
 use std::collections::HashSet;
 use std::time::Duration;
 use units::Rate;

@@ -1,25 +1,15 @@
 use super::*;
 use crate::replay::monitors::Rows;
 use crate::replay::plan::{Models, Plan};
-use crate::replay::tables::{Active, Connection, Epoch, Flow, Goodput, Offered};
+use crate::replay::tables::{Connection, Goodput, Offered};
 use crate::replay::workload::Workload;
 use kit::lab_counters::LabRows;
-use kit::published;
-use record::tables::{Counters, Queue};
+use schema::replay::Spread;
+use schema::replay::plan::Way;
+use schema::tables::{Counters, Queue};
 use std::path::PathBuf;
 use std::time::Duration;
 use units::{Rate, Span};
-
-#[test]
-fn what_is_published_is_what_is_written() {
-    published::schema::<Summary>("replay");
-    published::columns::<Connection>();
-    published::columns::<Epoch>();
-    published::columns::<Flow>();
-    published::columns::<Offered>();
-    published::columns::<Active>();
-    published::columns::<Goodput>();
-}
 
 fn plan() -> Plan {
     Plan {

@@ -1,43 +1,7 @@
 //! The figures of flows of UDP, apart from those of connections.
 
-use super::{Bytes, Spread};
 use crate::replay::tables::Flow;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// What became of flows of UDP.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Udp {
-    /// Those that were to be played.
-    pub planned: u64,
-    /// Both ends said everything, and heard everything or gave it up.
-    pub completed: u64,
-    /// A socket failed, or there was none.
-    pub broken: u64,
-    /// Cut at the end of the run.
-    pub unfinished: u64,
-    /// Those that did not begin before the end of the run.
-    pub never: u64,
-    /// Octets of both directions.
-    pub bytes: Bytes,
-    /// Datagrams of both directions.
-    pub datagrams: Datagrams,
-    /// How much later than planned flows began.
-    pub start_lateness_ms: Option<Spread>,
-    /// Of each flow the most that a datagram was sent after its time.
-    pub send_lateness_ms: Option<Spread>,
-}
-
-/// Datagrams of both directions.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct Datagrams {
-    /// Those that were given to a kernel.
-    pub sent: u64,
-    /// Those that were taken from one.
-    pub received: u64,
-    /// Those of completed flows that were sent and had not arrived when nobody waited for them any more.
-    pub lost: u64,
-}
+use schema::replay::{Bytes, Datagrams, Spread, Udp};
 
 /// Figures in the making.
 #[derive(Debug, Default)]

@@ -76,7 +76,7 @@ fn an_object_s_phases_add_up_to_its_time() {
     ];
     let waterfall = after(&events);
     assert_eq!(waterfall.in_flight(), 0);
-    assert_eq!(waterfall.protocol(), Some(Protocol::H2));
+    assert_eq!(waterfall.protocol(), Some(HttpVersion::H2));
     assert_eq!(waterfall.first_byte(), Some(at(10.08)));
     let found = &objects(&waterfall, Vec::new())[0];
     assert_eq!(

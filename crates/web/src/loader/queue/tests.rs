@@ -21,7 +21,7 @@ fn steps(queue: &mut Queue<'_>, is_blocked: bool) -> Vec<Step> {
 #[test]
 fn http_1_opens_six_connections_and_sends_one_request_on_each() {
     let model = model();
-    let mut queue = Queue::new(&model, Protocol::Http1);
+    let mut queue = Queue::new(&model, HttpVersion::Http1);
     (1..22).for_each(|object| queue.handle_found(object));
     assert_eq!(steps(&mut queue, false), [Step::Open(0); 6]);
     queue.handle_open(0, 0);
@@ -41,7 +41,7 @@ fn http_1_opens_six_connections_and_sends_one_request_on_each() {
 #[test]
 fn two_images_go_before_the_head_is_complete() {
     let model = model();
-    for protocol in [Protocol::Http1, Protocol::H2] {
+    for protocol in [HttpVersion::Http1, HttpVersion::H2] {
         let mut queue = Queue::new(&model, protocol);
         (1..22).for_each(|object| queue.handle_found(object));
         let opened = steps(&mut queue, true).len();
@@ -57,7 +57,7 @@ fn two_images_go_before_the_head_is_complete() {
 #[test]
 fn http_2_sends_everything_over_one_connection() {
     let model = model();
-    let mut queue = Queue::new(&model, Protocol::H2);
+    let mut queue = Queue::new(&model, HttpVersion::H2);
     (1..22).for_each(|object| queue.handle_found(object));
     assert_eq!(steps(&mut queue, false), [Step::Open(0)]);
     queue.handle_open(0, 0);
@@ -74,7 +74,7 @@ fn http_2_sends_everything_over_one_connection() {
 #[test]
 fn fonts_and_data_of_other_hosts_have_connections_of_their_own() {
     let model = PageModel::find("rrul2013").unwrap();
-    let mut queue = Queue::new(&model, Protocol::H2);
+    let mut queue = Queue::new(&model, HttpVersion::H2);
     let fonts = model
         .objects()
         .iter()
@@ -93,7 +93,7 @@ fn fonts_and_data_of_other_hosts_have_connections_of_their_own() {
 #[test]
 fn a_host_that_cannot_be_reached_fails_all_that_waits_for_it() {
     let model = model();
-    let mut queue = Queue::new(&model, Protocol::Http1);
+    let mut queue = Queue::new(&model, HttpVersion::Http1);
     (1..5).for_each(|object| queue.handle_found(object));
     assert_eq!(steps(&mut queue, false).len(), 4);
     for _ in 0..3 {
@@ -111,7 +111,7 @@ fn a_host_that_cannot_be_reached_fails_all_that_waits_for_it() {
 #[test]
 fn a_lost_connection_is_replaced() {
     let model = model();
-    for protocol in [Protocol::Http1, Protocol::H2] {
+    for protocol in [HttpVersion::Http1, HttpVersion::H2] {
         let mut queue = Queue::new(&model, protocol);
         queue.handle_found(1);
         queue.poll(false);

@@ -1,0 +1,72 @@
+//! What a run of the RRUL family found.
+
+mod calls;
+mod figures;
+mod marks;
+mod path;
+mod rates;
+mod round_trips;
+mod web;
+
+pub use calls::{CallFigures, Calls, Heard};
+pub use figures::{ClockFigures, Interval, Phases, Times};
+pub use marks::{EcnFigures, Marks};
+pub use path::{HopFigures, PathFigures, Trace};
+pub use rates::{AckFigures, Acks, Fairness, Throughput, Transferred};
+pub use round_trips::{Latency, Shares};
+pub use web::{Estimate, LoaderFigures, Rpm, WebFigures};
+
+use super::score::{Penalty, Score};
+use crate::LinkTruth;
+use record::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The figures of a run of the RRUL family. What was not measured is null or empty.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Summary {
+    /// When what took place.
+    pub phases: Times,
+    /// UDP round trips of all classes.
+    pub latency_ms: Latency,
+    /// TCP round trips of all classes: request and reply on a connection of their own.
+    pub tcp_rr_ms: Phases,
+    /// TCP load while every load stream ran.
+    pub throughput_mbps: Throughput,
+    /// What the acknowledgements of the load took, by the direction in which they travelled.
+    pub acks: Acks,
+    /// Share of UDP requests that were never answered.
+    pub loss_pct: Shares,
+    /// Calls, by class.
+    pub voip: BTreeMap<String, Calls>,
+    /// Page loads.
+    pub web: Option<WebFigures>,
+    /// Look-ups of names.
+    pub dns_ms: Phases,
+    /// Round trips per minute under load (draft-ietf-ippm-responsiveness).
+    pub rpm: Option<Rpm>,
+    /// How much later than planned each TCP stream was connected: the handshake, and what was lost of it.
+    pub slew_ms: Option<Distribution>,
+    /// How alike the load streams fared.
+    pub fairness: Fairness,
+    /// What became of the classes, by class and direction.
+    pub dscp: BTreeMap<String, Marks>,
+    /// What became of the ECN field.
+    pub ecn: EcnFigures,
+    /// Where delay under load begins.
+    pub bottleneck: Option<PathFigures>,
+    /// TCP payload delivered.
+    pub transferred_bytes: Transferred,
+    /// Streams by IP version.
+    pub families: BTreeMap<String, u32>,
+    /// How far the far end's clock is from the client's, found from the one-way delays.
+    pub clock: Option<ClockFigures>,
+    /// The five parts of the score.
+    pub score: Option<Score>,
+    /// Bad behaviour, by name.
+    pub penalties: Vec<Penalty>,
+    /// The emulated links' own books; empty on a real path.
+    pub lab: Vec<LinkTruth>,
+}

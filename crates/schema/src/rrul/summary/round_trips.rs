@@ -1,0 +1,31 @@
+//! Round trips by class, and what was lost of them.
+
+use super::figures::Phases;
+use record::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Round trips, of all classes and of each.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Latency {
+    /// Before the load, all classes.
+    pub idle: Option<Distribution>,
+    /// Under load, all classes.
+    pub loaded: Option<Distribution>,
+    /// The same by DSCP name.
+    pub by_class: BTreeMap<String, Phases>,
+    /// The same by IP version: `v4`, `v6`.
+    pub by_family: BTreeMap<String, Phases>,
+}
+
+/// Shares in per cent.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Shares {
+    /// Before the load.
+    pub idle: Option<f64>,
+    /// Under load.
+    pub loaded: Option<f64>,
+}
