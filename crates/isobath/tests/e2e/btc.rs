@@ -5,7 +5,7 @@ use crate::support::{
     Machine, Signal, TempDir, entries, eventually, folder, number, rows, run, values,
 };
 use crate::two_hosts::Server;
-use record::table;
+use schema::btc::tables::{SegmentRow, Transfer};
 use serde_json::{Value, json};
 use session::AccessKey;
 use session::wire::{Flags, Kind, Probe};
@@ -16,44 +16,6 @@ use std::time::Duration;
 use transport::wire::{self, Datagram};
 use transport::{Ack, PacketId, SackBlocks, Segment};
 use units::{Instant, TrafficClass};
-
-table! {
-    /// The columns of `segments` that are looked at here.
-    struct SegmentRow in "segments" {
-        /// Which transfer.
-        transfer: u16,
-        /// Which end.
-        end: record::Label,
-        /// What it was.
-        kind: record::Label,
-        /// Number of the segment.
-        seq: u64,
-        /// How often it had passed.
-        copy: u32,
-    }
-}
-
-table! {
-    /// The columns of `transfers` that are looked at here.
-    struct Transfer in "transfers" {
-        /// What carried it.
-        tool: record::Label,
-        /// Octets acknowledged.
-        bytes: u64,
-        /// Packets sent.
-        sent_packets: u64,
-        /// Copies.
-        retransmits: u64,
-        /// Packets that did not arrive.
-        lost: u64,
-        /// The figure.
-        throughput_mbps: Option<f64>,
-        /// How it ended.
-        outcome: record::Label,
-        /// Why.
-        reason: Option<String>,
-    }
-}
 
 /// 8 Mbit/s and 20 ms, 1 % lost on the way there.
 const LOSSY: &str = r#"

@@ -3,29 +3,11 @@
 use crate::carrier::{Carrier, through};
 use crate::support::{Machine, TempDir, eventually, folder, number, rows, run, values};
 use crate::two_hosts::Server;
-use record::table;
+use schema::btc::tables::Transfer;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::clock;
-
-table! {
-    /// The columns of `transfers` that are looked at here.
-    struct Transfer in "transfers" {
-        /// Octets acknowledged.
-        bytes: u64,
-        /// Packets sent.
-        sent_packets: u64,
-        /// Packets that did not arrive.
-        lost: u64,
-        /// Packets that arrived marked.
-        marked: Option<u64>,
-        /// Retransmission timeouts.
-        timeouts: Option<u64>,
-        /// How it ended.
-        outcome: record::Label,
-    }
-}
 
 /// 8 Mbit/s and 20 ms with a queue that marks.
 const MARKING: &str = r#"

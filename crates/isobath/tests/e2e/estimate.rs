@@ -5,35 +5,11 @@ use crate::support::{
     Machine, Running, Signal, TempDir, eventually, folder, isobath, number, rows, run,
 };
 use crate::two_hosts::Server;
-use record::table;
+use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 use sys::clock;
-
-table! {
-    /// The columns of `trains` that are looked at here.
-    struct Left in "trains" {
-        /// Its number.
-        train: u32,
-        /// Probes that left.
-        probes: u32,
-        /// And arrived.
-        arrived: u32,
-    }
-}
-
-table! {
-    /// The columns of `probes` that are looked at here.
-    struct Probe in "probes" {
-        /// Its train.
-        train: u32,
-        /// When it left.
-        t_ns: u64,
-        /// When it arrived.
-        arrived_ns: u64,
-    }
-}
 
 /// A run that this machine was too busy for says so, and is made again.
 const TRIES: usize = 5;
@@ -101,7 +77,7 @@ fn round_trips_and_delays_are_those_of_the_path() {
     let (low, high) = (number(&run, "/summary/low"), number(&run, "/summary/high"));
     assert!(low <= number(&run, "/summary/value") && low >= 20.0 && high < 30.0);
     assert_eq!(run["summary"]["unit"], "ms");
-    let trains = rows::<Left>(&place.path().join("r"));
+    let trains = rows::<TrainRow>(&place.path().join("r"));
     let sent = trains.iter().map(|row| u64::from(row.probes)).sum::<u64>();
     assert_eq!(run["summary"]["probes"], sent);
     assert_eq!(sent, 100, "one each 20 ms");
@@ -112,7 +88,7 @@ fn round_trips_and_delays_are_those_of_the_path() {
             .zip(0..)
             .all(|(row, number)| row.train == number)
     );
-    for row in rows::<Probe>(&place.path().join("r")) {
+    for row in rows::<ProbeRow>(&place.path().join("r")) {
         assert!(row.arrived_ns >= row.t_ns + 9_000_000 && (row.train as usize) < trains.len());
     }
     std::fs::remove_dir_all(place.path().join("r")).unwrap();
@@ -134,7 +110,7 @@ fn loss_is_that_of_the_path_one_way() {
     };
     let run = estimated(place.path(), &what, "lossy.toml", holds);
     // A lost probe has no row.
-    let arrived = rows::<Probe>(&place.path().join("r")).len() as f64;
+    let arrived = rows::<ProbeRow>(&place.path().join("r")).len() as f64;
     let lost = number(&run, "/summary/probes") - arrived;
     assert!((number(&run, "/summary/probes_lost") - lost).abs() < 0.5);
     std::fs::remove_dir_all(place.path().join("r")).unwrap();
@@ -264,7 +240,7 @@ fn a_far_end_that_vanishes_leaves_what_was_measured() {
     let record: Value =
         serde_json::from_slice(&std::fs::read(place.path().join("r/run.json")).unwrap()).unwrap();
     assert_eq!(record["status"], "incomplete");
-    assert!(!rows::<Probe>(&place.path().join("r")).is_empty());
+    assert!(!rows::<ProbeRow>(&place.path().join("r")).is_empty());
 }
 
 #[test]
@@ -289,5 +265,5 @@ fn an_interrupted_run_keeps_its_probes() {
     clock::sleep_until(clock::now() + Duration::from_millis(2_500));
     running.signal(Signal::INT);
     running.finish().ended(130);
-    assert!(!rows::<Left>(&place.path().join("r")).is_empty());
+    assert!(!rows::<TrainRow>(&place.path().join("r")).is_empty());
 }

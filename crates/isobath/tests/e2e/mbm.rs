@@ -2,25 +2,9 @@
 
 use crate::support::{Machine, TempDir, folder, number, rows, run, skip, values};
 use crate::two_hosts::Server;
-use record::table;
+use schema::mbm::tables::Arrival;
 use serde_json::{Value, json};
 use std::path::Path;
-
-table! {
-    /// The columns of `arrivals` that are looked at here.
-    struct Arrival in "arrivals" {
-        /// Its test's name.
-        name: record::Label,
-        /// Number of the packet.
-        seq: u64,
-        /// When it left.
-        t_ns: u64,
-        /// When it arrived.
-        arrived_ns: u64,
-        /// Until it was reported.
-        rtt_ns: u64,
-    }
-}
 
 /// 20 Mbit/s and 20 ms; `up` has one more stage.
 pub(crate) fn lab(stage: &str) -> String {

@@ -2,17 +2,7 @@
 
 use crate::mbm::{lab, tested, verdicts};
 use crate::support::{Machine, folder, number, rows, run, values};
-use record::table;
-
-table! {
-    /// The columns of `arrivals` that are looked at here.
-    struct Arrival in "arrivals" {
-        /// Which of the summary's tests.
-        test: u16,
-        /// Number of the packet.
-        seq: u64,
-    }
-}
+use schema::mbm::tables::Arrival;
 
 /// 6 Mbit/s over 20 ms: a window of 11 packets. Three of these fit into 20 Mbit/s, four do not.
 const TARGET: [&str; 4] = ["--rate", "6Mbit", "--rtt", "20ms"];

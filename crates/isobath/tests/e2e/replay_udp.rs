@@ -2,32 +2,11 @@
 
 use crate::support::{Machine, folder, number, run};
 use capture::pcapng;
-use record::{Label, TableReader, table};
+use record::TableReader;
+use schema::replay::tables::Flow;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-table! {
-    /// The columns that are looked at here.
-    struct Row in "flows" {
-        /// Which flow.
-        flow: u64,
-        /// Of which form.
-        isochronous: bool,
-        /// How far.
-        rtt_us: u32 => "us",
-        /// What was to be heard.
-        initiator_bytes: u64 => "bytes",
-        /// And what was.
-        received_by_acceptor: u64 => "bytes",
-        /// What was to be heard.
-        acceptor_bytes: u64 => "bytes",
-        /// And what was.
-        received_by_initiator: u64 => "bytes",
-        /// What became of it.
-        end: Label,
-    }
-}
 
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVER: [u8; 4] = [10, 0, 0, 2];
@@ -154,7 +133,7 @@ fn flows_are_played_beside_connections_and_found_in_the_capture() {
     assert_eq!(summary["bytes"]["planned"], 2);
     assert_eq!(summary["duration_ms"]["n"], 1);
     assert_eq!(printed["plan"]["forecast"]["flows"], 43);
-    let rows = TableReader::<Row>::open(&place.path().join("run/flows.parquet")).unwrap();
+    let rows = TableReader::<Flow>::open(&place.path().join("run/flows.parquet")).unwrap();
     let rows: Vec<_> = rows.flat_map(Result::unwrap).collect();
     assert_eq!(rows.len(), 43);
     assert_eq!(rows.iter().filter(|row| row.isochronous).count(), 2);

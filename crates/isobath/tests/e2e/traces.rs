@@ -1,42 +1,10 @@
 //! Packet traces that tshark reads, and transfers towards hosts that do not cooperate.
 
 use crate::support::{Machine, entries, folder, has, isobath, number, rows, run, say, values};
-use record::table;
+use schema::btc::tables::{SegmentRow, Transfer};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-
-table! {
-    /// The columns of `segments` that are looked at here.
-    struct SegmentRow in "segments" {
-        /// When.
-        t_ns: u64,
-        /// Which end.
-        end: record::Label,
-        /// What it was.
-        kind: record::Label,
-        /// Number of the segment.
-        seq: u64,
-        /// The packet's identifier.
-        id: u64,
-        /// How often it had passed.
-        copy: u32,
-    }
-}
-
-table! {
-    /// The columns of `transfers` that are looked at here.
-    struct Transfer in "transfers" {
-        /// What carried it.
-        tool: record::Label,
-        /// The figure.
-        throughput_mbps: Option<f64>,
-        /// How it ended.
-        outcome: record::Label,
-        /// Why.
-        reason: Option<String>,
-    }
-}
 
 /// 8 Mbit/s and 30 ms over a router; 1 % lost on the way there.
 const LOSSY: &str = r#"

@@ -44,3 +44,23 @@ table! {
         returned_ns: Option<u64> => "ns",
     }
 }
+
+impl TrainRow {
+    /// Probes that did not arrive.
+    pub const fn lost(&self) -> u32 {
+        self.probes.saturating_sub(self.arrived)
+    }
+}
+
+impl ProbeRow {
+    /// From its departure to its arrival, in nanoseconds: as right as the offset of the two clocks.
+    pub fn one_way_delay_ns(&self) -> i64 {
+        let difference = i128::from(self.arrived_ns) - i128::from(self.t_ns);
+        i64::try_from(difference).unwrap_or(i64::MAX)
+    }
+
+    /// From its departure to its return, in nanoseconds; none where it was not sent back.
+    pub fn round_trip_ns(&self) -> Option<u64> {
+        self.returned_ns?.checked_sub(self.t_ns)
+    }
+}

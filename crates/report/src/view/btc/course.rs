@@ -1,7 +1,6 @@
 //! What the sender of one transfer did from moment to moment. Times count from the transfer's start.
 
 use super::Transfer;
-use super::rows::{EventRow, RoundTripRow, SegmentRow, WindowRow};
 use super::sequence::{Collector, Sequence};
 use crate::distribution::{Blocks, Curve, Figures, sorted};
 use crate::envelope::{Envelope, Line};
@@ -9,6 +8,7 @@ use crate::grid::{Grid, Steps};
 use crate::number::{ms, seconds, short};
 use crate::view::each;
 use record::Record;
+use schema::btc::tables::{EventRow, RoundTrip, SegmentRow, WindowRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Courses {
         each(record, |row: WindowRow| {
             courses.with(row.transfer, |one| one.window(&row));
         })?;
-        each(record, |row: RoundTripRow| {
+        each(record, |row: RoundTrip| {
             courses.with(row.transfer, |one| one.round_trip(&row));
         })?;
         each(record, |row: EventRow| {
@@ -136,7 +136,7 @@ impl Collected {
         }
     }
 
-    fn round_trip(&mut self, row: &RoundTripRow) {
+    fn round_trip(&mut self, row: &RoundTrip) {
         let t_ns = self.since_start(row.t_ns);
         self.rtt.push(t_ns, ms(row.rtt_ns));
         self.rtts.push(0.0, ms(row.rtt_ns));

@@ -12,7 +12,7 @@ use crate::number::{seconds, short};
 use crate::view::each;
 use course::{Course, Courses};
 use record::{Record, Run};
-use rows::TransferRow;
+use schema::btc::tables::Transfer as TransferRow;
 use serde::Serialize;
 use std::collections::BTreeSet;
 pub(super) use strokes::difference;
@@ -157,9 +157,9 @@ fn choose(transfers: &[Transfer]) -> Vec<&Transfer> {
 
 #[cfg(test)]
 mod tests {
-    use super::rows::{SegmentRow, WindowRow};
     use super::*;
     use record::RecordWriter;
+    use schema::btc::tables::{SegmentRow, WindowRow};
     use serde_json::json;
 
     fn transfer(number: u16, tool: &'static str, throughput_mbps: f64) -> Transfer {

@@ -4,8 +4,8 @@
 //! which the horizontal distance is the round trip and the vertical one what is in the network. What was sent again is
 //! kept apart and never joined with anything, up to [`MOST_MARKS`].
 
-use super::rows::SegmentRow;
 use super::strokes::{Drawn, Strokes, difference};
+use schema::btc::tables::SegmentRow;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -152,7 +152,7 @@ impl Seen {
         while self.acks.len() > most {
             self.widen();
         }
-        let sack = row.sack.as_deref().unwrap_or_default();
+        let sack = row.sack.as_str();
         let sacks = self.sacks.get_or_insert_with(|| Strokes::new(most));
         let known: HashSet<&str> = self.last_sack.split(' ').collect();
         for block in sack.split(' ').filter(|block| !known.contains(block)) {
@@ -240,7 +240,7 @@ mod tests {
             end: "sender".into(),
             kind: "ack".into(),
             ack: Some(ack),
-            sack: Some(sack.to_owned()),
+            sack: sack.to_owned(),
             window: Some(10),
             ..SegmentRow::default()
         }

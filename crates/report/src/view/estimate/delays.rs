@@ -5,12 +5,12 @@
 //! probe waits longer than the one before. Of these the last streams are kept, probe by probe, since the estimate rests on them.
 
 use super::answer::Answer;
-use super::rows::{Probe, Train};
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Counts, Grid};
 use crate::number::{ms, seconds};
 use crate::view::probes::{LOSS_BIN_NS, MOST_LOSS_BINS};
 use crate::view::replay::{Collector as Quantities, Quantity};
+use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -90,7 +90,7 @@ impl Collector {
     }
 
     /// The probes of a train, in the order of their numbers. Its losses are then told, so that it leaves `trains`.
-    pub(super) fn arrived(&mut self, passage: &[Probe], trains: &mut BTreeMap<u32, Train>) {
+    pub(super) fn arrived(&mut self, passage: &[ProbeRow], trains: &mut BTreeMap<u32, TrainRow>) {
         let Some(first) = passage.first() else {
             return;
         };
@@ -104,16 +104,16 @@ impl Collector {
         }
     }
 
-    fn value_ms(&self, row: &Probe) -> Option<f64> {
+    fn value_ms(&self, row: &ProbeRow) -> Option<f64> {
         if self.shown == Shown::RoundTrips {
             return row.round_trip_ns().map(ms);
         }
-        let above = row.way_ns().saturating_sub(self.least_ns);
+        let above = row.one_way_delay_ns().saturating_sub(self.least_ns);
         Some(ms(u64::try_from(above).unwrap_or(0)))
     }
 
-    fn over_time(&mut self, passage: &[Probe], train: Option<&Train>) {
-        let lost = train.map_or(0, Train::lost);
+    fn over_time(&mut self, passage: &[ProbeRow], train: Option<&TrainRow>) {
+        let lost = train.map_or(0, TrainRow::lost);
         let mut left = u64::from(lost);
         let mut next = 0;
         for row in passage {
@@ -137,7 +137,7 @@ impl Collector {
         }
     }
 
-    fn overlay(&mut self, passage: &[Probe], train: Option<&Train>) {
+    fn overlay(&mut self, passage: &[ProbeRow], train: Option<&TrainRow>) {
         let mut line = Envelope::default();
         for row in passage {
             if let Some(ms) = self.value_ms(row) {
@@ -152,7 +152,7 @@ impl Collector {
             probe: line.t_s.iter().map(|place| (place * 1e3).round()).collect(),
             ms: line.v.into_iter().flatten().collect(),
             arrived: passage.len(),
-            lost: train.map_or(0, Train::lost),
+            lost: train.map_or(0, TrainRow::lost),
         });
         if self.overlaid.len() > MOST_OVERLAID {
             self.overlaid.pop_front();
@@ -160,7 +160,7 @@ impl Collector {
     }
 
     /// What was collected; `trains` are those that no probe arrived of.
-    pub(super) fn delays(mut self, trains: &BTreeMap<u32, Train>) -> Option<Delays> {
+    pub(super) fn delays(mut self, trains: &BTreeMap<u32, TrainRow>) -> Option<Delays> {
         if matches!(self.shown, Shown::RoundTrips | Shown::Ways) {
             for train in trains.values() {
                 self.lose(train.t_ns, u64::from(train.lost()));

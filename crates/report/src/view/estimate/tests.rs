@@ -1,8 +1,8 @@
 //! Records of other versions, of killed runs, and of whole ones.
 
-use super::rows::{Probe, Train};
 use super::*;
 use record::{LabInfo, LabLink, RecordWriter};
+use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde_json::{Value, json};
 
 fn run(method: &str, summary: Value) -> Run {
@@ -13,8 +13,8 @@ fn run(method: &str, summary: Value) -> Run {
 }
 
 /// Four probes of 1,250 octets, planned 1 ms apart: 10 Mbit/s.
-fn train(number: u32, arrived: u32) -> Train {
-    Train {
+fn train(number: u32, arrived: u32) -> TrainRow {
+    TrainRow {
         train: number,
         t_ns: u64::from(number) * 1_000_000_000,
         probes: 4,
@@ -23,13 +23,14 @@ fn train(number: u32, arrived: u32) -> Train {
         planned_ns: 3_000_000,
         lasted_ns: 3_001_000,
         worst_gap_error_ns: 1_500,
+        echo: false,
     }
 }
 
 /// A probe of it that took 7 ms by the clocks of both ends, of which 5 are their difference, and so many more.
-fn probe(train: u32, number: u32, more_us: u64) -> Probe {
+fn probe(train: u32, number: u32, more_us: u64) -> ProbeRow {
     let t_ns = u64::from(train) * 1_000_000_000 + u64::from(number) * 1_000_000;
-    Probe {
+    ProbeRow {
         train,
         probe: number,
         bytes: 1_250,
@@ -39,7 +40,7 @@ fn probe(train: u32, number: u32, more_us: u64) -> Probe {
     }
 }
 
-fn view(run: &Run, trains: &[Train], probes: &[Probe]) -> Value {
+fn view(run: &Run, trains: &[TrainRow], probes: &[ProbeRow]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = RecordWriter::create(dir.path(), run).unwrap();
     writer.append(trains).unwrap();
@@ -52,7 +53,7 @@ fn view(run: &Run, trains: &[Train], probes: &[Probe]) -> Value {
 #[test]
 fn the_rate_of_a_train_is_that_of_its_dispersion() {
     // Each probe waits 1 ms longer than the one before: they arrive at half the rate.
-    let probes: Vec<Probe> = (0..4).map(|n| probe(1, n, u64::from(n) * 1_000)).collect();
+    let probes: Vec<ProbeRow> = (0..4).map(|n| probe(1, n, u64::from(n) * 1_000)).collect();
     let seen = view(&run("pathload", Value::Null), &[train(1, 4)], &probes);
     let trains = &seen["trains"];
     assert_eq!(trains["planned_mbps"]["v"], json!([10.0]));
@@ -63,7 +64,7 @@ fn the_rate_of_a_train_is_that_of_its_dispersion() {
 
 #[test]
 fn a_train_without_gaps_has_the_rate_at_which_it_left_and_no_gaps_to_keep() {
-    let sent = Train {
+    let sent = TrainRow {
         planned_ns: 0,
         lasted_ns: 300_000,
         ..train(0, 0)
@@ -78,8 +79,8 @@ fn a_train_without_gaps_has_the_rate_at_which_it_left_and_no_gaps_to_keep() {
 
 #[test]
 fn the_last_twelve_streams_are_kept_probe_by_probe_above_the_least_of_the_run() {
-    let trains: Vec<Train> = (0..15).map(|n| train(n, 3)).collect();
-    let probes: Vec<Probe> = (0..15)
+    let trains: Vec<TrainRow> = (0..15).map(|n| train(n, 3)).collect();
+    let probes: Vec<ProbeRow> = (0..15)
         .flat_map(|n| [(3, 900), (0, 100), (2, 600)].map(|(place, us)| probe(n, place, us)))
         .collect();
     let seen = view(&run("yaz", Value::Null), &trains, &probes);
@@ -130,14 +131,14 @@ fn a_killed_run_has_its_question_and_its_rows() {
 
 #[test]
 fn absurd_rows_do_no_harm() {
-    let sent = Train {
+    let sent = TrainRow {
         t_ns: u64::MAX,
         arrived: u32::MAX,
         bytes: u64::MAX,
         worst_gap_error_ns: u64::MAX,
         ..train(u32::MAX, 0)
     };
-    let row = |t_ns, arrived_ns| Probe {
+    let row = |t_ns, arrived_ns| ProbeRow {
         train: u32::MAX,
         probe: u32::MAX,
         bytes: u32::MAX,

@@ -5,11 +5,11 @@
 //! rate is a mean over the train: of a chirp, whose gaps shrink, it is one of the rates that were tried, and a train that lost
 //! packets arrived with less than it might have.
 
-use super::rows::{Probe, Train};
 use crate::distribution::{Figures, Values};
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Counts, Grid};
 use crate::view::probes::{LOSS_BIN_NS, MOST_LOSS_BINS};
+use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn of(trains: &BTreeMap<u32, Train>) -> Self {
+    pub(super) fn of(trains: &BTreeMap<u32, TrainRow>) -> Self {
         let mut all = Self {
             n: 0,
             probes: 0,
@@ -64,7 +64,7 @@ impl Collector {
         all
     }
 
-    fn left(&mut self, train: &Train) {
+    fn left(&mut self, train: &TrainRow) {
         self.n += 1;
         self.probes += u64::from(train.probes);
         self.arrived += u64::from(train.arrived);
@@ -89,7 +89,7 @@ impl Collector {
     }
 
     /// The probes of a train, in the order of their numbers.
-    pub(super) fn arrived(&mut self, passage: &[Probe]) {
+    pub(super) fn arrived(&mut self, passage: &[ProbeRow]) {
         let Some(first) = passage.iter().min_by_key(|row| row.arrived_ns) else {
             return;
         };

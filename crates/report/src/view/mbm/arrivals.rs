@@ -7,7 +7,8 @@ use super::tested::Tested;
 use crate::number::{ms, seconds, short};
 use crate::view::btc::difference;
 use crate::view::each;
-use record::{Label, Record};
+use record::Record;
+use schema::mbm::tables::Arrival;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,24 +19,6 @@ const PACKETS: (u64, u64) = (120, 6_000);
 const MOST_BURSTS: usize = 2_000;
 /// Tests of a run, at most; no plan has so many.
 const MOST_TESTS: u16 = 256;
-
-record::table! {
-    /// One packet whose arrival was reported.
-    pub(super) struct Arrival in "arrivals" {
-        /// Which test of the run.
-        test: u16,
-        /// Its name.
-        name: Label,
-        /// Number of the packet.
-        seq: u64,
-        /// When it left.
-        t_ns: u64,
-        /// When it arrived.
-        arrived_ns: u64,
-        /// Whether it arrived marked.
-        ce: bool,
-    }
-}
 
 /// The first packets of a test in the order of their numbers; times since the first of them left.
 #[derive(Serialize)]

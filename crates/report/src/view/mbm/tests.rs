@@ -1,8 +1,8 @@
 //! Records of other versions, of killed runs, and of whole ones.
 
-use super::arrivals::Arrival;
 use super::*;
 use record::RecordWriter;
+use schema::mbm::tables::Arrival;
 use serde_json::json;
 
 fn run(summary: Value) -> Run {

@@ -1,9 +1,9 @@
 //! Tables `connections` and `epochs`: how long connections and responses took, and how connections ended.
 
 use super::quantity::{Collector, Quantity};
-use super::rows::{Connection, Epoch};
 use crate::view::each;
 use record::Record;
+use schema::replay::tables::{Connection, Epoch};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 

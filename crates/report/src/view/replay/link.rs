@@ -1,13 +1,13 @@
 //! Tables `queue`, `counters`, `offered` and `active`: what the replay did to the bottleneck.
 
 use super::quantity::{Collector, Quantity};
-use super::rows::{Active, Offered};
 use super::{Frame, Way};
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Grid, Steps};
 use crate::number::short;
 use crate::view::each;
 use record::Record;
+use schema::replay::tables::{Active, Offered};
 use schema::tables::{Counters, Queue};
 use serde::{Deserialize, Serialize};
 use stats::hurst::{Hurst, Octave, octaves};

@@ -6,11 +6,10 @@
 mod connections;
 mod link;
 mod quantity;
-mod rows;
 
 pub(crate) use quantity::{Collector, Quantity};
 use record::{Record, Row, Run};
-use rows::Offered;
+use schema::replay::tables::Offered;
 use schema::tables::Queue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

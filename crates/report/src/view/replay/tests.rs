@@ -1,6 +1,6 @@
-use super::rows::{Active, Connection, Epoch, Offered};
 use super::*;
 use record::RecordWriter;
+use schema::replay::tables::{Active, Connection, Epoch, Offered};
 use schema::tables::Counters;
 use serde_json::json;
 
@@ -24,6 +24,7 @@ fn connection(connection: u64, size: u64, late_ms: u64, took_ms: Option<u64>) ->
             "reset"
         }
         .into(),
+        ..Connection::default()
     }
 }
 
@@ -61,6 +62,7 @@ fn replay() -> Replay {
     let epochs = epochs.map(|(connection, response_ms)| Epoch {
         connection,
         response_ms,
+        ..Epoch::default()
     });
     writer.append(&epochs).unwrap();
     let second = |(s, connections): (u64, u32)| Active {
@@ -101,6 +103,7 @@ fn replay() -> Replay {
         link: "a-b".into(),
         direction: direction.into(),
         packets,
+        ..Offered::default()
     });
     writer.append(&offered).unwrap();
     let counters = bins.map(|(t_ns, direction, packets)| Counters {
