@@ -56,7 +56,7 @@ test("the answer stands in large at the top, with its interval and the truth of 
 test("without an answer the page says so, why, and what was not excluded", async () => {
   const { page, problems } = await chrome.open("estimate-chirps");
   assert.match(await page.locator("header .verdict-big").innerText(), /^INCONCLUSIVE\s+not sure: at least 4\.00 Mbit\/s$/);
-  assert.match(await page.locator("h1").innerText(), /^What is available from here to the far end could not be told: at least 4\.00/);
+  assert.match(await page.locator("h1").innerText(), /^The available bandwidth from here to the far end could not be told: at least 4\.00/);
   assert.match(await title(page, "answer"), /which is not sure/);
   // The bar of what is not believed is dashed.
   assert.ok((await page.locator("#answer svg path[stroke-dasharray]").count()) > 0);

@@ -29,11 +29,14 @@ mod error;
 pub mod experiment;
 mod grid;
 mod history;
+#[cfg(test)]
+mod made;
 mod number;
 mod page;
 mod phases;
 pub mod replay;
 mod sentence;
+mod told;
 mod view;
 
 pub use composition::{Composed, Composition, Part};

@@ -2,15 +2,15 @@
 //!
 //! The summary says so (`phases`). A record that was made before it did, or by another program, is read by its plan.
 
-use crate::view::{estimate, replay};
+use crate::told;
+use crate::view::{estimate, mbm, replay};
 use record::Run;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use units::Span;
+use schema::rrul;
+use serde::Serialize;
+use std::time::Duration;
 
 /// Stretches of a run, in seconds since its start; what did not take place is null.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Phases {
     /// Nothing but probes.
     pub(crate) idle: Option<(f64, f64)>,
@@ -34,20 +34,32 @@ pub(crate) enum Phase {
 impl Phases {
     /// Of a run, whose last row is at `end_s`.
     pub(crate) fn of(run: &Run, end_s: f64) -> Self {
-        let told: Option<Self> = serde_json::from_value(without_nulls(&run.summary["phases"])).ok();
-        match told {
+        match Self::told(run) {
             Some(told) if told != Self::default() => told,
             // Of bulk transfers, test streams and trains nothing is idle, and each is looked at by itself.
             _ if matches!(
                 run.test.as_str(),
-                "btc" | "sim-btc" | "mbm" | estimate::TEST
+                "btc" | "sim-btc" | mbm::TEST | estimate::TEST
             ) =>
             {
                 Self::default()
             }
             _ if run.test == replay::TEST => Self::counted(replay::window_s(run), end_s),
-            _ => Self::planned(&run.plan, end_s),
+            _ => Self::planned(rrul::Plan::of_record(&run.plan).ok().as_ref(), end_s),
         }
+    }
+
+    /// What the summary of a run of the RRUL family says.
+    fn told(run: &Run) -> Option<Self> {
+        let times = told::summary::<rrul::Summary>(run)?.phases;
+        let pair = |[from, to]: [f64; 2]| (from, to);
+        Some(Self {
+            idle: times.idle.map(pair),
+            web_idle: times.web_idle.map(pair),
+            load: times.load.map(pair),
+            loaded: times.loaded.map(pair),
+            discarded: times.discarded.into_iter().map(pair).collect(),
+        })
     }
 
     /// Of a run of which one stretch counts and the rest is left out.
@@ -62,29 +74,22 @@ impl Phases {
         }
     }
 
-    fn planned(plan: &Value, end_s: f64) -> Self {
-        let span = |key: &str| seconds(&plan[key]);
-        let starts = plan["load"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let (Some(before), false) = (span("idle_before"), starts.is_empty()) else {
+    fn planned(plan: Option<&rrul::Plan>, end_s: f64) -> Self {
+        let Some(plan) = plan.filter(|plan| !plan.load.is_empty()) else {
             return Self {
                 idle: (end_s > 0.0).then_some((0.0, end_s)),
                 ..Self::default()
             };
         };
-        let end = before + span("duration").unwrap_or(0.0);
-        let last = starts
-            .iter()
-            .filter_map(|load| seconds(&load["start"]))
-            .fold(0.0, f64::max);
-        let settled = before + last + span("settle").unwrap_or(0.0);
+        let seconds = |(from, to): (Duration, Duration)| {
+            (from < to).then_some((from.as_secs_f64(), to.as_secs_f64()))
+        };
         Self {
-            idle: (before > 0.0).then_some((0.0, before)),
-            load: Some((before, end)),
-            loaded: (settled < end).then_some((settled, end)),
-            ..Self::default()
+            idle: seconds(plan.idle()),
+            web_idle: seconds(plan.web_idle()),
+            load: seconds((plan.load_start(), plan.load_end())),
+            loaded: seconds(plan.loaded()),
+            discarded: Vec::new(),
         }
     }
 
@@ -112,28 +117,10 @@ impl Phases {
     }
 }
 
-/// A span as a plan writes it: `5s`, `1500ms`.
-fn seconds(value: &Value) -> Option<f64> {
-    let span: Span = value.as_str()?.parse().ok()?;
-    Some(span.0.as_secs_f64())
-}
-
-/// Nulls count as absent.
-fn without_nulls(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .filter(|(_, v)| !v.is_null())
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
-        other => other.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn run(plan: Value, summary: Value) -> Run {
         let mut run = Run::new("rrul", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
@@ -142,8 +129,8 @@ mod tests {
     }
 
     fn rrul() -> Value {
-        json!({"idle_before": "5s", "duration": "60s", "settle": "2s", "idle_after": "5s",
-               "load": [{"start": "0ns"}, {"start": "600ms"}]})
+        json!({"summary": "a test", "idle_before": "5s", "duration": "60s", "settle": "2s", "idle_after": "5s",
+               "load": [{"direction": "both"}, {"direction": "both", "start": "600ms"}]})
     }
 
     #[test]
@@ -163,7 +150,10 @@ mod tests {
         assert_eq!(phases.load, Some((5.0, 65.0)));
         assert_eq!(phases.loaded, Some((7.6, 65.0)));
         let ping = Phases::of(
-            &run(json!({"idle_before": "5s", "load": []}), json!({})),
+            &run(
+                json!({"summary": "a test", "idle_before": "5s", "load": []}),
+                json!({}),
+            ),
             70.0,
         );
         assert_eq!((ping.idle, ping.loaded), (Some((0.0, 70.0)), None));

@@ -1,104 +1,98 @@
 //! The one sentence at the top: the answer to the question that the test asks.
 
+use crate::told;
 use crate::view::{RunView, estimate, mbm, replay};
-use record::{Run, Status};
-use serde_json::Value;
+use record::{Distribution, Run, Status};
+use schema::{btc, rrul};
 
 /// The sentence for a run.
 pub(crate) fn sentence(run: &Run) -> String {
     if let Some(told) = run.summary["sentence"].as_str() {
         return told.to_owned();
     }
-    if let Some(verdict) = mbm::sentence::sentence(run) {
-        return verdict;
-    }
-    if let Some(told) = replay::sentence(run) {
-        return told;
-    }
-    if let Some(told) = estimate::sentence(run) {
-        return told;
-    }
-    if let Some(bulk) = bulk_transfer(&run.summary) {
-        return bulk;
-    }
-    let latency = &run.summary["latency_ms"];
-    let median = |phase: &str| latency[phase]["p50"].as_f64();
-    match (median("idle"), median("loaded")) {
+    let says = match run.test.as_str() {
+        mbm::TEST => mbm::sentence::sentence(run),
+        replay::TEST => replay::sentence(run),
+        estimate::TEST => estimate::sentence(run),
+        "btc" | "sim-btc" => told::summary(run).and_then(|figures| bulk_transfer(&figures)),
+        _ => told::summary(run).and_then(|figures| under_load(&figures)),
+    };
+    says.unwrap_or_else(|| without_figures(run))
+}
+
+/// Of the RRUL family: how much longer round trips take under load.
+fn under_load(figures: &rrul::Summary) -> Option<String> {
+    let median = |phase: &Option<Distribution>| phase.map(|figures| figures.p50);
+    let latency = &figures.latency_ms;
+    match (median(&latency.idle), median(&latency.loaded)) {
         (Some(idle), Some(loaded)) => {
             let added = (loaded - idle).max(0.0);
-            let web = web_pages(&run.summary).unwrap_or_default();
-            format!(
+            let web = web_pages(figures).unwrap_or_default();
+            Some(format!(
                 "Under load this path adds {} to a round trip{web} ({} idle, {} loaded; medians, UDP).",
                 ms(added),
                 ms(idle),
                 ms(loaded)
-            )
+            ))
         }
-        (Some(idle), None) => format!(
+        (Some(idle), None) => Some(format!(
             "A round trip takes {} without load (median, UDP).",
             ms(idle)
-        ),
-        (None, Some(loaded)) => format!(
+        )),
+        (None, Some(loaded)) => Some(format!(
             "A round trip takes {} under load (median, UDP).",
             ms(loaded)
-        ),
-        (None, None) => without_latency(run),
+        )),
+        (None, None) => None,
     }
 }
 
-/// Of bulk transfers: what one gets, and how that stands to the kernel's.
-fn bulk_transfer(summary: &Value) -> Option<String> {
-    let difference = &summary["difference_pct"];
-    if let (Some(percent), Some(ours)) = (difference["p50"].as_f64(), rate(&summary["ours"])) {
-        let than = match percent {
-            p if p.abs() < 0.05 => "as much as the kernel's TCP".to_owned(),
-            p if p < 0.0 => format!("{:.1} % less than the kernel's TCP", -p),
-            p => format!("{p:.1} % more than the kernel's TCP"),
-        };
-        let pairs = difference["n"].as_u64().unwrap_or(1);
-        let of = if pairs > 1 {
-            format!(" (medians of {pairs} pairs)")
-        } else {
-            String::new()
-        };
-        return Some(format!(
-            "A bulk transfer gets {ours} over this path, {than}{of}."
-        ));
-    }
-    let lost = summary["loss_pct"]
-        .as_f64()
-        .map_or_else(String::new, |lost| {
-            format!(
-                ", and loses {} % of its packets",
-                crate::number::short((lost * 100.0).round() / 100.0)
-            )
-        });
-    Some(format!(
-        "A bulk transfer gets {} over this path{lost}.",
-        rate(summary)?
-    ))
-}
-
-/// The throughput of `figures`: a number, or the median of a distribution.
-fn rate(figures: &Value) -> Option<String> {
-    let throughput = &figures["throughput_mbps"];
-    let mbps = throughput.as_f64().or_else(|| throughput["p50"].as_f64())?;
-    Some(match mbps {
-        v if v >= 99.95 => format!("{v:.0} Mbit/s"),
-        v if v >= 9.995 => format!("{v:.1} Mbit/s"),
-        v => format!("{v:.2} Mbit/s"),
-    })
-}
-
-fn web_pages(summary: &Value) -> Option<String> {
-    let median = |key: &str| summary["web"][key]["p50"].as_f64();
-    let (idle, loaded) = (median("idle_ms")?, median("loaded_ms")?);
+fn web_pages(figures: &rrul::Summary) -> Option<String> {
+    let web = figures.web.as_ref()?;
+    let (idle, loaded) = (web.idle_ms?.p50, web.loaded_ms?.p50);
     let times = loaded / idle;
     (times.is_finite() && times > 1.05)
         .then(|| format!(", and web pages take {times:.1} times as long"))
 }
 
-fn without_latency(run: &Run) -> String {
+/// Of bulk transfers: what one gets, and how that stands to the kernel's.
+fn bulk_transfer(figures: &btc::Summary) -> Option<String> {
+    let ours = figures.ours.as_ref().and_then(|ours| ours.throughput_mbps);
+    if let (Some(difference), Some(ours)) = (figures.difference_pct, ours) {
+        let than = match difference.p50 {
+            p if p.abs() < 0.05 => "as much as the kernel's TCP".to_owned(),
+            p if p < 0.0 => format!("{:.1} % less than the kernel's TCP", -p),
+            p => format!("{p:.1} % more than the kernel's TCP"),
+        };
+        let of = if difference.n > 1 {
+            format!(" (medians of {} pairs)", difference.n)
+        } else {
+            String::new()
+        };
+        return Some(format!(
+            "A bulk transfer gets {} over this path, {than}{of}.",
+            rate(ours.p50)
+        ));
+    }
+    let lost = figures.loss_pct.map_or_else(String::new, |lost| {
+        let lost = crate::number::short((lost * 100.0).round() / 100.0);
+        format!(", and loses {lost} % of its packets")
+    });
+    Some(format!(
+        "A bulk transfer gets {} over this path{lost}.",
+        rate(figures.throughput_mbps?)
+    ))
+}
+
+fn rate(mbps: f64) -> String {
+    match mbps {
+        v if v >= 99.95 => format!("{v:.0} Mbit/s"),
+        v if v >= 9.995 => format!("{v:.1} Mbit/s"),
+        v => format!("{v:.2} Mbit/s"),
+    }
+}
+
+fn without_figures(run: &Run) -> String {
     match run.status {
         Status::Failed => format!("The measurement {} could not be carried out.", run.test),
         Status::Incomplete => format!("The measurement {} did not come to its end.", run.test),
@@ -124,10 +118,8 @@ pub(crate) fn of_several(runs: &[RunView]) -> String {
     let mut loaded: Vec<(&str, f64)> = runs
         .iter()
         .filter_map(|view| {
-            Some((
-                view.name.as_str(),
-                view.run.summary["latency_ms"]["loaded"]["p50"].as_f64()?,
-            ))
+            let figures: rrul::Summary = told::summary(&view.run)?;
+            Some((view.name.as_str(), figures.latency_ms.loaded?.p50))
         })
         .collect();
     loaded.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -147,16 +139,11 @@ pub(crate) fn of_several(runs: &[RunView]) -> String {
 /// Of runs of bulk transfers: which got the most.
 fn of_several_transfers(runs: &[RunView]) -> Option<String> {
     let of_run = |view: &RunView| {
-        let own = &view.run.summary["ours"];
-        let figures = if own.is_object() {
-            own
-        } else {
-            &view.run.summary
-        };
-        let throughput = &figures["throughput_mbps"];
-        let mbps = throughput.as_f64().or_else(|| throughput["p50"].as_f64());
         view.btc.as_ref()?;
-        Some((mbps?, view.name.clone(), rate(figures)?))
+        let figures: btc::Summary = told::summary(&view.run)?;
+        let ours = figures.ours.and_then(|ours| ours.throughput_mbps);
+        let mbps = ours.map(|ours| ours.p50).or(figures.throughput_mbps)?;
+        Some((mbps, view.name.clone(), rate(mbps)))
     };
     let mut found: Vec<_> = runs.iter().filter_map(of_run).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -172,27 +159,42 @@ fn of_several_transfers(runs: &[RunView]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use schema::btc::{Side, Summary};
+    use serde_json::{Value, json};
 
     #[track_caller]
-    fn assert_said(summary: Value, expected: &str) {
+    fn assert_said(summary: &Summary, expected: &str) {
         let mut run = Run::new("btc", "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
-        run.summary = summary;
+        run.summary = json!(summary);
         assert_eq!(sentence(&run), expected);
     }
 
     #[test]
     fn a_bulk_transfer_is_told_by_its_throughput() {
+        let alone = Summary {
+            throughput_mbps: Some(9.412),
+            loss_pct: Some(0.312),
+            ..Summary::default()
+        };
         assert_said(
-            json!({"throughput_mbps": 9.412, "loss_pct": 0.312}),
+            &alone,
             "A bulk transfer gets 9.41 Mbit/s over this path, and loses 0.31 % of its packets.",
         );
+        let ours = Side {
+            throughput_mbps: Distribution::of([94.13]),
+            ..Side::default()
+        };
+        let compared = Summary {
+            ours: Some(ours),
+            difference_pct: Distribution::of([-1.24; 30]),
+            ..Summary::default()
+        };
         assert_said(
-            json!({"ours": {"throughput_mbps": {"p50": 94.13}}, "difference_pct": {"n": 30, "p50": -1.24}}),
+            &compared,
             "A bulk transfer gets 94.1 Mbit/s over this path, 1.2 % less than the kernel's TCP (medians of 30 pairs).",
         );
         assert_said(
-            json!({"throughput_mbps": null}),
+            &Summary::default(),
             "The measurement btc did not come to its end.",
         );
     }

@@ -8,7 +8,7 @@ use crate::summary::summarise;
 use crate::tables::Tables;
 use anyhow::Context as _;
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
+use kit::measurement::{FarEnd, Figure, Measurement, figure};
 use record::{Record, Run};
 use schema::rrul::Summary;
 use session::{Control, Error, Session};
@@ -16,9 +16,6 @@ use std::sync::Arc;
 
 /// Realtime response under load.
 pub struct Rrul;
-
-/// Options of the command line, kept beside the plan's own fields.
-const OPTIONS: [&str; 3] = ["cc", "note", "seed"];
 
 impl Measurement for Rrul {
     const TESTS: &'static [&'static str] = &["rrul"];
@@ -69,11 +66,7 @@ impl Measurement for Rrul {
 
     fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let run = record.run();
-        let mut plan = run.plan.clone();
-        if let Some(plan) = plan.as_object_mut() {
-            plan.retain(|field, _| !OPTIONS.contains(&field.as_str()));
-        }
-        let plan: Plan = read(&plan, "plan")?;
+        let plan = Plan::of_record(&run.plan).context("run.json has another plan")?;
         let checked = plan.check().map_err(anyhow::Error::msg);
         checked.context("run.json has another plan")?;
         let common = Common {

@@ -1,6 +1,7 @@
 //! Histories: short and long, of one test and of several, torn and damaged.
 
 use super::*;
+use crate::made::{mbm_plan, mbm_summary};
 use record::{HistoryLine, HistoryTest, RecordWriter, Run, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -43,9 +44,9 @@ fn value(folder: &Path) -> Value {
 }
 
 fn record_of(folder: &Path, name: &str) {
-    let plan = json!({"target": {"rate": "10Mbit", "rtt": "80ms"}});
+    let plan = mbm_plan(json!({}));
     let mut run = Run::new("mbm", "2026-11-21T07:00:00Z".parse().unwrap(), plan);
-    run.summary = json!({"p0": 1e-4, "p1": 4e-4});
+    run.summary = mbm_summary(json!({}));
     let writer = RecordWriter::create(&folder.join(name), &run).unwrap();
     writer.finish(&run).unwrap();
 }

@@ -3,7 +3,9 @@
 use super::each;
 use crate::envelope::{Envelope, Line};
 use crate::grid::{Grid, Steps};
+use crate::told;
 use record::{Record, Run};
+use schema::LinkTruth;
 use schema::tables::{Counters, Queue};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -74,12 +76,10 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Vec<Link>, record::Erro
 
 /// The rate that the summary tells of a link.
 fn rate(run: &Run, (link, direction): &Key) -> Option<f64> {
-    let links = ["lab", "links"].map(|key| run.summary[key].as_array());
-    let links = links.into_iter().flatten().next()?;
-    let entry = links
-        .iter()
-        .find(|entry| entry["link"] == **link && entry["direction"] == **direction)?;
-    entry["rate_mbps"].as_f64().filter(|&rate| rate > 0.0)
+    let links = told::links(run);
+    let is_it = |entry: &&LinkTruth| entry.link == *link && entry.direction == *direction;
+    let entry = links.iter().find(is_it)?;
+    entry.rate_mbps.filter(|&rate| rate > 0.0)
 }
 
 impl Collected {

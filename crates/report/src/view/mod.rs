@@ -24,8 +24,6 @@ use crate::{Composed, Error, Subject};
 use record::{Record, Row, Run};
 use schema::tables::Stream;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -161,11 +159,6 @@ pub(crate) fn each<T: Row>(record: &Record, mut see: impl FnMut(T)) -> Result<()
         T::from_batch(&batch?)?.into_iter().for_each(&mut see);
     }
     Ok(())
-}
-
-/// A piece of free-form JSON; `None` when it is not there, or not as expected.
-pub(crate) fn piece<T: DeserializeOwned>(json: &Value) -> Option<T> {
-    serde_json::from_value(json.clone()).ok()
 }
 
 record::table! {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The figures of a run: of our transfers, unless a field says otherwise.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Summary {
     /// Payload acknowledged over time: of one repetition, its parallel transfers together; the mean over repetitions. Null when
     /// no transfer has a figure.
@@ -41,7 +41,7 @@ pub struct Summary {
 }
 
 /// The transfers of one tool.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Side {
     /// Over the repetitions.
     pub throughput_mbps: Option<Distribution>,

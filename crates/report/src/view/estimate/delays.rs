@@ -10,6 +10,7 @@ use crate::grid::{Counts, Grid};
 use crate::number::{ms, seconds};
 use crate::view::probes::{LOSS_BIN_NS, MOST_LOSS_BINS};
 use crate::view::replay::{Collector as Quantities, Quantity};
+use schema::estimate::plan::{Method, What};
 use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -68,10 +69,13 @@ pub(super) struct Collector {
 
 impl Shown {
     fn of(answer: &Answer) -> Self {
-        match (answer.estimator.as_deref(), answer.what.as_deref()) {
-            (Some("isochronous"), Some("rtt")) => Self::RoundTrips,
-            (Some("isochronous" | "badabing"), _) => Self::Ways,
-            (Some("pathload" | "pathload-fast" | "yaz" | "pathchirp"), _) => Self::Streams,
+        match (answer.estimator, answer.what) {
+            (Some(Method::Isochronous), Some(What::Rtt)) => Self::RoundTrips,
+            (Some(Method::Isochronous | Method::Badabing), _) => Self::Ways,
+            (
+                Some(Method::Pathload | Method::PathloadFast | Method::Yaz | Method::Pathchirp),
+                _,
+            ) => Self::Streams,
             _ => Self::Nothing,
         }
     }

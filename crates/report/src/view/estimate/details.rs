@@ -1,9 +1,9 @@
 //! What an estimator knows besides its answer.
 
 use crate::number::short;
-use crate::view::piece;
-use record::Run;
+use crate::told::part;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What is drawn of it; empty lists for estimators without.
 #[derive(Serialize)]
@@ -42,13 +42,13 @@ struct Hop {
 
 impl Details {
     /// Of a summary.
-    pub(super) fn of(run: &Run) -> Self {
-        let told = &run.summary["details"];
-        let history: Vec<f64> = piece(&told["history_mbps"]).unwrap_or_default();
-        let mut modes: Vec<Mode> = piece(&told["modes"]).unwrap_or_default();
+    /// Of what an estimator says beside its finding: free-form, since each says what it knows.
+    pub(super) fn of(told: &Value) -> Self {
+        let history: Vec<f64> = part(&told["history_mbps"]).unwrap_or_default();
+        let mut modes: Vec<Mode> = part(&told["modes"]).unwrap_or_default();
         modes.iter_mut().for_each(Mode::shorten);
         modes.sort_by(|one, other| one.mbps[0].total_cmp(&other.mbps[0]));
-        let mut hops: Vec<Hop> = piece(&told["hops"]).unwrap_or_default();
+        let mut hops: Vec<Hop> = part(&told["hops"]).unwrap_or_default();
         hops.iter_mut().for_each(Hop::shorten);
         Self {
             history_mbps: history.into_iter().map(short).collect(),
@@ -56,7 +56,7 @@ impl Details {
             asymptotic_mbps: told["asymptotic_mbps"].as_f64().map(short),
             hops,
             suspicion: told["suspicion"].as_str().map(str::to_owned),
-            not_believed: piece(&told["not_believed"]),
+            not_believed: part(&told["not_believed"]),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Runs of `isobath estimate`: one property of a path, the trains of probes that it was found by, and how well they were sent.
 //!
-//! The answer is in the summary, and what the estimator knows besides is in its `details`; both are read as JSON and piece by
-//! piece, so that what another version has left out is null here. Trains and probes are read from their tables, so a run that was
-//! killed has them too.
+//! The answer is in the summary, and what the estimator knows besides is in its `details`. Trains and probes are read from their
+//! tables, so a run that was killed has them too.
 //!
 //! A train is at its place in time by its first probe that arrived. Delays of one way are of two clocks, so only what they are
 //! **above the least of the run** is shown: that is right whatever the offset of the clocks is, and wrong by their drift over the
@@ -17,10 +16,12 @@ mod trains;
 mod truth;
 
 use super::each;
+use crate::told;
 use answer::Answer;
 use delays::Delays;
 use details::Details;
 use record::{Record, Run};
+use schema::estimate::Summary;
 pub(crate) use sentence::sentence;
 use serde::Serialize;
 use trains::Trains;
@@ -43,7 +44,9 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Estimate>, recor
     if run.test != TEST {
         return Ok(None);
     }
-    let answer = Answer::of(run);
+    let summary: Option<Summary> = told::summary(run);
+    let answer = Answer::of(run, summary.as_ref());
+    let details = summary.map(|summary| summary.finding.details);
     let mut sent = rows::trains(record)?;
     let mut trains = trains::Collector::of(&sent);
     let mut delays = delays::Collector::of(&answer, rows::least_way_ns(record)?);
@@ -54,7 +57,7 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Estimate>, recor
     Ok(Some(Estimate {
         trains: trains.trains(),
         delays: delays.delays(&sent),
-        details: Details::of(run),
+        details: Details::of(&details.unwrap_or_default()),
         answer,
     }))
 }

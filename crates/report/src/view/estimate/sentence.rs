@@ -1,62 +1,65 @@
 //! The answer of a run in one sentence.
 
 use super::answer::Answer;
+use crate::told;
 use record::{Run, Status};
+use schema::Direction;
+use schema::estimate::plan::{Method, What};
 
 /// The sentence for a run; `None` when it is of another test, or came to no end.
 pub(crate) fn sentence(run: &Run) -> Option<String> {
-    if run.test != super::TEST || run.status == Status::Failed {
+    if run.status == Status::Failed {
         return None;
     }
-    let answer = Answer::of(run);
-    let what = answer.what.as_deref()?;
+    let answer = Answer::of(run, told::summary(run).as_ref());
+    let what = answer.what?;
     let says = answer.says.as_deref().filter(|says| !says.is_empty())?;
-    let way = way(what, answer.direction.as_deref());
+    let way = way(what, answer.direction);
     let Some(value) = answer.value.filter(|_| answer.conclusive == Some(true)) else {
         return Some(format!("{}{way} could not be told: {says}.", subject(what)));
     };
     // Of what is available the words of the estimator are a sentence already.
-    if what == "available" {
+    if what == What::Available {
         return Some(format!("{}{way}.", capital(says)));
     }
-    if what == "bottleneck" {
+    if what == What::Bottleneck {
         return Some(format!("On the way{way} {says}."));
     }
-    let estimator = answer.estimator.as_deref().unwrap_or_default();
-    Some(format!("{}{way}: {says}.", found(what, estimator, value)))
+    let is_time = answer.estimator == Some(Method::Badabing);
+    Some(format!("{}{way}: {says}.", found(what, is_time, value)))
 }
 
-fn way(what: &str, direction: Option<&str>) -> &'static str {
+fn way(what: What, direction: Option<Direction>) -> &'static str {
     match (what, direction) {
-        ("rtt", _) | (_, None) => "",
-        (_, Some("down")) => " from the far end to here",
-        _ => " from here to the far end",
+        (What::Rtt, _) | (_, None) => "",
+        (_, Some(Direction::Down)) => " from the far end to here",
+        (_, Some(Direction::Up)) => " from here to the far end",
     }
 }
 
-fn subject(what: &str) -> &'static str {
+const fn subject(what: What) -> &'static str {
     match what {
-        "rtt" => "The round trip",
-        "owd" => "The one-way delay",
-        "jitter" => "The variation of the delay",
-        "loss" => "The loss",
-        "capacity" => "The capacity",
-        "available" => "What is available",
-        "bottleneck" => "The bottleneck",
-        _ => "The property",
+        What::Rtt => "The round trip",
+        What::Owd => "The one-way delay",
+        What::Jitter => "The variation of the delay",
+        What::Loss => "The loss",
+        What::Capacity => "The capacity",
+        What::Available => "The available bandwidth",
+        What::Bottleneck => "The bottleneck",
     }
 }
 
-fn found(what: &str, estimator: &str, value: f64) -> String {
+/// What was found; of losses, whether they are a share of the time instead of the packets.
+fn found(what: What, is_time: bool, value: f64) -> String {
     let figure = digits(value);
-    match (what, estimator) {
-        ("rtt", _) => format!("A round trip takes {figure} ms"),
-        ("owd", _) => format!("A packet takes {figure} ms"),
-        ("jitter", _) => format!("The delays of neighbouring packets differ by {figure} ms"),
-        ("loss", "badabing") => format!("Packets get lost in {figure} % of the time"),
-        ("loss", _) => format!("{figure} % of the packets get lost"),
-        ("capacity", _) => format!("The slowest link carries {figure} Mbit/s"),
-        _ => format!("{} is {figure}", subject(what)),
+    match what {
+        What::Rtt => format!("A round trip takes {figure} ms"),
+        What::Owd => format!("A packet takes {figure} ms"),
+        What::Jitter => format!("The delays of neighbouring packets differ by {figure} ms"),
+        What::Loss if is_time => format!("Packets get lost in {figure} % of the time"),
+        What::Loss => format!("{figure} % of the packets get lost"),
+        What::Capacity => format!("The slowest link carries {figure} Mbit/s"),
+        What::Available | What::Bottleneck => format!("{} is {figure}", subject(what)),
     }
 }
 

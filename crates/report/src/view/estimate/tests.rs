@@ -1,14 +1,18 @@
 //! Records of other versions, of killed runs, and of whole ones.
 
 use super::*;
+use crate::made::{estimate_plan, estimate_summary, link};
 use record::{LabInfo, LabLink, RecordWriter};
 use schema::estimate::tables::{ProbeRow, TrainRow};
 use serde_json::{Value, json};
 
 fn run(method: &str, summary: Value) -> Run {
-    let plan = json!({"what": "available", "method": method, "direction": "up"});
+    let what = summary["what"].as_str().unwrap_or("available");
+    let plan = estimate_plan(json!({"what": what, "method": method}));
     let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), plan);
-    run.summary = summary;
+    if summary.is_object() {
+        run.summary = estimate_summary(summary);
+    }
     run
 }
 
@@ -159,9 +163,8 @@ fn absurd_rows_do_no_harm() {
 
 /// A lab of two links, of which the first is slow, and its books.
 fn in_lab(what: &str, carried_mbps: f64, stage: &Value) -> Run {
-    let link = |link: &str, direction: &str, rate: Option<f64>, carried: f64| json!({"link": link, "direction": direction, "rate_mbps": rate, "carried_mbps": carried});
     let summary = json!({
-        "what": what, "direction": "up", "probes": 100, "probes_lost": 0, "overhead_bytes": 250_000, "rider_bytes": 0, "seconds": 2.0,
+        "what": what,
         "links": [link("a-b", "up", Some(5.0), carried_mbps), link("a-b", "down", Some(20.0), 0.0), link("b-c", "up", None, 1.0), link("b-c", "down", None, 0.0)],
     });
     let mut run = run("pathload", summary);
@@ -243,7 +246,7 @@ fn the_answer_is_a_sentence() {
             false,
             "estimates did not agree"
         ),
-        "What is available from here to the far end could not be told: estimates did not agree."
+        "The available bandwidth from here to the far end could not be told: estimates did not agree."
     );
     assert_eq!(
         told(

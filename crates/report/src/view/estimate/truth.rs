@@ -6,9 +6,11 @@
 //! run; an estimator that saw another part of it may differ and be right.
 
 use crate::number::short;
-use crate::view::piece;
 use record::Run;
-use serde::{Deserialize, Serialize};
+use schema::LinkTruth;
+use schema::estimate::Summary;
+use schema::estimate::plan::What;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Others that carried less than this share of a link's rate were not there: acknowledgements, and the talk of the two ends.
@@ -22,38 +24,28 @@ pub(super) struct Truth {
     says: String,
 }
 
-/// One direction of a link, as the summary has it.
-#[derive(Deserialize)]
-struct Booked {
-    link: String,
-    direction: String,
-    #[serde(default)]
-    rate_mbps: Option<f64>,
-    #[serde(default)]
-    carried_mbps: f64,
-}
-
 impl Truth {
     /// Of a run whose probes went `way`; `None` where the books do not tell it.
-    pub(super) fn of(run: &Run, way: &str) -> Option<Self> {
-        let booked: Vec<Booked> = piece(&run.summary["links"])?;
-        let is_known = is_chain(&booked) && went(&booked, way);
-        let rated: Vec<(&Booked, f64)> = booked
+    pub(super) fn of(run: &Run, summary: &Summary, way: &str) -> Option<Self> {
+        let booked = summary.links.as_slice();
+        let is_known = is_chain(booked) && went(booked, way);
+        let rated: Vec<(&LinkTruth, f64)> = booked
             .iter()
             .filter(|link| link.direction == way)
             .filter_map(|link| Some((link, link.rate_mbps?)))
             .collect();
-        let stages = |link: &Booked| stages(run, &link.link, way);
-        let is_fixed = |link: &Booked| stages(link).is_some_and(|stages| has_fixed_rate(&stages));
+        let stages = |link: &LinkTruth| stages(run, &link.link, way);
+        let is_fixed =
+            |link: &LinkTruth| stages(link).is_some_and(|stages| has_fixed_rate(&stages));
         if !is_known || !rated.iter().all(|(link, _)| is_fixed(link)) {
             return None;
         }
-        match run.summary["what"].as_str()? {
-            "capacity" => least(rated.iter().map(|(link, rate)| capacity(link, *rate))),
-            "available" => {
-                let is_shared = |link: &Booked| stages(link).is_none_or(|all| has_cross(&all));
+        match summary.what {
+            What::Capacity => least(rated.iter().map(|(link, rate)| capacity(link, *rate))),
+            What::Available => {
+                let is_shared = |link: &LinkTruth| stages(link).is_none_or(|all| has_cross(&all));
                 let is_shared = rated.iter().any(|(link, _)| is_shared(link));
-                let own = own_mbps(&run.summary).filter(|_| !is_shared)?;
+                let own = own_mbps(summary).filter(|_| !is_shared)?;
                 least(rated.iter().map(|(link, rate)| left(link, *rate, own)))
             }
             _ => None,
@@ -65,14 +57,14 @@ fn least(all: impl Iterator<Item = Truth>) -> Option<Truth> {
     all.min_by(|one, other| one.value.total_cmp(&other.value))
 }
 
-fn capacity(link: &Booked, rate: f64) -> Truth {
+fn capacity(link: &LinkTruth, rate: f64) -> Truth {
     Truth {
         value: short(rate),
         says: format!("the rate of {}", link.link),
     }
 }
 
-fn left(link: &Booked, rate: f64, own_mbps: f64) -> Truth {
+fn left(link: &LinkTruth, rate: f64, own_mbps: f64) -> Truth {
     let others = (link.carried_mbps - own_mbps).max(0.0);
     if others < NOBODY * rate {
         return Truth {
@@ -92,16 +84,14 @@ fn left(link: &Booked, rate: f64, own_mbps: f64) -> Truth {
 }
 
 /// What probing itself put on each link: what was lost on the way is not on the links behind.
-fn own_mbps(summary: &Value) -> Option<f64> {
-    let number = |key: &str| summary[key].as_f64();
-    let octets = number("overhead_bytes")? + number("rider_bytes").unwrap_or(0.0);
-    let arrived = 1.0 - number("probes_lost")? / number("probes")?.max(1.0);
-    let seconds = number("seconds").filter(|&seconds| seconds > 0.0)?;
-    Some(octets * arrived * 8e-6 / seconds)
+fn own_mbps(summary: &Summary) -> Option<f64> {
+    let octets = (summary.overhead_bytes + summary.rider_bytes) as f64;
+    let arrived = 1.0 - summary.probes_lost as f64 / summary.probes.max(1) as f64;
+    (summary.seconds > 0.0).then(|| octets * arrived * 8e-6 / summary.seconds)
 }
 
 /// Whether the links are one way from end to end, all of them in the same sense.
-fn is_chain(booked: &[Booked]) -> bool {
+fn is_chain(booked: &[LinkTruth]) -> bool {
     let links = booked.iter().filter(|link| link.direction == "up");
     let ends: Option<Vec<(&str, &str)>> = links.map(|link| link.link.split_once('-')).collect();
     let Some(ends) = ends.filter(|ends| !ends.is_empty()) else {
@@ -122,7 +112,7 @@ fn is_chain(booked: &[Booked]) -> bool {
 }
 
 /// Whether the links carried more this way than the other: the client is where `up` begins.
-fn went(booked: &[Booked], way: &str) -> bool {
+fn went(booked: &[LinkTruth], way: &str) -> bool {
     let carried = |wanted: bool| {
         let links = booked.iter();
         let links = links.filter(|link| (link.direction == way) == wanted);

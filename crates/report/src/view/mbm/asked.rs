@@ -1,10 +1,14 @@
 //! What was asked of the path: the target, the loss that is good and the loss that is bad.
 
-use super::piece;
 use crate::number::short;
+use crate::told;
+use mbm::model::Prediction;
+use mbm::sequential::Rule;
+use mbm::target::{Derating, TargetSpec};
 use record::Run;
-use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use schema::Direction;
+use schema::mbm::{Plan, Summary};
+use serde::Serialize;
 
 /// The question of a run.
 #[derive(Serialize)]
@@ -22,9 +26,9 @@ pub(crate) struct Asked {
     /// By how much the tests are milder than the model, and why.
     derating: Option<Derating>,
     /// Where the packets go.
-    direction: Option<String>,
+    direction: Option<Direction>,
     rule: Option<Rule>,
-    window_packets: Option<u64>,
+    window_packets: Option<u32>,
     run_length_packets: Option<u64>,
     /// The model's formula for it, and where that comes from.
     formula: Option<String>,
@@ -38,88 +42,40 @@ pub(crate) struct Asked {
     predictions: Vec<Prediction>,
 }
 
-#[derive(Deserialize, Serialize)]
-struct Derating {
-    #[serde(default)]
-    run_length: Option<f64>,
-    #[serde(default)]
-    burst: Option<f64>,
-    #[serde(default)]
-    reason: String,
-}
-
-/// When a test may end.
-#[derive(Deserialize, Serialize)]
-struct Rule {
-    kind: String,
-    #[serde(default)]
-    packets: Option<u64>,
-}
-
-#[derive(Deserialize, Serialize)]
-struct Prediction {
-    transport: String,
-    at_p0_mbps: Option<f64>,
-    at_p1_mbps: Option<f64>,
-}
-
-/// The target as a plan writes it.
-#[derive(Deserialize)]
-struct Target {
-    rate: Rate,
-    rtt: Span,
-    #[serde(default = "mtu")]
-    mtu: u32,
-    #[serde(default = "overhead")]
-    overhead: u32,
-    #[serde(default)]
-    derating: Option<Derating>,
-}
-
-const fn mtu() -> u32 {
-    1_500
-}
-
-const fn overhead() -> u32 {
-    64
-}
-
-impl Target {
-    fn link_mbps(&self) -> Option<f64> {
-        let payload = self.mtu.checked_sub(self.overhead).filter(|&n| n > 0)?;
-        Some(self.rate.as_mbps() * f64::from(self.mtu) / f64::from(payload))
-    }
-}
-
 impl Asked {
     pub(crate) fn of(run: &Run) -> Self {
-        let (plan, summary) = (&run.plan, &run.summary);
-        let target: Option<Target> = piece(&plan["target"]);
-        let pct = |key: &str| summary[key].as_f64().map(|share| short(share * 100.0));
-        let told = |key: &str| summary[key].as_str().map(str::to_owned);
+        let plan = Plan::of_record(&run.plan).ok();
+        let summary: Option<Summary> = told::summary(run);
+        let target = plan
+            .as_ref()
+            .map(|plan| TargetSpec::from(plan.target.clone()));
+        let target = target.as_ref();
+        let pct = |share: f64| short(share * 100.0);
+        let summary = summary.as_ref();
         Self {
-            name: plan["name"].as_str().map(str::to_owned),
-            rate_mbps: target.as_ref().map(|t| t.rate.as_mbps()),
-            link_mbps: target.as_ref().and_then(Target::link_mbps).map(short),
-            rtt_ms: target.as_ref().map(|t| t.rtt.0.as_secs_f64() * 1e3),
-            packet_bytes: target.as_ref().map(|t| t.mtu),
-            derating: target.and_then(|t| t.derating),
-            direction: plan["direction"].as_str().map(str::to_lowercase),
-            rule: piece(&plan["rule"]),
-            window_packets: summary["window_packets"].as_u64(),
-            run_length_packets: summary["run_length_packets"].as_u64(),
-            formula: told("formula"),
-            source: told("source"),
-            good_pct: pct("p0"),
-            bad_pct: pct("p1"),
-            path_rtt_ms: summary["path_rtt_ms"].as_f64().map(short),
-            predictions: piece(&summary["conservativeness"]["predictions"]).unwrap_or_default(),
+            name: plan.as_ref().and_then(|plan| plan.name.clone()),
+            rate_mbps: target.map(|target| target.rate.as_mbps()),
+            link_mbps: target.and_then(link_mbps).map(short),
+            rtt_ms: target.map(|target| target.rtt.0.as_secs_f64() * 1e3),
+            packet_bytes: target.map(|target| target.mtu),
+            derating: target.and_then(|target| target.derating.clone()),
+            direction: plan.as_ref().map(|plan| plan.direction),
+            rule: plan.as_ref().map(|plan| plan.rule),
+            window_packets: summary.map(|told| told.window_packets),
+            run_length_packets: summary.map(|told| told.run_length_packets),
+            formula: summary.map(|told| told.formula.clone()),
+            source: summary.map(|told| told.source.clone()),
+            good_pct: summary.map(|told| pct(told.p0)),
+            bad_pct: summary.map(|told| pct(told.p1)),
+            path_rtt_ms: summary.and_then(|told| told.path_rtt_ms).map(short),
+            predictions: summary
+                .map_or_else(Vec::new, |told| told.conservativeness.predictions.clone()),
         }
     }
 
     /// Whether the packets go from the far end to here.
     pub(super) fn is_down(&self) -> bool {
-        self.direction.as_deref() == Some("down")
+        self.direction == Some(Direction::Down)
     }
 
     /// What so many packets in a second are on the link.
@@ -141,4 +97,10 @@ impl Asked {
             None => figures,
         })
     }
+}
+
+/// The target's rate on the link, headers included.
+fn link_mbps(target: &TargetSpec) -> Option<f64> {
+    let payload = target.mtu.checked_sub(target.overhead).filter(|&n| n > 0)?;
+    Some(target.rate.as_mbps() * f64::from(target.mtu) / f64::from(payload))
 }

@@ -1,7 +1,6 @@
 //! Runs of `isobath mbm`: what was asked of the path, and what each test says (RFC 8337).
 //!
-//! All but the pattern of departures and arrivals is in the summary. It is read as JSON and piece by piece: what another
-//! version has left out or calls by another name is null here, and the rest is there.
+//! All but the pattern of departures and arrivals is in the summary. A run that was killed has what its rows tell.
 
 mod arrivals;
 mod asked;
@@ -11,12 +10,16 @@ pub(crate) mod sentence;
 mod sprt;
 mod tested;
 
-use super::piece;
+use crate::told;
 pub(crate) use asked::Asked;
 use record::{Record, Run};
+use schema::mbm::Summary;
 use serde::Serialize;
 use serde_json::Value;
 use tested::Tested;
+
+/// What the records are called.
+pub(crate) const TEST: &str = "mbm";
 
 /// The tests of a run.
 #[derive(Serialize)]
@@ -27,16 +30,15 @@ pub(crate) struct Mbm {
 
 /// Reads summary and tables; `None` when the record is of another test.
 pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Error> {
-    if run.test != "mbm" {
+    if run.test != TEST {
         return Ok(None);
     }
-    let (asked, lines) = (Asked::of(run), sprt::Lines::of(&run.summary));
-    let mut tests: Vec<Tested> = run.summary["tests"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|test| Tested::of(test, &asked, lines))
-        .collect();
+    let (asked, summary) = (Asked::of(run), told::summary::<Summary>(run));
+    let mut tests: Vec<Tested> = summary.map_or_else(Vec::new, |summary| {
+        let lines = sprt::drawn(summary.lines);
+        let tests = summary.tests.iter();
+        tests.map(|test| Tested::of(test, &asked, lines)).collect()
+    });
     for (index, (name, seen)) in arrivals::read(record, &tests)? {
         // A run that was killed has no summary: its tests are what the rows tell of them.
         while tests.len() <= index {
@@ -53,7 +55,7 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Er
 /// The `run.json` of a page: without the points of walks and scans, which are in the view of it.
 pub(crate) fn without_points(run: &Run) -> Run {
     let mut run = run.clone();
-    if run.test != "mbm" {
+    if run.test != TEST {
         return run;
     }
     let tests = run.summary.get_mut("tests").and_then(Value::as_array_mut);

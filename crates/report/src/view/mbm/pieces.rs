@@ -1,94 +1,49 @@
-//! Pieces of a test's result that a page shows as the record has them.
+//! Pieces of a test's result in the units of a page.
 
 use crate::number::{ms, short};
-use serde::{Deserialize, Serialize};
+use mbm::loss::Share;
+use mbm::stream::PatternReport;
+use serde::Serialize;
 
-#[derive(Deserialize, Serialize)]
-pub(super) struct Spread {
-    min: f64,
-    p50: f64,
-    p99: f64,
-    max: f64,
+/// How the pattern of a test's packets was kept.
+#[derive(Serialize)]
+pub(super) struct Pattern {
+    pub(super) burst_packets: u32,
+    headway_ms: Option<f64>,
+    bursts: u64,
+    late: u64,
+    smeared: u64,
+    kept: bool,
 }
 
-#[derive(Deserialize, Serialize)]
-pub(super) struct Counts {
-    packets: u64,
-    #[serde(default)]
-    lost: u64,
-    #[serde(default)]
-    ce: u64,
+impl Pattern {
+    pub(super) fn of(report: &PatternReport) -> Self {
+        Self {
+            burst_packets: report.burst_packets,
+            headway_ms: report.headway_ns.map(ms).map(short),
+            bursts: report.bursts,
+            late: report.late,
+            smeared: report.smeared,
+            kept: report.kept,
+        }
+    }
 }
 
 /// Lost or marked, with the exact 95 % interval.
 #[expect(clippy::struct_field_names, reason = "named as in records")]
-#[derive(Deserialize, Serialize)]
-pub(super) struct Share {
+#[derive(Serialize)]
+pub(super) struct Lost {
     observed_pct: f64,
     low_pct: f64,
     high_pct: f64,
 }
 
-#[derive(Deserialize, Serialize)]
-pub(super) struct Check {
-    name: String,
-    #[serde(default)]
-    held: Option<bool>,
-    #[serde(default)]
-    evidence: String,
-}
-
-#[derive(Deserialize, Serialize)]
-pub(super) struct Runs {
-    #[serde(default)]
-    bursts: u64,
-    #[serde(default)]
-    longest_burst: u64,
-    #[serde(default)]
-    independent: Option<bool>,
-    #[serde(default)]
-    says: String,
-}
-
-#[derive(Deserialize, Serialize)]
-pub(super) struct Reordering {
-    reordered: u64,
-    reordered_pct: f64,
-    max_extent: u64,
-}
-
-#[derive(Deserialize, Serialize)]
-pub(super) struct Pattern {
-    pub(super) burst_packets: u32,
-    #[serde(default, skip_serializing)]
-    headway_ns: Option<u64>,
-    #[serde(default, skip_deserializing)]
-    headway_ms: Option<f64>,
-    #[serde(default)]
-    bursts: u64,
-    #[serde(default)]
-    late: u64,
-    #[serde(default)]
-    smeared: u64,
-    #[serde(default)]
-    kept: Option<bool>,
-}
-
-impl Share {
-    pub(super) fn short(self) -> Self {
+impl Lost {
+    pub(super) fn of(share: &Share) -> Self {
         Self {
-            observed_pct: short(self.observed_pct),
-            low_pct: short(self.low_pct),
-            high_pct: short(self.high_pct),
-        }
-    }
-}
-
-impl Pattern {
-    pub(super) fn in_ms(self) -> Self {
-        Self {
-            headway_ms: self.headway_ns.map(ms).map(short),
-            ..self
+            observed_pct: short(share.observed_pct),
+            low_pct: short(share.low_pct),
+            high_pct: short(share.high_pct),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! A scanned window, and rounds of slow start: what the queue does (RFC 8337 sections 6.3, 8.2 and 8.3.2).
 
 use super::asked::Asked;
-use super::piece;
 use crate::number::{ms, short};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use mbm::stream::{FirstMark, Round, ScanReport, Step};
+use schema::mbm::TestSummary;
+use serde::Serialize;
 
 /// The steps of a scan, one entry a window in each list.
 #[derive(Default, Serialize)]
 pub(super) struct Scan {
-    window: Vec<u64>,
+    window: Vec<u32>,
     /// Delivered, headers included; null where fewer than two packets were, or the packets' length is not known.
     mbps: Vec<Option<f64>>,
     packets_per_s: Vec<Option<f64>>,
@@ -22,50 +22,38 @@ pub(super) struct Scan {
     /// Where the queue began; null when none was seen.
     onset: Option<Onset>,
     /// The first loss or mark; null when there was none.
-    first_mark: Option<FirstMark>,
+    first_mark: Option<Mark>,
     rtt_min_ms: Option<f64>,
     /// The window at which the scan was to stop.
-    to: Option<u64>,
-}
-
-#[derive(Deserialize, Serialize)]
-struct Onset {
-    window: u64,
+    to: u32,
 }
 
 #[derive(Serialize)]
-struct FirstMark {
-    window: u64,
-    queue_ms: Option<f64>,
-    /// Losses and marks in the round trip that began with it.
-    round_marks: Option<u64>,
+struct Onset {
+    window: u32,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Step {
-    window: u64,
-    delivered: u64,
-    lost: u64,
-    ce: u64,
-    packets_per_s: f64,
-    rtt_ms: f64,
-    rtt_max_ms: f64,
+#[derive(Serialize)]
+struct Mark {
+    window: u32,
+    queue_ms: f64,
+    /// Losses and marks in the round trip that began with it.
+    round_marks: u64,
 }
 
 impl Scan {
     /// Of a test; `None` for one without.
-    pub(super) fn of(test: &Value, asked: &Asked) -> Option<Self> {
-        let found = &test["scan"];
-        let steps: Vec<Step> = piece(&found["steps"])?;
+    pub(super) fn of(test: &TestSummary, asked: &Asked) -> Option<Self> {
+        let found: &ScanReport = test.result.scan.as_ref()?;
+        let onset = test.result.onset.map(|onset| onset.window);
         let mut scan = Self {
-            onset: piece(&test["onset"]),
-            first_mark: first_mark(&found["first_mark"]),
-            rtt_min_ms: found["rtt_min_ns"].as_u64().map(ms).map(short),
-            to: found["to"].as_u64(),
+            onset: onset.map(|window| Onset { window }),
+            first_mark: found.first_mark.as_ref().map(Mark::of),
+            rtt_min_ms: found.rtt_min_ns.map(ms).map(short),
+            to: found.to,
             ..Self::default()
         };
-        for step in &steps {
+        for step in &found.steps {
             scan.add(step, asked);
         }
         Some(scan)
@@ -85,40 +73,38 @@ impl Scan {
     }
 }
 
-fn first_mark(mark: &Value) -> Option<FirstMark> {
-    Some(FirstMark {
-        window: mark["window"].as_u64()?,
-        queue_ms: mark["queue_ns"].as_u64().map(ms).map(short),
-        round_marks: mark["round_marks"].as_u64(),
-    })
+impl Mark {
+    fn of(mark: &FirstMark) -> Self {
+        Self {
+            window: mark.window,
+            queue_ms: short(ms(mark.queue_ns)),
+            round_marks: mark.round_marks,
+        }
+    }
 }
 
 /// One round of slow start until a loss.
 #[derive(Serialize)]
-pub(super) struct Round {
-    sent: Option<u64>,
+pub(super) struct SlowStart {
+    sent: u64,
     /// Packets delivered before the first loss or mark.
-    before_mark: Option<u64>,
-    marks: Option<u64>,
-    longest_row: Option<u64>,
-    queue_max_ms: Option<f64>,
+    before_mark: u64,
+    marks: u64,
+    longest_row: u64,
+    queue_max_ms: f64,
     /// How long the first packet behind the first loss had waited; null without a loss.
     waited_ms: Option<f64>,
 }
 
-/// The rounds of a test; none for one without.
-pub(super) fn rounds(test: &Value) -> Vec<Round> {
-    let round = |round: &Value| {
-        let ms = |key: &str| round[key].as_u64().map(ms).map(short);
-        Round {
-            sent: round["sent"].as_u64(),
-            before_mark: round["before_mark"].as_u64(),
-            marks: round["marks"].as_u64(),
-            longest_row: round["longest_row"].as_u64(),
-            queue_max_ms: ms("queue_max_ns"),
-            waited_ms: ms("sojourn_ns"),
+impl SlowStart {
+    pub(super) fn of(round: &Round) -> Self {
+        Self {
+            sent: round.sent,
+            before_mark: round.before_mark,
+            marks: round.marks,
+            longest_row: round.longest_row,
+            queue_max_ms: short(ms(round.queue_max_ns)),
+            waited_ms: round.sojourn_ns.map(ms).map(short),
         }
-    };
-    let all = test["rounds"].as_array().into_iter().flatten();
-    all.map(round).collect()
+    }
 }

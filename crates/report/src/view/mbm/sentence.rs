@@ -1,36 +1,45 @@
 //! The answer of a run in one sentence: does the path carry the target?
 
 use super::asked::Asked;
+use crate::told;
 use crate::view::RunView;
+use mbm::verdict::Outcome;
 use record::{Run, Status, Verdict};
-use serde_json::Value;
+use schema::mbm::Summary;
 
 /// More tests than this are counted, not named.
 const MOST_NAMES: usize = 3;
 
 /// The sentence for a run; `None` when it is of another test, or has no verdict.
 pub(crate) fn sentence(run: &Run) -> Option<String> {
-    if run.test != "mbm" {
-        return None;
-    }
     let asked = Asked::of(run);
     let what = asked.words().unwrap_or_else(|| "the target".to_owned());
-    let which = |outcome: &str| tests(run, outcome);
+    let tests = told::summary::<Summary>(run).map_or_else(Vec::new, |summary| summary.tests);
+    let which = |outcome: Outcome| -> Vec<&str> {
+        let results = tests.iter().map(|test| &test.result);
+        let meant = results.filter(|result| result.verdict.outcome == outcome);
+        meant.map(|result| result.test.name()).collect()
+    };
     let says = match run.verdict? {
-        Verdict::Pass => match which("PASS").len() {
+        Verdict::Pass => match which(Outcome::Pass).len() {
             0 | 1 => format!("As far as this test goes, this path carries {what}."),
             n => format!("As far as these {n} tests go, this path carries {what}."),
         },
         Verdict::Fail => format!(
             "This path does not carry {what}{}.",
-            named(run, &which("FAIL"), "fails", "fail")
+            named(tests.len(), &which(Outcome::Fail), "fails", "fail")
         ),
         Verdict::Inconclusive => {
             format!("Too little was seen to say whether this path carries {what}.")
         }
         Verdict::Error => format!(
             "The tests for {what} could not be made as they should{}.",
-            named(run, &which("ERROR"), "went wrong", "went wrong")
+            named(
+                tests.len(),
+                &which(Outcome::Error),
+                "went wrong",
+                "went wrong"
+            )
         ),
     };
     let is_down = asked.is_down();
@@ -43,26 +52,15 @@ pub(crate) fn sentence(run: &Run) -> Option<String> {
     )
 }
 
-/// The tests of a run that have this outcome.
-fn tests<'a>(run: &'a Run, outcome: &str) -> Vec<&'a str> {
-    let all = run.summary["tests"].as_array().into_iter().flatten();
-    all.filter(|test| test["verdict"]["outcome"] == outcome)
-        .filter_map(|test: &Value| test["test"].as_str())
-        .collect()
-}
-
 /// Which they are, or how many of how many.
-fn named(run: &Run, names: &[&str], one: &str, several: &str) -> String {
+fn named(all: usize, names: &[&str], one: &str, several: &str) -> String {
     match names {
         [] => String::new(),
         [only] => format!(": {only} {one}"),
         [most @ .., last] if names.len() <= MOST_NAMES => {
             format!(": {} and {last} {several}", most.join(", "))
         }
-        _ => {
-            let all = run.summary["tests"].as_array().map_or(0, Vec::len);
-            format!(": {} of {all} tests {several}", names.len())
-        }
+        _ => format!(": {} of {all} tests {several}", names.len()),
     }
 }
 
@@ -107,11 +105,12 @@ pub(crate) fn of_several(runs: &[RunView]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made::{mbm_plan, mbm_summary, mbm_test};
     use serde_json::json;
 
     #[track_caller]
     fn assert_said(verdict: Verdict, outcomes: &[&str], expected: &str) {
-        let plan = json!({"target": {"rate": "10Mbit", "rtt": "80ms"}, "direction": "Up"});
+        let plan = mbm_plan(json!({}));
         let mut run = Run::new("mbm", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
         let names = [
             "paced-full-rate",
@@ -120,9 +119,10 @@ mod tests {
             "passive",
         ];
         let tests = names.iter().zip(outcomes);
-        let tests =
-            tests.map(|(test, outcome)| json!({"test": test, "verdict": {"outcome": outcome}}));
-        run.summary = json!({"tests": tests.collect::<Vec<_>>()});
+        let tests = tests.map(|(test, outcome)| {
+            mbm_test(json!({"test": test, "verdict": {"outcome": outcome}}))
+        });
+        run.summary = mbm_summary(json!({"tests": tests.collect::<Vec<_>>()}));
         run.verdict = Some(verdict);
         assert_eq!(sentence(&run).as_deref(), Some(expected));
     }

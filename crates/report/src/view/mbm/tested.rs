@@ -2,13 +2,16 @@
 
 use super::arrivals::Arrivals;
 use super::asked::Asked;
-use super::piece;
-use super::pieces::{Check, Counts, Pattern, Reordering, Runs, Share, Spread};
-use super::scan::{Round, Scan, rounds};
-use super::sprt::{Lines, Walk};
+use super::pieces::{Lost, Pattern};
+use super::scan::{Scan, SlowStart};
+use super::sprt::Walk;
 use crate::number::short;
+use mbm::loss::{Counts, ReorderingReport, Runs};
+use mbm::sequential::Lines;
+use mbm::verdict::{Check, Outcome, Reason};
+use record::Distribution;
+use schema::mbm::TestSummary;
 use serde::Serialize;
-use serde_json::Value;
 
 /// One test.
 #[derive(Default, Serialize)]
@@ -18,75 +21,69 @@ pub(crate) struct Tested {
     /// The section of RFC 8337 that defines it.
     section: Option<String>,
     /// `PASS`, `FAIL`, `INCONCLUSIVE` or `ERROR`; null when it was not finished.
-    pub(crate) outcome: Option<String>,
-    reason: Option<String>,
+    outcome: Option<Outcome>,
+    reason: Option<Reason>,
     says: Option<String>,
     would_change: Option<String>,
     start_s: Option<f64>,
     seconds: Option<f64>,
     packets_sent: Option<u64>,
     bytes_sent: Option<u64>,
-    rtt_ms: Option<Spread>,
-    /// All packets, by the receiver's books.
+    rtt_ms: Option<Distribution>,
+    /// All packets, by the receiver's counters.
     counts: Option<Counts>,
-    share: Option<Share>,
+    share: Option<Lost>,
     /// Those of the test period, by which it was judged; null when losses do not decide.
     judged: Option<Counts>,
     growth_s: Option<f64>,
     test_s: Option<f64>,
     preconditions: Vec<Check>,
     runs: Option<Runs>,
-    reordering: Option<Reordering>,
+    reordering: Option<ReorderingReport>,
     duplicates: Option<u64>,
     late: Option<u64>,
     pattern: Option<Pattern>,
     walk: Option<Walk>,
     scan: Option<Scan>,
-    rounds: Vec<Round>,
+    rounds: Vec<SlowStart>,
     /// What left and arrived when; null without rows of it.
     arrivals: Option<Arrivals>,
 }
 
-fn name(test: &Value) -> String {
-    let name = test["test"].as_str().unwrap_or_default();
-    match test["stream"].as_u64() {
-        Some(stream) if !name.is_empty() => format!("{name}, stream {stream}"),
-        _ => name.to_owned(),
-    }
-}
-
 impl Tested {
     /// Of a test of the summary.
-    pub(super) fn of(test: &Value, asked: &Asked, lines: Option<Lines>) -> Self {
-        let word = |value: &Value| value.as_str().map(str::to_owned);
-        let (verdict, figures, loss) = (&test["verdict"], &test["figures"], &test["loss"]);
-        let ns = |key: &str| figures[key].as_u64().map(|ns| short(ns as f64 / 1e9));
+    pub(super) fn of(test: &TestSummary, asked: &Asked, lines: Option<Lines>) -> Self {
+        let result = &test.result;
+        let (verdict, loss) = (result.verdict.clone(), result.loss.as_ref());
+        let figures = result.figures.as_ref();
         Self {
             test: name(test),
-            section: word(&test["section"]),
-            outcome: word(&verdict["outcome"]),
-            reason: word(&verdict["reason"]),
-            says: word(&verdict["says"]),
-            would_change: word(&verdict["would_change"]),
-            start_s: test["start_s"].as_f64().map(short),
-            seconds: test["seconds"].as_f64().map(short),
-            packets_sent: test["packets_sent"].as_u64(),
-            bytes_sent: test["bytes_sent"].as_u64(),
-            rtt_ms: piece(&test["rtt_ms"]),
-            counts: piece(&loss["counts"]),
-            share: piece::<Share>(&loss["loss"]).map(Share::short),
-            judged: piece(&figures["counts"]),
-            growth_s: ns("growth_ns"),
-            test_s: ns("test_ns"),
-            preconditions: piece(&figures["preconditions"]).unwrap_or_default(),
-            runs: piece(&loss["runs"]),
-            reordering: piece(&loss["reordering"]),
-            duplicates: loss["duplicates"].as_u64(),
-            late: loss["late"].as_u64(),
-            pattern: piece::<Pattern>(&test["pattern"]).map(Pattern::in_ms),
-            walk: Walk::of(figures, lines),
+            section: Some(test.section.clone()),
+            outcome: Some(verdict.outcome),
+            reason: Some(verdict.reason),
+            says: Some(verdict.says),
+            would_change: Some(verdict.would_change),
+            start_s: Some(short(test.start_s)),
+            seconds: Some(short(test.seconds)),
+            packets_sent: Some(test.packets_sent),
+            bytes_sent: Some(test.bytes_sent),
+            rtt_ms: test.rtt_ms,
+            counts: loss.map(|loss| loss.counts),
+            share: loss.and_then(|loss| loss.loss.as_ref()).map(Lost::of),
+            judged: figures.map(|figures| figures.counts),
+            growth_s: figures
+                .and_then(|figures| figures.growth_ns)
+                .map(in_seconds),
+            test_s: figures.and_then(|figures| figures.test_ns).map(in_seconds),
+            preconditions: figures.map_or_else(Vec::new, |of| of.preconditions.clone()),
+            runs: loss.and_then(|loss| loss.runs.clone()),
+            reordering: loss.and_then(|loss| loss.reordering),
+            duplicates: loss.map(|loss| loss.duplicates),
+            late: loss.map(|loss| loss.late),
+            pattern: result.pattern.as_ref().map(Pattern::of),
+            walk: figures.map(|figures| Walk::of(figures, lines)),
             scan: Scan::of(test, asked),
-            rounds: rounds(test),
+            rounds: result.rounds.iter().flatten().map(SlowStart::of).collect(),
             arrivals: None,
         }
     }
@@ -114,4 +111,16 @@ impl Tested {
     pub(super) const fn is_known(&self) -> bool {
         !self.test.is_empty()
     }
+}
+
+fn name(test: &TestSummary) -> String {
+    let name = test.result.test.name();
+    match test.stream {
+        Some(stream) => format!("{name}, stream {stream}"),
+        None => name.to_owned(),
+    }
+}
+
+fn in_seconds(ns: u64) -> f64 {
+    short(ns as f64 / 1e9)
 }

@@ -1,15 +1,17 @@
 //! Records of other versions, of killed runs, and of whole ones.
 
 use super::*;
+use crate::made::{mbm_figures, mbm_plan, mbm_summary, mbm_test};
 use record::RecordWriter;
 use schema::mbm::tables::Arrival;
 use serde_json::json;
 
 fn run(summary: Value) -> Run {
-    let plan = json!({"name": "video-hd", "direction": "up", "target": {"rate": "5Mbit", "rtt": "50ms"},
-                      "rule": {"kind": "sequential"}, "model": {"name": "reference"}});
+    let plan = mbm_plan(json!({"name": "video-hd", "target": {"rate": "5Mbit", "rtt": "50ms"}}));
     let mut run = Run::new("mbm", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
-    run.summary = summary;
+    if summary.is_object() {
+        run.summary = mbm_summary(summary);
+    }
     run
 }
 
@@ -35,11 +37,11 @@ fn view(run: &Run, rows: &[Arrival]) -> Value {
 
 #[test]
 fn bursts_are_told_by_how_they_leave_and_arrive() {
-    let summary = json!({"p0": 0.0027, "tests": [{
-        "test": "sustained-burst", "section": "8.5.1",
-        "verdict": {"outcome": "PASS", "reason": "loss_low", "says": "few", "would_change": "more"},
-        "pattern": {"burst_packets": 3, "headway_ns": 50_000_000, "bursts": 2, "late": 0, "smeared": 0, "kept": true},
-    }]});
+    let summary = json!({"p0": 0.0027, "tests": [mbm_test(json!({
+        "test": "sustained-burst",
+        "pattern": {"burst_packets": 3, "headway_ns": 50_000_000, "bursts": 2, "late": 0, "smeared": 0,
+                    "lateness_allowed_ns": 1_000_000, "lateness_max_ns": 0, "kept": true},
+    }))]});
     let rows = [
         arrival(1, 10, 2_000),
         arrival(0, 0, 1_000),
@@ -72,42 +74,45 @@ fn bursts_are_told_by_how_they_leave_and_arrive() {
 }
 
 #[test]
-fn what_is_missing_or_strange_is_null_and_the_rest_is_there() {
-    let summary = json!({"lines": {"marks_per_packet": 0.0216, "below": 2.08, "above": 2.08}, "tests": [
-        {"test": "paced-full-rate", "verdict": {"outcome": "FAIL"},
-         "figures": {"hypotheses": {"p0": 0.01, "p1": 0.04, "alpha": 0.05, "beta": 0.05}, "walk": {"points": [{"n": 10, "m": 0}, {"n": 90, "m": 7}]}},
-         "loss": {"counts": {"packets": 90, "lost": 7}, "loss": "none", "runs": 5}, "scan": null, "rounds": null},
-        {"test": 7}, {},
-    ]});
-    let seen = view(&run(summary), &[]);
-    let [test] = seen["tests"].as_array().unwrap().as_slice() else {
-        panic!("{seen}");
-    };
+fn what_a_test_does_not_have_is_null_and_the_rest_is_there() {
+    let points = json!([{"n": 10, "m": 0}, {"n": 90, "m": 7}]);
+    let test = mbm_test(json!({
+        "figures": mbm_figures(json!({"walk": {"points": points}})),
+        "loss": {"counts": {"packets": 90, "lost": 7, "ce": 0}, "loss": null, "runs": null, "duplicates": 0, "late": 0},
+    }));
+    let seen = view(&run(json!({"tests": [test]})), &[]);
+    let test = &seen["tests"][0];
     assert_eq!(test["walk"]["packets"], json!([10, 90]));
     assert_eq!(test["walk"]["lines"]["above"], 2.08);
     assert_eq!(test["counts"], json!({"packets": 90, "lost": 7, "ce": 0}));
-    assert_eq!(
-        (&test["share"], &test["runs"]),
-        (&Value::Null, &Value::Null)
-    );
+    let missing = [&test["share"], &test["runs"], &test["scan"]];
+    assert_eq!(missing, [&Value::Null; 3]);
     assert_eq!(test["rounds"], json!([]));
 }
 
 #[test]
-fn lines_that_are_missing_or_cannot_be_drawn_are_null() {
-    let test =
-        json!({"test": "paced-full-rate", "figures": {"walk": {"points": [{"n": 10, "m": 0}]}}});
-    for lines in [
-        Value::Null,
-        json!({"marks_per_packet": 0.0, "below": 2.0, "above": 2.0}),
-    ] {
-        let seen = view(&run(json!({"lines": lines, "tests": [test]})), &[]);
-        let walk = &seen["tests"][0]["walk"];
-        assert_eq!(
-            (&walk["packets"], &walk["lines"]),
-            (&json!([10]), &Value::Null)
-        );
-    }
+fn a_summary_of_another_version_is_left_out() {
+    let mut run = run(json!({"tests": [mbm_test(json!({}))]}));
+    run.summary["lines"] = json!("none");
+    let seen = view(&run, &[]);
+    assert_eq!(
+        (&seen["tests"], &seen["asked"]["good_pct"]),
+        (&json!([]), &Value::Null)
+    );
+    assert_eq!(seen["asked"]["name"], "video-hd");
+}
+
+#[test]
+fn lines_that_cannot_be_drawn_are_null() {
+    let points = json!([{"n": 10, "m": 0}]);
+    let test = mbm_test(json!({"figures": mbm_figures(json!({"walk": {"points": points}}))}));
+    let lines = json!({"marks_per_packet": 0.0});
+    let seen = view(&run(json!({"lines": lines, "tests": [test]})), &[]);
+    let walk = &seen["tests"][0]["walk"];
+    assert_eq!(
+        (&walk["packets"], &walk["lines"]),
+        (&json!([10]), &Value::Null)
+    );
 }
 
 #[test]
@@ -141,7 +146,7 @@ fn a_record_of_another_test_has_none() {
 
 #[test]
 fn streams_side_by_side_have_names_and_packets_of_their_own() {
-    let stream = |number: u64| json!({"test": "sustained-burst", "stream": number, "verdict": {}});
+    let stream = |number: u64| mbm_test(json!({"test": "sustained-burst", "stream": number}));
     let row = |test: u16, seq| Arrival {
         test,
         ..arrival(seq, 10 * seq, 1_000)

@@ -7,12 +7,14 @@ mod connections;
 mod link;
 mod quantity;
 
+use crate::told;
 pub(crate) use quantity::{Collector, Quantity};
 use record::{Record, Row, Run};
+use schema::LinkTruth;
 use schema::replay::tables::Offered;
+use schema::replay::{Connections, Plan, Spread, Summary, Udp, Window};
 use schema::tables::Queue;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The name of the measurement in `run.json`.
 pub(crate) const TEST: &str = "replay";
@@ -79,26 +81,22 @@ pub(crate) fn read(
     }))
 }
 
-/// The part of a run that counts, in seconds, where the summary tells it.
+/// The part of a run that counts, in seconds after the first planned start; none of a run that was killed.
 pub(crate) fn window_s(run: &Run) -> Option<(f64, f64)> {
-    let at = |key: &str| run.summary["window"][key].as_f64();
-    let (from, to) = (at("from_s")?, at("to_s")?);
-    (0.0 <= from && from < to && to < 1e9).then_some((from, to))
+    let Window { from_s, to_s } = told::summary::<Summary>(run)?.window;
+    (0.0 <= from_s && from_s < to_s && to_s < 1e9).then_some((from_s, to_s))
 }
 
 impl Models {
     fn of(run: &Run, frame: &Frame) -> Self {
-        let told = |key: &str| match &run.plan[key] {
-            Value::Null => None,
-            Value::String(name) => Some(name.clone()),
-            other => Some(other.to_string()),
-        };
+        let plan = told::plan::<Plan>(run);
+        let models = plan.as_ref().map(|plan| plan.models);
         Self {
-            structure: told("structure"),
-            rtt: told("rtt"),
-            windows: told("windows"),
-            mode: run.plan["constrained"].as_bool().map(|constrained| {
-                let mode = if constrained {
+            structure: models.map(|models| models.structure.to_string()),
+            rtt: models.map(|models| models.rtt.to_string()),
+            windows: models.map(|models| models.windows.to_string()),
+            mode: plan.map(|plan| {
+                let mode = if plan.constrained {
                     "constrained"
                 } else {
                     "unconstrained"
@@ -118,13 +116,10 @@ impl Frame {
             None => first::<Queue>(record)?.map(|row| (row.link, row.direction)),
         };
         let (link, direction) = seen.unwrap_or_default();
-        let mut told = [&run.summary, &run.plan]
-            .into_iter()
-            .map(|of| &of["forward"]);
-        let forward = told
-            .find_map(Value::as_str)
-            .unwrap_or(&direction)
-            .to_owned();
+        let planned = || told::plan::<Plan>(run).map(|plan| plan.forward);
+        let told = told::summary::<Summary>(run).map(|summary| summary.forward);
+        let forward = told.or_else(planned).map(schema::replay::plan::Way::name);
+        let forward = forward.unwrap_or(&direction).to_owned();
         let window = window_s(run).map(|(from, to)| (nanoseconds(from), nanoseconds(to)));
         Ok(Self {
             rate_mbps: rate_mbps(run, &link, &forward),
@@ -152,9 +147,9 @@ impl Frame {
 
 /// The rate that the summary tells of a direction of a link.
 fn rate_mbps(run: &Run, link: &str, direction: &str) -> Option<f64> {
-    let links = run.summary["links"].as_array()?;
-    let is_it = |entry: &&Value| entry["link"] == link && entry["direction"] == direction;
-    let rate = links.iter().find(is_it)?["rate_mbps"].as_f64()?;
+    let links = told::links(run);
+    let is_it = |entry: &&LinkTruth| entry.link == link && entry.direction == direction;
+    let rate = links.iter().find(is_it)?.rate_mbps?;
     (rate > 0.0).then_some(rate)
 }
 
@@ -186,25 +181,21 @@ fn nanoseconds(s: f64) -> u64 {
 
 /// The sentence above a replay, from its summary.
 pub(crate) fn sentence(run: &Run) -> Option<String> {
-    if run.test != TEST {
-        return None;
-    }
-    let summary = &run.summary;
-    let completed = summary["connections"]["completed"].as_u64()?;
-    let planned = summary["connections"]["planned"]
-        .as_u64()
-        .unwrap_or(completed);
-    let median = |key: &str| summary[key]["p50"].as_f64().map(crate::sentence::ms);
+    let summary: Summary = told::summary(run)?;
+    let Connections {
+        completed, planned, ..
+    } = summary.connections;
+    let median = |spread: Option<Spread>| spread.map(|spread| crate::sentence::ms(spread.of.p50));
     let of = if completed == planned {
         format!("All {planned} connections of the replay came to their end")
     } else {
         format!("{completed} of the {planned} connections of the replay came to their end")
     };
-    let durations = median("duration_ms").map(|ms| format!("half of them took at most {ms}"));
+    let durations = median(summary.duration_ms).map(|ms| format!("half of them took at most {ms}"));
     let responses =
-        median("response_ms").map(|ms| format!("half of their responses came within {ms}"));
+        median(summary.response_ms).map(|ms| format!("half of their responses came within {ms}"));
     let parts: Vec<String> = [durations, responses].into_iter().flatten().collect();
-    let flows = flows(summary);
+    let flows = summary.udp.as_ref().map(flows);
     if planned == 0 && flows.is_some() {
         return flows;
     }
@@ -216,15 +207,11 @@ pub(crate) fn sentence(run: &Run) -> Option<String> {
     })
 }
 
-/// What became of flows of UDP, if there were any.
-fn flows(summary: &Value) -> Option<String> {
-    let udp = summary["udp"].as_object()?;
-    let completed = udp["completed"].as_u64()?;
-    let planned = udp["planned"].as_u64()?;
-    let lost = udp["datagrams"]["lost"].as_u64()?;
-    Some(format!(
+fn flows(udp: &Udp) -> String {
+    let (completed, planned, lost) = (udp.completed, udp.planned, udp.datagrams.lost);
+    format!(
         "{completed} of {planned} flows of UDP came to their end; {lost} of their datagrams were lost."
-    ))
+    )
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 use super::*;
+use crate::made::{link, replay_plan, replay_summary, udp};
 use record::RecordWriter;
 use schema::replay::tables::{Active, Connection, Epoch, Offered};
 use schema::tables::Counters;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Of `size` octets, that begins late by `late_ms` and whose data takes `took_ms`.
 fn connection(connection: u64, size: u64, late_ms: u64, took_ms: Option<u64>) -> Connection {
@@ -44,11 +45,11 @@ fn queue(t_ms: u64, direction: &'static str, packets: u64) -> Queue {
 fn replay() -> Replay {
     let dir = tempfile::tempdir().unwrap();
     let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
-    run.plan = json!({"structure": "a-b", "rtt": {"da": 30}, "constrained": true});
-    run.summary = json!({
+    run.plan = replay_plan(json!({"structure": "a-b", "rtt": "da:30", "constrained": true}));
+    run.summary = replay_summary(json!({
         "window": {"from_s": 1.0, "to_s": 3.0}, "forward": "down",
-        "links": [{"link": "a-b", "direction": "up", "rate_mbps": 1.0}, {"link": "a-b", "direction": "down", "rate_mbps": 10.0}],
-    });
+        "links": [link("a-b", "up", Some(1.0), 0.0), link("a-b", "down", Some(10.0), 0.0)],
+    }));
     let folder = dir.path().join("run");
     let mut writer = RecordWriter::create(&folder, &run).unwrap();
     let connections = [
@@ -191,10 +192,7 @@ fn models_are_told_by_their_names() {
         models.rtt.as_deref(),
         models.mode.as_deref(),
     ];
-    assert_eq!(
-        told,
-        [Some("a-b"), Some("{\"da\":30}"), Some("constrained")]
-    );
+    assert_eq!(told, [Some("a-b"), Some("da:30"), Some("constrained")]);
     assert_eq!(
         (models.forward.as_str(), models.rate_mbps),
         ("down", Some(10.0))
@@ -204,14 +202,14 @@ fn models_are_told_by_their_names() {
 #[test]
 fn flows_of_udp_are_told_beside_connections_or_alone() {
     let mut run = Run::new(TEST, "2026-11-21T07:29:11Z".parse().unwrap(), Value::Null);
-    let udp = json!({"planned": 5, "completed": 4, "datagrams": {"lost": 2}});
+    let udp = udp(json!({"planned": 5, "completed": 4, "datagrams": {"lost": 2}}));
     let told = "4 of 5 flows of UDP came to their end; 2 of their datagrams were lost.";
     for (planned, before) in [
         (0, ""),
         (3, "All 3 connections of the replay came to their end. "),
     ] {
         let connections = json!({"planned": planned, "completed": planned});
-        run.summary = json!({"connections": connections, "udp": udp});
+        run.summary = replay_summary(json!({"connections": connections, "udp": udp}));
         assert_eq!(sentence(&run), Some(format!("{before}{told}")));
     }
 }
@@ -224,7 +222,7 @@ fn a_window_that_is_none_is_not_one() {
         json!({"from_s": 3.0, "to_s": 3.0}),
         json!({"from_s": -1.0, "to_s": 1e300}),
     ] {
-        run.summary = json!({"window": window});
+        run.summary = replay_summary(json!({"window": window}));
         assert_eq!(window_s(&run), None);
     }
 }

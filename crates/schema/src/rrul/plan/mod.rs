@@ -66,7 +66,22 @@ pub struct Plan {
     pub trace: Option<Trace>,
 }
 
+/// Options of the command line, which a record keeps beside the plan's own fields.
+const OPTIONS: [&str; 3] = ["cc", "note", "seed"];
+
 impl Plan {
+    /// The plan that a record keeps, beside options of the command line.
+    ///
+    /// # Errors
+    /// When it is of another version.
+    pub fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
+        let mut plan = kept.clone();
+        if let Some(plan) = plan.as_object_mut() {
+            plan.retain(|field, _| !OPTIONS.contains(&field.as_str()));
+        }
+        serde_json::from_value(plan)
+    }
+
     /// From the first probe to the last.
     pub fn total(&self) -> Duration {
         self.load_end() + self.idle_after.0
