@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use isobath_report::{Error, MOST_RUNS, Subject, data, render};
-use record::{Record, RecordWriter, Run};
+use record::{Distribution, Record, RecordWriter, Run};
+use schema::rrul;
 use schema::tables::{Sample, Series, Stream};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,9 +34,14 @@ fn stream() -> Stream {
 }
 
 fn run() -> Run {
-    let plan = json!({"name": "rrul", "idle_before": "5s", "duration": "5s", "settle": "0s", "load": [{"start": "0s"}]});
+    let plan = json!({"name": "rrul", "summary": "a test", "idle_before": "5s", "duration": "5s", "settle": "0s", "load": [{"direction": "both"}]});
     let mut run = Run::new("rrul", "2026-11-21T07:29:11Z".parse().unwrap(), plan);
-    run.summary = json!({"latency_ms": {"idle": {"p50": 20.0}, "loaded": {"p50": 80.0}}});
+    let latency_ms = rrul::Latency {
+        idle: Distribution::of([20.0]),
+        loaded: Distribution::of([80.0]),
+        ..rrul::Latency::default()
+    };
+    run.summary = json!({"latency_ms": latency_ms});
     run
 }
 
