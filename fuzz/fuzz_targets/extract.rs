@@ -1,4 +1,4 @@
-//! A capture, extracted: every packet is in the books once, and what comes out can be written as cvec and read again.
+//! A capture, extracted: every packet is in the counters once, and what comes out can be written as cvec and read again.
 #![no_main]
 
 use capture::dissect::{Dissected, dissect};
@@ -45,8 +45,8 @@ fuzz_target!(|octets: &[u8]| {
         vectors += 1;
         writer.vector(&ended.vector).expect("memory can be written");
     }
-    assert_eq!(extractor.books().all.packets, count);
-    assert_eq!(extractor.books().udp.all.packets, datagrams);
+    assert_eq!(extractor.counters().all.packets, count);
+    assert_eq!(extractor.counters().udp.all.packets, datagrams);
     let text = writer.finish().expect("memory can be written");
     let read = cvec::Reader::new(&text[..]).expect("what was written can be read");
     let again = read.inspect(|vector| assert!(vector.is_ok(), "so can every vector"));

@@ -41,7 +41,7 @@ test("the answer stands in large at the top, with its interval and the truth of 
   const { page, problems } = await chrome.open("estimate-streams");
   assert.match(await page.locator("header .verdict-big").innerText(), /^6\.00 Mbit\/s\s+5\.97 to 6\.03 Mbit\/s$/);
   assert.equal(await page.locator("h1").innerText(), "5.97 to 6.03 Mbit/s are available from here to the far end.");
-  assert.match(await title(page, "answer"), /^Available bandwidth: 6\.00 Mbit\/s \(5\.97 to 6\.03 Mbit\/s\); by the lab's books 6\.00 Mbit\/s$/);
+  assert.match(await title(page, "answer"), /^Available bandwidth: 6\.00 Mbit\/s \(5\.97 to 6\.03 Mbit\/s\); by the lab's counters 6\.00 Mbit\/s$/);
   assert.match(await page.locator(".tiles").innerText(), /pathload-fast[\s\S]*Truth of the lab\s+6\.00 Mbit\/s\s+the rate of b-c, 10 Mbit\/s, less 4 Mbit\/s that others sent over it[\s\S]*3\.4\d MB/);
   await page.locator("#answer .canvas").focus();
   const said = [];

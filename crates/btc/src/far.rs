@@ -5,14 +5,14 @@
 //! other senders out, and nothing is sent to an address that has not asked for it. How fast it is sent to is decided by
 //! congestion control, whose rules are checked ([`plan::check_options`]), and by the session's limit of datagrams.
 
-use super::books::{Outcome, SenderBooks};
 use super::capture::Journal;
 use super::link::{Link, Terms};
 use super::log::{Log, MOST_PASSED, Row, Sink};
 use super::messages::{
-    Done, Far, FarBooks, Near, ROWS_PER_LINE, STREAM_KIND, Setup, TransferSetup,
+    Done, Far, FarResult, Near, ROWS_PER_LINE, STREAM_KIND, Setup, TransferSetup,
 };
 use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
+use super::results::{Outcome, SenderResult};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
 use data_encoding::BASE64;
@@ -130,7 +130,7 @@ pub fn serve(
 }
 
 impl Run<'_> {
-    /// One round, from the client's plan of it to the books.
+    /// One round, from the client's plan of it to the counters.
     fn round(&self, control: &mut Control, transfers: &[TransferSetup]) -> Result<(), Error> {
         if let Err(reason) = self.check(transfers) {
             return control.send(&Far::Refused(reason));
@@ -140,9 +140,9 @@ impl Run<'_> {
             Err(reason) => return control.send(&Far::Refused(reason)),
         };
         control.send(&Far::Ready)?;
-        let books = self.transfer(control, prepared)?;
+        let counters = self.transfer(control, prepared)?;
         self.hand_over(control)?;
-        control.send(&Far::Books(books))
+        control.send(&Far::Results(counters))
     }
 
     /// What can be found wrong before the round. The client has the key, which is no reason to believe its numbers.
@@ -169,7 +169,8 @@ impl Run<'_> {
                 ));
             }
             if transfer.tool == Tool::Kernel && transfer.sends {
-                try_congestion(sending::law(&transfer.options)).map_err(|e| e.to_string())?;
+                try_congestion(transfer.options.congestion_control.name())
+                    .map_err(|e| e.to_string())?;
             }
         }
         Ok(())
@@ -202,7 +203,7 @@ impl Run<'_> {
         &self,
         control: &mut Control,
         prepared: Vec<Prepared<'_>>,
-    ) -> Result<Vec<FarBooks>, Error> {
+    ) -> Result<Vec<FarResult>, Error> {
         let (go, stop) = (AtomicBool::new(false), AtomicBool::new(false));
         let longest = prepared
             .iter()
@@ -210,14 +211,14 @@ impl Run<'_> {
         let deadline = clock::now() + longest.max().unwrap_or(LONGEST) + GRACE;
         let senders = prepared.iter().filter(|t| t.setup.sends).count();
         let sending = AtomicUsize::new(senders);
-        let books = Mutex::new(Vec::new());
+        let counters = Mutex::new(Vec::new());
         let kernels = Mutex::new(Vec::new());
         let share = MOST_PASSED.min(MOST_ROWS as u64 / 2 / prepared.len().max(1) as u64);
-        let end = |book: FarBooks| {
-            if matches!(book, FarBooks::Sender(_)) {
+        let end = |book: FarResult| {
+            if matches!(book, FarResult::Sender(_)) {
                 sending.fetch_sub(1, Ordering::Relaxed);
             }
-            books
+            counters
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(book);
@@ -250,7 +251,9 @@ impl Run<'_> {
             Self::follow(control, go, &sending, senders > 0, deadline)
         });
         ended?;
-        Ok(books.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(counters
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Does what the client says until it ends the round, and tells it when nothing is sent from here any more.
@@ -293,7 +296,7 @@ impl Run<'_> {
         share: u64,
         go: &AtomicBool,
         stop: &AtomicBool,
-    ) -> FarBooks {
+    ) -> FarResult {
         let keys = &self.session.keys;
         let terms = Terms {
             address: wire::Address {
@@ -314,9 +317,9 @@ impl Run<'_> {
             Err(error) => return failed(setup, error.to_string()),
         };
         if !setup.sends {
-            let books = receiving::run(setup.id, &setup.options, &mut link, &watch, &abort);
+            let counters = receiving::run(setup.id, &setup.options, &mut link, &watch, &abort);
             self.keep_trace(setup.id, link.take_trace());
-            return FarBooks::Receiver(books);
+            return FarResult::Receiver(counters);
         }
         self.wait_for(go, stop);
         let job = sending::Job {
@@ -328,9 +331,9 @@ impl Run<'_> {
             watch: &watch,
             abort: &abort,
         };
-        let books = sending::run(setup.id, &job, &mut link);
+        let counters = sending::run(setup.id, &job, &mut link);
         self.keep_trace(setup.id, link.take_trace());
-        FarBooks::Sender(books)
+        FarResult::Sender(counters)
     }
 
     fn keep_trace(&self, id: u16, trace: Option<Journal>) {
@@ -349,16 +352,16 @@ impl Run<'_> {
         stream: DataStream,
         go: &AtomicBool,
         stop: &AtomicBool,
-    ) -> FarBooks {
+    ) -> FarResult {
         let DataStream { socket, slot, .. } = stream;
         let abort = || self.is_over(stop);
-        let cc = sending::law(&setup.options);
+        let cc = setup.options.congestion_control.name();
         prepare_accepted(&socket, setup.class, setup.sends.then_some(cc));
         if !setup.sends {
             // The preamble is a segment, too.
-            let books = kernel::receive(setup.id, &socket, 1, &abort);
+            let counters = kernel::receive(setup.id, &socket, 1, &abort);
             drop(slot);
-            return FarBooks::Receiver(books);
+            return FarResult::Receiver(counters);
         }
         self.wait_for(go, stop);
         let watch = Watch::default();
@@ -372,7 +375,7 @@ impl Run<'_> {
             abort: &abort,
         };
         let mut log = Log::new(self.rows, self.origin, setup.id, true, 0);
-        FarBooks::Sender(kernel::send(setup.id, &job, &socket, &mut log))
+        FarResult::Sender(kernel::send(setup.id, &job, &socket, &mut log))
     }
 
     /// Sends the rows of the round, and its packet traces.
@@ -428,17 +431,17 @@ fn class(setup: &TransferSetup) -> TrafficClass {
     }
 }
 
-fn failed(setup: &TransferSetup, reason: String) -> FarBooks {
-    let books = SenderBooks {
+fn failed(setup: &TransferSetup, reason: String) -> FarResult {
+    let counters = SenderResult {
         id: setup.id,
         outcome: Outcome::Failed,
         reason: Some(reason),
-        ..SenderBooks::default()
+        ..SenderResult::default()
     };
     if setup.sends {
-        FarBooks::Sender(books)
+        FarResult::Sender(counters)
     } else {
-        FarBooks::Receiver(super::books::ReceiverBooks {
+        FarResult::Receiver(super::results::ReceiverResult {
             id: setup.id,
             ..Default::default()
         })

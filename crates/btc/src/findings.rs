@@ -1,8 +1,8 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
-use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::{Passed, Row, Sink, What};
 use super::plan::{Plan, Round, Tool};
+use super::results::{Outcome, Quality, ReceiverResult, SenderResult};
 use super::tables::{EventRow, RoundTrip, SegmentRow, Transfer, WindowRow};
 use kit::lab_counters::{LabCounters, LabRows};
 use kit::thinned::Thinned;
@@ -70,7 +70,7 @@ pub struct Findings {
 pub struct Ends {
     /// At the end that sent the data.
     pub sender: Quality,
-    /// At the end that received it; empty when its books are missing.
+    /// At the end that received it; empty when its counters are missing.
     pub receiver: Quality,
 }
 
@@ -165,26 +165,28 @@ impl Findings {
         &mut self,
         plan: &Plan,
         round: &Round,
-        sender: SenderBooks,
-        receiver: Option<ReceiverBooks>,
+        sender: SenderResult,
+        receiver: Option<ReceiverResult>,
     ) {
         self.transfers
             .push(transfer(plan, round, &sender, receiver.as_ref()));
         self.numbers.retain(|(id, _), _| *id != sender.id);
         self.quality.push(Ends {
             sender: sender.quality,
-            receiver: receiver.map(|books| books.quality).unwrap_or_default(),
+            receiver: receiver
+                .map(|counters| counters.quality)
+                .unwrap_or_default(),
         });
     }
 
-    /// Takes the books of the emulated network.
+    /// Takes the counters of the emulated network.
     pub fn take_lab(&mut self, network: &Network) {
         if let Some(lab) = &mut self.lab {
             lab.take(network, &mut self.lab_rows);
         }
     }
 
-    /// The books of the emulated network, where there was one.
+    /// The counters of the emulated network, where there was one.
     pub fn truth(&self) -> Vec<LinkTruth> {
         self.lab
             .as_ref()
@@ -216,12 +218,12 @@ impl Findings {
 fn transfer(
     plan: &Plan,
     round: &Round,
-    sender: &SenderBooks,
-    receiver: Option<&ReceiverBooks>,
+    sender: &SenderResult,
+    receiver: Option<&ReceiverResult>,
 ) -> Transfer {
-    let arrived = receiver.map(|books| match books.dropped {
+    let arrived = receiver.map(|counters| match counters.dropped {
         Some(dropped) => sender.sent_packets.saturating_sub(dropped),
-        None => books.packets,
+        None => counters.packets,
     });
     let lost = arrived.map_or(sender.retransmits, |arrived| {
         sender.sent_packets.saturating_sub(arrived)
@@ -249,11 +251,11 @@ fn transfer(
         lost,
         loss_pct: (sender.sent_packets > 0)
             .then(|| lost as f64 / sender.sent_packets as f64 * 100.0),
-        reordered: receiver.map(|books| books.reordered),
-        duplicates: receiver.map(|books| books.duplicates),
+        reordered: receiver.map(|counters| counters.reordered),
+        duplicates: receiver.map(|counters| counters.duplicates),
         timeouts: told(sender.timeouts),
         recoveries: told(sender.recoveries),
-        marked: receiver.map(|books| books.marked),
+        marked: receiver.map(|counters| counters.marked),
         violations: told(sender.violations),
         cc: sender.cc.clone().into(),
         outcome: sender.outcome.label().into(),
@@ -381,24 +383,24 @@ mod tests {
             "compare": false, "options": {}, "class": "CS0", "patience": "30s", "seed": 1
         });
         let plan: Plan = serde_json::from_value(plan).unwrap();
-        let sender = SenderBooks {
+        let sender = SenderResult {
             seconds: Some(2.0),
             bytes: 1_000_000,
             sent_packets: 200,
             retransmits: 9,
             outcome: Outcome::Complete,
-            ..SenderBooks::default()
+            ..SenderResult::default()
         };
-        let receiver = ReceiverBooks {
+        let receiver = ReceiverResult {
             packets: 198,
-            ..ReceiverBooks::default()
+            ..ReceiverResult::default()
         };
         let round = &plan.rounds()[0];
         let row = transfer(&plan, round, &sender, Some(&receiver));
         assert_eq!((row.lost, row.loss_pct), (2, Some(1.0)));
         assert_eq!(row.throughput_mbps, Some(4.0));
-        // Without the receiver's books the sender's guess has to do; a liar's figures are none.
-        let sender = SenderBooks {
+        // Without the receiver's counters the sender's guess has to do; a liar's figures are none.
+        let sender = SenderResult {
             outcome: Outcome::Lied,
             ..sender
         };

@@ -2,7 +2,7 @@
 //!
 //! Both are measured alike. The time runs from the first write to the last acknowledgement that counts, which is looked
 //! for five thousand times a second towards the end; the handshake is not in it. What was lost is what left the sender with
-//! payload (`tcpi_data_segs_out`) and did not arrive at the receiver (`tcpi_data_segs_in`): the kernel keeps the same books
+//! payload (`tcpi_data_segs_out`) and did not arrive at the receiver (`tcpi_data_segs_in`): the kernel keeps the same counters
 //! as our two ends do. (Not quite: of a burst that comes by a TUN interface it counts one. In a lab the links themselves say what they
 //! dropped, of both tools alike.)
 //!
@@ -10,9 +10,9 @@
 //! of just that size. A receiver cannot bound it: newer kernels forget `TCP_WINDOW_CLAMP` whenever they learn anew how much
 //! memory a segment takes, and no window is taken back that was offered.
 
-use super::books::{Outcome, Quality, ReceiverBooks, SenderBooks};
 use super::log::Log;
 use super::plan::Limit;
+use super::results::{Outcome, Quality, ReceiverResult, SenderResult};
 use super::tables::WindowRow;
 use super::watch::Watch;
 use kit::load;
@@ -71,7 +71,7 @@ struct Sending<'a, 'b> {
 }
 
 /// Sends over `socket`, which is connected and marked.
-pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>) -> SenderBooks {
+pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>) -> SenderResult {
     let options = SockRef::from(socket);
     // Each of these only makes the end of the transfer less sharp where it fails.
     let _ = options.set_tcp_notsent_lowat(UNSENT);
@@ -99,7 +99,7 @@ pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>
     let end = sending.drive();
     let info = sending.look();
     sending.log.hand_over(clock::now());
-    sending.books(end, &info)
+    sending.counters(end, &info)
 }
 
 /// Receives until the other end is done or `abort` says so. `before` are the segments that arrived before the transfer's.
@@ -108,13 +108,13 @@ pub(crate) fn receive(
     socket: &TcpStream,
     before: u64,
     abort: &dyn Fn() -> bool,
-) -> ReceiverBooks {
+) -> ReceiverResult {
     let _ = load::receive(socket, abort);
     let arrived = tcp::info(socket).ok().and_then(|info| info.data_segs_in);
-    ReceiverBooks {
+    ReceiverResult {
         id,
         packets: u64::from(arrived.unwrap_or_default()).saturating_sub(before),
-        ..ReceiverBooks::default()
+        ..ReceiverResult::default()
     }
 }
 
@@ -257,7 +257,11 @@ impl Sending<'_, '_> {
         }
     }
 
-    fn books(&self, (outcome, reason): (Outcome, Option<String>), info: &TcpInfo) -> SenderBooks {
+    fn counters(
+        &self,
+        (outcome, reason): (Outcome, Option<String>),
+        info: &TcpInfo,
+    ) -> SenderResult {
         let since = |now: Option<u32>, then: Option<u32>| {
             u64::from(
                 now.unwrap_or_default()
@@ -269,7 +273,7 @@ impl Sending<'_, '_> {
             Some(span) if self.at_end.is_some() => self.start + span,
             _ => self.acked.1,
         };
-        SenderBooks {
+        SenderResult {
             id: self.transfer,
             start_ns: Some(self.log.since_origin(self.start)),
             seconds: (bytes > 0).then(|| last.since(self.start).as_secs_f64()),
@@ -284,7 +288,7 @@ impl Sending<'_, '_> {
                 rows_left_out: self.log.left_out(),
                 ..Quality::default()
             },
-            ..SenderBooks::default()
+            ..SenderResult::default()
         }
     }
 }

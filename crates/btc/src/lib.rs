@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 
 mod allowance;
-pub mod books;
 mod capture;
 pub mod far;
 pub mod findings;
@@ -23,6 +22,7 @@ mod near;
 pub mod quality;
 mod quotes;
 mod receiving;
+pub mod results;
 pub mod run;
 pub mod scorecard;
 mod sending;
@@ -89,9 +89,4 @@ impl Live {
 /// What nobody can guess: the standard library seeds each `RandomState` from the system.
 fn secret() -> u64 {
     RandomState::new().hash_one(0_u64)
-}
-
-/// The name of a plan's law, as the kernel has it.
-pub const fn law_name(options: &transport::Options) -> &'static str {
-    sending::law(options)
 }

@@ -4,10 +4,10 @@
 //! transfer's number or a wrong tag is dropped here. Every datagram that leaves or is taken passes the [`Log`] once.
 
 use super::allowance::Allowance;
-use super::books::Quality;
 use super::capture::{Journal, Way};
 use super::log::Log;
 use super::quotes::{Answers, Counts, acknowledgement};
+use super::results::Quality;
 use kit::thinned::Thinned;
 use session::TagKey;
 use session::wire::Probe;

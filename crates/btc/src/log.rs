@@ -248,7 +248,7 @@ impl<'a> Log<'a> {
             Event::Undone => row("undone", None),
             Event::Recovered => row("recovered", None),
             Event::Violation(_) => row("violation", None),
-            // Which one is in the books of the receiver: it is the one that never arrived there.
+            // Which one is in the counters of the receiver: it is the one that never arrived there.
             Event::Lost(_) => return None,
         })
     }

@@ -11,14 +11,14 @@
 //!   near: end
 //!   far:  rows ...  what it saw
 //!   far:  trace ... the packets, where these are traced
-//!   far:  books     how its part of each transfer went
+//!   far:  counters     how its part of each transfer went
 //! near: finish
 //! far:  done        what it has to say of itself
 //! ```
 
-use super::books::{ReceiverBooks, SenderBooks};
 use super::log::Row;
 use super::plan::{Limit, Tool};
+use super::results::{ReceiverResult, SenderResult};
 use serde::{Deserialize, Serialize};
 use transport::Options;
 use units::{Dscp, Span};
@@ -76,7 +76,8 @@ pub struct TransferSetup {
 #[serde(rename_all = "lowercase")]
 pub enum Far {
     /// How its part of each transfer of the round went.
-    Books(Vec<FarBooks>),
+    #[serde(rename = "books")]
+    Results(Vec<FarResult>),
     /// Of itself.
     Done(Done),
     /// All that it sends is over.
@@ -99,11 +100,11 @@ pub enum Far {
 /// The far end's side of one transfer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FarBooks {
+pub enum FarResult {
     /// It received.
-    Receiver(ReceiverBooks),
+    Receiver(ReceiverResult),
     /// It sent.
-    Sender(SenderBooks),
+    Sender(SenderResult),
 }
 
 /// What the far end has to say of itself.

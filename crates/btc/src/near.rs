@@ -1,11 +1,11 @@
 //! Transfers at the near end: each has a thread of its own and, when it is one of ours, a socket of its own.
 
-use super::books::{Outcome, ReceiverBooks, SenderBooks};
 use super::capture::{Ends, NearTrace};
 use super::link::{Link, Terms};
 use super::log::{Log, MOST_PASSED, Sink};
 use super::messages::{STREAM_KIND, TransferSetup};
 use super::plan::{Plan, Tool};
+use super::results::{Outcome, ReceiverResult, SenderResult};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
 use kit::hello;
@@ -53,9 +53,9 @@ enum Way {
 }
 
 /// What this end knows of a transfer.
-pub(crate) enum Books {
-    Receiver(ReceiverBooks),
-    Sender(SenderBooks),
+pub(crate) enum Results {
+    Receiver(ReceiverResult),
+    Sender(SenderResult),
 }
 
 impl<'a> Near<'a> {
@@ -117,7 +117,8 @@ impl<'a> Near<'a> {
         } = self.shared;
         match &mut self.way {
             Way::Kernel(stream) => {
-                let cc = (plan.direction == Direction::Up).then(|| sending::law(&plan.options));
+                let cc = (plan.direction == Direction::Up)
+                    .then(|| plan.options.congestion_control.name());
                 let setup = |socket: &socket2::Socket| prepare(socket, plan.class, cc);
                 let open = dialer.open(*peer, self.id, STREAM_KIND, CONNECT, setup)?;
                 *stream = Some(open.socket);
@@ -133,14 +134,14 @@ impl<'a> Near<'a> {
     }
 
     /// Carries this end's part out, until it is over or `abort` says so.
-    pub(crate) fn run(&mut self, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    pub(crate) fn run(&mut self, abort: &(dyn Fn() -> bool + Sync)) -> Results {
         let up = self.shared.plan.direction == Direction::Up;
-        let books = self.carry_out(up, abort);
+        let counters = self.carry_out(up, abort);
         self.watch.done.store(true, Ordering::Relaxed);
-        books
+        counters
     }
 
-    fn carry_out(&mut self, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    fn carry_out(&mut self, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Results {
         match std::mem::replace(&mut self.way, Way::Ours(None)) {
             Way::Ours(Some(socket)) => self.ours(socket, up, abort),
             Way::Kernel(Some(stream)) => self.kernel(&stream, up, abort),
@@ -148,13 +149,13 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn ours(&mut self, socket: UdpSocket, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    fn ours(&mut self, socket: UdpSocket, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Results {
         let plan = self.shared.plan;
         let mut link = match Link::new(socket, self.terms(), self.log(up)) {
             Ok(link) => link.traced(plan.traced()),
             Err(error) => return self.failed(up, error.to_string()),
         };
-        let books = if up {
+        let counters = if up {
             let job = sending::Job {
                 options: &plan.options,
                 limit: plan.limit,
@@ -164,10 +165,10 @@ impl<'a> Near<'a> {
                 watch: &self.watch,
                 abort,
             };
-            Books::Sender(sending::run(self.id, &job, &mut link))
+            Results::Sender(sending::run(self.id, &job, &mut link))
         } else {
             let (options, watch) = (&plan.options, &self.watch);
-            Books::Receiver(receiving::run(self.id, options, &mut link, watch, abort))
+            Results::Receiver(receiving::run(self.id, options, &mut link, watch, abort))
         };
         let local = link.socket.local_addr().ok();
         self.trace = link.take_trace().zip(local).map(|(journal, local)| {
@@ -182,13 +183,13 @@ impl<'a> Near<'a> {
                 journal,
             }
         });
-        books
+        counters
     }
 
-    fn kernel(&self, stream: &TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Books {
+    fn kernel(&self, stream: &TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Results {
         let plan = self.shared.plan;
         if !up {
-            return Books::Receiver(kernel::receive(self.id, stream, 0, abort));
+            return Results::Receiver(kernel::receive(self.id, stream, 0, abort));
         }
         let job = kernel::Job {
             limit: plan.limit,
@@ -199,13 +200,13 @@ impl<'a> Near<'a> {
             watch: &self.watch,
             abort,
         };
-        let books = kernel::send(self.id, &job, stream, &mut self.log(true));
+        let counters = kernel::send(self.id, &job, stream, &mut self.log(true));
         self.watch.done.store(true, Ordering::Relaxed);
         // The far end reads its figures of a connection that is still there.
         while !abort() {
             clock::sleep_until(clock::now() + Duration::from_millis(1));
         }
-        Books::Sender(books)
+        Results::Sender(counters)
     }
 
     fn terms(&self) -> Terms {
@@ -236,18 +237,18 @@ impl<'a> Near<'a> {
         Log::new(*sink, *origin, self.id, up, MOST_PASSED)
     }
 
-    fn failed(&self, up: bool, reason: String) -> Books {
+    fn failed(&self, up: bool, reason: String) -> Results {
         if up {
-            Books::Sender(SenderBooks {
+            Results::Sender(SenderResult {
                 id: self.id,
                 outcome: Outcome::Failed,
                 reason: Some(reason),
-                ..SenderBooks::default()
+                ..SenderResult::default()
             })
         } else {
-            Books::Receiver(ReceiverBooks {
+            Results::Receiver(ReceiverResult {
                 id: self.id,
-                ..ReceiverBooks::default()
+                ..ReceiverResult::default()
             })
         }
     }

@@ -1,7 +1,7 @@
 //! How good the instrument was, and whether the run says anything about the path.
 
-use super::books::Quality;
 use super::findings::Ends;
+use super::results::Quality;
 use super::run::Outcome;
 use kit::instrument;
 use kit::instrument::{Measured, between_hosts, cpu_use, latest};

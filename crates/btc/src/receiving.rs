@@ -1,7 +1,7 @@
 //! The receiving end of a transfer: `transport`'s receiver, driven by a socket and a clock, until it is told to stop.
 
-use super::books::ReceiverBooks;
 use super::link::{Link, Once};
+use super::results::ReceiverResult;
 use super::watch::Watch;
 use std::time::Duration;
 use sys::{Error, clock};
@@ -20,7 +20,7 @@ pub(crate) fn run(
     link: &mut Link<'_>,
     watch: &Watch,
     abort: &dyn Fn() -> bool,
-) -> ReceiverBooks {
+) -> ReceiverResult {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
     let mut receiving = Receiving {
@@ -33,14 +33,14 @@ pub(crate) fn run(
     }
     receiving.link.log.hand_over(clock::now());
     let receipts = receiving.receiver.receipts();
-    ReceiverBooks {
+    ReceiverResult {
         id,
         packets: receiving.once.packets,
         reordered: receipts.reordered,
         duplicates: receipts.duplicates,
         marked: receipts.marked,
         quality: receiving.link.quality(),
-        ..ReceiverBooks::default()
+        ..ReceiverResult::default()
     }
 }
 

@@ -7,8 +7,8 @@ mod both;
 
 use super::capture::{Traced, Tracing};
 use super::findings::{Findings, Inbox};
-use super::messages::{Done, Far, FarBooks, Near as Say, Setup};
-use super::near::{Books, Near, Shared};
+use super::messages::{Done, Far, FarResult, Near as Say, Setup};
+use super::near::{Near, Results, Shared};
 use super::plan::{PAUSE, Plan, Round};
 use super::{Live, Opening};
 use kit::control;
@@ -83,7 +83,7 @@ pub fn run(
 ) -> Result<Outcome, record::Error> {
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
-    let books = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
+    let counters = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
     let tracing = Tracing::begin(record.dir(), context.plan, origin, Some(clock));
     let mut run = Run {
         context,
@@ -91,7 +91,7 @@ pub fn run(
         record,
         tracing,
         origin,
-        findings: Findings::new(books),
+        findings: Findings::new(counters),
         inbox: &inbox,
         flushed: origin,
         shown: Instant::ZERO,
@@ -155,7 +155,7 @@ impl Run<'_> {
         }
         let before = self.dropped()?;
         self.say(&Say::Go)?;
-        let (books, lost) = self.transfer(&mut transfers, progress)?;
+        let (counters, lost) = self.transfer(&mut transfers, progress)?;
         let after = self.dropped()?;
         let dropped = after.zip(before).map(|(after, before)| after - before);
         self.collect();
@@ -165,7 +165,7 @@ impl Run<'_> {
         };
         let told = far.as_ref().map_or(&[][..], Vec::as_slice);
         self.trace(&mut transfers, told);
-        self.conclude(round, books, told, lost.as_deref(), dropped);
+        self.conclude(round, counters, told, lost.as_deref(), dropped);
         self.flush()?;
         far.map(drop)
     }
@@ -181,12 +181,12 @@ impl Run<'_> {
         }
     }
 
-    /// Lets the transfers run; the books of this end, and why the far end was lost if it was.
+    /// Lets the transfers run; the counters of this end, and why the far end was lost if it was.
     fn transfer(
         &mut self,
         transfers: &mut [Near<'_>],
         progress: f64,
-    ) -> Result<(Vec<Books>, Option<String>), Broken> {
+    ) -> Result<(Vec<Results>, Option<String>), Broken> {
         let stop = AtomicBool::new(false);
         let up = self.context.plan.direction == Direction::Up;
         let started = clock::now();
@@ -215,8 +215,8 @@ impl Run<'_> {
                 self.pause(DRAIN)?;
             }
             stop.store(true, Ordering::Relaxed);
-            let books = threads.into_iter().filter_map(|t| t.join().ok()).collect();
-            Ok((books, lost))
+            let counters = threads.into_iter().filter_map(|t| t.join().ok()).collect();
+            Ok((counters, lost))
         })
     }
 
@@ -285,7 +285,7 @@ impl Run<'_> {
     }
 
     /// Ends a round and asks the far end for its side.
-    fn ask(&mut self) -> Result<Vec<FarBooks>, Broken> {
+    fn ask(&mut self) -> Result<Vec<FarResult>, Broken> {
         self.say(&Say::End)?;
         let mut left = MOST_FAR_ROWS;
         let first_seq = self.context.plan.options.first_seq;
@@ -303,7 +303,7 @@ impl Run<'_> {
                         tracing.take(id, &octets);
                     }
                 }
-                Far::Books(books) => return Ok(books),
+                Far::Results(counters) => return Ok(counters),
                 // It was on its way when this end had enough.
                 Far::Over => {}
                 Far::Done(_) | Far::Ready | Far::Refused(_) => return Err(Broken::out_of_turn()),
@@ -312,7 +312,7 @@ impl Run<'_> {
     }
 
     /// Writes the packet traces of a round.
-    fn trace(&mut self, transfers: &mut [Near<'_>], far: &[FarBooks]) {
+    fn trace(&mut self, transfers: &mut [Near<'_>], far: &[FarResult]) {
         let Some(tracing) = &mut self.tracing else {
             return;
         };
@@ -321,8 +321,8 @@ impl Run<'_> {
             .filter_map(|t| t.trace.take())
             .collect();
         tracing.end_round(&near, |id| {
-            let books = far.iter().find(|books| books.id() == id);
-            books.map_or(0, |books| books.quality().trace_left_out)
+            let counters = far.iter().find(|counters| counters.id() == id);
+            counters.map_or(0, |counters| counters.quality().trace_left_out)
         });
     }
 

@@ -49,7 +49,7 @@ fn describe(plan: &Plan) -> String {
     };
     format!(
         "transfer      {}, {amount} of {} octets a segment, {}{mode}{many}",
-        super::law_name(&plan.options),
+        plan.options.congestion_control.name(),
         plan.options.mss,
         plan.direction.label()
     )

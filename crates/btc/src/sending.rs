@@ -5,21 +5,21 @@
 //! identifier that it names: the segment of that identifier is given to a receiver at this side, whose acknowledgements are
 //! those that the sender gets.
 
-use super::books::{Outcome, SenderBooks};
 use super::link::Link;
 use super::plan::{Limit, Mode};
+use super::results::{Outcome, SenderResult};
 use super::watch::Watch;
 use std::time::Duration;
 use sys::{Error, clock};
 use transport::wire::Datagram;
-use transport::{Ack, Law, Options, Receiver, Sender};
+use transport::{Ack, Options, Receiver, Sender};
 use units::{Ecn, Instant};
 
 /// How often a sender that waits looks up.
 const TICK: Duration = Duration::from_millis(50);
 /// A socket that takes nothing is tried again after this.
 const RETRY: Duration = Duration::from_millis(1);
-/// After its time a transfer repairs what it has lost for so long at most: its books are of whole segments then.
+/// After its time a transfer repairs what it has lost for so long at most: its counters are of whole segments then.
 const SETTLE: Duration = Duration::from_secs(2);
 /// Segments that are supplied at a time to a sender whose end is a moment.
 const SUPPLY: u32 = u32::MAX;
@@ -55,7 +55,7 @@ struct Sending<'a, 'b> {
 }
 
 /// Sends until the job is done or cannot be.
-pub(crate) fn run(id: u16, job: &Job<'_>, link: &mut Link<'_>) -> SenderBooks {
+pub(crate) fn run(id: u16, job: &Job<'_>, link: &mut Link<'_>) -> SenderResult {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
     let start = clock::now();
@@ -77,7 +77,7 @@ pub(crate) fn run(id: u16, job: &Job<'_>, link: &mut Link<'_>) -> SenderBooks {
     let now = clock::now();
     sending.link.log.look(&mut sending.sender, now);
     sending.link.log.hand_over(now);
-    sending.books(id, end)
+    sending.counters(id, end)
 }
 
 impl Sending<'_, '_> {
@@ -247,14 +247,14 @@ impl Sending<'_, '_> {
         transport::wire::segment_length(self.job.options.mss) + if v6 { 48 } else { 28 }
     }
 
-    fn books(&self, id: u16, (outcome, reason): (Outcome, Option<String>)) -> SenderBooks {
+    fn counters(&self, id: u16, (outcome, reason): (Outcome, Option<String>)) -> SenderResult {
         let sent = self.sender.sent();
         let (segments, bytes) = self.at_end.unwrap_or((sent.acked, sent.acked_bytes));
         let last = match self.end_of_time() {
             Some(end) if self.at_end.is_some() => end,
             _ => self.progress.0,
         };
-        SenderBooks {
+        SenderResult {
             id,
             start_ns: (sent.packets > 0).then(|| self.link.log.since_origin(self.start)),
             seconds: (segments > 0).then(|| last.since(self.start).as_secs_f64()),
@@ -265,19 +265,11 @@ impl Sending<'_, '_> {
             timeouts: sent.timeouts,
             recoveries: sent.recoveries,
             violations: sent.violations,
-            cc: law(self.job.options).to_owned(),
+            cc: self.job.options.congestion_control.name().to_owned(),
             outcome,
             reason,
             quality: self.link.quality(),
         }
-    }
-}
-
-/// The name of a law, as the kernel has it.
-pub(crate) const fn law(options: &Options) -> &'static str {
-    match options.law {
-        Law::Cubic => "cubic",
-        Law::Reno => "reno",
     }
 }
 

@@ -198,7 +198,7 @@ impl<'a> Carrier<'a> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Into the books.
+    /// Into the counters.
     fn enter(&mut self, train: &Train, passage: &Passage, sent: Sent) {
         let sends = train.echo || self.is_sender();
         let (clock, origin) = (self.clock, self.origin);

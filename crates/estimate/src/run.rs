@@ -47,7 +47,7 @@ pub struct Outcome {
     pub gap_error_ns: Option<Distribution>,
     /// How busy this host was, one row for each sample.
     pub cpu: Vec<Cpu>,
-    /// The emulated links' own books, one entry for each direction; empty without a lab.
+    /// The emulated links' own counters, one entry for each direction; empty without a lab.
     pub truth: Vec<LinkTruth>,
     /// The far end's clock against this one; zeros by way of a manager, where none is asked.
     pub clock: ClockOffset,

@@ -13,7 +13,7 @@ use sim::Probing;
 use std::time::Duration;
 use units::Instant;
 
-/// A path of values in memory, and the books of what went over it.
+/// A path of values in memory, and the counters of what went over it.
 struct Simulated<'a> {
     path: Probing,
     traffic: Traffic,

@@ -1,4 +1,4 @@
-//! The books of a run: the trains there were, and rows of their probes.
+//! The counters of a run: the trains there were, and rows of their probes.
 
 use super::Live;
 use super::messages::Sent;

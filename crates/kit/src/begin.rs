@@ -65,7 +65,7 @@ fn new_folder(verb: &str, towards: &str, started: Timestamp) -> anyhow::Result<P
     Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
 }
 
-/// What is known before a run of `test`: its plan with the user's remark, between whom, and of which hosts.
+/// What is known before a run of `test`: its plan with the user's note, between whom, and of which hosts.
 ///
 /// # Errors
 /// When the plan cannot be written as JSON.

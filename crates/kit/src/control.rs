@@ -30,7 +30,7 @@ pub const FLUSH: Duration = Duration::from_secs(1);
 pub struct Context<'a, P, L> {
     /// What is to be run.
     pub plan: &'a P,
-    /// The emulated network, whose books go into the record.
+    /// The emulated network, whose counters go into the record.
     pub lab: Option<&'a Network>,
     /// Raised when the user interrupts.
     pub interrupt: &'a AtomicBool,
@@ -54,7 +54,7 @@ impl<P, L> Context<'_, P, L> {
     }
 }
 
-/// Why a part of a run has no books.
+/// Why a part of a run has no counters.
 pub enum Broken {
     /// The far end is gone, or refuses.
     Far(String),

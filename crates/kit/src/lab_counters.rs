@@ -1,4 +1,4 @@
-//! The emulated network's own books: what the links carried and how long their queues were, which no measurement from
+//! The emulated network's own counters: what the links carried and how long their queues were, which no measurement from
 //! the ends can know. The summary sets them beside what was measured.
 
 use crate::lab_packets;
@@ -9,17 +9,17 @@ use stats::Distribution;
 use std::time::Duration;
 use units::{Instant, Rate};
 
-/// The books of all links.
+/// The counters of all links.
 pub struct LabCounters {
     origin: Instant,
     /// The interval in which all load runs, after the origin.
     loaded: (Duration, Duration),
-    /// How far the books have been taken.
+    /// How far the counters have been taken.
     taken: Duration,
-    directions: Vec<Books>,
+    directions: Vec<DirectionCounters>,
 }
 
-/// What the books say row by row.
+/// What the counters say row by row.
 #[derive(Default)]
 pub struct LabRows {
     /// Each direction's queue and drops, one row for each tick.
@@ -44,33 +44,33 @@ pub struct Extra {
     pub signals: Vec<lab::Signal>,
     /// The beginnings of packets that left, in their order.
     pub capture: lab::Capture,
-    /// The queue at each tick, with all books of the direction; the first is of the tick before these books began.
+    /// The queue at each tick, with all counters of the direction; the first is of the tick before these counters began.
     pub samples: Vec<lab::QueueSample>,
     /// Packets that are missing from the capture, from the lab's start.
     pub uncaptured: u64,
-    /// The books of all packets, those that the link makes up among them, from the lab's start.
+    /// The counters of all packets, those that the link makes up among them, from the lab's start.
     pub totals: path::Counters,
 }
 
 /// One direction of one link.
-struct Books {
+struct DirectionCounters {
     link: String,
     direction: &'static str,
     rate: Option<Rate>,
     loaded_bytes: u64,
     queue_bytes: Vec<u64>,
-    /// The last tick before these books.
+    /// The last tick before these counters.
     before: Option<lab::QueueSample>,
     totals: path::Counters,
     quality: Quality,
 }
 
 impl LabCounters {
-    /// Empty books for the links of `network`, for a run that starts at `origin` and has all its load in `loaded`.
+    /// Empty counters for the links of `network`, for a run that starts at `origin` and has all its load in `loaded`.
     pub fn new(network: &Network, origin: Instant, loaded: (Duration, Duration)) -> Self {
         let topology = network.topology();
         let directions = topology.links.iter().flat_map(|link| {
-            [("up", &link.up), ("down", &link.down)].map(|(direction, spec)| Books {
+            [("up", &link.up), ("down", &link.down)].map(|(direction, spec)| DirectionCounters {
                 link: link.between.join("-"),
                 direction,
                 rate: lab::profiles::rate(spec),
@@ -82,10 +82,13 @@ impl LabCounters {
             })
         });
         // What was logged before the run is not part of it.
-        let directions = directions.zip(network.links()).map(|(books, link)| Books {
-            before: link.take_log().queue.pop(),
-            ..books
-        });
+        let directions =
+            directions
+                .zip(network.links())
+                .map(|(counters, link)| DirectionCounters {
+                    before: link.take_log().queue.pop(),
+                    ..counters
+                });
         Self {
             origin,
             loaded,
@@ -99,24 +102,24 @@ impl LabCounters {
         self.taken = sys::clock::now().since(self.origin);
         let (origin, (start, end)) = (self.origin, self.loaded);
         let is_loaded = |at: Instant| (start..end).contains(&at.since(origin));
-        for (link, books) in network.links().iter().zip(&mut self.directions) {
+        for (link, counters) in network.links().iter().zip(&mut self.directions) {
             let log = link.take_log();
-            books.totals = log.totals;
-            books.quality = log.quality;
+            counters.totals = log.totals;
+            counters.quality = log.quality;
             for sample in log.queue.iter().filter(|sample| sample.at >= origin) {
                 if is_loaded(sample.at) {
-                    books.queue_bytes.push(sample.bytes);
+                    counters.queue_bytes.push(sample.bytes);
                 }
-                rows.queue.push(books.queue_row(sample, origin));
+                rows.queue.push(counters.queue_row(sample, origin));
             }
             for bin in log.bins.iter().filter(|bin| bin.at >= origin) {
                 if is_loaded(bin.at) {
-                    books.loaded_bytes += u64::from(bin.bytes);
+                    counters.loaded_bytes += u64::from(bin.bytes);
                 }
                 rows.counters.push(Counters {
                     t_ns: nanos(bin.at.since(origin)),
-                    link: books.link.clone().into(),
-                    direction: books.direction.into(),
+                    link: counters.link.clone().into(),
+                    direction: counters.direction.into(),
                     packets: bin.packets.into(),
                     bytes: bin.bytes.into(),
                 });
@@ -124,35 +127,40 @@ impl LabCounters {
             let passages = log.passages.iter();
             let packets = passages.filter_map(|passage| lab_packets::row(passage, origin));
             rows.packets.extend(packets.map(|row| Packet {
-                link: books.link.clone().into(),
-                direction: books.direction.into(),
+                link: counters.link.clone().into(),
+                direction: counters.direction.into(),
                 ..row
             }));
             rows.extra.push(Extra {
-                link: books.link.clone(),
-                direction: books.direction,
+                link: counters.link.clone(),
+                direction: counters.direction,
                 arrivals: log.arrivals,
                 signals: log.signals,
                 capture: log.capture,
-                samples: books.before.take().into_iter().chain(log.queue).collect(),
+                samples: counters
+                    .before
+                    .take()
+                    .into_iter()
+                    .chain(log.queue)
+                    .collect(),
                 uncaptured: log.quality.uncaptured,
                 totals: log.totals,
             });
         }
     }
 
-    /// What the books say, one entry for each direction of each link.
+    /// What the counters say, one entry for each direction of each link.
     pub fn truth(&self) -> Vec<LinkTruth> {
         let (start, end) = self.loaded;
         let seconds = end.min(self.taken).saturating_sub(start).as_secs_f64();
         self.directions
             .iter()
-            .map(|books| books.truth(seconds))
+            .map(|counters| counters.truth(seconds))
             .collect()
     }
 }
 
-impl Books {
+impl DirectionCounters {
     fn queue_row(&self, sample: &lab::QueueSample, origin: Instant) -> Queue {
         Queue {
             t_ns: nanos(sample.at.since(origin)),

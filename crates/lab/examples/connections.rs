@@ -231,26 +231,26 @@ struct Figures {
 
 impl Figures {
     fn of(network: &Network) -> Self {
-        // The books are published every 10 ms.
+        // The counters are published every 10 ms.
         clock::sleep_until(clock::now() + Duration::from_millis(20));
-        let books: Vec<_> = network
+        let counters: Vec<_> = network
             .links()
             .iter()
             .map(|link| link.take_log().quality)
             .collect();
         let worst = |of: fn(&isobath_lab::Quality) -> Duration| {
-            books.iter().map(of).max().unwrap_or_default()
+            counters.iter().map(of).max().unwrap_or_default()
         };
         Self {
             at: clock::now(),
             emulator: network.cpu(),
             bench: clock::thread_cpu(),
-            packets: books.iter().map(|quality| quality.packets).sum(),
+            packets: counters.iter().map(|quality| quality.packets).sum(),
             late: [
                 worst(|quality| quality.late_p50),
                 worst(|quality| quality.late_p99),
             ],
-            unwritten: books.iter().map(|quality| quality.unwritten).sum(),
+            unwritten: counters.iter().map(|quality| quality.unwritten).sum(),
         }
     }
 

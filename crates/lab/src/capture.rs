@@ -4,7 +4,7 @@ use packet::Frame;
 use path::Packet;
 use units::Instant;
 
-/// Most octets of a direction that wait to be taken, the packets' books among them. Older ones stay; newer packets are
+/// Most octets of a direction that wait to be taken, the packets' counters among them. Older ones stay; newer packets are
 /// counted as uncaptured.
 const MOST_WAITING: usize = 64 << 20;
 
@@ -18,7 +18,7 @@ pub struct Capture {
     octets: Vec<u8>,
 }
 
-/// The books of a packet.
+/// The counters of a packet.
 #[derive(Debug)]
 struct Kept {
     at: Instant,

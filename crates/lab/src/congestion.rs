@@ -58,7 +58,7 @@ impl Congestion {
     }
 
     /// What to tell whoever runs other programs; nothing where they get what is stated.
-    pub fn remark(&self) -> Option<String> {
+    pub fn notice(&self) -> Option<String> {
         (self.stated != self.default).then(|| {
             format!(
                 "TCP of other programs in this lab is {}, not {}: the kernel does not let {} be a default here - add it to net.ipv4.tcp_allowed_congestion_control, or choose it socket by socket",

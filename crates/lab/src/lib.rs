@@ -5,7 +5,7 @@
 //! packets through pipelines of [`path`] elements. Programs on the nodes are ordinary programs; the packets are the kernel's;
 //! only the wire is ours.
 //!
-//! The books of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
+//! The counters of each link ([`Link::take_log`]) are the ground truth that measurements are compared with: queue
 //! lengths every 10 ms, output in bins of 100 us, drops by cause, and how late the emulator itself was; where asked for
 //! ([`Options`]), what came to the queue, the beginnings and ends of connections, every single packet.
 //!

@@ -1,4 +1,4 @@
-//! What a link's books say: its queues every 10 ms, its output in bins of 100 us, and how well the runner kept time; for
+//! What a link's counters say: its queues every 10 ms, its output in bins of 100 us, and how well the runner kept time; for
 //! those who ask, what came to the queue, which connections began and ended, single datagrams, and all packets.
 
 use crate::capture::Capture;
@@ -28,9 +28,9 @@ pub struct QueueSample {
     pub packets: u64,
     /// Octets waiting.
     pub bytes: u64,
-    /// All books of the direction.
+    /// All counters of the direction.
     pub totals: Counters,
-    /// Other people's packets among those of the books, which links make up ([`path::Shared`]).
+    /// Other people's packets among those of the counters, which links make up ([`path::Shared`]).
     pub others: Others,
 }
 
@@ -87,7 +87,7 @@ pub struct Quality {
     pub uncaptured: u64,
 }
 
-/// The part of a direction's books that another thread may take.
+/// The part of a direction's counters that another thread may take.
 #[derive(Debug, Default)]
 pub struct Log {
     /// Queue samples not yet taken.
@@ -102,7 +102,7 @@ pub struct Log {
     pub signals: Vec<Signal>,
     /// Packets not yet taken; for [`Options::capture`].
     pub capture: Capture,
-    /// The state of the books at the last tick.
+    /// The state of the counters at the last tick.
     pub totals: Counters,
     /// How well the runner keeps time, from the start.
     pub quality: Quality,
@@ -126,7 +126,7 @@ pub(crate) fn take(log: &SharedLog) -> Log {
     }
 }
 
-/// The runner's side of a direction's books.
+/// The runner's side of a direction's counters.
 pub(crate) struct Monitor {
     log: SharedLog,
     options: Options,
@@ -151,7 +151,7 @@ impl Monitor {
         }
     }
 
-    /// Books a packet that is written at `now`.
+    /// Counters a packet that is written at `now`.
     pub(crate) fn left(&mut self, packet: &Packet<Frame>, now: Instant) {
         let late = u64::try_from(now.since(packet.at).as_nanos()).unwrap_or(u64::MAX);
         self.late_ns.saturating_record(late);
@@ -170,12 +170,12 @@ impl Monitor {
         self.options.watch.as_ref()?.note(packet, clock::now)
     }
 
-    /// Books a passage, now that the kernel has taken the packet.
+    /// Counters a passage, now that the kernel has taken the packet.
     pub(crate) fn passed(&mut self, passage: Option<Passage>) {
         self.pending.passages.extend(passage);
     }
 
-    /// Publishes the books at `now`.
+    /// Publishes the counters at `now`.
     pub(crate) fn tick(&mut self, now: Instant, path: &mut Pipeline<Frame>) {
         let (totals, others) = (path.counters(), path.others());
         let pending = &mut self.pending;

@@ -318,7 +318,7 @@ mod tests {
             );
         }
         let entered = |index: usize| network.links()[index].take_log().totals.entered.packets;
-        // The books are published every 10 ms.
+        // The counters are published every 10 ms.
         let mut wait = 0;
         while entered(1) < 2 && wait < 100 {
             clock::sleep_until(clock::now() + Duration::from_millis(10));

@@ -13,7 +13,7 @@
 //! router solicitations), and would only disturb the counts.
 //!
 //! Steps 3 to 5 may be late by a scheduler's whim. The stamp is not, so the next packet is not late
-//! because this one was; how late each was is in the books ([`crate::Quality`]).
+//! because this one was; how late each was is in the counters ([`crate::Quality`]).
 
 use crate::monitor::Monitor;
 use crate::urgency::Urgency;
@@ -50,7 +50,7 @@ pub(crate) struct Direction {
     pub(crate) path: Pipeline<Frame>,
     /// Octets that the link adds to each.
     pub(crate) overhead: u32,
-    /// The books.
+    /// The counters.
     pub(crate) monitor: Monitor,
     /// When `path` wants to be called next.
     pub(crate) wake: Option<Instant>,
@@ -189,7 +189,7 @@ impl Runner {
         }
     }
 
-    /// Does what is due on every link, and the books at every tick; says whether this was one.
+    /// Does what is due on every link, and the counters at every tick; says whether this was one.
     fn advance(&mut self) -> bool {
         let now = clock::now();
         let tick = now >= self.next_tick;

@@ -1,6 +1,6 @@
 //! When the runner takes precedence over everything else on the machine.
 //!
-//! A packet that the runner has not read yet waits unseen: the books begin when it is read. On a busy machine that is as long
+//! A packet that the runner has not read yet waits unseen: the counters begin when it is read. On a busy machine that is as long
 //! as the scheduler lets others go on, milliseconds. As a real-time thread the runner is woken at once. But a real-time
 //! thread that has had 95 % of a second is stopped for the rest of it (sched(7)), 50 ms in one piece, and everybody else
 //! stands still before. So the runner is urgent only as long as it is mostly at rest: what it uses is looked at in windows,

@@ -34,12 +34,12 @@ pub mod snapshot;
 pub mod socket;
 mod way;
 
-use config::{Config, Doors};
+use config::{Config, Endpoints};
 use engine::{Engine, Handle};
 use kit::far::StopOnDrop;
 use kit::mailbox::Mailboxes;
 use kit::responder::Responder;
-use link::far::Door;
+use link::far::Acceptor;
 use link::near;
 use marked::Rules;
 use network::Network;
@@ -79,7 +79,7 @@ pub struct Manager {
 /// The estimation service, before it runs.
 struct Service {
     socket: Socket,
-    doors: Vec<(Listener, Access)>,
+    endpoints: Vec<(Listener, Access)>,
     desk: Desk,
     handle: DeskHandle,
 }
@@ -127,8 +127,8 @@ impl Manager {
     }
 
     /// Where the estimation service is.
-    pub fn doors(&self) -> Doors {
-        self.config.doors()
+    pub fn endpoints(&self) -> Endpoints {
+        self.config.endpoints()
     }
 
     /// Where counters can be fetched.
@@ -159,17 +159,17 @@ impl Manager {
 
 impl Service {
     fn bind(config: &Arc<Config>) -> anyhow::Result<Self> {
-        let Doors { socket, port } = config.doors();
+        let Endpoints { socket, port } = config.endpoints();
         let socket = Socket::bind(&socket, "service").map_err(anyhow::Error::msg)?;
-        let mut doors = vec![(Listener::Unix(socket.listener()?), Access::Owner)];
+        let mut endpoints = vec![(Listener::Unix(socket.listener()?), Access::Owner)];
         if let Some((address, key)) = port {
             let (listener, _) = listen(address, "the service")?;
-            doors.push((Listener::Tcp(listener), Access::Key(key)));
+            endpoints.push((Listener::Tcp(listener), Access::Key(key)));
         }
         let (desk, handle) = Desk::new(config);
         Ok(Self {
             socket,
-            doors,
+            endpoints,
             desk,
             handle,
         })
@@ -178,7 +178,8 @@ impl Service {
     /// Listens for who wants counters; where.
     fn count_at(&mut self, address: SocketAddr) -> anyhow::Result<SocketAddr> {
         let (listener, bound) = listen(address, "metrics")?;
-        self.doors.push((Listener::Tcp(listener), Access::Counters));
+        self.endpoints
+            .push((Listener::Tcp(listener), Access::Counters));
         Ok(bound)
     }
 
@@ -186,7 +187,7 @@ impl Service {
     fn start(self, engine: &Handle, stop: &Arc<AtomicBool>) -> io::Result<Socket> {
         let (desk, stop) = (self.desk, Arc::clone(stop));
         in_thread("desk", move || desk.run(&stop))?;
-        House::new(engine.clone(), self.handle).open(self.doors)?;
+        House::new(engine.clone(), self.handle).open(self.endpoints)?;
         Ok(self.socket)
     }
 }
@@ -236,7 +237,7 @@ impl Listening {
         (engine, desk): (&Handle, &DeskHandle),
         stop: &Arc<AtomicBool>,
     ) -> io::Result<()> {
-        let door = Arc::new(Door {
+        let acceptor = Arc::new(Acceptor {
             config: Arc::clone(config),
             engine: engine.clone(),
             desk: desk.clone(),
@@ -252,7 +253,7 @@ impl Listening {
             let _ = responder.run(&flag);
         })?;
         let flag = Arc::clone(stop);
-        in_thread("accept", move || server.run(&door, &flag))
+        in_thread("accept", move || server.run(&acceptor, &flag))
     }
 }
 

@@ -4,7 +4,7 @@
 //! (as of `btc`): nothing is sent to an address that has not asked for it. How fast is the target's rate, which the
 //! session's limit of datagrams bounds.
 
-use super::messages::{Done, Far, FarBooks, Near, ROWS_PER_LINE, Setup, TestSetup};
+use super::messages::{Done, Far, FarResult, Near, ROWS_PER_LINE, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiving, sending};
@@ -72,7 +72,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// One test, from the client's word of it to the books.
+    /// One test, from the client's word of it to the counters.
     fn test(&self, control: &mut Control, setup: TestSetup) -> Result<(), Error> {
         if self.plan.carrier == Carrier::Tcp {
             return self.by_tcp(control, setup);
@@ -162,7 +162,7 @@ impl Run<'_> {
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
         let report_every = report_every(self.plan, setup);
-        let books = std::thread::scope(|scope| -> Result<Vec<_>, Error> {
+        let counters = std::thread::scope(|scope| -> Result<Vec<_>, Error> {
             let _stop = StopOnDrop(&stop);
             let receiving = links.iter_mut().zip(&sent).map(|(link, sent)| {
                 let job = receiving::Job {
@@ -178,14 +178,14 @@ impl Run<'_> {
             for sent in &sent {
                 sent.store(counts.next().unwrap_or(0), Ordering::Relaxed);
             }
-            let books = receiving.into_iter();
-            Ok(books.map(|receiving| receiving.join().ok()).collect())
+            let counters = receiving.into_iter();
+            Ok(counters.map(|receiving| receiving.join().ok()).collect())
         })?;
-        for books in books {
-            let Some(books) = books else {
+        for counters in counters {
+            let Some(counters) = counters else {
                 return control.send(&Far::Refused("the receiver broke down".to_owned()));
             };
-            control.send(&Far::Books(FarBooks::Receiver(Box::new(books))))?;
+            control.send(&Far::Results(FarResult::Receiver(Box::new(counters))))?;
         }
         Ok(())
     }
@@ -267,9 +267,9 @@ impl Run<'_> {
         });
         for sent in Self::until_sent(control, &stop, sends.collect())? {
             match sent {
-                Ok((books, rows)) => {
+                Ok((counters, rows)) => {
                     control.send_rows(rows, ROWS_PER_LINE, Far::Rows)?;
-                    control.send(&Far::Books(FarBooks::Sender(Box::new(books))))?;
+                    control.send(&Far::Results(FarResult::Sender(Box::new(counters))))?;
                 }
                 Err(reason) => return control.send(&Far::Refused(reason)),
             }

@@ -1,23 +1,23 @@
 //! Model based metrics: will this path carry an application? The tests of RFC 8337 over real sockets.
 //!
 //! What is sent when, and what it says, is decided by the crate `mbm`, which has no clock and no socket. Here it gets both: a
-//! *sender* that drives a test's stream and judges it, and a *receiver* that keeps the books of what arrived. The receiver answers
-//! with short reports that carry its books' totals, so the sender knows the truth half a round trip later however many of the reports are lost.
+//! *sender* that drives a test's stream and judges it, and a *receiver* that keeps the counters of what arrived. The receiver answers
+//! with short reports that carry its counters' totals, so the sender knows the truth half a round trip later however many of the reports are lost.
 //!
 //! The packets are datagrams, or ([`tcp`]) segments of the kernel's TCP.
 //!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
-//! the two ends of a test ([`sending`], [`receiving`], over a [`kit::datagrams`]) -> their books ([`books`]) -> [`summary`] ->
+//! the two ends of a test ([`sending`], [`receiving`], over a [`kit::datagrams`]) -> their counters ([`results`]) -> [`summary`] ->
 //! [`scorecard`].
 #![forbid(unsafe_code)]
 
-mod books;
 pub mod far;
 mod measurement;
 pub mod messages;
 pub mod quality;
 mod receiving;
 mod report;
+mod results;
 pub mod run;
 pub mod scorecard;
 mod sending;

@@ -10,13 +10,13 @@
 //!   near: end       so much was sent: where the near end sends, or to call the test off
 //!   for each stream:
 //!     far:  rows ...  what it saw, if it sends
-//!     far:  books     its side of the test
+//!     far:  counters     its side of the test
 //! near: finish
 //! far:  done        what it has to say of itself
 //! ```
 
-use super::books::{ReceiverBooks, SenderBooks};
 use super::plan::Plan;
+use super::results::{ReceiverResult, SenderResult};
 use mbm::diagnostic::Test;
 use serde::{Deserialize, Serialize};
 
@@ -62,25 +62,26 @@ pub struct TestSetup {
 #[serde(rename_all = "lowercase")]
 pub enum Far {
     /// Its side of one stream of the test; the streams in their order.
-    Books(FarBooks),
+    #[serde(rename = "books")]
+    Results(FarResult),
     /// Of itself.
     Done(Done),
     /// It is ready.
     Ready,
     /// It will not.
     Refused(String),
-    /// Packets of the stream whose books come next, as its sender saw them.
+    /// Packets of the stream whose counters come next, as its sender saw them.
     Rows(Vec<Passed>),
 }
 
 /// The far end's side of one test.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FarBooks {
+pub enum FarResult {
     /// It received.
-    Receiver(Box<ReceiverBooks>),
+    Receiver(Box<ReceiverResult>),
     /// It sent.
-    Sender(Box<SenderBooks>),
+    Sender(Box<SenderResult>),
 }
 
 /// A packet of a test whose arrival was reported.

@@ -14,11 +14,11 @@ use std::time::Duration;
 /// The state of the instrument over the run.
 pub fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
     let senders = || outcome.tests.iter().map(|tested| &tested.sender.quality);
-    let books = || {
+    let counters = || {
         let tests = outcome.tests.iter();
         tests.filter_map(|tested| tested.receiver.as_ref())
     };
-    let receivers = || books().map(|books| &books.quality);
+    let receivers = || counters().map(|counters| &counters.quality);
     let lateness = [
         latest("sender".to_owned(), senders().filter_map(|q| q.late_us)),
         latest("receiver".to_owned(), receivers().filter_map(|q| q.late_us)),
@@ -73,8 +73,8 @@ pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<
 
 /// Whether a test whose verdict rests on losses saw them in runs.
 fn has_losses_in_runs(tested: &Tested) -> bool {
-    let books = tested.receiver.as_ref();
-    let runs = books.and_then(|books| books.loss.runs.as_ref());
+    let counters = tested.receiver.as_ref();
+    let runs = counters.and_then(|counters| counters.loss.runs.as_ref());
     tested.test.decider() == Decider::Losses
         && runs.is_some_and(|runs| runs.independent == Some(false))
 }

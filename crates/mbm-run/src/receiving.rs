@@ -1,8 +1,8 @@
-//! The receiving end of a test: keeps the books of what arrived and reports them, until it is told that the test is over.
+//! The receiving end of a test: keeps the counters of what arrived and reports them, until it is told that the test is over.
 
-use super::books::ReceiverBooks;
 use super::plan::Plan;
 use super::report::Totals;
+use super::results::ReceiverResult;
 use kit::datagrams::{Link, Quality, expand};
 use mbm::loss::{Arrival, Ledger, LossReport};
 use mbm::stream::Stream;
@@ -59,7 +59,7 @@ struct Receiving<'a> {
 }
 
 /// Receives until the job is done.
-pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> ReceiverBooks {
+pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> ReceiverResult {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
     let mut receiving = Receiving {
@@ -75,7 +75,7 @@ pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> ReceiverBooks {
     {
     }
     receiving.drain();
-    receiving.books()
+    receiving.counters()
 }
 
 impl Receiving<'_> {
@@ -151,8 +151,8 @@ impl Receiving<'_> {
         }
     }
 
-    fn books(self) -> ReceiverBooks {
-        ReceiverBooks {
+    fn counters(self) -> ReceiverResult {
+        ReceiverResult {
             loss: LossReport::of(&self.ledger),
             quality: Quality {
                 refused: self.link.quality().refused + self.ledger.implausible(),

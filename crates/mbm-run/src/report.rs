@@ -1,4 +1,4 @@
-//! The receiver's report of one packet: the reply to it, with the totals of the receiver's books as its payload.
+//! The receiver's report of one packet: the reply to it, with the totals of the receiver's counters as its payload.
 //!
 //! ```text
 //! |  header of 56 octets (kind 2: times and marks of the packet)  |  0
@@ -19,7 +19,7 @@ const _: () = assert!(Probe::LEN + TOTALS == SHORTEST_PAYLOAD as usize);
 /// A clock was set since the stream began.
 const STEPPED: u64 = 1;
 
-/// Totals of the receiver's books.
+/// Totals of the receiver's counters.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Totals {
     pub(super) arrived: u64,

@@ -8,9 +8,9 @@ mod trip;
 
 pub(super) use ends::Halves;
 
-use super::books::{ReceiverBooks, SenderBooks};
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
+use super::results::{ReceiverResult, SenderResult};
 use super::tables::Arrival;
 use super::{Live, Opening, summary};
 use kit::control::{Broken, DISPLAY, FLUSH};
@@ -51,9 +51,9 @@ pub struct Tested {
     /// When it began, after the run's start.
     pub start_ns: u64,
     /// What the sending end knows, with the verdict.
-    pub sender: SenderBooks,
+    pub sender: SenderResult,
     /// None when the receiver did not tell.
-    pub receiver: Option<ReceiverBooks>,
+    pub receiver: Option<ReceiverResult>,
 }
 
 /// What came of a run.
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub path_rtt: Option<Duration>,
     /// How busy this host was, one row for each sample.
     pub cpu: Vec<Cpu>,
-    /// The emulated links' own books, one entry for each direction; empty without a lab.
+    /// The emulated links' own counters, one entry for each direction; empty without a lab.
     pub truth: Vec<LinkTruth>,
     /// The far end's clock against this one, as compared before the run.
     pub clock: ClockOffset,
@@ -222,7 +222,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A test whose packets are datagrams: when it began, and the books of its streams.
+    /// A test whose packets are datagrams: when it began, and the counters of its streams.
     fn by_udp(
         &mut self,
         setup: TestSetup,

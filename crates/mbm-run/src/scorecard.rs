@@ -4,7 +4,7 @@ use super::plan::Plan;
 use kit::scorecard;
 use mbm::verdict::{Outcome, percent};
 use record::{Run, Verdict};
-use schema::mbm::TcpBooks;
+use schema::mbm::TcpFigures;
 use schema::mbm::{Summary, TestSummary};
 
 /// The scorecard of `run`, whose summary is `summary`.
@@ -151,7 +151,7 @@ fn test(test: &TestSummary) -> Vec<String> {
 }
 
 /// What TCP did that carried the test.
-fn by_tcp(tcp: &TcpBooks) -> String {
+fn by_tcp(tcp: &TcpFigures) -> String {
     let told = match (tcp.pacing_bps, tcp.window_packets) {
         (Some(bps), _) => format!(" paced at {:.2} Mbit/s", bps as f64 / 1e6),
         (None, Some(window)) => format!(" with a window of {window} segments"),

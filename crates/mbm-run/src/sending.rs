@@ -3,10 +3,10 @@
 //! A thread of its own goes round a loop: take reports, each at the time of its arrival; send what is due; judge what is known;
 //! wait, asleep until shortly before the next departure and spinning for the rest.
 
-use super::books::SenderBooks;
 use super::messages::Passed;
 use super::plan::Plan;
 use super::report::Totals;
+use super::results::SenderResult;
 use super::spans::Spans;
 use kit::datagrams::{Link, expand};
 use kit::thinned::Thinned;
@@ -89,8 +89,8 @@ struct Sending<'a> {
     left_out: u64,
 }
 
-/// Sends until there is a verdict; the rows of its first packets beside the books.
-pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderBooks, Vec<Passed>), String> {
+/// Sends until there is a verdict; the rows of its first packets beside the counters.
+pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderResult, Vec<Passed>), String> {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
     let start = job.together.start;
@@ -121,7 +121,7 @@ pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderBooks, Vec<Pa
         left_out: 0,
     };
     let verdict = sending.drive(undecided);
-    Ok(sending.books(verdict))
+    Ok(sending.counters(verdict))
 }
 
 impl Sending<'_> {
@@ -272,11 +272,11 @@ impl Sending<'_> {
         Ok(())
     }
 
-    fn books(self, verdict: Verdict) -> (SenderBooks, Vec<Passed>) {
+    fn counters(self, verdict: Verdict) -> (SenderResult, Vec<Passed>) {
         let mut quality = self.link.quality();
         quality.rows_left_out = self.left_out;
         let is_counted = self.job.test.decider() == Decider::Losses;
-        let books = SenderBooks {
+        let counters = SenderResult {
             sent: self.seen.sent,
             seconds: self.judged.since(self.start).as_secs_f64(),
             verdict,
@@ -289,7 +289,7 @@ impl Sending<'_> {
             quality,
             tcp: None,
         };
-        (books, self.rows)
+        (counters, self.rows)
     }
 }
 

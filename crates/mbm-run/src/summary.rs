@@ -1,4 +1,4 @@
-//! The figures of a run, from the books of both ends.
+//! The figures of a run, from the counters of both ends.
 
 use super::plan::Plan;
 use super::run::Tested;
@@ -44,8 +44,11 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
     TestSummary {
         result: TestResult {
             figures: sender.figures.clone(),
-            // All packets, by the receiver's books.
-            loss: tested.receiver.as_ref().map(|books| books.loss.clone()),
+            // All packets, by the receiver's counters.
+            loss: tested
+                .receiver
+                .as_ref()
+                .map(|counters| counters.loss.clone()),
             // Of single segments the kernel does not tell when they left.
             pattern: (sender.tcp.is_none() || sender.pattern.bursts > 0)
                 .then(|| sender.pattern.clone()),

@@ -4,7 +4,7 @@
 //! $ cargo run --release -p isobath-path --example assigned
 //! ```
 
-use isobath_path::{Assigned, ConnectionDelay, Delay, Element, Family, Fixed, Law, Packet};
+use isobath_path::{Assigned, ConnectionDelay, Delay, DelayModel, Element, Family, Fixed, Packet};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,9 +25,9 @@ fn delay(number: u64) -> Duration {
     Duration::from_micros(25_000 + number * 7_919 % 350_000)
 }
 
-/// Processor time per packet through `law`, and the most that were in flight.
-fn cost(law: impl Law) -> (f64, u64) {
-    let mut delay = Delay::new(law);
+/// Processor time per packet through `model`, and the most that were in flight.
+fn cost(model: impl DelayModel) -> (f64, u64) {
+    let mut delay = Delay::new(model);
     let (mut out, mut most) = (VecDeque::new(), 0);
     let before = cpu();
     let mut at = Instant::ZERO;

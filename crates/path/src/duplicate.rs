@@ -10,7 +10,7 @@ use units::Instant;
 pub struct Duplicate {
     probability: f64,
     dice: Dice,
-    books: Counters,
+    counters: Counters,
 }
 
 impl Duplicate {
@@ -19,7 +19,7 @@ impl Duplicate {
         Self {
             probability,
             dice: Dice::new(seed),
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
@@ -32,11 +32,11 @@ impl<B: Clone> Element<B> for Duplicate {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         let packet = packet?;
-        self.books.enter(packet.size);
-        self.books.leave(packet.size);
+        self.counters.enter(packet.size);
+        self.counters.leave(packet.size);
         if self.dice.chance(self.probability) {
-            self.books.duplicate(packet.size);
-            self.books.leave(packet.size);
+            self.counters.duplicate(packet.size);
+            self.counters.leave(packet.size);
             out.push_back(packet.clone());
         }
         out.push_back(packet);
@@ -44,6 +44,6 @@ impl<B: Clone> Element<B> for Duplicate {
     }
 
     fn counters(&self) -> Counters {
-        self.books
+        self.counters
     }
 }

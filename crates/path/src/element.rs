@@ -1,4 +1,4 @@
-//! The one trait of this crate, and the books that every element keeps.
+//! The one trait of this crate, and the counters that every element keeps.
 
 use crate::Packet;
 use std::collections::VecDeque;
@@ -94,7 +94,7 @@ impl Add for Count {
     }
 }
 
-/// The books of an element. They balance at every moment:
+/// The counters of an element. They balance at every moment:
 /// `entered + duplicated = left + queued + overflow + aqm + loss`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
@@ -122,30 +122,30 @@ impl Counters {
         self.overflow + self.aqm + self.loss
     }
 
-    /// Whether the books balance.
+    /// Whether the counters balance.
     pub fn is_balanced(&self) -> bool {
         self.entered + self.duplicated == self.left + self.queued + self.dropped()
     }
 
-    /// Books a packet in.
+    /// Counters a packet in.
     pub fn enter(&mut self, size: u32) {
         self.entered.put(size);
         self.queued.put(size);
     }
 
-    /// Books a copy of a packet inside.
+    /// Counters a copy of a packet inside.
     pub fn duplicate(&mut self, size: u32) {
         self.duplicated.put(size);
         self.queued.put(size);
     }
 
-    /// Books a packet out.
+    /// Counters a packet out.
     pub fn leave(&mut self, size: u32) {
         self.queued.take(size);
         self.left.put(size);
     }
 
-    /// Books the loss of a packet inside.
+    /// Counters the loss of a packet inside.
     pub fn drop(&mut self, size: u32, cause: Cause) {
         self.queued.take(size);
         match cause {

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
 //! | [`Shared`] is a link that others use too | a [`Source`] of their packets |
-//! | [`Delay`] holds each packet as its [`Law`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
+//! | [`Delay`] holds each packet as its [`DelayModel`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
@@ -69,7 +69,7 @@ mod spec;
 
 pub use cross::{Own, Pace, Recording, Schedule, Sent, Shared, Sizes, Source};
 pub use delay::{
-    Assigned, ConnectionDelay, Delay, Distribution, Fixed, FlowDelay, HoldBack, Jitter, Law,
+    Assigned, ConnectionDelay, Delay, DelayModel, Distribution, Fixed, FlowDelay, HoldBack, Jitter,
 };
 pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element, Others};

@@ -37,11 +37,11 @@ struct Stage<B> {
 pub struct StageState<'a> {
     /// The stage's name.
     pub name: &'a str,
-    /// The stage's books.
+    /// The stage's counters.
     pub counters: Counters,
     /// What waits in the stage's queue, if it has one.
     pub backlog: Option<Count>,
-    /// Other people's packets among those of the books.
+    /// Other people's packets among those of the counters.
     pub others: Others,
 }
 
@@ -73,7 +73,7 @@ impl<B: Send + 'static> Pipeline<B> {
 }
 
 impl<B> Pipeline<B> {
-    /// Every stage's name, books and backlog, in the order that packets pass them.
+    /// Every stage's name, counters and backlog, in the order that packets pass them.
     pub fn stages(&self) -> impl Iterator<Item = StageState<'_>> {
         self.stages.iter().map(|stage| StageState {
             name: &stage.name,
@@ -141,21 +141,21 @@ impl<B: Send> Element<B> for Pipeline<B> {
         let mut total = Counters::default();
         let mut others_left = Count::default();
         for (position, stage) in self.stages.iter().enumerate() {
-            let (books, others) = (stage.element.counters(), stage.element.others());
+            let (counters, others) = (stage.element.counters(), stage.element.others());
             total.entered = total.entered
                 + if position == 0 {
-                    books.entered
+                    counters.entered
                 } else {
                     others.entered
                 };
-            total.left = books.left + others_left;
+            total.left = counters.left + others_left;
             others_left = others_left + others.left;
-            total.queued = total.queued + books.queued;
-            total.duplicated = total.duplicated + books.duplicated;
-            total.overflow = total.overflow + books.overflow;
-            total.aqm = total.aqm + books.aqm;
-            total.loss = total.loss + books.loss;
-            total.marked = total.marked + books.marked;
+            total.queued = total.queued + counters.queued;
+            total.duplicated = total.duplicated + counters.duplicated;
+            total.overflow = total.overflow + counters.overflow;
+            total.aqm = total.aqm + counters.aqm;
+            total.loss = total.loss + counters.loss;
+            total.marked = total.marked + counters.marked;
         }
         total
     }

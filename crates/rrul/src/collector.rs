@@ -17,7 +17,7 @@ use std::time::Duration;
 use sys::clock;
 use units::Instant;
 
-/// How often the record is flushed and the lab's books are taken.
+/// How often the record is flushed and the lab's counters are taken.
 const FLUSH: Duration = Duration::from_secs(1);
 /// How often the display changes.
 const DISPLAY: Duration = Duration::from_millis(200);

@@ -70,7 +70,7 @@ pub enum Role {
         /// Octets of a message.
         size: u16,
     },
-    /// Keeps books of a call's datagrams.
+    /// Keeps counters of a call's datagrams.
     Listen {
         /// The interval at which they are sent.
         every: Span,

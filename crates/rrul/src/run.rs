@@ -44,7 +44,7 @@ pub struct Context<'a> {
     pub peers: &'a [Peer],
     /// The page that is loaded, and by what.
     pub pages: Option<Pages<'a>>,
-    /// The emulated network, whose books go into the record.
+    /// The emulated network, whose counters go into the record.
     pub lab: Option<&'a Network>,
     /// Who follows the rows as they come.
     pub ndjson: Option<Ndjson>,

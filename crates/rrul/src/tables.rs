@@ -33,7 +33,7 @@ pub struct Tables {
     pub hops: Vec<Hop>,
     /// Small requests on new HTTPS connections.
     pub https: Vec<HttpsProbe>,
-    /// The emulated network's own books; none without a lab.
+    /// The emulated network's own counters; none without a lab.
     pub lab: Option<LabCounters>,
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub class_seen: HashMap<u16, u8>,
@@ -41,7 +41,7 @@ pub struct Tables {
     lab_rows: LabRows,
     /// How many rows of the other tables have been written.
     written: [usize; 7],
-    calls: HashMap<u16, CallBooks>,
+    calls: HashMap<u16, CallCounters>,
     latest: HashMap<u16, Latest>,
     latest_rtt_ns: Option<u64>,
     /// The last round trip of each UDP stream.
@@ -66,7 +66,7 @@ pub struct CallSample {
 
 /// What is known of a call's stream while it runs.
 #[derive(Default)]
-struct CallBooks {
+struct CallCounters {
     marks: u8,
     start_ns: u64,
     every_ns: u64,
@@ -93,7 +93,7 @@ impl Tables {
             calls: streams
                 .iter()
                 .filter(|plan| plan.kind.label() == "voip")
-                .map(|plan| (plan.id, CallBooks::new(plan)))
+                .map(|plan| (plan.id, CallCounters::new(plan)))
                 .collect(),
             lab,
             ..Self::default()
@@ -154,17 +154,17 @@ impl Tables {
 
     /// Takes a datagram of a call that arrived at its receiver; a second copy says nothing new.
     pub fn call(&mut self, arrived: &CallSample) {
-        let Some(books) = self.calls.get_mut(&arrived.stream) else {
+        let Some(counters) = self.calls.get_mut(&arrived.stream) else {
             return;
         };
-        if arrived.seq >= books.most || !books.heard.insert(arrived.seq) {
+        if arrived.seq >= counters.most || !counters.heard.insert(arrived.seq) {
             return;
         }
-        let least = books
+        let least = counters
             .least_ns
             .map_or(arrived.owd_ns, |least| least.min(arrived.owd_ns));
-        books.least_ns = Some(least);
-        let marks = books.marks;
+        counters.least_ns = Some(least);
+        let marks = counters.marks;
         let is_up = self
             .streams
             .iter()
@@ -185,7 +185,7 @@ impl Tables {
         });
     }
 
-    /// Books what was sent on the calls and never arrived: once, at the end. Without the far end's side nobody knows what it
+    /// Counters what was sent on the calls and never arrived: once, at the end. Without the far end's side nobody knows what it
     /// heard.
     pub fn close_calls(&mut self, has_far_side: bool) {
         let known = |id: u16| {
@@ -195,18 +195,18 @@ impl Tables {
                     .iter()
                     .any(|s| s.id == id && s.direction == "down")
         };
-        for (id, books) in self.calls.iter().filter(|(id, _)| known(**id)) {
+        for (id, counters) in self.calls.iter().filter(|(id, _)| known(**id)) {
             // A sender that could not tell any more sent at least what arrived.
-            let most_heard = books.heard.iter().max().map_or(0, |most| most + 1);
-            let lost =
-                (0..books.sent.unwrap_or(most_heard)).filter(|seq| !books.heard.contains(seq));
+            let most_heard = counters.heard.iter().max().map_or(0, |most| most + 1);
+            let lost = (0..counters.sent.unwrap_or(most_heard))
+                .filter(|seq| !counters.heard.contains(seq));
             self.samples.extend(lost.map(|seq| Sample {
-                t_ns: books.start_ns + books.every_ns * u64::from(seq),
+                t_ns: counters.start_ns + counters.every_ns * u64::from(seq),
                 stream: *id,
                 seq: seq.into(),
                 lost: true,
                 clock: "user".into(),
-                tos_sent: books.marks,
+                tos_sent: counters.marks,
                 ..Sample::default()
             }));
         }
@@ -247,9 +247,9 @@ impl Tables {
         if let (Some(class), "server") = (how.class_seen, end) {
             self.class_seen.insert(how.id, class);
         }
-        if let Some(books) = self.calls.get_mut(&how.id) {
-            if end == books.sender {
-                books.sent = how.sent.map(|sent| sent.min(books.most));
+        if let Some(counters) = self.calls.get_mut(&how.id) {
+            if end == counters.sender {
+                counters.sent = how.sent.map(|sent| sent.min(counters.most));
             }
             return;
         }
@@ -270,7 +270,7 @@ impl Tables {
         self.streams.iter_mut().find(|stream| stream.id == id)
     }
 
-    /// Takes the books of the emulated network.
+    /// Takes the counters of the emulated network.
     pub fn take_lab(&mut self, network: &Network) {
         if let Some(lab) = &mut self.lab {
             lab.take(network, &mut self.lab_rows);
@@ -386,7 +386,7 @@ impl Output<'_> {
     }
 }
 
-impl CallBooks {
+impl CallCounters {
     fn new(plan: &StreamPlan) -> Self {
         Self {
             marks: plan.marks().octet(),

@@ -4,7 +4,7 @@ use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the books of one direction of a link say of the time under load.
+/// What the counters of one direction of a link say of the time under load.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct LinkTruth {
     /// The link: its two nodes.

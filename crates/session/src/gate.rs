@@ -148,7 +148,7 @@ mod tests {
     use std::net::TcpListener;
 
     /// A gate, and who has come to it.
-    struct Door {
+    struct Entrance {
         gate: Gate,
         listener: TcpListener,
     }
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    impl Door {
+    impl Entrance {
         fn new(most: usize, most_per_source: usize) -> Self {
             Self {
                 gate: Gate::new(most, most_per_source),
@@ -190,23 +190,27 @@ mod tests {
 
     #[test]
     fn the_oldest_silent_one_of_the_busiest_source_makes_room() {
-        let door = Door::new(4, 3);
-        let (lone, first) = (door.enter(1, false), door.enter(2, false));
+        let entrance = Entrance::new(4, 3);
+        let (lone, first) = (entrance.enter(1, false), entrance.enter(2, false));
         first.pending.has_spoken();
-        let (second, third) = (door.enter(2, false), door.enter(2, false));
-        let _fourth = door.enter(3, false);
+        let (second, third) = (entrance.enter(2, false), entrance.enter(2, false));
+        let _fourth = entrance.enter(3, false);
         assert!(second.is_closed(), "the oldest that has said nothing");
         assert!(!first.is_closed() && !third.is_closed() && !lone.is_closed());
-        assert_eq!(door.gate.pending(), 4);
+        assert_eq!(entrance.gate.pending(), 4);
         drop((second, third));
-        assert_eq!(door.gate.pending(), 3, "a closed one is not counted twice");
+        assert_eq!(
+            entrance.gate.pending(),
+            3,
+            "a closed one is not counted twice"
+        );
     }
 
     #[test]
     fn a_source_makes_room_for_itself() {
-        let door = Door::new(9, 2);
-        let other = door.enter(1, false);
-        let guests: Vec<Guest> = (0..5).map(|_| door.enter(2, false)).collect();
+        let entrance = Entrance::new(9, 2);
+        let other = entrance.enter(1, false);
+        let guests: Vec<Guest> = (0..5).map(|_| entrance.enter(2, false)).collect();
         let closed: Vec<bool> = guests.iter().map(Guest::is_closed).collect();
         assert_eq!(closed, [true, true, true, false, false]);
         assert!(!other.is_closed());
@@ -214,9 +218,9 @@ mod tests {
 
     #[test]
     fn strangers_never_close_what_a_session_opens() {
-        let door = Door::new(2, 2);
-        let known: Vec<Guest> = (0..2).map(|_| door.enter(1, true)).collect();
-        let strangers: Vec<Guest> = (2..8).map(|source| door.enter(source, false)).collect();
+        let entrance = Entrance::new(2, 2);
+        let known: Vec<Guest> = (0..2).map(|_| entrance.enter(1, true)).collect();
+        let strangers: Vec<Guest> = (2..8).map(|source| entrance.enter(source, false)).collect();
         assert!(!known.iter().any(Guest::is_closed));
         assert_eq!(
             strangers.iter().filter(|guest| guest.is_closed()).count(),

@@ -1,4 +1,4 @@
-//! The event loop: order, routes and books.
+//! The event loop: order, routes and counters.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use isobath_sim::{Addressed, Builder, LinkId, Node, NodeId, Parcel, World};
@@ -89,7 +89,7 @@ fn seen(world: &World<Talker>, node: u32) -> &[(u64, Option<u64>)] {
 }
 
 #[test]
-fn packets_cross_routers_and_what_a_queue_has_no_room_for_is_in_its_books() {
+fn packets_cross_routers_and_what_a_queue_has_no_room_for_is_counted() {
     // 0 - 1 - 2 - 3, with hosts at the ends.
     let mut builder = Builder::default();
     builder.host(NodeId(0), talker(0, 3, 5, &[10]));
@@ -108,9 +108,9 @@ fn packets_cross_routers_and_what_a_queue_has_no_room_for_is_in_its_books() {
     assert_eq!((work.departures, work.unroutable), (5, 0));
     // At node 1 five, at nodes 2 and 3 four each.
     assert_eq!((work.arrivals, work.events()), (13, 18));
-    let books = world.link(narrow).unwrap().counters();
-    assert!(books.is_balanced());
-    assert_eq!(books.overflow.packets, 1);
+    let counters = world.link(narrow).unwrap().counters();
+    assert!(counters.is_balanced());
+    assert_eq!(counters.overflow.packets, 1);
 }
 
 #[test]

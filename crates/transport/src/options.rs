@@ -23,7 +23,8 @@ pub struct Options {
     /// Slow start threshold to begin with, in segments; none is as high as it can be (RFC 5681 section 3.1).
     pub initial_ssthresh: Option<u32>,
     /// How the window grows and shrinks.
-    pub law: Law,
+    #[serde(rename = "law")]
+    pub congestion_control: CongestionControl,
     /// Reno's growth in congestion avoidance.
     pub growth: Growth,
     /// CUBIC's choices.
@@ -70,12 +71,22 @@ pub struct Options {
 /// How the window grows and shrinks.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Law {
+pub enum CongestionControl {
     /// RFC 5681.
     #[default]
     Reno,
     /// RFC 9438.
     Cubic,
+}
+
+impl CongestionControl {
+    /// The name that the kernel has for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Reno => "reno",
+        }
+    }
 }
 
 /// Reno's growth in congestion avoidance.
@@ -148,7 +159,7 @@ impl Default for Options {
             initial_window: 10,
             max_window: None,
             initial_ssthresh: None,
-            law: Law::Reno,
+            congestion_control: CongestionControl::Reno,
             growth: Growth::Bytes,
             cubic: Cubic::default(),
             abc: Some(u32::MAX),

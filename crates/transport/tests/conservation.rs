@@ -2,7 +2,7 @@
 
 mod link;
 
-use isobath_transport::{Growth, Law, Options, Recovery};
+use isobath_transport::{CongestionControl, Growth, Options, Recovery};
 use link::{Link, Verdict};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -13,7 +13,10 @@ fn options() -> impl Strategy<Value = Options> {
         Just(Recovery::NewReno),
         Just(Recovery::Sack)
     ];
-    let law = prop_oneof![Just(Law::Reno), Just(Law::Cubic)];
+    let congestion_control = prop_oneof![
+        Just(CongestionControl::Reno),
+        Just(CongestionControl::Cubic)
+    ];
     let growth = prop_oneof![
         Just(Growth::Bytes),
         Just(Growth::PerAck),
@@ -27,26 +30,34 @@ fn options() -> impl Strategy<Value = Options> {
         prop::option::of(1_u32..100),
         prop::option::of(1_u32..3),
     );
-    (recovery, law, growth, switches, first_seq, windows).prop_map(
-        |(recovery, law, growth, switches, first_seq, windows)| Options {
-            recovery,
-            law,
-            growth,
-            prr: switches[0],
-            rack: switches[1],
-            undo: switches[2],
-            timestamps: switches[3],
-            limited_transmit: switches[4],
-            validate_window: switches[5],
-            ecn: switches[6],
-            first_seq,
-            initial_window: windows.0,
-            receive_window: windows.1,
-            max_window: windows.2,
-            abc: windows.3,
-            ..Options::default()
-        },
+    (
+        recovery,
+        congestion_control,
+        growth,
+        switches,
+        first_seq,
+        windows,
     )
+        .prop_map(
+            |(recovery, congestion_control, growth, switches, first_seq, windows)| Options {
+                recovery,
+                congestion_control,
+                growth,
+                prr: switches[0],
+                rack: switches[1],
+                undo: switches[2],
+                timestamps: switches[3],
+                limited_transmit: switches[4],
+                validate_window: switches[5],
+                ecn: switches[6],
+                first_seq,
+                initial_window: windows.0,
+                receive_window: windows.1,
+                max_window: windows.2,
+                abc: windows.3,
+                ..Options::default()
+            },
+        )
 }
 
 /// So that a list does not meet the same retransmission for ever.

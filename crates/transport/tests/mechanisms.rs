@@ -3,8 +3,8 @@
 mod link;
 
 use isobath_transport::{
-    Cause, DelayedAck, Event, Law, Options, Receiver, Recovery, RtoFloor, Segment, SegmentFlags,
-    Seq,
+    Cause, CongestionControl, DelayedAck, Event, Options, Receiver, Recovery, RtoFloor, Segment,
+    SegmentFlags, Seq,
 };
 use link::{Link, Verdict};
 use std::time::Duration;
@@ -369,7 +369,7 @@ fn a_lost_opening_of_the_window_is_made_good_by_a_probe() {
 #[test]
 fn cubic_fills_a_path_with_a_short_queue() {
     let mut link = Link::new(&Options {
-        law: Law::Cubic,
+        congestion_control: CongestionControl::Cubic,
         ..Options::default()
     });
     link.limit = 40;
@@ -391,14 +391,14 @@ fn cubic_fills_a_path_with_a_short_queue() {
 
 #[test]
 fn hystart_leaves_slow_start_before_the_queue_overflows() {
-    let mut law = Options {
-        law: Law::Cubic,
+    let mut congestion_control = Options {
+        congestion_control: CongestionControl::Cubic,
         ..Options::default()
     };
     let mut drops = Vec::new();
     for hystart in [true, false] {
-        law.cubic.hystart = hystart;
-        let mut link = Link::new(&law);
+        congestion_control.cubic.hystart = hystart;
+        let mut link = Link::new(&congestion_control);
         link.limit = 60;
         transfer(&mut link, 1_000);
         drops.push(link.queue_drops);

@@ -2,26 +2,31 @@
 
 mod link;
 
-use isobath_transport::{Cause, Event, Law, Options, Seq};
+use isobath_transport::{Cause, CongestionControl, Event, Options, Seq};
 use link::{Link, Verdict};
 use proptest::prelude::*;
 use std::time::Duration;
 use units::Instant;
 
 fn options() -> impl Strategy<Value = Options> {
-    let law = prop_oneof![Just(Law::Reno), Just(Law::Cubic)];
+    let congestion_control = prop_oneof![
+        Just(CongestionControl::Reno),
+        Just(CongestionControl::Cubic)
+    ];
     let switches = prop::collection::vec(any::<bool>(), 3);
-    (law, switches, 1_u32..20).prop_map(|(law, switches, initial_window)| Options {
-        law,
-        initial_window,
-        rack: switches[0],
-        undo: switches[1],
-        timestamps: switches[2],
-        // After a pause the window is smaller for another reason, perhaps at the instant at which a recovery ends.
-        restart_after_idle: false,
-        validate_window: false,
-        ..Options::default()
-    })
+    (congestion_control, switches, 1_u32..20).prop_map(
+        |(congestion_control, switches, initial_window)| Options {
+            congestion_control,
+            initial_window,
+            rack: switches[0],
+            undo: switches[1],
+            timestamps: switches[2],
+            // After a pause the window is smaller for another reason, perhaps at the instant at which a recovery ends.
+            restart_after_idle: false,
+            validate_window: false,
+            ..Options::default()
+        },
+    )
 }
 
 /// The end of what had been sent before `at`.

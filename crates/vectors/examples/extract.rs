@@ -1,6 +1,6 @@
-//! Extracts the vectors of captures: `extract books|list|original|alternate FILE...` (`-` is standard input).
+//! Extracts the vectors of captures: `extract counters|list|original|alternate FILE...` (`-` is standard input).
 //!
-//! `books` prints the books and the speed, `list` a line for each connection and flow of UDP, the others cvec files of the
+//! `counters` prints the counters and the speed, `list` a line for each connection and flow of UDP, the others cvec files of the
 //! connections in the order of ends.
 use capture::dissect::{Dissected, dissect};
 use capture::read::Reader;
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let what = args
         .next()
-        .ok_or("usage: extract books|list|original|alternate FILE...")?;
+        .ok_or("usage: extract counters|list|original|alternate FILE...")?;
     let mut sink = sink(&what)?;
     let mut extractor = Extractor::new(Options::default());
     let mut packets = 0_u64;
@@ -49,23 +49,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(ended) = extractor.poll() {
         sink(&ended)?;
     }
-    if what == "books" {
+    if what == "counters" {
         println!(
             "{packets} packets, {} connections at once",
             extractor.most_open()[0]
         );
-        println!("{:#?}", extractor.books());
+        println!("{:#?}", extractor.counters());
     }
     Ok(())
 }
 
 fn sink(what: &str) -> Result<Sink, Box<dyn Error>> {
     let format = match what {
-        "books" => return Ok(Box::new(|_| Ok(()))),
+        "counters" => return Ok(Box::new(|_| Ok(()))),
         "list" => return Ok(Box::new(list)),
         "original" => Format::Original,
         "alternate" => Format::Alternate,
-        _ => return Err("books, list, original or alternate".into()),
+        _ => return Err("counters, list, original or alternate".into()),
     };
     let mut writer = Writer::new(io::stdout().lock(), format);
     Ok(Box::new(move |ended| match ended.vector.transport {

@@ -1,4 +1,4 @@
-//! Rewrites a cvec file by a model of structure, one of round-trip times and one of windows, and prints the books:
+//! Rewrites a cvec file by a model of structure, one of round-trip times and one of windows, and prints the counters:
 //! `cargo run -p isobath-vectors --example transform -- a-b da:30 empirical < IN > OUT`.
 //! Of *harpoon* only the connections that the initiators open are written; the others belong into a file of the other side.
 use isobath_vectors::Vector;
@@ -29,14 +29,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         windows: windows.parse()?,
         seed: 1,
     };
-    let mut books = Conserved::default();
+    let mut counters = Conserved::default();
     let mut writer = Writer::new(BufWriter::new(io::stdout().lock()), format);
     for (index, vector) in (0..).zip(set) {
-        if let Some(forth) = transform.apply(vector, index, &mut books).forth {
+        if let Some(forth) = transform.apply(vector, index, &mut counters).forth {
             writer.vector(&forth)?;
         }
     }
     writer.finish()?;
-    eprintln!("{:?}\n{books:?}\nholds: {}", transform.rtts, books.holds());
+    eprintln!(
+        "{:?}\n{counters:?}\nholds: {}",
+        transform.rtts,
+        counters.holds()
+    );
     Ok(())
 }

@@ -165,7 +165,7 @@ function draw(rows: Row[], theme: Theme, width: number): { option: Option; heigh
 function finding({ answer }: Row): string {
   const range = interval(answer);
   const told = answer.value === null ? range : `${words(answer)}${range && range !== words(answer) ? ` (${range})` : ""}`;
-  const truth = answer.truth ? `; by the lab's books ${withUnit(answer.truth.value, answer.unit ?? "")}` : "";
+  const truth = answer.truth ? `; by the lab's counters ${withUnit(answer.truth.value, answer.unit ?? "")}` : "";
   return `${property(answer)}: ${told}${answer.conclusive ? "" : ", which is not sure"}${truth}`;
 }
 
@@ -174,7 +174,7 @@ export function answers(runs: RunView[], prefix = ""): Spec | null {
   const rows = shown(runs);
   if (!rows.length) return null;
   const truth = rows.find(({ answer }) => answer.truth)?.answer.truth;
-  const about = truth ? ` The diamond is ${rows.length > 1 ? "what the lab's books say" : truth.says}.` : "";
+  const about = truth ? ` The diamond is ${rows.length > 1 ? "what the lab's counters say" : truth.says}.` : "";
   const row = ({ name, answer: a }: Row) => [name, a.estimator, figure(a.value, a), figure(a.low, a), figure(a.high, a), a.conclusive ? "yes" : "no", a.truth ? digits(a.truth.value) : null, a.truth?.says ?? null];
   return {
     id: `${prefix}answer`, title: rows.length > 1 ? `${property(rows[0]!.answer)} by ${rows.length} runs` : finding(rows[0]!),

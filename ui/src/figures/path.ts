@@ -207,7 +207,7 @@ export function lab(run: RunView): Spec | null {
   };
   return {
     id: "queues", zoom: true, title: `The truth of the lab: the queue of ${first.link}, ${first.direction}, grew to ${longest}`,
-    about: `The emulator's own books: the queue every 10 ms as minimum and maximum per bin, drops and marks per second, what left the link (headers included) in bins of ${digits(first.carried_mbps.bin_s)} s.`,
+    about: `The emulator's own counters: the queue every 10 ms as minimum and maximum per bin, drops and marks per second, what left the link (headers included) in bins of ${digits(first.carried_mbps.bin_s)} s.`,
     howTo: ["This was not measured but counted by the emulated link itself: the other figures can be held against it.", "The queue in ms is the delay that a packet finds which arrives then.", "A simple queue grows until it overflows; a managed one stays at a few ms and drops or marks early."],
     draw,
     table: () => ({

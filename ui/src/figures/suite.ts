@@ -78,7 +78,7 @@ export function suite(run: RunView): Spec | null {
   if (!all.length) return null;
   return {
     id: "suite", title: finding(all),
-    about: "Losses and marks are those of all packets of a test by the receiver's books, with the exact 95 % interval; a test is judged by those behind its growth period.",
+    about: "Losses and marks are those of all packets of a test by the receiver's counters, with the exact 95 % interval; a test is judged by those behind its growth period.",
     howTo: [
       "Each test sends in a pattern in which a transport would, at the target's rate and no faster, and judges the path by what is lost or marked, or by how its queue grows.",
       "PASS and FAIL are answers about the path; INCONCLUSIVE means that time ran out, ERROR that the test itself was not made as it should, so that it says nothing about the path.",

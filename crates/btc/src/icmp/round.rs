@@ -2,13 +2,13 @@
 
 use super::limit;
 use super::row::{Answers as Found, Row};
-use crate::books::{Outcome, ReceiverBooks, SenderBooks};
 use crate::capture::Journal;
 use crate::link::{Link, Terms};
 use crate::log::{Log, MOST_PASSED, Sink};
 use crate::plan::{Mode, Plan};
 use crate::quotes::Answers;
 use crate::quotes::{Quotes, Verdict};
+use crate::results::{Outcome, ReceiverResult, SenderResult};
 use crate::watch::Watch;
 use crate::{secret, sending};
 use kit::stream::any;
@@ -40,8 +40,8 @@ pub(super) struct Transfer<'a> {
 
 /// What is known of it when it is over.
 pub(super) struct Told {
-    pub sender: SenderBooks,
-    pub receiver: Option<ReceiverBooks>,
+    pub sender: SenderResult,
+    pub receiver: Option<ReceiverResult>,
     /// What left, where that was asked for, and from where.
     pub trace: Option<(SocketAddr, Journal)>,
     /// Whether packets had to be known by their ports.
@@ -56,11 +56,11 @@ impl Transfer<'_> {
             told.sender.reason = Some(reason);
             told
         };
-        let books = self
+        let counters = self
             .socket()
             .map_err(|error| error.to_string())
             .and_then(|socket| self.on(socket));
-        books.unwrap_or_else(failed)
+        counters.unwrap_or_else(failed)
     }
 
     fn socket(&self) -> Result<UdpSocket, Error> {
@@ -102,11 +102,11 @@ impl Transfer<'_> {
             sender.reason = Some(refused(errno, reporter.map(|ip| ip.to_string())));
         }
         self.question(&link.socket, session, counts.answered, &mut sender);
-        let receiver = ReceiverBooks {
+        let receiver = ReceiverResult {
             id: self.id,
             packets: counts.answered,
             reordered: counts.reordered,
-            ..ReceiverBooks::default()
+            ..ReceiverResult::default()
         };
         Ok(Told {
             sender,
@@ -163,7 +163,7 @@ impl Transfer<'_> {
     }
 
     /// Whether the figure is that of somebody who limits his answers; then it is none.
-    fn question(&self, socket: &UdpSocket, session: u64, answered: u64, sender: &mut SenderBooks) {
+    fn question(&self, socket: &UdpSocket, session: u64, answered: u64, sender: &mut SenderResult) {
         let Some(seconds) = sender.seconds.filter(|seconds| *seconds > 0.0) else {
             return;
         };

@@ -5,10 +5,10 @@
 
 use super::round::{Told, Transfer};
 use crate::Live;
-use crate::books::{Outcome as How, SenderBooks};
 use crate::capture::{Ends, NearTrace, Tracing};
 use crate::findings::{Findings, Inbox};
 use crate::plan::{PAUSE, Round};
+use crate::results::{Outcome as How, SenderResult};
 use crate::run::{Context, Outcome};
 use crate::watch::Watch;
 use kit::control::{DISPLAY, FLUSH, LOOK};
@@ -49,14 +49,14 @@ pub fn run(
     let origin = clock::now();
     let inbox = Inbox::default();
     let whole = (Duration::ZERO, Duration::MAX);
-    let books = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
+    let counters = context.lab.map(|lab| LabCounters::new(lab, origin, whole));
     let tracing = Tracing::begin(record.dir(), context.plan, origin, None);
     let mut run = Run {
         context,
         to,
         record,
         origin,
-        findings: Findings::new(books),
+        findings: Findings::new(counters),
         inbox: &inbox,
         tracing,
         flushed: origin,
@@ -196,11 +196,11 @@ impl Told {
     /// Of a transfer whose thread has broken down.
     pub(super) fn broken(id: u16) -> Self {
         Self {
-            sender: SenderBooks {
+            sender: SenderResult {
                 id,
                 outcome: How::Failed,
                 reason: Some("its thread broke down".to_owned()),
-                ..SenderBooks::default()
+                ..SenderResult::default()
             },
             receiver: None,
             trace: None,

@@ -173,8 +173,8 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         .as_ref()
         .unwrap_or_else(|| &network.topology().client);
     let mut child = network.spawn(node, command).map_err(Usage::of)?;
-    if let Some(remark) = network.congestion().remark() {
-        eprintln!("lab: {remark}");
+    if let Some(notice) = network.congestion().notice() {
+        eprintln!("lab: {notice}");
     }
     let status = loop {
         if let Some(status) = child.try_wait()? {

@@ -1,7 +1,7 @@
 //! The rules of a transfer, as `btc` and `sim btc` let them be chosen.
 
 use kit::usage::Usage;
-use transport::{Law, Options};
+use transport::{CongestionControl, Options};
 use units::Span;
 
 /// Congestion controls that both our sender and a kernel have.
@@ -40,9 +40,9 @@ impl Rules {
     /// When a rule is unknown, or cannot have such a value.
     pub(super) fn options(&self) -> anyhow::Result<Options> {
         let mut options = Options {
-            law: match self.cc {
-                Cc::Cubic => Law::Cubic,
-                Cc::Reno => Law::Reno,
+            congestion_control: match self.cc {
+                Cc::Cubic => CongestionControl::Cubic,
+                Cc::Reno => CongestionControl::Reno,
             },
             max_window: self.window,
             ..Options::default()

@@ -14,7 +14,7 @@ pub(crate) fn rows<O: Observer>(path: &Path, world: &World<Endpoint<O>>) -> Vec<
         .flat_map(|link| [(&link.name, "up"), (&link.name, "down")]);
     let row = |(number, (name, direction)): (u32, (&String, &'static str))| {
         let link = world.link(LinkId(number))?;
-        let (waiting, books) = (link.backlog()?, link.counters());
+        let (waiting, counters) = (link.backlog()?, link.counters());
         Some(Queue {
             t_ns: world.now().as_nanos(),
             link: Label::from(name.clone()),
@@ -22,10 +22,10 @@ pub(crate) fn rows<O: Observer>(path: &Path, world: &World<Endpoint<O>>) -> Vec<
             stage: "all".into(),
             packets: waiting.packets,
             bytes: waiting.bytes,
-            dropped_overflow: books.overflow.packets,
-            dropped_aqm: books.aqm.packets,
-            dropped_loss: books.loss.packets,
-            marked: books.marked.packets,
+            dropped_overflow: counters.overflow.packets,
+            dropped_aqm: counters.aqm.packets,
+            dropped_loss: counters.loss.packets,
+            marked: counters.marked.packets,
         })
     };
     (0..).zip(ways).filter_map(row).collect()

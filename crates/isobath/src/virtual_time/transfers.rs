@@ -2,9 +2,9 @@
 
 use super::path::Path;
 use super::queues;
-use btc::books::{Outcome as How, Quality, ReceiverBooks, SenderBooks};
 use btc::findings::{Findings, Inbox};
 use btc::log::{Log, MOST_PASSED};
+use btc::results::{Outcome as How, Quality, ReceiverResult, SenderResult};
 use btc::run::Outcome;
 use kit::ending::Ending;
 use record::RecordWriter;
@@ -71,11 +71,11 @@ pub(crate) fn run(
     let (reports, work) = (transfers.reports(), transfers.world().work());
     let ends = transfers.into_observers();
     let logs = (0..).zip(reports).zip(ends);
-    let books: Vec<_> = logs
-        .map(|((id, report), ends)| books(plan, id, &report, ends))
+    let counters: Vec<_> = logs
+        .map(|((id, report), ends)| counters(plan, id, &report, ends))
         .collect();
     collect(plan, &inbox, &mut findings, record)?;
-    for (sender, receiver) in books {
+    for (sender, receiver) in counters {
         findings.conclude(plan, &plan.rounds()[0], sender, Some(receiver));
     }
     findings.write(record)?;
@@ -115,12 +115,12 @@ fn collect(
 }
 
 /// What the two ends have to say, and the last of their rows.
-fn books(
+fn counters(
     plan: &Plan,
     id: u16,
     report: &Report,
     ends: [Watch<'_>; 2],
-) -> (SenderBooks, ReceiverBooks) {
+) -> (SenderResult, ReceiverResult) {
     let [sender, receiver] = ends.map(|Watch(mut log)| {
         log.hand_over(Instant::FAR_FUTURE);
         Quality {
@@ -138,7 +138,7 @@ fn books(
         ),
     };
     let seconds = report.time.filter(|_| sent.acked > 0);
-    let sender = SenderBooks {
+    let sender = SenderResult {
         id,
         start_ns: Some(u64::try_from(report.start.as_nanos()).unwrap_or(u64::MAX)),
         seconds: seconds.map(|time| time.as_secs_f64()),
@@ -149,19 +149,19 @@ fn books(
         timeouts: sent.timeouts,
         recoveries: sent.recoveries,
         violations: sent.violations,
-        cc: btc::law_name(&plan.options).to_owned(),
+        cc: plan.options.congestion_control.name().to_owned(),
         outcome,
         reason,
         quality: sender,
     };
-    let receiver = ReceiverBooks {
+    let receiver = ReceiverResult {
         id,
         packets: sent.packets.saturating_sub(report.lost),
         reordered: receipts.reordered,
         duplicates: receipts.duplicates,
         marked: receipts.marked,
         quality: receiver,
-        ..ReceiverBooks::default()
+        ..ReceiverResult::default()
     };
     (sender, receiver)
 }

@@ -41,7 +41,7 @@ fn in_lab(place: &Path, more: &[&str]) -> Value {
 }
 
 #[test]
-fn a_transfer_over_a_lossy_link_is_whole_and_its_books_agree() {
+fn a_transfer_over_a_lossy_link_is_whole_and_its_counters_agree() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
@@ -399,14 +399,14 @@ fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
     });
     assert_eq!(liar.hear(), json!("over"));
     liar.client.control.send(&json!("end")).unwrap();
-    let books = loop {
+    let counters = loop {
         let line = liar.hear();
-        if let Some(books) = line.get("books") {
-            break books.clone();
+        if let Some(counters) = line.get("books") {
+            break counters.clone();
         }
     };
-    let sender = &books[0]["sender"];
-    assert_eq!(sender["outcome"], "lied", "{books:#}");
+    let sender = &counters[0]["sender"];
+    assert_eq!(sender["outcome"], "lied", "{counters:#}");
     assert!(sender["violations"].as_u64() > Some(0));
     // What nobody sent is not acknowledged either.
     let mut other = Receiving::begin(&server);

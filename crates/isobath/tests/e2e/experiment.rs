@@ -10,7 +10,7 @@ const GRID: &str = r#"
 title = "A small grid?"
 about = "Six short cells."
 [study.grid]
-law = "reno"
+congestion_control = "reno"
 repeats = 1
 shortest = "1s"
 round_trips = 1

@@ -80,7 +80,7 @@ pub(crate) fn verdicts(run: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_books_agree() {
+fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

@@ -39,7 +39,7 @@ fn lost(network: &Network, from: &str, to: &str) -> u64 {
         .find(|link| link.from == from && link.to == to)
         .unwrap();
     loop {
-        // The books are published every 10 ms.
+        // The counters are published every 10 ms.
         match link.take_log().totals.loss.packets {
             0 => clock::sleep_until(clock::now() + Duration::from_millis(10)),
             lost => return lost,

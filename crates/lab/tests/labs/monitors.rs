@@ -1,4 +1,4 @@
-//! What the books of a link say of TCP connections.
+//! What the counters of a link say of TCP connections.
 
 use crate::dumbbell::{Dumbbell, FAR_PORT};
 use crate::world::PATIENCE;
@@ -53,7 +53,7 @@ fn exchange(lab: &Dumbbell, v6: bool) -> [Log; 2] {
     drop(far);
     near.read_to_end(&mut read).unwrap();
     assert_eq!(read.len(), 70_000);
-    // The last packet of all acknowledges the far end's FIN, after a tick of the books at most.
+    // The last packet of all acknowledges the far end's FIN, after a tick of the counters at most.
     clock::sleep_until(clock::now() + ROUND_TRIP);
     let [up, down] = lab.network.links() else {
         panic!("one link has two directions")

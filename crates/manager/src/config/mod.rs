@@ -6,7 +6,7 @@ mod check;
 mod service;
 
 pub use check::is_name;
-pub use service::Doors;
+pub use service::Endpoints;
 
 use super::network::{Network, Routes};
 use mgrp::envelope::Carrier;
@@ -161,7 +161,7 @@ impl Config {
         let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
         let config = Self::parse(&text).map_err(|what| format!("{file}: {what}"))?;
         let is_secret =
-            config.peers.iter().any(|peer| peer.key.is_some()) || config.doors().port.is_some();
+            config.peers.iter().any(|peer| peer.key.is_some()) || config.endpoints().port.is_some();
         let mode = fs::metadata(path).map_or(0, |data| data.permissions().mode());
         if is_secret && mode & 0o007 != 0 {
             return Err(format!(

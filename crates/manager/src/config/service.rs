@@ -31,7 +31,7 @@ pub(super) struct ServiceTable {
 
 /// Where the service is.
 #[derive(Clone, Debug)]
-pub struct Doors {
+pub struct Endpoints {
     /// Path of its Unix socket.
     pub socket: PathBuf,
     /// Address and port, and the key for it.
@@ -72,7 +72,7 @@ fn is_key(key: &str) -> bool {
 impl Config {
     /// Where the service is: without a word beside the control socket, as `estimates.sock` beside `manager.sock`, and as
     /// `m3-estimates.sock` beside `m3.sock`.
-    pub fn doors(&self) -> Doors {
+    pub fn endpoints(&self) -> Endpoints {
         let stem = self
             .socket
             .file_stem()
@@ -83,13 +83,13 @@ impl Config {
             .socket
             .with_file_name(format!("{prefix}estimates.sock"));
         match &self.service {
-            ServiceEntry::Socket(socket) => Doors {
+            ServiceEntry::Socket(socket) => Endpoints {
                 socket: socket.clone(),
                 port: None,
             },
             ServiceEntry::Table(table) => {
                 let key = table.key.as_deref().map(Arc::from);
-                Doors {
+                Endpoints {
                     socket: table.socket.clone().unwrap_or(usual),
                     port: table.listen.zip(key),
                 }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn without_a_word_the_service_is_beside_the_control_socket() {
-        let socket = |text| config(text).unwrap().doors().socket;
+        let socket = |text| config(text).unwrap().endpoints().socket;
         assert_eq!(socket(""), Path::new("/run/isobath/estimates.sock"));
         assert_eq!(
             socket("socket = \"m3.sock\""),
@@ -140,6 +140,6 @@ mod tests {
             assert!(line.contains(part) && !line.contains('\n'), "{line}");
         }
         let fine = config(&format!("{listen}key = \"0123456789abcdef\"")).unwrap();
-        assert!(fine.doors().port.is_some());
+        assert!(fine.endpoints().port.is_some());
     }
 }

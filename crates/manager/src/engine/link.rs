@@ -64,7 +64,7 @@ impl Keys {
     }
 }
 
-/// A transaction's place in the books: which tool began it, and the tool's number for it.
+/// A transaction's place in the counters: which tool began it, and the tool's number for it.
 pub(super) type Owner = (u64, u32);
 
 /// See the [module](self).

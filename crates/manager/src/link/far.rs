@@ -22,7 +22,7 @@ use sys::udp::UdpSocket;
 const SETUP: Duration = Duration::from_secs(10);
 
 /// What a manager does for those that dial it.
-pub(crate) struct Door {
+pub(crate) struct Acceptor {
     pub config: Arc<Config>,
     pub engine: Handle,
     pub desk: service::Handle,
@@ -33,7 +33,7 @@ pub(crate) struct Door {
     pub newest: Mutex<HashMap<usize, Arc<Session>>>,
 }
 
-impl Service for Door {
+impl Service for Acceptor {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
         // Whatever goes wrong here the near end finds out, and dials again.
         let _ = match control.recv(SETUP) {
@@ -47,7 +47,7 @@ impl Service for Door {
     }
 }
 
-impl Door {
+impl Acceptor {
     fn link(
         &self,
         control: &mut Control,

@@ -1,4 +1,4 @@
-//! The doors of the service, by HTTP: a Unix socket for its owner, a port for who has the key, and one for counters alone.
+//! The endpoints of the service, by HTTP: a Unix socket for its owner, a port for who has the key, and one for counters alone.
 
 use super::command::{Command, Handle as Desk, Query, Sink, Told};
 use super::desk::LIMITS;
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-/// Connections at once to each door.
+/// Connections at once to each endpoint.
 const MOST_CONNECTIONS: usize = 160;
 /// Octets of a request's head.
 const LONGEST_REQUEST: usize = 8 << 10;
@@ -38,7 +38,7 @@ const LONGEST: Duration = Duration::from_secs(660);
 /// Events that may wait for a client: who does not read more is forgotten.
 const MOST_EVENTS: usize = 16;
 
-/// Who may come in by a door, and what for.
+/// Who may come in by a endpoint, and what for.
 #[derive(Clone)]
 pub(crate) enum Access {
     /// Whoever may open the socket.
@@ -49,7 +49,7 @@ pub(crate) enum Access {
     Counters,
 }
 
-/// What is behind all doors.
+/// What is behind all endpoints.
 pub(crate) struct House {
     pub engine: Engine,
     pub desk: Desk,
@@ -95,12 +95,12 @@ impl House {
         }
     }
 
-    /// Serves all doors in a thread that ends with the program.
+    /// Serves all endpoints in a thread that ends with the program.
     ///
     /// # Errors
     /// When the system gives no thread or no descriptors.
-    pub(crate) fn open(self, doors: Vec<(Listener, Access)>) -> std::io::Result<()> {
-        for (listener, _) in &doors {
+    pub(crate) fn open(self, endpoints: Vec<(Listener, Access)>) -> std::io::Result<()> {
+        for (listener, _) in &endpoints {
             match listener {
                 Listener::Tcp(listener) => listener.set_nonblocking(true)?,
                 Listener::Unix(listener) => listener.set_nonblocking(true)?,
@@ -112,7 +112,7 @@ impl House {
         let house = Arc::new(self);
         let work = move || {
             runtime.block_on(async {
-                for (listener, access) in doors {
+                for (listener, access) in endpoints {
                     tokio::spawn(Arc::clone(&house).accept(listener, access));
                 }
                 std::future::pending::<()>().await;

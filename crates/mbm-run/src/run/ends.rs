@@ -1,7 +1,7 @@
 //! The near end's half of a test, as its sender or as its receiver.
 
-use super::super::books::{ReceiverBooks, SenderBooks};
-use super::super::messages::{Far, FarBooks, Near as Say, Passed, TestSetup};
+use super::super::messages::{Far, FarResult, Near as Say, Passed, TestSetup};
+use super::super::results::{ReceiverResult, SenderResult};
 use super::super::sending::{MOST_ROWS, Together};
 use super::super::{far, receiving, sending};
 use super::Run;
@@ -17,8 +17,8 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 use sys::clock;
 
-/// What there is of a stream when it is over: the books of both ends, and the packets that were reported.
-pub(in super::super) type Halves = (SenderBooks, Option<ReceiverBooks>, Vec<Passed>);
+/// What there is of a stream when it is over: the counters of both ends, and the packets that were reported.
+pub(in super::super) type Halves = (SenderResult, Option<ReceiverResult>, Vec<Passed>);
 
 impl Run<'_> {
     /// This end sends.
@@ -46,10 +46,10 @@ impl Run<'_> {
         });
         let sent = self.watched(setup.test, index, &watches, &stop, sends.collect())?;
         self.say(&Say::End(
-            sent.iter().map(|(books, _)| books.sent).collect(),
+            sent.iter().map(|(counters, _)| counters.sent).collect(),
         ))?;
-        let found = sent.into_iter().map(|(books, rows)| match self.hear()? {
-            Far::Books(FarBooks::Receiver(receiver)) => Ok((books, Some(*receiver), rows)),
+        let found = sent.into_iter().map(|(counters, rows)| match self.hear()? {
+            Far::Results(FarResult::Receiver(receiver)) => Ok((counters, Some(*receiver), rows)),
             Far::Refused(reason) => Err(Broken::refused(&reason)),
             _ => Err(Broken::out_of_turn()),
         });
@@ -135,12 +135,12 @@ impl Run<'_> {
         })
     }
 
-    /// What the far end tells of one of its streams when that is done: its books, and the packets that were reported.
+    /// What the far end tells of one of its streams when that is done: its counters, and the packets that were reported.
     pub(in super::super) fn told(
         &mut self,
         test: Test,
         index: usize,
-    ) -> Result<(SenderBooks, Vec<Passed>), Broken> {
+    ) -> Result<(SenderResult, Vec<Passed>), Broken> {
         let mut rows = Vec::new();
         let mut is_told = false;
         let mut deadline = clock::now() + self.context.plan.timeout.0 + far::GRACE;
@@ -149,7 +149,9 @@ impl Run<'_> {
                 Ok(Far::Rows(more)) if rows.len() + more.len() <= MOST_ROWS => {
                     rows.extend(more);
                 }
-                Ok(Far::Books(FarBooks::Sender(books))) => return Ok((plain(*books), rows)),
+                Ok(Far::Results(FarResult::Sender(counters))) => {
+                    return Ok((plain(*counters), rows));
+                }
                 Ok(Far::Refused(reason)) => return Err(Broken::refused(&reason)),
                 Err(session::Error::Timeout { .. }) => {}
                 Ok(_) => return Err(Broken::out_of_turn()),
@@ -166,14 +168,14 @@ impl Run<'_> {
     }
 }
 
-/// Books whose words a terminal can show: they are another host's.
-fn plain(mut books: SenderBooks) -> SenderBooks {
-    let verdict = &mut books.verdict;
+/// Counters whose words a terminal can show: they are another host's.
+fn plain(mut counters: SenderResult) -> SenderResult {
+    let verdict = &mut counters.verdict;
     for words in [&mut verdict.says, &mut verdict.would_change] {
         *words = control::plain(words);
     }
-    if let Some(tcp) = &mut books.tcp {
+    if let Some(tcp) = &mut counters.tcp {
         tcp.congestion_control = control::plain(&tcp.congestion_control);
     }
-    books
+    counters
 }

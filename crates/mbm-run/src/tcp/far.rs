@@ -1,8 +1,8 @@
 //! The far end's part in a test that TCP carries.
 
-use super::super::books::{ReceiverBooks, SenderBooks};
 use super::super::far::{Run, path_rtt};
-use super::super::messages::{Far, FarBooks, TestSetup};
+use super::super::messages::{Far, FarResult, TestSetup};
+use super::super::results::{ReceiverResult, SenderResult};
 use super::super::sending::{Job, Together};
 use super::{CONGESTION, STREAM_KIND, receiving, sending};
 use kit::datagrams::Quality;
@@ -20,7 +20,7 @@ use sys::clock;
 const OPEN: Duration = Duration::from_secs(15);
 
 impl Run<'_> {
-    /// One test, from the client's word of it to the books.
+    /// One test, from the client's word of it to the counters.
     pub(in super::super) fn by_tcp(
         &self,
         control: &mut Control,
@@ -83,10 +83,12 @@ impl Run<'_> {
             packets: sent.first().copied().unwrap_or(0),
             ..Counts::default()
         };
-        control.send(&Far::Books(FarBooks::Receiver(Box::new(ReceiverBooks {
-            loss: LossReport::of_counts(packets),
-            quality: Quality::default(),
-        }))))
+        control.send(&Far::Results(FarResult::Receiver(Box::new(
+            ReceiverResult {
+                loss: LossReport::of_counts(packets),
+                quality: Quality::default(),
+            },
+        ))))
     }
 
     fn send_by_tcp(
@@ -113,7 +115,7 @@ impl Run<'_> {
         let send = || sending::run(&job, &stream.socket);
         for sent in Self::until_sent(control, &stop, vec![send])? {
             match sent {
-                Ok(books) => tell(control, books)?,
+                Ok(counters) => tell(control, counters)?,
                 Err(reason) => return control.send(&Far::Refused(reason)),
             }
         }
@@ -121,6 +123,6 @@ impl Run<'_> {
     }
 }
 
-fn tell(control: &mut Control, books: SenderBooks) -> Result<(), Error> {
-    control.send(&Far::Books(FarBooks::Sender(Box::new(books))))
+fn tell(control: &mut Control, counters: SenderResult) -> Result<(), Error> {
+    control.send(&Far::Results(FarResult::Sender(Box::new(counters))))
 }

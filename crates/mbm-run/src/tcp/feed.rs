@@ -200,7 +200,7 @@ impl<'a> Feed<'a> {
         Some(due.map_or(soon, |due| due.min(soon)))
     }
 
-    /// The books of the bursts, where there are any.
+    /// The counters of the bursts, where there are any.
     pub(super) fn keeping(&self) -> Option<&Keeping> {
         match &self.way {
             Way::Bursts(bursts) => Some(&bursts.keeping),

@@ -1,7 +1,7 @@
 //! Tests carried by the kernel's TCP, as the thesis carried them (its sections 3.5 and 3.6).
 //!
 //! TCP Reno sends full segments at the target's rate, in the target's window or in its bursts ([`feed`]), and its own figures
-//! (`TCP_INFO`) are the books: packets are segments that left with data, a loss is a segment that was sent again. That is what a sender
+//! (`TCP_INFO`) are the counters: packets are segments that left with data, a loss is a segment that was sent again. That is what a sender
 //! *believes* to be lost, and it also slows down for it: a path on which TCP does not keep 0.9 of the target rate fails by its rate, and
 //! no further loss need be counted. That is the thesis's stricter reading of a failure; a UDP stream would go on and count.
 //!
@@ -12,7 +12,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`feed`] | what is written when |
-//! | [`sending`] | drives a feed, reads the books, judges |
+//! | [`sending`] | drives a feed, reads the counters, judges |
 //! | [`receiving`] | throws away what comes, and bounds the window |
 //! | [`near`], [`far`] | both ends' part of a run |
 

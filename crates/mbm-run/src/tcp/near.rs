@@ -1,7 +1,7 @@
 //! The near end's part in a test that TCP carries.
 
-use super::super::books::ReceiverBooks;
-use super::super::messages::{Far, FarBooks, Near as Say, TestSetup};
+use super::super::messages::{Far, FarResult, Near as Say, TestSetup};
+use super::super::results::ReceiverResult;
 use super::super::run::{Halves, Run};
 use super::super::sending::{Job, Together};
 use super::{STREAM_KIND, prepare, receiving, sending};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const CONNECT: Duration = Duration::from_secs(10);
 
 impl Run<'_> {
-    /// One test, from the word of it to the books.
+    /// One test, from the word of it to the counters.
     pub(in super::super) fn by_tcp(
         &mut self,
         setup: TestSetup,
@@ -67,15 +67,15 @@ impl Run<'_> {
         };
         let one = vec![|| sending::run(&job, socket)];
         let sent = self.watched(setup.test, index, &watches, &stop, one)?;
-        let books = sent.into_iter().next().ok_or_else(Broken::out_of_turn)?;
-        self.say(&Say::End(vec![books.sent]))?;
+        let counters = sent.into_iter().next().ok_or_else(Broken::out_of_turn)?;
+        self.say(&Say::End(vec![counters.sent]))?;
         match self.hear()? {
-            Far::Books(FarBooks::Receiver(_)) => {}
+            Far::Results(FarResult::Receiver(_)) => {}
             Far::Refused(reason) => return Err(Broken::refused(&reason)),
             _ => return Err(Broken::out_of_turn()),
         }
-        let receiver = as_sent(&books);
-        Ok((books, Some(receiver), Vec::new()))
+        let receiver = as_sent(&counters);
+        Ok((counters, Some(receiver), Vec::new()))
     }
 
     fn receive_by_tcp(
@@ -102,13 +102,13 @@ impl Run<'_> {
 }
 
 /// What became of all packets: by TCP only the sender knows, and what it sent again counts as lost.
-fn as_sent(books: &super::super::books::SenderBooks) -> ReceiverBooks {
-    let all = books.tcp.as_ref().map_or(books.told, |tcp| Counts {
+fn as_sent(counters: &super::super::results::SenderResult) -> ReceiverResult {
+    let all = counters.tcp.as_ref().map_or(counters.told, |tcp| Counts {
         packets: tcp.segments,
         lost: tcp.retransmits,
         ce: 0,
     });
-    ReceiverBooks {
+    ReceiverResult {
         loss: LossReport::of_counts(all),
         quality: kit::datagrams::Quality::default(),
     }

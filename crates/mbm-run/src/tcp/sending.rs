@@ -1,6 +1,6 @@
-//! The sending end of a test that TCP carries: feeds it, reads its books every 10 ms, and judges them.
+//! The sending end of a test that TCP carries: feeds it, reads its counters every 10 ms, and judges them.
 
-use super::super::books::SenderBooks;
+use super::super::results::SenderResult;
 use super::super::sending::{Job, TICK, called_off};
 use super::feed::Feed;
 use super::{OPTIONS, headers};
@@ -11,7 +11,7 @@ use mbm::diagnostic::TcpShape;
 use mbm::loss::Counts;
 use mbm::stream::PatternReport;
 use mbm::verdict::{Judge, Observation, Outcome, Phase, Reason, Verdict};
-use schema::mbm::TcpBooks;
+use schema::mbm::TcpFigures;
 use socket2::SockRef;
 use std::io;
 use std::net::TcpStream;
@@ -46,14 +46,14 @@ struct Sending<'a> {
     dry: u64,
     rtt_ms: Thinned,
     late_us: Thinned,
-    books: TcpBooks,
+    counters: TcpFigures,
 }
 
 /// Sends over `socket`, which is connected and ready, until there is a verdict.
 ///
 /// # Errors
 /// When the test cannot be made at all.
-pub(super) fn run(job: &Job<'_>, socket: &TcpStream) -> Result<SenderBooks, String> {
+pub(super) fn run(job: &Job<'_>, socket: &TcpStream) -> Result<SenderResult, String> {
     // Only where /proc is closed does this fail, and timers are later then.
     let _ = clock::timer_slack(1);
     let setup = job.plan.setup(job.path_rtt);
@@ -77,7 +77,7 @@ pub(super) fn run(job: &Job<'_>, socket: &TcpStream) -> Result<SenderBooks, Stri
         dry: 0,
         rtt_ms: Thinned::default(),
         late_us: Thinned::default(),
-        books: TcpBooks {
+        counters: TcpFigures {
             congestion_control: tcp::congestion(socket).unwrap_or_default(),
             mss,
             pacing_bps: feed.pacing.map(units::Rate::as_bps),
@@ -85,7 +85,7 @@ pub(super) fn run(job: &Job<'_>, socket: &TcpStream) -> Result<SenderBooks, Stri
                 TcpShape::Windowed { packets } => Some(packets),
                 _ => None,
             },
-            ..TcpBooks::default()
+            ..TcpFigures::default()
         },
         feed,
     };
@@ -142,8 +142,8 @@ impl Sending<'_> {
         }
         if self.judge.phase() == Phase::Test {
             let cwnd = info.snd_cwnd;
-            self.books.cwnd_min = self.books.cwnd_min.into_iter().chain(cwnd).min();
-            self.books.cwnd_max = self.books.cwnd_max.into_iter().chain(cwnd).max();
+            self.counters.cwnd_min = self.counters.cwnd_min.into_iter().chain(cwnd).min();
+            self.counters.cwnd_max = self.counters.cwnd_max.into_iter().chain(cwnd).max();
         }
         match self.excess() {
             None => self.judge.observe(&self.seen, now).cloned(),
@@ -160,7 +160,10 @@ impl Sending<'_> {
 
     /// By how much the receiver's window is larger than the test's, in words; `None` when it is not.
     fn excess(&self) -> Option<String> {
-        let (wanted, offered) = self.books.window_packets.zip(self.books.offered_packets)?;
+        let (wanted, offered) = self
+            .counters
+            .window_packets
+            .zip(self.counters.offered_packets)?;
         let most = (f64::from(wanted) * ROUNDED).max(f64::from(wanted + ROUNDED_SEGMENTS));
         (f64::from(offered) > most).then(|| {
             format!("the receiver's kernel offers a window of {offered} segments, and the test's has {wanted}")
@@ -179,7 +182,7 @@ impl Sending<'_> {
         let acked = info.bytes_acked.unwrap_or_default();
         self.acked = acked.saturating_sub(self.before.bytes_acked.unwrap_or_default());
         self.seen.sent = segments;
-        self.seen.arrived = self.acked / u64::from(self.books.mss.max(1));
+        self.seen.arrived = self.acked / u64::from(self.counters.mss.max(1));
         self.seen.settled = Counts {
             packets: settled.max(self.seen.settled.packets).max(lost),
             lost,
@@ -191,13 +194,13 @@ impl Sending<'_> {
         if let Some(rtt) = info.rtt {
             self.rtt_ms.add(rtt.as_secs_f64() * 1e3);
         }
-        self.books.segments = segments;
-        self.books.retransmits = lost;
-        self.books.spurious = info
+        self.counters.segments = segments;
+        self.counters.retransmits = lost;
+        self.counters.spurious = info
             .dsack_dups
             .map(|dups| since(Some(dups), self.before.dsack_dups));
         let mss = info.snd_mss.unwrap_or_default().max(1);
-        self.books.offered_packets = info.snd_wnd.map(|window| window / mss);
+        self.counters.offered_packets = info.snd_wnd.map(|window| window / mss);
     }
 
     /// Share of looks at which there was nothing to send though there always should be.
@@ -223,11 +226,11 @@ impl Sending<'_> {
         }
     }
 
-    fn end(mut self, verdict: Verdict) -> SenderBooks {
+    fn end(mut self, verdict: Verdict) -> SenderResult {
         let seconds = clock::now().since(self.start).as_secs_f64();
-        self.books.acked_mbps = self.acked as f64 * 8e-6 / seconds.max(1e-9);
-        self.books.dry = self.dry();
-        SenderBooks {
+        self.counters.acked_mbps = self.acked as f64 * 8e-6 / seconds.max(1e-9);
+        self.counters.dry = self.dry();
+        SenderResult {
             sent: self.seen.sent,
             seconds,
             verdict,
@@ -241,7 +244,7 @@ impl Sending<'_> {
                 late_us: self.late_us.distribution(),
                 ..Quality::default()
             },
-            tcp: Some(self.books),
+            tcp: Some(self.counters),
         }
     }
 }

@@ -19,7 +19,7 @@ pub const SIGNIFICANCE: f64 = 0.01;
 /// Lengths of bursts that are told apart; longer ones count as the last.
 const LENGTHS: usize = 16;
 
-/// The books of runs, in the order of sending.
+/// The counters of runs, in the order of sending.
 #[derive(Clone, Debug, Default)]
 pub struct Independence {
     packets: u64,

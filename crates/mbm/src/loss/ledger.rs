@@ -49,7 +49,7 @@ enum Slot {
     Here(Fate),
 }
 
-/// The books of the receiver of one stream, whose packets are numbered from 0.
+/// The counters of the receiver of one stream, whose packets are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     patience: Duration,
@@ -67,7 +67,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Books that give a packet up when a later one has been there for `patience`.
+    /// Counters that give a packet up when a later one has been there for `patience`.
     pub fn new(patience: Duration) -> Self {
         Self {
             patience,

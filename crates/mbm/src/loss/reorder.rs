@@ -15,7 +15,7 @@ const REMEMBERED: usize = 65_536;
 /// The extent from which Reno retransmits (RFC 5681 section 3.2).
 const DUP_THRESH: u64 = 3;
 
-/// The books of reordering.
+/// The counters of reordering.
 #[derive(Clone, Debug, Default)]
 pub struct Reordering {
     /// The number after the highest that arrived (RFC 4737's `NextExp`).

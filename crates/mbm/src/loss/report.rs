@@ -57,7 +57,7 @@ pub struct LossReport {
 }
 
 impl LossReport {
-    /// Of a receiver's books.
+    /// Of a receiver's counters.
     pub fn of(ledger: &Ledger) -> Self {
         Self {
             runs: Some(ledger.independence().report()),

@@ -100,11 +100,11 @@ fn a_number_out_of_reach_costs_no_memory() {
 }
 
 fn runs(marks: impl IntoIterator<Item = bool>) -> Runs {
-    let mut books = Independence::default();
+    let mut counters = Independence::default();
     for mark in marks {
-        books.add(mark);
+        counters.add(mark);
     }
-    books.report()
+    counters.report()
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Was the stream sent as planned? Books of the sender (RFC 8337 section 5.4, thesis 3.5).
+//! Was the stream sent as planned? Counters of the sender (RFC 8337 section 5.4, thesis 3.5).
 //!
 //! A verdict about a path is worth nothing when the sender itself was late, or smeared its bursts. So each burst is compared with its plan
-//! where it leaves: when it began, and how long it took. What the path makes of it is no concern of these books.
+//! where it leaves: when it began, and how long it took. What the path makes of it is no concern of these counters.
 
 use super::{Burst, Shape};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ const HELD_BACK: f64 = 1.0 / 3.0;
 /// Bursts before which nothing is said.
 const LEAST_BURSTS: u64 = 20;
 
-/// The books of one stream's departures.
+/// The counters of one stream's departures.
 #[derive(Clone, Debug)]
 pub struct Keeping {
     shape: Shape,
@@ -76,7 +76,7 @@ impl PatternReport {
 }
 
 impl Keeping {
-    /// Books for a stream of `shape` for a target with round trip `rtt`, whose bursts, or sets of them, take `span` when sent as they should.
+    /// Counters for a stream of `shape` for a target with round trip `rtt`, whose bursts, or sets of them, take `span` when sent as they should.
     ///
     /// A burst may begin late by a tenth of the headway, or by a fiftieth of the round trip if that is more: what is late by that much
     /// adds a fiftieth of a window to a burst. It may take that much longer than `span`.

@@ -18,7 +18,7 @@
 //!
 //! `handle_ack` for each acknowledgement that has come; then `poll` until it says `None`; then wait until [`Stream::next_due`] or
 //! the next acknowledgement. `now` never goes back. A burst that was due earlier than `now` keeps its `due`: a carrier that
-//! is late sends at once, and its lateness shows in the [books](Keeping) instead of adding up.
+//! is late sends at once, and its lateness shows in the [counters](Keeping) instead of adding up.
 
 mod constant;
 mod flight;

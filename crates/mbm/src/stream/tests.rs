@@ -138,7 +138,7 @@ fn a_sender_that_is_late_or_smears_is_found_out() {
         headway: Some(Duration::from_millis(10)),
     };
     let rtt = Duration::from_millis(10);
-    let mut books = Keeping::new(shape, rtt, Duration::from_millis(1));
+    let mut counters = Keeping::new(shape, rtt, Duration::from_millis(1));
     for n in 0..100 {
         let due = Instant::from_millis(10 * n);
         let burst = Burst {
@@ -148,9 +148,9 @@ fn a_sender_that_is_late_or_smears_is_found_out() {
         };
         let late = Duration::from_micros(if n < 4 { 1_001 } else { 900 });
         let span = Duration::from_micros(if n < 5 { 2_001 } else { 2_000 });
-        books.left(&burst, due + late, due + late + span);
+        counters.left(&burst, due + late, due + late + span);
     }
-    let report = books.report();
+    let report = counters.report();
     assert_eq!(
         (report.bursts, report.late, report.smeared, report.kept),
         (100, 4, 5, true)
@@ -161,8 +161,8 @@ fn a_sender_that_is_late_or_smears_is_found_out() {
         first: 0,
         packets: 10,
     };
-    books.left(&burst, due, due + Duration::from_millis(3));
-    assert!(!books.report().kept);
+    counters.left(&burst, due, due + Duration::from_millis(3));
+    assert!(!counters.report().kept);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub struct Observation {
     pub arrived: u64,
     /// Packets whose fate is known.
     pub settled: Counts,
-    /// The sender's books, where it keeps any.
+    /// The sender's counters, where it keeps any.
     pub pattern: Option<PatternReport>,
     /// Mean ratio of the times in which a burst arrived and was sent, where measured.
     pub stretch: Option<f64>,

@@ -1,4 +1,4 @@
-//! Virtual time for a stream: a sender, a path, a receiver that keeps books, and acknowledgements that come back.
+//! Virtual time for a stream: a sender, a path, a receiver that keeps counters, and acknowledgements that come back.
 
 use isobath_mbm::diagnostic::{
     AqmLimits, Decider, QueueLimits, Setup, Test, judge_rounds, judge_scan,

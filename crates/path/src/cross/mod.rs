@@ -10,11 +10,11 @@
 //! The source begins with the first packet that comes to the link, as a recorded link does. Every packet of others comes at
 //! its own logical time, before an own packet of the same instant, so calling late changes nothing. The element asks to
 //! be called only while own packets are inside; what others do meanwhile is caught up with at the next call, and until
-//! then the books and the backlog are those of the last one. Others who would send to nobody's harm are not made up: ten
+//! then the counters and the backlog are those of the last one. Others who would send to nobody's harm are not made up: ten
 //! seconds after the last own packet came, and none is inside, the link stops, and the source goes on two seconds before
 //! the next one comes.
 //!
-//! # Books
+//! # Counters
 //!
 //! The counters of the element count own and others' packets together, so that they balance; [`Shared::others`] says how
 //! many of those that entered and left were others'.

@@ -5,7 +5,7 @@
 //! packet, and the path looks each packet up ([`ConnectionDelay`]). Nothing stands between the two
 //! ends: they speak TCP to each other, handshake included, over a path of that length.
 
-use super::Law;
+use super::DelayModel;
 use crate::random::scatter;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,7 +17,7 @@ use units::{FlowId, Instant};
 /// Parts of the table, each with a lock of its own. One thread looks up and another writes, so two
 /// meet at a lock seldom; and a part that grows holds up one packet in that many.
 const SHARDS: usize = 64;
-/// A law forgets departures that have passed when it remembers this many, or twice as many as the
+/// A model forgets departures that have passed when it remembers this many, or twice as many as the
 /// last time.
 const LEAST_REMEMBERED: usize = 1_024;
 
@@ -118,7 +118,7 @@ impl ConnectionDelay {
     }
 }
 
-impl Law for ConnectionDelay {
+impl DelayModel for ConnectionDelay {
     fn departure(&mut self, flow: FlowId, at: Instant) -> Instant {
         let delay = self.table.get(flow).unwrap_or_else(|| {
             self.table.0.missed.fetch_add(1, Ordering::Relaxed);
@@ -163,20 +163,20 @@ mod tests {
     #[test]
     fn a_flow_without_an_entry_takes_no_time_and_is_counted() {
         let table = Assigned::default();
-        let mut law = ConnectionDelay::new(table.clone());
+        let mut model = ConnectionDelay::new(table.clone());
         let at = Instant::from_millis(5);
-        assert_eq!(law.departure(FlowId(1), at), at);
+        assert_eq!(model.departure(FlowId(1), at), at);
         table.set(FlowId(1), MS(3));
-        assert_eq!(law.departure(FlowId(1), at), at + MS(3));
-        assert_eq!(law.departure(FlowId(2), at), at);
+        assert_eq!(model.departure(FlowId(1), at), at + MS(3));
+        assert_eq!(model.departure(FlowId(2), at), at);
         assert_eq!((table.len(), table.missed()), (1, 2));
     }
 
     #[test]
     fn no_packet_overtakes_those_of_its_flow_when_the_delay_shrinks_or_goes() {
         let table = Assigned::default();
-        let mut law = ConnectionDelay::new(table.clone());
-        let mut departure = |at| law.departure(FlowId(7), Instant::from_millis(at));
+        let mut model = ConnectionDelay::new(table.clone());
+        let mut departure = |at| model.departure(FlowId(7), Instant::from_millis(at));
         table.set(FlowId(7), MS(50));
         assert_eq!(departure(0), Instant::from_millis(50));
         table.set(FlowId(7), MS(10));
@@ -191,14 +191,14 @@ mod tests {
     #[test]
     fn departures_that_have_passed_are_forgotten() {
         let table = Assigned::default();
-        let mut law = ConnectionDelay::new(table.clone());
+        let mut model = ConnectionDelay::new(table.clone());
         for flow in 0..1_000_000 {
             // A flow a microsecond, each of 5 ms: 5,000 at once.
             table.set(FlowId(flow), MS(5));
-            law.departure(FlowId(flow), Instant::from_nanos(flow * 1_000));
+            model.departure(FlowId(flow), Instant::from_nanos(flow * 1_000));
             table.clear(FlowId(flow));
         }
-        assert!(law.last.len() <= 10_002, "{}", law.last.len());
+        assert!(model.last.len() <= 10_002, "{}", model.last.len());
         assert!(table.is_empty());
     }
 

@@ -1,6 +1,6 @@
 //! The same delay for all.
 
-use super::Law;
+use super::DelayModel;
 use std::time::Duration;
 use units::{FlowId, Instant};
 
@@ -17,7 +17,7 @@ impl Fixed {
     }
 }
 
-impl Law for Fixed {
+impl DelayModel for Fixed {
     fn departure(&mut self, _: FlowId, at: Instant) -> Instant {
         at + self.delay
     }

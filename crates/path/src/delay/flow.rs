@@ -1,6 +1,6 @@
 //! A delay of its own for each flow.
 
-use super::Law;
+use super::DelayModel;
 use crate::random::unit_hash;
 use std::time::Duration;
 use units::{FlowId, Instant};
@@ -25,7 +25,7 @@ impl FlowDelay {
     }
 }
 
-impl Law for FlowDelay {
+impl DelayModel for FlowDelay {
     fn departure(&mut self, flow: FlowId, at: Instant) -> Instant {
         at + (self.of)(flow)
     }
@@ -38,12 +38,12 @@ mod tests {
     #[test]
     fn a_flow_keeps_its_delay_and_flows_fill_the_range() {
         let (min, max) = (Duration::from_millis(10), Duration::from_millis(150));
-        let mut law = FlowDelay::uniform(min, max, 5);
+        let mut model = FlowDelay::uniform(min, max, 5);
         let mut total = Duration::ZERO;
         for flow in (0..10_000).map(FlowId) {
-            let delay = law.departure(flow, Instant::ZERO).since(Instant::ZERO);
+            let delay = model.departure(flow, Instant::ZERO).since(Instant::ZERO);
             assert!(delay >= min && delay <= max);
-            let again = law.departure(flow, Instant::from_millis(7));
+            let again = model.departure(flow, Instant::from_millis(7));
             assert_eq!(again.since(Instant::from_millis(7)), delay);
             total += delay;
         }
@@ -55,13 +55,13 @@ mod tests {
     #[test]
     fn a_table_can_be_given_instead() {
         let table = [Duration::from_millis(3), Duration::from_millis(9)];
-        let mut law = FlowDelay::from_fn(move |flow| table[usize::from(flow.0 != 0)]);
+        let mut model = FlowDelay::from_fn(move |flow| table[usize::from(flow.0 != 0)]);
         assert_eq!(
-            law.departure(FlowId(0), Instant::ZERO),
+            model.departure(FlowId(0), Instant::ZERO),
             Instant::from_millis(3)
         );
         assert_eq!(
-            law.departure(FlowId(4), Instant::ZERO),
+            model.departure(FlowId(4), Instant::ZERO),
             Instant::from_millis(9)
         );
     }

@@ -1,6 +1,6 @@
 //! Reordering.
 
-use super::Law;
+use super::DelayModel;
 use crate::random::Dice;
 use std::time::Duration;
 use units::{FlowId, Instant};
@@ -29,7 +29,7 @@ impl HoldBack {
     }
 }
 
-impl Law for HoldBack {
+impl DelayModel for HoldBack {
     fn departure(&mut self, _: FlowId, at: Instant) -> Instant {
         if self.dice.chance(self.probability) {
             at + self.delay

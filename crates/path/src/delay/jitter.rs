@@ -1,6 +1,6 @@
 //! A delay that differs from packet to packet.
 
-use super::Law;
+use super::DelayModel;
 use crate::random::Dice;
 use rand_distr::{Distribution as _, StandardNormal};
 use schemars::JsonSchema;
@@ -91,7 +91,7 @@ impl Jitter {
     }
 }
 
-impl Law for Jitter {
+impl DelayModel for Jitter {
     fn departure(&mut self, _: FlowId, at: Instant) -> Instant {
         let own = at + self.draw();
         if self.reorder {
@@ -109,11 +109,11 @@ mod tests {
     /// Sorted delays in ms of packets so far apart that order never matters.
     fn delays(distribution: Distribution) -> Vec<f64> {
         let ms = Duration::from_millis;
-        let mut law = Jitter::new(ms(50), ms(10), distribution, false, 11);
+        let mut model = Jitter::new(ms(50), ms(10), distribution, false, 11);
         let mut delays: Vec<f64> = (0..100_000)
             .map(|i| {
                 let at = Instant::from_millis(i * 60_000);
-                law.departure(FlowId(0), at).since(at).as_secs_f64() * 1e3
+                model.departure(FlowId(0), at).since(at).as_secs_f64() * 1e3
             })
             .collect();
         delays.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
 //! Time in flight: fixed, jittered, per flow, as somebody assigns, or for chosen packets only.
 //!
-//! One element, [`Delay`], holds packets; a [`Law`] says until when.
+//! One element, [`Delay`], holds packets; a [`DelayModel`] says until when.
 
 mod assigned;
 mod fixed;
@@ -21,32 +21,32 @@ use std::collections::VecDeque;
 use units::{FlowId, Instant};
 
 /// When a packet that arrives comes out again.
-pub trait Law: Send {
+pub trait DelayModel: Send {
     /// The departure of a packet of `flow` that arrives `at`; never before `at`. Called once a
     /// packet, in order of arrival.
     fn departure(&mut self, flow: FlowId, at: Instant) -> Instant;
 }
 
-/// Holds each packet until the departure that its law gives. There is no limit on how many are in
+/// Holds each packet until the departure that its model gives. There is no limit on how many are in
 /// flight, as on a real wire: what bounds them is the rate of the link before.
 pub struct Delay<B, L> {
-    law: L,
+    model: L,
     flight: Flight<B>,
-    books: Counters,
+    counters: Counters,
 }
 
-impl<B, L: Law> Delay<B, L> {
-    /// A delay by `law`.
-    pub fn new(law: L) -> Self {
+impl<B, L: DelayModel> Delay<B, L> {
+    /// A delay by `model`.
+    pub fn new(model: L) -> Self {
         Self {
-            law,
+            model,
             flight: Flight::new(),
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
 
-impl<B: Send, L: Law> Element<B> for Delay<B, L> {
+impl<B: Send, L: DelayModel> Element<B> for Delay<B, L> {
     fn process(
         &mut self,
         packet: Option<Packet<B>>,
@@ -54,18 +54,18 @@ impl<B: Send, L: Law> Element<B> for Delay<B, L> {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         if let Some(mut packet) = packet {
-            self.books.enter(packet.size);
-            packet.at = self.law.departure(packet.flow, packet.at);
+            self.counters.enter(packet.size);
+            packet.at = self.model.departure(packet.flow, packet.at);
             self.flight.insert(packet);
         }
         while let Some(packet) = self.flight.take_due(now) {
-            self.books.leave(packet.size);
+            self.counters.leave(packet.size);
             out.push_back(packet);
         }
         self.flight.next_departure()
     }
 
     fn counters(&self) -> Counters {
-        self.books
+        self.counters
     }
 }

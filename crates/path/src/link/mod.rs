@@ -117,12 +117,12 @@ impl<B: Send, S: Service> Element<B> for Link<B, S> {
     }
 
     fn counters(&self) -> Counters {
-        let mut books = self.queue.books();
+        let mut counters = self.queue.counters();
         if let State::Sending(packet) = &self.state {
-            books.left.take(packet.size);
-            books.queued.put(packet.size);
+            counters.left.take(packet.size);
+            counters.queued.put(packet.size);
         }
-        books
+        counters
     }
 
     fn backlog(&self) -> Option<Count> {

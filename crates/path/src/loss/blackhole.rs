@@ -10,7 +10,7 @@ use units::Instant;
 #[derive(Clone, Debug)]
 pub struct Blackhole {
     family: Family,
-    books: Counters,
+    counters: Counters,
 }
 
 impl Blackhole {
@@ -18,7 +18,7 @@ impl Blackhole {
     pub fn new(family: Family) -> Self {
         Self {
             family,
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
@@ -31,17 +31,17 @@ impl<B> Element<B> for Blackhole {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         let packet = packet?;
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         if packet.family == self.family {
-            self.books.drop(packet.size, Cause::Loss);
+            self.counters.drop(packet.size, Cause::Loss);
         } else {
-            self.books.leave(packet.size);
+            self.counters.leave(packet.size);
             out.push_back(packet);
         }
         None
     }
 
     fn counters(&self) -> Counters {
-        self.books
+        self.counters
     }
 }

@@ -22,7 +22,7 @@ pub trait LossProcess: Send {
 #[derive(Clone, Debug)]
 pub struct Loss<P> {
     process: P,
-    books: Counters,
+    counters: Counters,
 }
 
 impl<P: LossProcess> Loss<P> {
@@ -30,7 +30,7 @@ impl<P: LossProcess> Loss<P> {
     pub fn new(process: P) -> Self {
         Self {
             process,
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
@@ -43,17 +43,17 @@ impl<B, P: LossProcess> Element<B> for Loss<P> {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         let packet = packet?;
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         if self.process.loses() {
-            self.books.drop(packet.size, Cause::Loss);
+            self.counters.drop(packet.size, Cause::Loss);
         } else {
-            self.books.leave(packet.size);
+            self.counters.leave(packet.size);
             out.push_back(packet);
         }
         None
     }
 
     fn counters(&self) -> Counters {
-        self.books
+        self.counters
     }
 }

@@ -63,7 +63,7 @@ impl Control {
         &mut self,
         config: &CoDelConfig,
         store: &mut Store<B>,
-        books: &mut Counters,
+        counters: &mut Counters,
         now: Instant,
     ) -> Option<Packet<B>> {
         let (mut packet, mut above) = self.take(config, store, now)?;
@@ -72,19 +72,19 @@ impl Control {
         }
         if above && !self.dropping {
             self.enter(config, now);
-            if mark(&mut packet, config.ecn, books) {
+            if mark(&mut packet, config.ecn, counters) {
                 return Some(packet);
             }
-            books.drop(packet.size, Cause::Aqm);
+            counters.drop(packet.size, Cause::Aqm);
             return self.take(config, store, now).map(|(packet, _)| packet);
         }
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            if mark(&mut packet, config.ecn, books) {
+            if mark(&mut packet, config.ecn, counters) {
                 self.drop_next += spacing(config.interval.0, self.count);
                 return Some(packet);
             }
-            books.drop(packet.size, Cause::Aqm);
+            counters.drop(packet.size, Cause::Aqm);
             (packet, above) = self.take(config, store, now)?;
             if above {
                 self.drop_next += spacing(config.interval.0, self.count);
@@ -129,7 +129,7 @@ impl Control {
     }
 }
 
-/// The control law of section 3.3: the time to the next drop.
+/// The control model of section 3.3: the time to the next drop.
 fn spacing(interval: Duration, count: u32) -> Duration {
     interval.div_f64(f64::from(count.max(1)).sqrt())
 }
@@ -139,7 +139,7 @@ pub struct CoDel<B> {
     config: CoDelConfig,
     control: Control,
     store: Store<B>,
-    books: Counters,
+    counters: Counters,
 }
 
 impl<B> CoDel<B> {
@@ -149,26 +149,26 @@ impl<B> CoDel<B> {
             config,
             control: Control::default(),
             store: Store::new(),
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
 
 impl<B: Send> Queue<B> for CoDel<B> {
     fn enqueue(&mut self, packet: Packet<B>, _: Instant) {
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         if Limit::packets(self.config.packets).admits(self.store.count(), packet.size) {
             self.store.push(packet);
         } else {
-            self.books.drop(packet.size, Cause::Overflow);
+            self.counters.drop(packet.size, Cause::Overflow);
         }
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<Packet<B>> {
-        let packet = self
-            .control
-            .dequeue(&self.config, &mut self.store, &mut self.books, now)?;
-        self.books.leave(packet.size);
+        let packet =
+            self.control
+                .dequeue(&self.config, &mut self.store, &mut self.counters, now)?;
+        self.counters.leave(packet.size);
         Some(packet)
     }
 
@@ -176,8 +176,8 @@ impl<B: Send> Queue<B> for CoDel<B> {
         self.store.count()
     }
 
-    fn books(&self) -> Counters {
-        self.books
+    fn counters(&self) -> Counters {
+        self.counters
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
         let mut acts = Vec::new();
         for ms in 1..=until_ms {
             queue.dequeue(Instant::from_millis(ms));
-            let acted = queue.books().aqm.packets + queue.books().marked.packets;
+            let acted = queue.counters().aqm.packets + queue.counters().marked.packets;
             if acted > before {
                 acts.push(ms);
             }
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn marks_follow_the_same_law_and_nothing_is_dropped() {
         let queue = standing(true);
-        assert_eq!(queue.books().aqm, Count::default());
+        assert_eq!(queue.counters().aqm, Count::default());
         assert_eq!(actions(queue, 560), LAW);
     }
 
@@ -280,6 +280,6 @@ mod tests {
                     .is_some()
             );
         }
-        assert_eq!(queue.books().aqm, Count::default());
+        assert_eq!(queue.counters().aqm, Count::default());
     }
 }

@@ -52,7 +52,7 @@ impl Limit {
 pub struct Fifo<B> {
     limit: Limit,
     store: Store<B>,
-    books: Counters,
+    counters: Counters,
 }
 
 impl<B> Fifo<B> {
@@ -61,24 +61,24 @@ impl<B> Fifo<B> {
         Self {
             limit,
             store: Store::new(),
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 }
 
 impl<B: Send> Queue<B> for Fifo<B> {
     fn enqueue(&mut self, packet: Packet<B>, _: Instant) {
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         if self.limit.admits(self.store.count(), packet.size) {
             self.store.push(packet);
         } else {
-            self.books.drop(packet.size, Cause::Overflow);
+            self.counters.drop(packet.size, Cause::Overflow);
         }
     }
 
     fn dequeue(&mut self, _: Instant) -> Option<Packet<B>> {
         let packet = self.store.pop()?;
-        self.books.leave(packet.size);
+        self.counters.leave(packet.size);
         Some(packet)
     }
 
@@ -86,7 +86,7 @@ impl<B: Send> Queue<B> for Fifo<B> {
         self.store.count()
     }
 
-    fn books(&self) -> Counters {
-        self.books
+    fn counters(&self) -> Counters {
+        self.counters
     }
 }

@@ -75,7 +75,7 @@ pub struct FqCoDel<B> {
     /// All other queues that are served.
     old: VecDeque<usize>,
     waiting: Count,
-    books: Counters,
+    counters: Counters,
     seed: u64,
 }
 
@@ -103,7 +103,7 @@ impl<B> FqCoDel<B> {
             fresh: VecDeque::new(),
             old: VecDeque::new(),
             waiting: Count::default(),
-            books: Counters::default(),
+            counters: Counters::default(),
             seed,
         }
     }
@@ -120,7 +120,7 @@ impl<B> FqCoDel<B> {
         for _ in 0..flow.store.len().div_ceil(2).min(OVERFLOW_BATCH) {
             if let Some(packet) = flow.store.pop() {
                 self.waiting.take(packet.size);
-                self.books.drop(packet.size, Cause::Overflow);
+                self.counters.drop(packet.size, Cause::Overflow);
             }
         }
     }
@@ -158,7 +158,7 @@ impl<B> FqCoDel<B> {
 
 impl<B: Send> Queue<B> for FqCoDel<B> {
     fn enqueue(&mut self, packet: Packet<B>, _: Instant) {
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         self.waiting.put(packet.size);
         let index = self.queue_of(packet.flow);
         let flow = &mut self.flows[index];
@@ -178,15 +178,15 @@ impl<B: Send> Queue<B> for FqCoDel<B> {
             let index = self.next_queue()?;
             let flow = &mut self.flows[index];
             let before = flow.store.count();
-            let packet = flow
-                .control
-                .dequeue(&self.codel, &mut flow.store, &mut self.books, now);
+            let packet =
+                flow.control
+                    .dequeue(&self.codel, &mut flow.store, &mut self.counters, now);
             let after = flow.store.count();
             self.waiting.packets -= before.packets - after.packets;
             self.waiting.bytes -= before.bytes - after.bytes;
             if let Some(packet) = packet {
                 flow.deficit -= i64::from(packet.size);
-                self.books.leave(packet.size);
+                self.counters.leave(packet.size);
                 return Some(packet);
             }
             self.retire();
@@ -197,7 +197,7 @@ impl<B: Send> Queue<B> for FqCoDel<B> {
         self.waiting
     }
 
-    fn books(&self) -> Counters {
-        self.books
+    fn counters(&self) -> Counters {
+        self.counters
     }
 }

@@ -37,15 +37,15 @@ pub trait Queue<B>: Send {
     fn backlog(&self) -> Count;
 
     /// What has happened to the packets so far; `left` counts those given to the link.
-    fn books(&self) -> Counters;
+    fn counters(&self) -> Counters;
 }
 
 /// Marks `packet` instead of dropping it, if `ecn` is on and its sender allows; says whether it did.
-fn mark<B>(packet: &mut Packet<B>, ecn: bool, books: &mut Counters) -> bool {
+fn mark<B>(packet: &mut Packet<B>, ecn: bool, counters: &mut Counters) -> bool {
     let marks = ecn && packet.ecn.is_capable();
     if marks {
         packet.ecn = Ecn::Ce;
-        books.marked.put(packet.size);
+        counters.marked.put(packet.size);
     }
     marks
 }

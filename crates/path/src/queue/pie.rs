@@ -161,7 +161,7 @@ pub struct Pie<B> {
     /// The probabilities since the last drop, added up (section 5.4).
     accumulated: f64,
     store: Store<B>,
-    books: Counters,
+    counters: Counters,
     dice: Dice,
 }
 
@@ -173,7 +173,7 @@ impl<B> Pie<B> {
             next_update: Instant::ZERO + config.update.0,
             accumulated: 0.0,
             store: Store::new(),
-            books: Counters::default(),
+            counters: Counters::default(),
             dice: Dice::new(seed),
         }
     }
@@ -229,7 +229,7 @@ impl<B> Pie<B> {
         if self.chooses() {
             let config = &self.controller.config;
             let ecn = config.ecn && self.controller.probability <= ECN_UP_TO;
-            if !mark(packet, ecn, &mut self.books) {
+            if !mark(packet, ecn, &mut self.counters) {
                 return Err(Cause::Aqm);
             }
         }
@@ -240,17 +240,17 @@ impl<B> Pie<B> {
 impl<B: Send> Queue<B> for Pie<B> {
     fn enqueue(&mut self, mut packet: Packet<B>, now: Instant) {
         self.catch_up(now);
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         match self.admit(&mut packet) {
             Ok(()) => self.store.push(packet),
-            Err(cause) => self.books.drop(packet.size, cause),
+            Err(cause) => self.counters.drop(packet.size, cause),
         }
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<Packet<B>> {
         self.catch_up(now);
         let packet = self.store.pop()?;
-        self.books.leave(packet.size);
+        self.counters.leave(packet.size);
         Some(packet)
     }
 
@@ -258,8 +258,8 @@ impl<B: Send> Queue<B> for Pie<B> {
         self.store.count()
     }
 
-    fn books(&self) -> Counters {
-        self.books
+    fn counters(&self) -> Counters {
+        self.counters
     }
 }
 

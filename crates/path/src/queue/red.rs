@@ -60,7 +60,7 @@ pub struct Red<B> {
     /// Since when the queue has been empty.
     idle_since: Option<Instant>,
     store: Store<B>,
-    books: Counters,
+    counters: Counters,
     dice: Dice,
 }
 
@@ -76,7 +76,7 @@ impl<B> Red<B> {
             since_drop: -1,
             idle_since: Some(Instant::ZERO),
             store: Store::new(),
-            books: Counters::default(),
+            counters: Counters::default(),
             dice: Dice::new(seed),
         }
     }
@@ -129,7 +129,7 @@ impl<B> Red<B> {
         }
         if self.chooses() {
             let ecn = self.config.ecn && self.average < 2.0 * f64::from(self.config.max);
-            if !mark(packet, ecn, &mut self.books) {
+            if !mark(packet, ecn, &mut self.counters) {
                 return Err(Cause::Aqm);
             }
         }
@@ -139,12 +139,12 @@ impl<B> Red<B> {
 
 impl<B: Send> Queue<B> for Red<B> {
     fn enqueue(&mut self, mut packet: Packet<B>, now: Instant) {
-        self.books.enter(packet.size);
+        self.counters.enter(packet.size);
         self.observe(now);
         match self.admit(&mut packet) {
             Ok(()) => self.store.push(packet),
             Err(cause) => {
-                self.books.drop(packet.size, cause);
+                self.counters.drop(packet.size, cause);
                 // The next arrival must not take an empty queue for a busy one.
                 if self.store.len() == 0 {
                     self.idle_since = Some(now);
@@ -158,7 +158,7 @@ impl<B: Send> Queue<B> for Red<B> {
         if self.store.len() == 0 {
             self.idle_since = Some(now);
         }
-        self.books.leave(packet.size);
+        self.counters.leave(packet.size);
         Some(packet)
     }
 
@@ -166,8 +166,8 @@ impl<B: Send> Queue<B> for Red<B> {
         self.store.count()
     }
 
-    fn books(&self) -> Counters {
-        self.books
+    fn counters(&self) -> Counters {
+        self.counters
     }
 }
 

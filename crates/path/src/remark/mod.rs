@@ -61,7 +61,7 @@ pub struct Remark {
     ecn: Option<EcnChange>,
     probability: f64,
     dice: Dice,
-    books: Counters,
+    counters: Counters,
 }
 
 impl Remark {
@@ -78,7 +78,7 @@ impl Remark {
             ecn,
             probability: probability.get(),
             dice: Dice::new(seed),
-            books: Counters::default(),
+            counters: Counters::default(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Remark {
         let before = packet.ecn;
         packet.ecn = self.ecn.map_or(before, |change| change.of(before));
         if packet.ecn == Ecn::Ce && before != Ecn::Ce {
-            self.books.marked.put(packet.size);
+            self.counters.marked.put(packet.size);
         }
     }
 }
@@ -102,8 +102,8 @@ impl<B> Element<B> for Remark {
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
         let mut packet = packet?;
-        self.books.enter(packet.size);
-        self.books.leave(packet.size);
+        self.counters.enter(packet.size);
+        self.counters.leave(packet.size);
         if self.dice.chance(self.probability) {
             self.change(&mut packet);
         }
@@ -112,6 +112,6 @@ impl<B> Element<B> for Remark {
     }
 
     fn counters(&self) -> Counters {
-        self.books
+        self.counters
     }
 }

@@ -3,9 +3,10 @@
 use super::{CrossSpec, QueueSpec, Spec, StageSpec};
 use crate::random::seed_at;
 use crate::{
-    Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, Distribution, DscpTable,
-    Duplicate, EcnChange, Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack, Jitter, Law,
-    Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket, Trace, TraceRate,
+    Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, DelayModel, Distribution,
+    DscpTable, Duplicate, EcnChange, Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack,
+    Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket, Trace,
+    TraceRate,
 };
 use std::str::FromStr;
 use units::{Bytes, Rate, Span};
@@ -186,8 +187,8 @@ impl Site<'_> {
     }
 }
 
-fn delayed<B: Send + 'static>(law: impl Law + 'static) -> Box<dyn Element<B>> {
-    Box::new(Delay::new(law))
+fn delayed<B: Send + 'static>(model: impl DelayModel + 'static) -> Box<dyn Element<B>> {
+    Box::new(Delay::new(model))
 }
 
 fn lossy<B>(process: impl LossProcess + 'static) -> Box<dyn Element<B>> {

@@ -57,12 +57,15 @@ fn mean_and_p95(mut stays: Vec<Duration>) -> (f64, f64) {
     (mean, ms(&stays[stays.len() * 95 / 100]))
 }
 
-/// One line of a table: what the books say and how long packets stayed.
-fn line(queue: &str, books: &Counters, stays: Vec<Duration>) -> String {
+/// One line of a table: what the counters say and how long packets stayed.
+fn line(queue: &str, counters: &Counters, stays: Vec<Duration>) -> String {
     let (mean, p95) = mean_and_p95(stays);
     format!(
         "{queue:<14}{:>8}{:>8}{:>8}{:>8}{mean:>10.1}{p95:>9.1}",
-        books.left.packets, books.overflow.packets, books.aqm.packets, books.marked.packets,
+        counters.left.packets,
+        counters.overflow.packets,
+        counters.aqm.packets,
+        counters.marked.packets,
     )
 }
 

@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn calling_late_changes_no_departure_and_the_books_balance(
+    fn calling_late_changes_no_departure_and_the_counters_balance(
         path in paths(),
         packets in arrivals(),
         seed: u64,

@@ -1,4 +1,4 @@
-//! What holds for every path under every load: books balance, lateness changes nothing, order is
+//! What holds for every path under every load: counters balance, lateness changes nothing, order is
 //! kept where it is promised.
 
 use crate::world::{build, packet, run, run_late, spec};
@@ -107,7 +107,7 @@ fn keeps_flows_in_order(stage: &StageSpec) -> bool {
 
 proptest! {
     #[test]
-    fn the_books_of_every_stage_balance_at_every_moment(
+    fn the_counters_of_every_stage_balance_at_every_moment(
         path in paths(),
         packets in arrivals(),
         seed: u64,
@@ -223,10 +223,10 @@ fn the_largest_and_smallest_values_are_survived() {
         let packets = packets.map(|((at, size), id)| packet(id, id, size, Instant::from_nanos(at)));
         let mut pipeline = build(&path, 1).unwrap();
         run(&mut pipeline, packets);
-        let books = isobath_path::Element::counters(&pipeline);
+        let counters = isobath_path::Element::counters(&pipeline);
         assert!(
-            books.is_balanced() && books.queued.packets == 0,
-            "{text}: {books:?}"
+            counters.is_balanced() && counters.queued.packets == 0,
+            "{text}: {counters:?}"
         );
     }
 }

@@ -69,7 +69,7 @@ fn only_packets_of_a_capable_transport_are_marked_and_each_is_counted_once() {
 }
 
 #[test]
-fn a_blackhole_takes_one_version_of_ip_and_books_it_as_lost() {
+fn a_blackhole_takes_one_version_of_ip_and_counts_it_as_lost() {
     let mut path = build(&spec("[{ kind = 'blackhole', family = 6 }]"), 1).unwrap();
     let packets = (0..10).map(|id| Packet {
         family: if id % 2 == 0 { Family::V4 } else { Family::V6 },

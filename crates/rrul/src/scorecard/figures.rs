@@ -1,4 +1,4 @@
-//! The lines of the scorecard between the answer and the remarks.
+//! The lines of the scorecard between the answer and the notes.
 
 use super::words::{dash, ms, number, quantiles};
 use record::Run;

@@ -17,7 +17,7 @@ use words::{dash, ms};
 /// Lines of the page, the two that follow it (record and report) not among them.
 const MOST_LINES: usize = 23;
 
-/// Of which there is room for this many remarks, whatever else there is to say.
+/// Of which there is room for this many notes, whatever else there is to say.
 const LEAST_REMARKS: usize = 3;
 
 /// The scorecard of `run`, whose summary is `summary`.
@@ -35,7 +35,7 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.extend(figures::instrument(run));
     let least = (run.warnings.len() + summary.penalties.len()).min(LEAST_REMARKS);
     lines.truncate(MOST_LINES - least);
-    lines.extend(remarks(run, summary, MOST_LINES - lines.len()));
+    lines.extend(notes(run, summary, MOST_LINES - lines.len()));
     lines.join("\n") + "\n"
 }
 
@@ -95,7 +95,7 @@ fn score(summary: &Summary) -> Option<String> {
 }
 
 /// Penalties, then warnings, in `room` lines.
-fn remarks(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
+fn notes(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
     let penalties = summary
         .penalties
         .iter()

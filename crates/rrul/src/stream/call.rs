@@ -1,7 +1,7 @@
 //! A call: datagrams at even intervals, each way a stream of its own.
 //!
 //! RRUL, the component for calls: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
-//! a datagram says of itself (its number, when it left) lets the receiver keep the books; nobody answers.
+//! a datagram says of itself (its number, when it left) lets the receiver keep the counters; nobody answers.
 
 use kit::stream::{PATIENCE, wait_until};
 use session::TagKey;

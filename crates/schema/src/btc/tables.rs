@@ -28,7 +28,7 @@ table! {
         sent_packets: u64 => "packets",
         /// Those of them that were copies of segments sent before.
         retransmits: u64 => "packets",
-        /// Those of them that never reached the receiver: in a lab what its links dropped on their way, elsewhere by the books of both ends; where the receiver's are missing, `retransmits`.
+        /// Those of them that never reached the receiver: in a lab what its links dropped on their way, elsewhere by the counters of both ends; where the receiver's are missing, `retransmits`.
         lost: u64 => "packets",
         /// `lost` as a share of `sent_packets`; null when none was sent.
         loss_pct: Option<f64> => "pct",

@@ -5,4 +5,4 @@ mod summary;
 pub mod tables;
 
 pub use plan::Plan;
-pub use summary::{Summary, TcpBooks, TestSummary};
+pub use summary::{Summary, TcpFigures, TestSummary};

@@ -58,12 +58,12 @@ pub struct TestSummary {
     pub rtt_ms: Option<Distribution>,
     /// What TCP said, where it carried the test; null for datagrams.
     #[serde(default)]
-    pub tcp: Option<TcpBooks>,
+    pub tcp: Option<TcpFigures>,
 }
 
 /// What TCP says of a test that it carried.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct TcpBooks {
+pub struct TcpFigures {
     /// The congestion control that the kernel says it used.
     pub congestion_control: String,
     /// Octets of data in a full segment.

@@ -16,7 +16,7 @@ pub enum Outcome {
     Time,
 }
 
-/// The books of both ends of one transfer.
+/// The counters of both ends of one transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// When it began, after the world's beginning.
@@ -36,8 +36,8 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new<O: Observer>(source: &Source<O>, sink: &Sink<O>) -> Self {
-        let (sent, over) = source.books();
-        let (receipts, arrived) = sink.books();
+        let (sent, over) = source.counters();
+        let (receipts, arrived) = sink.counters();
         let start = source.plan().start;
         Self {
             start,

@@ -54,7 +54,7 @@ impl<O: Observer> Sink<O> {
     }
 
     /// What has arrived, and how many of the sender's packets that was.
-    pub(super) fn books(&self) -> (Receipts, u64) {
+    pub(super) fn counters(&self) -> (Receipts, u64) {
         (self.receiver.receipts(), self.arrivals.count())
     }
 }

@@ -67,7 +67,7 @@ enum Phase {
     Over(Over),
 }
 
-/// The books at the end.
+/// The counters at the end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Over {
     pub(super) outcome: Outcome,
@@ -155,7 +155,7 @@ impl<O: Observer> Source<O> {
     }
 
     /// What has been sent, and how it ended if it has.
-    pub(super) fn books(&self) -> (Sent, Option<Over>) {
+    pub(super) fn counters(&self) -> (Sent, Option<Over>) {
         match self.phase {
             Phase::Over(over) => (over.sent, Some(over)),
             Phase::Waiting | Phase::Sending => (self.sender.sent(), None),

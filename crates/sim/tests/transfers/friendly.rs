@@ -7,20 +7,20 @@
 
 use crate::path::Path;
 use isobath_sim::End;
-use transport::{Cubic, Law, Options};
+use transport::{CongestionControl, Cubic, Options};
 
 const LOSSES: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 const BETAS: [f64; 3] = [0.5, 0.7, 0.8];
 /// As in [`crate::mathis`].
 const CYCLES: f64 = 500.0;
 
-fn throughput(law: Law, beta: f64, loss: f64) -> f64 {
+fn throughput(congestion_control: CongestionControl, beta: f64, loss: f64) -> f64 {
     let cubic = Cubic {
         beta,
         ..Cubic::default()
     };
     let options = Options {
-        law,
+        congestion_control,
         cubic,
         ..Options::default()
     };
@@ -31,9 +31,9 @@ fn throughput(law: Law, beta: f64, loss: f64) -> f64 {
 #[test]
 fn cubic_gets_what_reno_gets_where_windows_are_small() {
     for loss in LOSSES {
-        let reno = throughput(Law::Reno, 0.5, loss);
+        let reno = throughput(CongestionControl::Reno, 0.5, loss);
         for beta in BETAS {
-            let ratio = throughput(Law::Cubic, beta, loss) / reno;
+            let ratio = throughput(CongestionControl::Cubic, beta, loss) / reno;
             assert!((0.9..1.15).contains(&ratio), "{loss}, {beta}: {ratio}");
         }
     }

@@ -5,7 +5,7 @@ use crate::path::Path;
 use isobath_sim::End;
 use std::fmt::Write;
 use std::time::Duration;
-use transport::{Law, Options};
+use transport::{CongestionControl, Options};
 
 const RATES: [&str; 2] = ["2Mbit", "20Mbit"];
 const ROUND_TRIPS_MS: [u64; 3] = [10, 50, 200];
@@ -14,9 +14,9 @@ const QUEUES: [f64; 3] = [0.25, 1.0, 4.0];
 const SECONDS: u64 = 30;
 const SEED: u64 = 1;
 
-fn table(law: Law) -> String {
+fn table(congestion_control: CongestionControl) -> String {
     let options = Options {
-        law,
+        congestion_control,
         ..Options::default()
     };
     let end = End::After(Duration::from_secs(SECONDS));
@@ -40,10 +40,10 @@ fn table(law: Law) -> String {
 
 #[test]
 fn reno_over_a_grid_of_paths() {
-    insta::assert_snapshot!(table(Law::Reno));
+    insta::assert_snapshot!(table(CongestionControl::Reno));
 }
 
 #[test]
 fn cubic_over_a_grid_of_paths() {
-    insta::assert_snapshot!(table(Law::Cubic));
+    insta::assert_snapshot!(table(CongestionControl::Cubic));
 }

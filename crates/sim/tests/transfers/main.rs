@@ -6,7 +6,7 @@
     reason = "test helpers are tests too, and their numbers are small"
 )]
 
-mod books;
+mod counters;
 mod friendly;
 mod golden;
 mod mathis;

@@ -5,7 +5,7 @@ use path::{CrossSpec, Spec, StageSpec};
 use std::time::Duration;
 use units::Rate;
 
-/// One direction of a link, as the lab's books call it.
+/// One direction of a link, as the lab's counters call it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hop {
     /// The link: its two nodes, such as `x1-x2`.

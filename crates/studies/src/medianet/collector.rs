@@ -22,7 +22,7 @@ use std::time::Duration;
 use sys::clock;
 use units::Instant;
 
-/// The global scheduler, and the books of a run.
+/// The global scheduler, and the counters of a run.
 pub(super) struct Collector<'a> {
     context: &'a Context<'a>,
     bottleneck: &'a Bottleneck,
@@ -33,7 +33,7 @@ pub(super) struct Collector<'a> {
     /// Frames that are due and of which nothing more is known, by stream and number.
     open: BTreeMap<(u8, u64), Frame>,
     lab: LabCounters,
-    /// How far the bottleneck's books have been taken, and what they said then.
+    /// How far the bottleneck's counters have been taken, and what they said then.
     taken: Instant,
     left: u64,
     dropped: u64,

@@ -50,7 +50,7 @@ impl Report {
     }
 }
 
-/// The buffer, and the books of the interval.
+/// The buffer, and the counters of the interval.
 #[derive(Debug)]
 pub struct LocalScheduler {
     waiting: VecDeque<Frame>,

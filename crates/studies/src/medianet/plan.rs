@@ -108,7 +108,7 @@ pub struct Plan {
 /// The direction of a link that all share.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Bottleneck {
-    /// Its name in the lab's books.
+    /// Its name in the lab's counters.
     pub link: String,
     /// `up` or `down` of it.
     pub direction: String,

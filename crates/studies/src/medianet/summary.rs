@@ -102,7 +102,7 @@ pub struct Estimates {
     pub completed: u64,
     /// How long these took.
     pub seconds: Option<Distribution>,
-    /// By how much they differed from what the lab's books say was left beside the streams' packets meanwhile, whichever way.
+    /// By how much they differed from what the lab's counters say was left beside the streams' packets meanwhile, whichever way.
     pub error_mbps: Option<Distribution>,
     /// What probing put on the path over the whole run, riders apart; without those that were given up.
     pub overhead_mbps: f64,

@@ -90,7 +90,7 @@ table! {
 }
 
 table! {
-    /// What the shared direction of the bottleneck carried in about a second, by the lab's own books; the first one is
+    /// What the shared direction of the bottleneck carried in about a second, by the lab's own counters; the first one is
     /// not among them.
     pub struct BottleneckRow in "bottleneck" {
         /// Begin of the interval.

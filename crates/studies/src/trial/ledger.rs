@@ -1,4 +1,4 @@
-//! The books of the bottleneck: what it carried of whom, and what became of every probe.
+//! The counters of the bottleneck: what it carried of whom, and what became of every probe.
 //!
 //! # Calling order
 //!

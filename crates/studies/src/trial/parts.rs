@@ -1,4 +1,4 @@
-//! What runs beside the books: the application's two ends, others' connections, and the tool, each in a thread.
+//! What runs beside the counters: the application's two ends, others' connections, and the tool, each in a thread.
 
 use super::plan::Probes;
 use super::prober::{Note, Prober};
@@ -17,7 +17,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread::Scope;
 use sys::clock;
 
-/// What runs beside the books.
+/// What runs beside the counters.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
     pub(super) context: &'a Context<'a>,
@@ -86,7 +86,7 @@ impl<'a> Parts<'a> {
                         .map_err(|error| error.to_string())
                 });
             if let Err(reason) = sent {
-                // Whoever keeps the books goes last.
+                // Whoever keeps the counters goes last.
                 let _ = notes.send(Note::Broken(format!(
                     "the application's connection: {reason}"
                 )));

@@ -19,7 +19,7 @@ use units::Instant;
 /// After this time an estimation is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the tool has to say to whoever keeps the books.
+/// What the tool has to say to whoever keeps the counters.
 pub(super) enum Note {
     /// It hands over this train next.
     Offered(u32, Train),
@@ -72,7 +72,7 @@ impl Prober<'_> {
     }
 
     fn note(&self, note: Note) {
-        // Whoever keeps the books goes last.
+        // Whoever keeps the counters goes last.
         let _ = self.notes.send(note);
     }
 
@@ -110,13 +110,13 @@ impl Prober<'_> {
                 confirms: false,
                 ..pathload::Options::default()
             };
-            let mut road = Road {
+            let mut carrier = TrainCarrier {
                 until: self.end.min(began + PATIENCE),
                 trains: 0,
                 prober: self,
             };
-            let found = methods::drive(Pathload::new(options, began), &mut road);
-            let trains = road.trains;
+            let found = methods::drive(Pathload::new(options, began), &mut carrier);
+            let trains = carrier.trains;
             let row = match found {
                 Ok(estimate) => of_estimate(&estimate),
                 Err(Stop::Late) => EstimateRow {
@@ -180,13 +180,13 @@ fn of_estimate(estimate: &Estimate) -> EstimateRow {
 }
 
 /// What carries the trains of one estimation.
-struct Road<'a, 'b> {
+struct TrainCarrier<'a, 'b> {
     prober: &'a mut Prober<'b>,
     until: Instant,
     trains: u32,
 }
 
-impl Carry for Road<'_, '_> {
+impl Carry for TrainCarrier<'_, '_> {
     type Error = Stop;
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Stop> {

@@ -1,4 +1,4 @@
-//! Carries a trial out: managers, application, others and tool in threads, and the books of the bottleneck here.
+//! Carries a trial out: managers, application, others and tool in threads, and the counters of the bottleneck here.
 
 use super::Live;
 use super::decode::Ends;
@@ -38,7 +38,7 @@ pub type Context<'a> = control::Context<'a, Plan, Live>;
 
 /// Where the application listens.
 pub(super) const PORT: u16 = 5_001;
-/// Between the books' beginning and the application's.
+/// Between the counters' beginning and the application's.
 const LEAD: Duration = Duration::from_millis(100);
 /// After the end what is on the way arrives.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -100,7 +100,7 @@ pub fn run(
     let (over, seconds, cpus) = (AtomicBool::new(false), Seconds::default(), Cpus::default());
     let sampler = Sampler::new(origin, "client", &cpus);
     let whole = (Duration::ZERO, Duration::MAX);
-    let mut books = Books {
+    let mut counters = Counters {
         context,
         network,
         place,
@@ -132,13 +132,13 @@ pub fn run(
             over: &over,
         };
         let started = parts.start(scope, &managers, &seconds, notes);
-        let watched = started.and_then(|()| Ok(books.watch()?));
+        let watched = started.and_then(|()| Ok(counters.watch()?));
         over.store(true, Ordering::Relaxed);
         watched
     });
     drop(managers);
     started?;
-    Ok(books.close()?)
+    Ok(counters.close()?)
 }
 
 /// Whose packets are whose.
@@ -159,8 +159,8 @@ fn ends(network: &Network, place: &Place) -> anyhow::Result<Ends> {
     })
 }
 
-/// The books of a run.
-struct Books<'a> {
+/// The counters of a run.
+struct Counters<'a> {
     context: &'a Context<'a>,
     network: &'a Network,
     place: &'a Place,
@@ -186,8 +186,8 @@ struct Books<'a> {
     record: &'a mut RecordWriter,
 }
 
-impl Books<'_> {
-    /// Keeps the books until the run is over.
+impl Counters<'_> {
+    /// Keeps the counters until the run is over.
     fn watch(&mut self) -> Result<(), record::Error> {
         let (mut flushed, mut shown) = (clock::now(), Instant::ZERO);
         loop {
@@ -267,7 +267,7 @@ impl Books<'_> {
         }
     }
 
-    /// Books what came to the bottleneck, then what left it.
+    /// Counters what came to the bottleneck, then what left it.
     fn packets(&mut self, extra: &[Extra]) {
         let of = |hop: &Hop| {
             let mut directions = extra.iter();

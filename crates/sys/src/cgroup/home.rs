@@ -35,7 +35,7 @@ impl Home {
     ///
     /// When the kernel has no control groups with a cpu controller, or they are not mounted.
     pub fn find() -> Result<Self, Error> {
-        let [groups, mounts] = books()?;
+        let [groups, mounts] = counters()?;
         Self::parse(&groups, &mounts)
             .ok_or_else(|| missing("mount a cgroup hierarchy with the cpu controller"))
     }
@@ -46,7 +46,7 @@ impl Home {
     ///
     /// When it is not mounted.
     pub(super) fn find_in(generation: Generation) -> Result<Self, Error> {
-        let [groups, mounts] = books()?;
+        let [groups, mounts] = counters()?;
         Self::parse_in(generation, &groups, &mounts)
             .ok_or_else(|| missing("mount a cgroup2 hierarchy: mount -t cgroup2 none FOLDER"))
     }
@@ -81,7 +81,7 @@ impl Home {
 }
 
 /// What the kernel says of the calling thread's groups, and of what is mounted.
-fn books() -> Result<[String; 2], Error> {
+fn counters() -> Result<[String; 2], Error> {
     let read = |path| fs::read_to_string(path).map_err(|e| Error::io("read", path, e));
     Ok([
         read("/proc/thread-self/cgroup")?,

@@ -56,11 +56,11 @@ fn a_thread_in_a_group_is_held_back_and_goes_home_when_the_group_ends() {
         while clock::thread_cpu().saturating_sub(start) < Duration::from_millis(20) {
             std::hint::spin_loop();
         }
-        let books = fs::read_to_string(folder.join("cpu.stat")).unwrap();
-        let throttled = books
+        let counters = fs::read_to_string(folder.join("cpu.stat")).unwrap();
+        let throttled = counters
             .lines()
             .find_map(|line| line.strip_prefix("nr_throttled "));
-        assert_ne!(throttled, Some("0"), "{books}");
+        assert_ne!(throttled, Some("0"), "{counters}");
         drop(group);
         assert!(!folder.exists());
         assert_eq!(Home::find().unwrap(), before);

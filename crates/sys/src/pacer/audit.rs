@@ -1,4 +1,4 @@
-//! The books of a pacer.
+//! The counters of a pacer.
 
 use hdrhistogram::Histogram;
 use stats::Distribution;
@@ -35,7 +35,7 @@ struct Act {
 }
 
 impl GapAudit {
-    /// Books in which an act counts as late when it is done more than `tolerance` after its plan.
+    /// Counters in which an act counts as late when it is done more than `tolerance` after its plan.
     #[expect(
         clippy::missing_panics_doc,
         reason = "constant arguments, covered by the tests"
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_books_have_no_distribution() {
+    fn empty_counters_have_no_distribution() {
         assert_eq!(audit(&[]).lateness(), None);
         assert_eq!(audit(&[0]).errors(), None);
     }

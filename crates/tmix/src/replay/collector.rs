@@ -1,6 +1,6 @@
 //! Puts together what the hosts and the lab say, while a replay goes on, and ends it.
 
-use super::books::{self, Books};
+use super::counters::{self, Counters};
 use super::engine::{News, Stage};
 use super::live::Half;
 use super::monitors::{Monitors, Rows};
@@ -76,8 +76,8 @@ pub(super) struct Collector<'a> {
     origin: Instant,
     /// Why there is no other host any more.
     lost: &'a OnceLock<String>,
-    books: Books,
-    flow_books: datagrams::Books,
+    counters: Counters,
+    flow_counters: datagrams::Counters,
     lab: Option<Lab<'a>>,
     figures: Figures,
     /// What was heard in seconds, and by which hosts, that are not over yet.
@@ -97,7 +97,7 @@ pub(super) struct Collector<'a> {
 /// What only a lab has.
 struct Lab<'a> {
     network: &'a Network,
-    books: LabCounters,
+    counters: LabCounters,
     monitors: Monitors,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Lab<'a> {
         let link = bottleneck(network.topology(), plan.forward);
         Ok(Self {
             network,
-            books: LabCounters::new(network, origin, (window[0], window[1])),
+            counters: LabCounters::new(network, origin, (window[0], window[1])),
             monitors: Monitors::new(plan, link, origin, folder)?,
         })
     }
@@ -130,8 +130,8 @@ impl<'a> Collector<'a> {
             record,
             origin,
             lost,
-            books: Books::default(),
-            flow_books: datagrams::Books::default(),
+            counters: Counters::default(),
+            flow_counters: datagrams::Counters::default(),
             lab: lab.transpose()?,
             figures: Figures::new(context.plan, context.workload),
             heard: BTreeMap::new(),
@@ -193,10 +193,10 @@ impl<'a> Collector<'a> {
             (Ending::Complete, Some(reason)) => Ending::Lost(reason.clone()),
             (ending, _) => ending,
         };
-        for ends in self.books.rest().collect::<Vec<_>>() {
+        for ends in self.counters.rest().collect::<Vec<_>>() {
             self.end(ends);
         }
-        for ends in self.flow_books.rest() {
+        for ends in self.flow_counters.rest() {
             self.end_flow(&ends);
         }
         let now = clock::now();
@@ -208,7 +208,7 @@ impl<'a> Collector<'a> {
             uncaptured = lab.monitors.finish(now, &mut seen)?;
             self.figures.monitors(&seen);
             self.record.append(&seen.active)?;
-            truth = lab.books.truth();
+            truth = lab.counters.truth();
         }
         Ok(Outcome {
             ending,
@@ -254,12 +254,12 @@ impl<'a> Collector<'a> {
             *heard = heard.saturating_add(octets);
         }
         for half in news.halves {
-            if let Some(ends) = self.books.enter(half) {
+            if let Some(ends) = self.counters.enter(half) {
                 self.end(ends);
             }
         }
         for half in news.flows {
-            if let Some(ends) = self.flow_books.enter(half) {
+            if let Some(ends) = self.flow_counters.enter(half) {
                 self.end_flow(&ends);
             }
         }
@@ -303,7 +303,7 @@ impl<'a> Collector<'a> {
         let Some(part) = self.context.workload.parts.get(number as usize) else {
             return;
         };
-        let row = books::row(part, number, ends, self.origin);
+        let row = counters::row(part, number, ends, self.origin);
         self.figures.connection(&row);
         self.connections.push(row);
     }
@@ -311,7 +311,7 @@ impl<'a> Collector<'a> {
     /// A flow is over.
     fn end_flow(&mut self, ends: &[Option<datagrams::Half>; 2]) {
         let parts = &self.context.workload.parts;
-        if let Some(row) = datagrams::books::row(parts, &self.stage.flows, ends, self.origin) {
+        if let Some(row) = datagrams::counters::row(parts, &self.stage.flows, ends, self.origin) {
             self.figures.flow(&row);
             self.flows.push(row);
         }
@@ -337,13 +337,13 @@ impl<'a> Collector<'a> {
         Ok(self.record.flush()?)
     }
 
-    /// Takes the lab's books.
+    /// Takes the lab's counters.
     fn watch(&mut self, now: Instant) -> anyhow::Result<()> {
         let Some(lab) = &mut self.lab else {
             return Ok(());
         };
         let mut rows = LabRows::default();
-        lab.books.take(lab.network, &mut rows);
+        lab.counters.take(lab.network, &mut rows);
         self.figures.lab(&rows);
         let mut seen = Rows::default();
         for extra in rows.extra {

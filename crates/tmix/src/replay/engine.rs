@@ -7,10 +7,10 @@
 //! The thread does what is due (connections to open, waits that are over), then sleeps in `epoll` until the next of these or
 //! until a socket has news. Sockets are registered once, edge-triggered; an end that is told of news does all that it can.
 
+use super::connector::{Connector, Departure};
 use super::datagrams::{self, Flows};
 use super::listeners::{Arrival, Listeners};
 use super::live::{self, Half, Live, Readiness, State};
-use super::road::{Departure, Road};
 use super::tuples::Tuples;
 use super::workload::{Host, Part};
 use rustix::event::{Timespec, epoll};
@@ -33,8 +33,8 @@ const EVENTS: usize = 256;
 const STARTS: usize = 64;
 /// How often news are handed on, and the longest sleep.
 const TELL: Duration = Duration::from_millis(100);
-/// In an event, the number of a door from here on.
-const DOORS: u64 = 1 << 32;
+/// In an event, the number of a listener from here on.
+const LISTENERS: u64 = 1 << 32;
 
 /// What is the same for all threads of a replay.
 pub struct Stage<'a> {
@@ -43,7 +43,7 @@ pub struct Stage<'a> {
     /// Among how many threads a host's ends are dealt out: part n is of share n modulo this.
     pub shares: u32,
     /// How connections are opened.
-    pub road: Road<'a>,
+    pub connector: Connector<'a>,
     /// TCP congestion control of all connections; without it the hosts' own.
     pub congestion_control: Option<&'a str>,
     /// Raised when the replay is over.
@@ -59,9 +59,9 @@ pub struct Stage<'a> {
 impl Stage<'_> {
     /// The pairs of ports by which connections of this share that `host` opens are known, where they are.
     fn tuples(&self, share: u32, host: Host) -> Option<&Tuples> {
-        match &self.road {
-            Road::Emulated(lab) => lab.tuples.get(share as usize).map(|of| &of[host as usize]),
-            Road::Introduced(_) | Road::Inward => None,
+        match &self.connector {
+            Connector::Emulated(lab) => lab.tuples.get(share as usize).map(|of| &of[host as usize]),
+            Connector::Introduced(_) | Connector::Inward => None,
         }
     }
 }
@@ -85,7 +85,7 @@ pub struct Engine<'a> {
     share: u32,
     stage: &'a Stage<'a>,
     poll: OwnedFd,
-    doors: Listeners,
+    listeners: Listeners,
     lives: Slab<Live>,
     /// When which end wants to be looked after; entries of ends that are gone, or whose place another has, do no harm.
     timers: BinaryHeap<Reverse<(Instant, usize)>>,
@@ -103,7 +103,7 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Gets ready on the host that the calling thread is on: everything but the first connection. Others come in by `doors`, or
+    /// Gets ready on the host that the calling thread is on: everything but the first connection. Others come in by `listeners`, or
     /// without any at the ports of this share.
     ///
     /// # Errors
@@ -111,20 +111,20 @@ impl<'a> Engine<'a> {
     pub fn new(
         (host, share): (Host, u32),
         stage: &'a Stage<'a>,
-        doors: Option<Listeners>,
+        listeners: Option<Listeners>,
         tell: SyncSender<News>,
     ) -> Result<Self, Error> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
         let accepts = stage.tuples(share, host.other());
         let opens = stage.tuples(share, host).map_or(0, Tuples::count);
-        let doors = match (doors, accepts) {
-            (Some(doors), _) => doors,
+        let listeners = match (listeners, accepts) {
+            (Some(listeners), _) => listeners,
             (None, Some(tuples)) => Listeners::own(tuples)?,
             (None, None) => Listeners::Own(Vec::new()),
         };
-        for (number, door) in (DOORS..).zip(doors.watched()) {
-            watch(&poll, &door, number, epoll::EventFlags::IN)
+        for (number, listener) in (LISTENERS..).zip(listeners.watched()) {
+            watch(&poll, &listener, number, epoll::EventFlags::IN)
                 .map_err(|e| Error::io("watch", "a port", e))?;
         }
         Ok(Self {
@@ -132,7 +132,7 @@ impl<'a> Engine<'a> {
             share,
             stage,
             poll,
-            doors,
+            listeners,
             lives: Slab::new(),
             timers: BinaryHeap::new(),
             over: Vec::new(),
@@ -154,16 +154,16 @@ impl<'a> Engine<'a> {
         while !self.stage.stop.load(Ordering::Relaxed) {
             self.start_due();
             self.wake_due();
-            self.bury();
+            self.close_ended();
             self.tell();
             self.wait(&mut events);
             for event in events.drain(..) {
                 self.handle(event);
             }
-            self.bury();
+            self.close_ended();
         }
         for (_, live) in std::mem::take(&mut self.lives) {
-            self.news.halves.push(live.bury(true));
+            self.news.halves.push(live.close(true));
         }
         self.tell_all();
     }
@@ -207,11 +207,13 @@ impl<'a> Engine<'a> {
     fn depart(&self, part: &Part, tuple: Option<u32>, number: u32) -> io::Result<Departure> {
         let control = self.stage.congestion_control;
         let tuples = self.stage.tuples(self.share, self.host);
-        match (&self.stage.road, tuples, tuple) {
-            (Road::Emulated(lab), Some(tuples), Some(tuple)) => {
+        match (&self.stage.connector, tuples, tuple) {
+            (Connector::Emulated(lab), Some(tuples), Some(tuple)) => {
                 lab.connect(self.host, tuples, tuple, (part, number), control)
             }
-            (Road::Introduced(road), _, _) => road.connect((part, number), control),
+            (Connector::Introduced(introduced), _, _) => {
+                introduced.connect((part, number), control)
+            }
             _ => Err(io::ErrorKind::AddrNotAvailable.into()),
         }
     }
@@ -257,9 +259,9 @@ impl<'a> Engine<'a> {
 
     fn handle(&mut self, event: epoll::Event) {
         let number = event.data.u64();
-        if number >= DOORS {
-            let door = usize::try_from(number - DOORS).unwrap_or(usize::MAX);
-            self.accept(door);
+        if number >= LISTENERS {
+            let listener = usize::try_from(number - LISTENERS).unwrap_or(usize::MAX);
+            self.accept(listener);
             return;
         }
         let flags = event.flags;
@@ -272,9 +274,9 @@ impl<'a> Engine<'a> {
         self.look_after(usize::try_from(number).unwrap_or(usize::MAX), ready);
     }
 
-    fn accept(&mut self, door: usize) {
+    fn accept(&mut self, listener: usize) {
         let tuples = self.stage.tuples(self.share, self.host.other());
-        while let Some(arrival) = self.doors.next(door, tuples) {
+        while let Some(arrival) = self.listeners.next(listener, tuples) {
             let Some(part) = self.stage.parts.get(arrival.number as usize) else {
                 continue;
             };
@@ -329,14 +331,14 @@ impl<'a> Engine<'a> {
 
     /// Frees the places of those that are over. Not before the last event at hand: it might be about one of them, and its
     /// place another's.
-    fn bury(&mut self) {
+    fn close_ended(&mut self) {
         for key in std::mem::take(&mut self.over) {
             let Some(live) = self.lives.try_remove(key) else {
                 continue;
             };
             self.stage.open.fetch_sub(1, Ordering::Release);
             self.free.extend(live.tuple());
-            self.news.halves.push(live.bury(false));
+            self.news.halves.push(live.close(false));
         }
     }
 

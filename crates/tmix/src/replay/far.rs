@@ -4,11 +4,11 @@
 //! preamble whose it is and which number it has. From then on it is an end like any other ([`super::engine`]). Nothing is
 //! opened from here, and nothing said but on connections that the client opened.
 
+use super::connector::{Connector, KIND};
 use super::datagrams::Flows;
 use super::engine::{Engine, News, Stage};
 use super::listeners::{Arrival, Handover, Listeners};
 use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
-use super::road::{KIND, Road};
 use super::run::QUEUE;
 use super::script::Script;
 use super::workload::Host;
@@ -62,7 +62,7 @@ pub fn serve(control: &mut Control, session: &Session, setup: &Setup) -> Result<
     let stage = Stage {
         parts: &parts,
         shares: 1,
-        road: Road::Inward,
+        connector: Connector::Inward,
         congestion_control: setup.congestion_control.as_deref(),
         stop: &stop,
         begun: AtomicU64::new(0),

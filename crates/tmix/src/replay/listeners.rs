@@ -24,7 +24,7 @@ pub struct Arrival {
     pub introduced: bool,
 }
 
-/// The doors of a host.
+/// The listeners of a host.
 pub enum Listeners {
     /// Ports of its own, where a connection is known by its pair of ports.
     Own(Vec<Socket>),
@@ -72,7 +72,7 @@ impl Listeners {
         Ok((Self::Handed(Handed { queue, bell }), handover))
     }
 
-    /// What to watch: who knocks is at the door of this place.
+    /// What to watch: who connects is at the listener of this place.
     pub fn watched(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Own(listeners) => listeners.iter().map(AsFd::as_fd).collect(),
@@ -80,10 +80,10 @@ impl Listeners {
         }
     }
 
-    /// The next that has come in at `door`, where connections are those of `tuples`; strangers are turned away.
-    pub fn next(&self, door: usize, tuples: Option<&Tuples>) -> Option<Arrival> {
+    /// The next that has come in at `place`, where connections are those of `tuples`; strangers are turned away.
+    pub fn next(&self, place: usize, tuples: Option<&Tuples>) -> Option<Arrival> {
         match self {
-            Self::Own(listeners) => accept(listeners.get(door)?, door, tuples?),
+            Self::Own(listeners) => accept(listeners.get(place)?, place, tuples?),
             Self::Handed(handed) => {
                 // Rung before the look: whoever comes in between rings again.
                 let _ = rustix::io::read(&*handed.bell, &mut [0_u8; 8][..]);
@@ -103,7 +103,7 @@ impl Handover {
     }
 }
 
-fn accept(listener: &Socket, door: usize, tuples: &Tuples) -> Option<Arrival> {
+fn accept(listener: &Socket, place: usize, tuples: &Tuples) -> Option<Arrival> {
     loop {
         let (socket, peer) = match listener.accept4(accept_flags()) {
             Ok(accepted) => accepted,
@@ -112,7 +112,7 @@ fn accept(listener: &Socket, door: usize, tuples: &Tuples) -> Option<Arrival> {
             Err(_) => return None,
         };
         let accepted = clock::now();
-        if let Some(number) = whose(&peer, door, tuples) {
+        if let Some(number) = whose(&peer, place, tuples) {
             return Some(Arrival {
                 socket,
                 number,
@@ -124,8 +124,8 @@ fn accept(listener: &Socket, door: usize, tuples: &Tuples) -> Option<Arrival> {
     }
 }
 
-fn whose(peer: &SockAddr, door: usize, tuples: &Tuples) -> Option<u32> {
-    let port = tuples.listeners().nth(door)?.port();
+fn whose(peer: &SockAddr, place: usize, tuples: &Tuples) -> Option<u32> {
+    let port = tuples.listeners().nth(place)?.port();
     tuples.whose(peer.as_socket()?, port)
 }
 

@@ -1,7 +1,7 @@
 //! One end of one connection, on a socket of the kernel.
 
+use super::connector::Departure;
 use super::listeners::Arrival;
-use super::road::Departure;
 use super::workload::Part;
 use serde::{Deserialize, Serialize};
 use session::Slot;
@@ -389,7 +389,7 @@ impl Live {
     }
 
     /// What this end knows, now that the connection is over; `cut` if it is over because the replay is.
-    pub fn bury(mut self, cut: bool) -> Half {
+    pub fn close(mut self, cut: bool) -> Half {
         let info = tcp::info(&self.socket).ok();
         self.half.retransmits = info.and_then(|info| info.total_retrans);
         self.half.min_rtt = info.and_then(|info| info.min_rtt);

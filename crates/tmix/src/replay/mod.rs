@@ -11,20 +11,20 @@
 //! - [`workload`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
 //!   [`datagrams`]: flows of UDP, likewise.
-//! - [`road`], [`listeners`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
+//! - [`connector`], [`listeners`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
 //! - [`run`] in a lab: [`place`]; [`monitors`], [`active`] are what is seen at the bottleneck.
-//! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`distance`].
-//! - [`collector`]: all news into the record. [`books`], [`summary`], [`quality`], [`scorecard`]: what is known after.
+//! - [`near`], [`far`] between two hosts: [`messages`], [`script`], [`path_rtt`].
+//! - [`collector`]: all news into the record. [`counters`], [`summary`], [`quality`], [`scorecard`]: what is known after.
 //! - [`limits`]: what of all this the machine can do. [`verify`]: whether it was what was asked for.
 //!
 //! In a lab the distance of a connection is in the emulated path and holds from its first SYN on: TCP runs from end to end, and
 //! no proxy is between.
 
 pub mod active;
-pub mod books;
 pub mod collector;
+pub mod connector;
+pub mod counters;
 pub mod datagrams;
-pub mod distance;
 pub mod engine;
 pub mod far;
 pub mod forecast;
@@ -35,9 +35,9 @@ mod measurement;
 pub mod messages;
 pub mod monitors;
 pub mod near;
+pub mod path_rtt;
 pub mod place;
 pub mod quality;
-pub mod road;
 pub mod room;
 pub mod run;
 pub mod scorecard;

@@ -8,10 +8,10 @@
 //! Connections meet the path's own distance; a kernel can add to it ([`super::distance`]).
 
 use super::collector::{Collector, Context, Outcome};
+use super::connector::{Connector, Introduced};
 use super::datagrams::Flows;
 use super::engine::{Engine, News, Stage};
 use super::messages::{Done, Far, Near, Opening, PER_LINE, Setup, Told};
-use super::road::{Introduced, Road};
 use super::run::{LEAD, QUEUE};
 use super::script;
 use super::workload::{Host, Workload};
@@ -89,7 +89,7 @@ pub fn run(
     let stage = Stage {
         parts: &context.workload.parts,
         shares: 1,
-        road: Road::Introduced(Introduced {
+        connector: Connector::Introduced(Introduced {
             peer: client.peer,
             dialer: Arc::clone(&client.dialer),
             adds_rtt: context.plan.add_rtt,

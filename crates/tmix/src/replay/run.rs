@@ -1,13 +1,13 @@
 //! A replay in a lab: both hosts play, and the path is emulated.
 //!
 //! Each host has threads of its own in its namespace ([`Engine`]), among which its connections are dealt out. The calling thread
-//! puts their news and the lab's books together ([`Collector`]).
+//! puts their news and the lab's counters together ([`Collector`]).
 
 use super::collector::{Collector, Context, Outcome};
+use super::connector::{Connector, Emulated};
 use super::datagrams::{self, Flows};
 use super::engine::{Engine, News, Stage};
 use super::plan::Plan;
-use super::road::{Emulated, Road};
 use super::room::Room;
 use super::tuples::Tuples;
 use super::workload::{Host, Part};
@@ -59,7 +59,7 @@ pub fn run(
     let stage = Stage {
         parts: &context.workload.parts,
         shares: place.room.shares,
-        road: Road::Emulated(Emulated {
+        connector: Connector::Emulated(Emulated {
             tuples: place.tuples()?,
             delays: place.delays.clone(),
             split: &split,

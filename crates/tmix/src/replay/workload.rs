@@ -155,14 +155,14 @@ impl Workload {
 }
 
 fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part>> {
-    let mut books = Conserved::default();
+    let mut counters = Conserved::default();
     let mut parts = Vec::with_capacity(vectors.len());
     // What chance gives to a connection does not depend on the flows beside it.
     let mut places = [0, 0];
     for vector in vectors {
         let was_sequential = vector.body.is_sequential();
         let place = &mut places[vector.transport as usize];
-        let pieces = transform.apply(vector, *place, &mut books);
+        let pieces = transform.apply(vector, *place, &mut counters);
         *place += 1;
         let pieces = [(Host::Client, pieces.forth), (Host::Server, pieces.back)];
         parts.extend(pieces.into_iter().filter_map(|(initiator, vector)| {
@@ -174,7 +174,7 @@ fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part
         }));
     }
     anyhow::ensure!(
-        books.holds(),
+        counters.holds(),
         "the model did not keep what it must keep (starts and octets of each end) - this is a mistake of isobath, please tell us"
     );
     parts.sort_by_key(|part| part.vector.start);

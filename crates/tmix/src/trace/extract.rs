@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
 use sys::clock;
-use vectors::extract::{Books, Extracted, Options, SHARES};
+use vectors::extract::{Counters, Extracted, Options, SHARES};
 
 /// Batches that may wait for a worker, and for the collector.
 const WAITING: usize = 8;
@@ -29,7 +29,7 @@ pub struct Found {
     pub udp: u64,
     /// Packets that are neither TCP nor UDP, by reason.
     pub others: BTreeMap<Reason, u64>,
-    pub books: Books,
+    pub counters: Counters,
     /// The most connections that were open at once, and flows of UDP.
     pub most_open: usize,
     pub most_flows: usize,
@@ -99,9 +99,9 @@ impl Captures {
             let found = reader.join();
             let mut found = found.map_err(|_| anyhow!("the reading thread failed"))?;
             for worker in running {
-                let books = worker.join();
-                found.books +=
-                    books.map_err(|_| anyhow!("a thread that finds connections failed"))?;
+                let counters = worker.join();
+                found.counters +=
+                    counters.map_err(|_| anyhow!("a thread that finds connections failed"))?;
             }
             [found.most_open, found.most_flows] = collected?;
             anyhow::Ok(found)

@@ -68,7 +68,7 @@ enum Laid {
 pub struct Rewritten {
     pub before: Load,
     pub after: Load,
-    pub books: Conserved,
+    pub counters: Conserved,
 }
 
 impl Scaling {
@@ -180,9 +180,9 @@ impl Rewriting {
         mut sink: impl FnMut(Pieces) -> anyhow::Result<()>,
     ) -> anyhow::Result<Rewritten> {
         let (mut before, mut after) = (Load::default(), Load::default());
-        let mut books = Conserved::default();
+        let mut counters = Conserved::default();
         let mut write = |vector: Vector, place: u64| {
-            let pieces = transform.apply(vector, place, &mut books);
+            let pieces = transform.apply(vector, place, &mut counters);
             sink(pieces)
         };
         let mut picks: &[(Pick, u64)] = match &self.scaling {
@@ -224,7 +224,7 @@ impl Rewriting {
         Ok(Rewritten {
             before,
             after,
-            books,
+            counters,
         })
     }
 }
@@ -232,23 +232,23 @@ impl Rewriting {
 impl Rewritten {
     /// Whether octets and starts are what they were, in words.
     pub fn conserved(&self) -> String {
-        let books = &self.books;
-        if books.holds() {
-            let made = if books.connections == books.vectors {
+        let counters = &self.counters;
+        if counters.holds() {
+            let made = if counters.connections == counters.vectors {
                 String::new()
             } else {
-                format!(", in {} connections", count(books.connections))
+                format!(", in {} connections", count(counters.connections))
             };
             return format!(
                 "all {} vectors that were rewritten have their octets and their starts{made}",
-                count(books.vectors)
+                count(counters.vectors)
             );
         }
         format!(
             "NOT: of {} vectors {} have other octets and {} start at another time - this is a fault in Isobath, please report it",
-            count(books.vectors),
-            count(books.resized),
-            count(books.moved)
+            count(counters.vectors),
+            count(counters.resized),
+            count(counters.moved)
         )
     }
 }

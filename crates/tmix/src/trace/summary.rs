@@ -8,7 +8,7 @@ use vectors::extract::Count;
 
 /// The summary of `isobath trace extract`.
 pub fn summary(found: &Found) -> Value {
-    let books = &found.books;
+    let counters = &found.counters;
     let others = Reason::ALL.map(|reason| (name(reason), others(found, reason)));
     let mut not_tcp: Map<String, Value> = Map::from_iter([("udp".to_owned(), json!(found.udp))]);
     not_tcp.extend(others.map(|(name, count)| (name.to_owned(), json!(count))));
@@ -16,31 +16,31 @@ pub fn summary(found: &Found) -> Value {
         "packets": found.packets,
         "bytes": found.bytes,
         "connections": {
-            "sequential": books.sequential.connections,
-            "concurrent": books.concurrent.connections,
-            "complete": books.complete.connections,
-            "incomplete": books.incomplete.connections,
+            "sequential": counters.sequential.connections,
+            "concurrent": counters.concurrent.connections,
+            "complete": counters.complete.connections,
+            "incomplete": counters.incomplete.connections,
         },
         "kept": {
-            "sequential": figures(books.sequential),
-            "concurrent": figures(books.concurrent),
-            "complete": figures(books.complete),
-            "incomplete": figures(books.incomplete),
+            "sequential": figures(counters.sequential),
+            "concurrent": figures(counters.concurrent),
+            "complete": figures(counters.complete),
+            "incomplete": figures(counters.incomplete),
         },
         "discarded": {
-            "no_data": figures(books.no_data),
-            "one_way": figures(books.one_way),
+            "no_data": figures(counters.no_data),
+            "one_way": figures(counters.one_way),
         },
-        "late": loose(books.late),
-        "refused": loose(books.refused),
-        "strange_packets": books.strange,
+        "late": loose(counters.late),
+        "refused": loose(counters.refused),
+        "strange_packets": counters.strange,
         "udp": {
-            "flows": books.udp.exchange.connections + books.udp.isochronous.connections,
-            "exchange": flows(books.udp.exchange),
-            "isochronous": flows(books.udp.isochronous),
-            "one_way": flows(books.udp.one_way),
-            "no_data": flows(books.udp.no_data),
-            "refused": loose(books.udp.refused),
+            "flows": counters.udp.exchange.connections + counters.udp.isochronous.connections,
+            "exchange": flows(counters.udp.exchange),
+            "isochronous": flows(counters.udp.isochronous),
+            "one_way": flows(counters.udp.one_way),
+            "no_data": flows(counters.udp.no_data),
+            "refused": loose(counters.udp.refused),
             "most_open": found.most_flows,
         },
         "not_tcp": not_tcp,
@@ -89,9 +89,9 @@ const fn name(reason: Reason) -> &'static str {
 
 /// The same for people.
 pub fn scorecard(found: &Found) -> String {
-    let books = &found.books;
+    let counters = &found.counters;
     let mut card = String::new();
-    let tcp = books.all.packets;
+    let tcp = counters.all.packets;
     let rest = found.packets.saturating_sub(tcp + found.udp);
     let mut line = |text: String| {
         // Writing to a string cannot fail.
@@ -102,12 +102,12 @@ pub fn scorecard(found: &Found) -> String {
         found.packets, found.udp, found.bytes
     ));
     for (name, count) in [
-        ("sequential", books.sequential),
-        ("concurrent", books.concurrent),
-        ("complete", books.complete),
-        ("incomplete", books.incomplete),
-        ("no data", books.no_data),
-        ("one way", books.one_way),
+        ("sequential", counters.sequential),
+        ("concurrent", counters.concurrent),
+        ("complete", counters.complete),
+        ("incomplete", counters.incomplete),
+        ("no data", counters.no_data),
+        ("one way", counters.one_way),
     ] {
         let Count {
             connections,
@@ -124,8 +124,8 @@ pub fn scorecard(found: &Found) -> String {
         ));
     }
     for (name, count) in [
-        ("exchanges", books.udp.exchange),
-        ("isochronous", books.udp.isochronous),
+        ("exchanges", counters.udp.exchange),
+        ("isochronous", counters.udp.isochronous),
     ] {
         if count.connections > 0 {
             line(format!(
@@ -134,9 +134,9 @@ pub fn scorecard(found: &Found) -> String {
             ));
         }
     }
-    let mut refused = books.refused;
-    refused += books.udp.refused;
-    for (name, count) in [("late", books.late), ("refused", refused)] {
+    let mut refused = counters.refused;
+    refused += counters.udp.refused;
+    for (name, count) in [("late", counters.late), ("refused", refused)] {
         if count.packets > 0 {
             line(format!(
                 "{name:<13} {} packets of no connection",

@@ -24,7 +24,7 @@ pub fn warnings(found: &Found) -> Vec<Warning> {
     if found.left_out > 0 {
         warnings.push(left_out(found.left_out));
     }
-    let refused = found.books.refused.packets + found.books.udp.refused.packets;
+    let refused = found.counters.refused.packets + found.counters.udp.refused.packets;
     if refused > 0 {
         warnings.push(Warning {
             code: "connections_refused".to_owned(),

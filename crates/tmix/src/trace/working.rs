@@ -3,7 +3,7 @@
 use super::reading::Batch;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::time::Duration;
-use vectors::extract::{Books, Extracted, Extractor, Options};
+use vectors::extract::{Counters, Extracted, Extractor, Options};
 
 /// Connections that go to the collector at once when the capture has ended.
 const LEFT: usize = 1_024;
@@ -29,7 +29,7 @@ pub(super) fn work(
     full: &Receiver<Batch>,
     empty: &Sender<Batch>,
     told: &SyncSender<Message>,
-) -> Books {
+) -> Counters {
     let extractor = || Extractor::new(options.of_share());
     let mut extractors: Vec<_> = std::iter::repeat_with(extractor).take(shares).collect();
     for batch in full {
@@ -54,7 +54,7 @@ pub(super) fn work(
     }
     // Nobody listens after a failure.
     let _ = told.send(Message::Left(Vec::new()));
-    let mut books = Books::default();
+    let mut counters = Counters::default();
     for mut extractor in extractors {
         extractor.finish();
         loop {
@@ -64,7 +64,7 @@ pub(super) fn work(
                 break;
             }
         }
-        books += *extractor.books();
+        counters += *extractor.counters();
     }
-    books
+    counters
 }

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438), with the numbers of the Linux kernel.
 //!
 //! After a cut the window first returns quickly to where it was cut (concave), rests there, then probes beyond (convex):
-//! `W(t) = C (t - K)^3 + W_max` (section 4.2, figure 1), where K is the time to come back. The law says only how many
+//! `W(t) = C (t - K)^3 + W_max` (section 4.2, figure 1), where K is the time to come back. The controller says only how many
 //! acknowledged segments earn one more segment; [`Window::additive_increase`] does the rest. Where Reno's window would be larger
 //! (section 4.3), the window is that.
 //!

@@ -7,7 +7,7 @@ mod cubic;
 mod hystart;
 mod reno;
 
-use crate::{Law, Options};
+use crate::{CongestionControl, Options};
 use cubic::Cubic;
 use reno::Reno;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) const NO_THRESHOLD: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) cwnd: u32,
-    /// Acknowledged segments (or what the law counts) towards the next increase.
+    /// Acknowledged segments (or what the controller counts) towards the next increase.
     pub(crate) count: u32,
     pub(crate) ssthresh: u32,
     /// The sender's own limit.
@@ -84,7 +84,7 @@ pub(crate) struct Growing {
     pub(crate) now: Instant,
 }
 
-/// A law of congestion avoidance. Its methods say what has happened; nothing here sends.
+/// A congestion control. Its methods say what has happened; nothing here sends.
 pub(crate) trait Controller: std::fmt::Debug + Send {
     /// Segments were acknowledged in congestion avoidance, and the window had been used up.
     fn avoid(&mut self, window: &mut Window, growing: &Growing);
@@ -107,9 +107,9 @@ pub(crate) trait Controller: std::fmt::Debug + Send {
 
 /// The controller that `options` ask for.
 pub(crate) fn chosen(options: &Options) -> Box<dyn Controller> {
-    match options.law {
-        Law::Reno => Box::new(Reno::new(options)),
-        Law::Cubic => Box::new(Cubic::new(options)),
+    match options.congestion_control {
+        CongestionControl::Reno => Box::new(Reno::new(options)),
+        CongestionControl::Cubic => Box::new(Cubic::new(options)),
     }
 }
 

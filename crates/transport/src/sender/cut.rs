@@ -3,7 +3,7 @@
 use super::{Cause, Event, Sender, State};
 use crate::controller::NO_THRESHOLD;
 
-/// PRR's books of one cut.
+/// PRR's counters of one cut.
 #[derive(Debug, Default)]
 pub(super) struct Reduction {
     /// `RecoverFS`; the kernel takes the window for the flight.
@@ -48,20 +48,20 @@ impl Sender {
             return;
         }
         let (in_flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
-        let books = &mut self.reduction;
-        books.delivered = books.delivered.saturating_add(delivered);
+        let counters = &mut self.reduction;
+        counters.delivered = counters.delivered.saturating_add(delivered);
         let room = ssthresh.saturating_sub(in_flight);
         let quota = if in_flight > ssthresh {
-            let due = u64::from(ssthresh) * u64::from(books.delivered);
-            let due = due.div_ceil(u64::from(books.cwnd_before));
+            let due = u64::from(ssthresh) * u64::from(counters.delivered);
+            let due = due.div_ceil(u64::from(counters.cwnd_before));
             u32::try_from(due)
                 .unwrap_or(u32::MAX)
-                .saturating_sub(books.out)
+                .saturating_sub(counters.out)
         } else {
-            let owed = books.delivered.saturating_sub(books.out);
+            let owed = counters.delivered.saturating_sub(counters.out);
             (owed.max(delivered) + u32::from(is_clean)).min(room)
         };
-        let quota = quota.max(u32::from(books.out == 0));
+        let quota = quota.max(u32::from(counters.out == 0));
         self.window.cwnd = in_flight + quota;
     }
 

@@ -5,7 +5,7 @@ use super::{Sender, State};
 use crate::Segment;
 use units::Instant;
 
-/// The books of one recovery.
+/// The counters of one recovery.
 #[derive(Debug, Default)]
 pub(super) struct Rescue {
     /// `HighRxt`, and one: what is before it has been sent again or need not be.

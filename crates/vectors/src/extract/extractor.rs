@@ -1,9 +1,9 @@
 //! All connections of a capture.
 
-use super::books::{Books, Count};
+use super::closed::Closed;
 use super::connection::{Connection, Fate};
+use super::counters::{Count, Counters};
 use super::finish::{End, Extracted};
-use super::graves::Graves;
 use super::key::Key;
 use super::sweep::Sweep;
 use super::table::Table;
@@ -32,7 +32,7 @@ pub(super) struct Ended {
     /// When the trace began.
     pub(super) origin_ns: Option<u64>,
     pub(super) quiet_ns: u64,
-    pub(super) books: Books,
+    pub(super) counters: Counters,
     pub(super) queue: VecDeque<Extracted>,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Ended {
 /// - In: [`Extractor::handle_segment`] or [`Extractor::handle_segments`], [`Extractor::handle_datagram`], and
 ///   [`Extractor::finish`] after the last.
 /// - Out: [`Extractor::poll`], after each of these until it has nothing more.
-/// - Asking: [`Extractor::books`], [`Extractor::most_open`].
+/// - Asking: [`Extractor::counters`], [`Extractor::most_open`].
 ///
 /// Times are those of the capture; they may go back.
 #[derive(Debug)]
 pub struct Extractor {
     options: Options,
     table: Table<Connection>,
-    graves: Graves,
+    closed: Closed,
     flows: Flows,
     ended: Ended,
     sweep: Sweep,
@@ -64,12 +64,12 @@ impl Extractor {
         Self {
             options,
             table: Table::new(options.seed),
-            graves: Graves::new(),
+            closed: Closed::new(),
             flows: Flows::new(&options),
             ended: Ended {
                 origin_ns: None,
                 quiet_ns: nanos(options.quiet),
-                books: Books::default(),
+                counters: Counters::default(),
                 queue: VecDeque::new(),
             },
             sweep: Sweep::default(),
@@ -142,8 +142,8 @@ impl Extractor {
     }
 
     /// What was seen, of connections and flows that have ended.
-    pub const fn books(&self) -> &Books {
-        &self.ended.books
+    pub const fn counters(&self) -> &Counters {
+        &self.ended.counters
     }
 
     /// The most connections and flows that were open at once since this was last asked.
@@ -182,7 +182,7 @@ impl Extractor {
         match connection.handle(place.side, segment, &self.options) {
             Fate::Open => {}
             Fate::Closed => {
-                self.graves.bury(place.hash, segment.at_ns);
+                self.closed.insert(place.hash, segment.at_ns);
                 self.end(number, End::Closed);
             }
             Fate::Full => self.end(number, End::Full),
@@ -202,19 +202,19 @@ impl Extractor {
                 self.end(number, End::Reused);
             }
             Some(number) => return Some(number),
-            None if segment.flags.has(Flags::SYN) => self.graves.open(place.hash),
-            None if self.graves.has(place.hash, segment.at_ns) => {
+            None if segment.flags.has(Flags::SYN) => self.closed.open(place.hash),
+            None if self.closed.has(place.hash, segment.at_ns) => {
                 let one = Count::packet(segment.packet_len);
-                self.ended.books.late += one;
-                self.ended.books.all += one;
+                self.ended.counters.late += one;
+                self.ended.counters.all += one;
                 return None;
             }
             None => {}
         }
         if self.table.len() >= self.options.most_open {
             let one = Count::packet(segment.packet_len);
-            self.ended.books.refused += one;
-            self.ended.books.all += one;
+            self.ended.counters.refused += one;
+            self.ended.counters.all += one;
             return None;
         }
         let number = self.table.insert(place.hash, place.key);
@@ -241,9 +241,9 @@ impl Extractor {
 
     fn end(&mut self, number: u32, end: End) {
         let origin_ns = self.ended.origin_ns.unwrap_or_default();
-        let books = &mut self.ended.books;
+        let counters = &mut self.ended.counters;
         let vector = self.table.remove(number, |key, connection| {
-            connection.finish(key, end, origin_ns, books)
+            connection.finish(key, end, origin_ns, counters)
         });
         self.ended.queue.extend(vector);
     }

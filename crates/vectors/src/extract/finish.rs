@@ -1,8 +1,8 @@
-//! A connection that has ended, as a vector or as a number in the books.
+//! A connection that has ended, as a vector or as a number in the counters.
 
-use super::Books;
-use super::books::Count;
+use super::Counters;
 use super::connection::Connection;
+use super::counters::Count;
 use super::half::Half;
 use super::key::Key;
 use crate::{Body, Loss, Transport, Vector};
@@ -66,40 +66,40 @@ pub struct Seen {
 }
 
 impl Connection {
-    /// The vector, if there is one, entered into `books` either way.
+    /// The vector, if there is one, entered into `counters` either way.
     pub(super) fn finish(
         &self,
         key: &Key,
         end: End,
         origin_ns: u64,
-        books: &mut Books,
+        counters: &mut Counters,
     ) -> Option<Extracted> {
         let count = Count {
             connections: 1,
             packets: self.halves.iter().map(|half| half.packets).sum(),
             bytes: self.halves.iter().map(|half| half.bytes).sum(),
         };
-        books.all += count;
-        books.strange += self.strange;
+        counters.all += count;
+        counters.strange += self.strange;
         if self.halves.iter().any(|half| half.packets == 0) {
-            books.one_way += count;
+            counters.one_way += count;
             return None;
         }
         if self.talk.is_empty() {
-            books.no_data += count;
+            counters.no_data += count;
             return None;
         }
         let seen = self.seen(key, end);
         let kind = if self.talk.is_concurrent() {
-            &mut books.concurrent
+            &mut counters.concurrent
         } else {
-            &mut books.sequential
+            &mut counters.sequential
         };
         *kind += count;
         let whole = if seen.complete {
-            &mut books.complete
+            &mut counters.complete
         } else {
-            &mut books.incomplete
+            &mut counters.incomplete
         };
         *whole += count;
         let vector = self.vector(origin_ns);

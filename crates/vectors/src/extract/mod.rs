@@ -30,7 +30,7 @@
 //! # What becomes of a connection
 //!
 //! It ends with the acknowledged FINs of both ends, a RST, a SYN with another number, or a long silence. A connection of
-//! which only one direction was seen, or that carried no data, is discarded and counted ([`Books`]); all others become
+//! which only one direction was seen, or that carried no data, is discarded and counted ([`Counters`]); all others become
 //! vectors, also those whose beginning or end is not in the capture (Aikat 2010, section 3.1.1).
 //!
 //! # How to call
@@ -39,11 +39,11 @@
 //! nothing more; [`Extractor::finish`] at the end of the capture, and poll again. Vectors come in the order in which connections end.
 //! Memory grows with the connections that are open, of which there is a limit.
 
-mod books;
+mod closed;
 mod connection;
+mod counters;
 mod extractor;
 mod finish;
-mod graves;
 mod half;
 mod holes;
 mod index;
@@ -56,7 +56,7 @@ mod table;
 mod talk;
 pub mod udp;
 
-pub use books::{Books, Count, UdpBooks};
+pub use counters::{Count, Counters, UdpCounters};
 pub use extractor::Extractor;
 pub use finish::{End, Extracted, Seen};
 pub use options::Options;

@@ -3,9 +3,9 @@
 //! No connection says anything of another, so connections may be found on several processors, each with an [`Extractor`](super::Extractor) of
 //! its own. What comes of a capture must not depend on how many processors there were; therefore it is always cut into the same
 //! [`SHARES`], by the addresses and ports of both ends, and it is these that processors share. The limits of
-//! [`Options`] are shared evenly, [`Books`] add up.
+//! [`Options`] are shared evenly, [`Counters`] add up.
 
-use super::{Books, Options};
+use super::{Counters, Options};
 use capture::dissect::Endpoint;
 use core::ops::AddAssign;
 
@@ -38,7 +38,7 @@ impl Options {
     }
 }
 
-impl AddAssign for Books {
+impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
         let Self {
             all,

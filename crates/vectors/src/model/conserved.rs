@@ -25,7 +25,7 @@ impl Footprint {
     }
 }
 
-/// The books of a rewriting: what went in, what came out, and the connections for which that is not the same.
+/// The counters of a rewriting: what went in, what came out, and the connections for which that is not the same.
 ///
 /// Pairs are of the original's initiator and acceptor; what an end sends counts for it whichever end opened the connection
 /// that carries it.
@@ -71,7 +71,7 @@ impl Conserved {
         add_pair(&mut self.bytes_after, bytes);
     }
 
-    /// Adds the books of another part of the set.
+    /// Adds the counters of another part of the set.
     pub fn merge(&mut self, other: &Self) {
         self.vectors += other.vectors;
         self.connections += other.connections;

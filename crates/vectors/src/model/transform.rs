@@ -21,11 +21,11 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// Rewrites the vector at place `index` of its set, and enters it in the books.
+    /// Rewrites the vector at place `index` of its set, and enters it in the counters.
     ///
     /// The round-trip time that [`Latencies::subtract_rtt`] takes off is the one that was measured, not the one that is
     /// assigned. Both connections of *harpoon* take the same path. Of a flow of UDP only the round-trip time changes.
-    pub fn apply(&self, vector: Vector, index: u64, books: &mut Conserved) -> Pieces {
+    pub fn apply(&self, vector: Vector, index: u64, counters: &mut Conserved) -> Pieces {
         let before = Footprint::of(&vector);
         let mut pieces = self.structure.apply(vector, &self.latencies);
         for piece in [&mut pieces.forth, &mut pieces.back].into_iter().flatten() {
@@ -36,7 +36,7 @@ impl Transform {
                 self.windows.apply(piece);
             }
         }
-        books.enter(before, &pieces);
+        counters.enter(before, &pieces);
         pieces
     }
 }
@@ -65,8 +65,8 @@ mod tests {
         #[test]
         fn none_is_none(vector in any_vector()) {
             prop_assume!(!vector.body.turns().is_empty());
-            let mut books = Conserved::default();
-            let pieces = Transform::NONE.apply(vector.clone(), 7, &mut books);
+            let mut counters = Conserved::default();
+            let pieces = Transform::NONE.apply(vector.clone(), 7, &mut counters);
             let mut expected = vector;
             // An end that said nothing has no last ADU.
             if let Body::Concurrent { turns, tails } = &mut expected.body {
@@ -88,14 +88,14 @@ mod tests {
             windows: Windows::Fixed(16),
             seed: 1,
         };
-        let mut books = Conserved::default();
+        let mut counters = Conserved::default();
         let vector = vector(sequential(&[a(10, 0), b(20, 900)], None));
-        let pieces = transform.apply(vector, 0, &mut books);
+        let pieces = transform.apply(vector, 0, &mut counters);
         for (_, piece) in pieces.iter() {
             assert_eq!(piece.min_rtt, Some(ms(80)));
             assert_eq!(piece.windows, [16_384; 2]);
         }
-        assert!(books.holds());
-        assert_eq!((books.vectors, books.connections), (1, 2));
+        assert!(counters.holds());
+        assert_eq!((counters.vectors, counters.connections), (1, 2));
     }
 }

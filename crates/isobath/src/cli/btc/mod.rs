@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut plan = args.plan()?;
     let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
     if is_kernels && plan.direction == Direction::Up {
-        sys::tcp::try_congestion(btc::law_name(&plan.options)).map_err(Usage::of)?;
+        sys::tcp::try_congestion(plan.options.congestion_control.name()).map_err(Usage::of)?;
     }
     if plan.mode == Mode::Icmp {
         return icmp::run(args, plan);

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     finish(args, &run, &outcome, opened)
 }
 
-/// Why such an estimator is not for a plain road.
+/// Why such an estimator is not without a manager.
 const RIDES: &str =
     "its trains are packets of applications - use --by with the socket of a manager";
 

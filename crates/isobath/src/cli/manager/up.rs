@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let key = key.map(|key| key.to_string());
         let metrics = manager.metrics();
         let line = serde_json::json!({ "interface": interface, "address": address, "key": key, "metrics": metrics,
-            "service": manager.doors().socket });
+            "service": manager.endpoints().socket });
         print(&line.to_string())?;
     } else {
         print(&format!("{name}: interface {interface} is up"))?;

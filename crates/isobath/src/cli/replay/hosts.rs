@@ -17,7 +17,7 @@ use tmix::replay::collector::Context;
 use tmix::replay::forecast::Forecast;
 use tmix::replay::messages::Setup;
 use tmix::replay::workload::{Host, Workload};
-use tmix::replay::{distance, nanos, near, room};
+use tmix::replay::{nanos, near, path_rtt, room};
 
 /// Exchanges by which the path's round trip is found.
 const CLOCK_ROUNDS: u32 = 5;
@@ -33,7 +33,7 @@ pub(super) fn play(
     let mut client = args.reach.connect(host, None)?;
     let forecast = forecast(&mut client, plan, &mut workload)?;
     if plan.add_rtt {
-        distance::check(client.peer)?;
+        path_rtt::check(client.peer)?;
     }
     let interrupt = process::interrupt_flag()?;
     let mut run = new_run(args, plan, &forecast)?;

@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     forth.map_or(Ok(()), Output::finish)?;
     back.map_or(Ok(()), Output::finish)?;
     let rtts = transform.rtts.as_ref().map(paths);
-    run.status = if done.books.holds() {
+    run.status = if done.counters.holds() {
         Status::Complete
     } else {
         Status::Failed
@@ -144,8 +144,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     run.summary = json!({
         "before": load::figures(&done.before),
         "after": load::figures(&done.after),
-        "conserved": done.books,
-        "holds": done.books.holds(),
+        "conserved": done.counters,
+        "holds": done.counters.holds(),
         "rtt": transform.rtts.as_ref().map(figures),
     });
     tell(&run, args.json, || {

@@ -1,4 +1,4 @@
-mod books;
+mod counters;
 mod link;
 mod ranges;
 mod receiving;

@@ -161,7 +161,7 @@ fn absurd_rows_do_no_harm() {
     }
 }
 
-/// A lab of two links, of which the first is slow, and its books.
+/// A lab of two links, of which the first is slow, and its counters.
 fn in_lab(what: &str, carried_mbps: f64, stage: &Value) -> Run {
     let summary = json!({
         "what": what,
@@ -186,7 +186,7 @@ fn truth(run: &Run) -> Value {
 }
 
 #[test]
-fn the_truth_is_told_where_the_books_know_it() {
+fn the_truth_is_told_where_the_counters_know_it() {
     let rate = json!({"kind": "rate", "rate": "5Mbit"});
     assert_eq!(truth(&in_lab("capacity", 1.0, &rate)), 5.0);
     assert_eq!(truth(&in_lab("available", 1.01, &rate)), 5.0);

@@ -1,8 +1,8 @@
-//! What the books of a lab say of the property that was asked for.
+//! What the counters of a lab say of the property that was asked for.
 //!
 //! Only what they really tell is told. The **capacity** is the least of the configured rates on the way. What is **available** is
-//! the least of what is left of them, where the books know all that was on the links: nothing is told of a link with traffic of
-//! its own making, whose books do not count it, nor of one whose rate changes. Of links with other traffic it is a mean over the
+//! the least of what is left of them, where the counters know all that was on the links: nothing is told of a link with traffic of
+//! its own making, whose counters do not count it, nor of one whose rate changes. Of links with other traffic it is a mean over the
 //! run; an estimator that saw another part of it may differ and be right.
 
 use crate::number::short;
@@ -25,7 +25,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    /// Of a run whose probes went `way`; `None` where the books do not tell it.
+    /// Of a run whose probes went `way`; `None` where the counters do not tell it.
     pub(super) fn of(run: &Run, summary: &Summary, way: &str) -> Option<Self> {
         let booked = summary.links.as_slice();
         let is_known = is_chain(booked) && went(booked, way);

@@ -44,7 +44,7 @@ struct Stratum {
 }
 
 #[derive(Default)]
-struct Books {
+struct Counters {
     ends: BTreeMap<String, u64>,
     duration: Collector,
     from_connect: Collector,
@@ -55,31 +55,31 @@ struct Books {
 
 /// Reads both tables.
 pub(super) fn read(record: &Record) -> Result<Connections, record::Error> {
-    let mut books = Books::default();
-    each(record, |row: Connection| books.see(&row))?;
+    let mut counters = Counters::default();
+    each(record, |row: Connection| counters.see(&row))?;
     let mut response = Collector::default();
     each(record, |row: Epoch| {
-        if !books.concurrent.contains(&row.connection) {
+        if !counters.concurrent.contains(&row.connection) {
             response.push(row.response_ms);
         }
     })?;
-    let strata = STRATA.iter().zip(&books.strata);
+    let strata = STRATA.iter().zip(&counters.strata);
     Ok(Connections {
-        duration_ms: books.duration.quantity(),
-        duration_from_connect_ms: books.from_connect.quantity(),
+        duration_ms: counters.duration.quantity(),
+        duration_from_connect_ms: counters.from_connect.quantity(),
         strata: strata
             .map(|(&(name, ..), of)| Stratum {
                 name: name.to_owned(),
                 duration_ms: of.quantity(),
             })
             .collect(),
-        start_lateness_ms: books.lateness.quantity(),
+        start_lateness_ms: counters.lateness.quantity(),
         response_ms: response.quantity(),
-        ends: books.ends,
+        ends: counters.ends,
     })
 }
 
-impl Books {
+impl Counters {
     fn see(&mut self, row: &Connection) {
         if self.ends.len() < MOST_ENDS || self.ends.contains_key(&*row.end) {
             *self.ends.entry(row.end.clone().into_owned()).or_default() += 1;

@@ -67,6 +67,6 @@ pub struct Summary {
     pub score: Option<Score>,
     /// Bad behaviour, by name.
     pub penalties: Vec<Penalty>,
-    /// The emulated links' own books; empty on a real path.
+    /// The emulated links' own counters; empty on a real path.
     pub lab: Vec<LinkTruth>,
 }

@@ -22,7 +22,7 @@ use report::experiment::Experiment;
 use serde::{Deserialize, Serialize};
 use sim::End;
 use std::time::Duration;
-use transport::{Law, Options};
+use transport::{CongestionControl, Options};
 use units::Span;
 
 /// The fewest cells, however small the scale.
@@ -35,7 +35,7 @@ const SIMULATED: f64 = 400_000.0;
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// Congestion control of both.
-    law: Law,
+    congestion_control: CongestionControl,
     /// Pairs of transfers in a cell.
     repeats: usize,
     /// A transfer takes as long as the longest of these, but at most `longest`: `shortest`, so many round trips, and the
@@ -114,10 +114,7 @@ impl Grid {
         let repeats = self.repeats(bench.scale);
         let duration = self.duration(cell);
         let seconds = format!("{}s", duration.as_secs());
-        let cc = match self.law {
-            Law::Reno => "reno",
-            Law::Cubic => "cubic",
-        };
+        let cc = self.congestion_control.name();
         let arguments = format!(
             "btc --compare --cc {cc} --repeat {repeats} --duration {seconds} --window {} --seed {} --lab",
             cell.window(),

@@ -1,10 +1,10 @@
 //! One host's ends of all flows, served by one thread.
 
+use super::super::connector::Connector;
 use super::super::engine::{News, Stage};
 use super::super::live::State;
-use super::super::road::Road;
 use super::super::workload::{Host, Part};
-use super::books::Half;
+use super::counters::Half;
 use super::live::{Live, Mouth};
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
@@ -132,16 +132,16 @@ impl<'a> Engine<'a> {
         while !self.stage.stop.load(Ordering::Relaxed) {
             self.start_due();
             self.wake_due();
-            self.bury();
+            self.close_ended();
             self.tell();
             self.wait(&mut events);
             for event in events.drain(..) {
                 self.handle(event);
             }
-            self.bury();
+            self.close_ended();
         }
         for (_, live) in std::mem::take(&mut self.lives) {
-            self.news.flows.push(live.bury());
+            self.news.flows.push(live.close());
         }
         self.told = Instant::ZERO;
         self.tell();
@@ -209,7 +209,7 @@ impl<'a> Engine<'a> {
 
     /// Tells the path how far it is.
     fn assign(&self, part: &Part, source: SocketAddr, destination: SocketAddr) {
-        if let Road::Emulated(lab) = &self.stage.road {
+        if let Connector::Emulated(lab) = &self.stage.connector {
             let forth = packet::udp_flow(source, destination);
             let back = packet::udp_flow(destination, source);
             lab.assign(part, Host::Client, [forth, back]);
@@ -365,14 +365,14 @@ impl<'a> Engine<'a> {
 
     /// Frees the places of those that are over. Not before the last event at hand: it might be about one of them, and its
     /// place another's.
-    fn bury(&mut self) {
+    fn close_ended(&mut self) {
         for key in std::mem::take(&mut self.over) {
             let Some(live) = self.lives.try_remove(key) else {
                 continue;
             };
             self.places.remove(&live.number());
             self.stage.flows.open.fetch_sub(1, Ordering::Relaxed);
-            self.news.flows.push(live.bury());
+            self.news.flows.push(live.close());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::live::{Alarm, End, State};
 use super::super::workload::Part;
-use super::books::Half;
+use super::counters::Half;
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::clock;
@@ -115,7 +115,7 @@ impl Live {
     }
 
     /// What this end knows, now that it is over.
-    pub(super) fn bury(mut self) -> Half {
+    pub(super) fn close(mut self) -> Half {
         self.half.ended = Some(clock::now());
         self.half
     }

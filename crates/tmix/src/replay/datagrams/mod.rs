@@ -9,13 +9,13 @@
 //!   know each other's datagrams apart by the ports that these come from.
 //! - Nobody speaks before the path knows how far it is: the acceptor begins no flow that the initiator has not opened.
 //!
-//! [`books`] puts together what both ends know, as a row of the table `flows`.
+//! [`counters`] puts together what both ends know, as a row of the table `flows`.
 
-pub mod books;
+pub mod counters;
 mod engine;
 mod live;
 
-pub use books::{Books, Half};
+pub use counters::{Counters, Half};
 
 use super::engine::{News, Stage};
 use super::run::enter;

@@ -188,7 +188,7 @@ impl Figures {
         self.responses.push(row.response_ms);
     }
 
-    /// The emulator's books.
+    /// The emulator's counters.
     pub fn lab(&mut self, rows: &LabRows) {
         let forward = self.forward.name();
         let queue = rows

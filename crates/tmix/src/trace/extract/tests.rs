@@ -97,16 +97,19 @@ fn the_number_of_workers_changes_nothing() {
         for workers in [2, 3, 7, SHARES] {
             let (other, again) = extract(&octets, workers, options);
             assert!(one == other, "{workers} workers");
-            assert_eq!(found.books, again.books);
+            assert_eq!(found.counters, again.counters);
             assert_eq!(found.most_open, again.most_open);
         }
-        let books = &found.books;
-        assert_eq!(books.all.packets + books.udp.all.packets, found.packets);
+        let counters = &found.counters;
+        assert_eq!(
+            counters.all.packets + counters.udp.all.packets,
+            found.packets
+        );
         if most_open > 32 {
-            assert_eq!(books.sequential.connections, 2_000);
-            assert_eq!(books.udp.exchange.connections, 2_000);
+            assert_eq!(counters.sequential.connections, 2_000);
+            assert_eq!(counters.udp.exchange.connections, 2_000);
         } else {
-            assert!(books.refused.packets > 0);
+            assert!(counters.refused.packets > 0);
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::stage::*;
 use crate::Loss;
-use crate::extract::{Books, Count, End, Options};
+use crate::extract::{Count, Counters, End, Options};
 use capture::dissect::Flags;
 
 #[test]
@@ -310,10 +310,10 @@ fn what_has_no_vector_is_counted_by_reason() {
         .ends(["[fd77::1]:5", "[fd77::2]:6"])
         .at(20)
         .raw(I, Flags::ACK, 7, 7, 1_000);
-    let (found, books) = stage.play();
+    let (found, counters) = stage.play();
     assert_eq!(found, []);
     assert_eq!(
-        books.no_data,
+        counters.no_data,
         Count {
             connections: 1,
             packets: 2,
@@ -321,7 +321,7 @@ fn what_has_no_vector_is_counted_by_reason() {
         }
     );
     assert_eq!(
-        books.one_way,
+        counters.one_way,
         Count {
             connections: 2,
             packets: 3,
@@ -363,7 +363,7 @@ fn packets_after_the_end_belong_to_nothing_and_a_syn_begins_another() {
         .data(I, 6)
         .at(2_050)
         .raw(A, Flags::RST, 1_000, 0, 0);
-    let (found, books) = stage.play();
+    let (found, counters) = stage.play();
     let ends: Vec<_> = found
         .iter()
         .map(|found| (found.seen.end, found.seen.complete))
@@ -378,7 +378,7 @@ fn packets_after_the_end_belong_to_nothing_and_a_syn_begins_another() {
     );
     assert_eq!(found[2].vector.body, sequential(&[(I, 6, 0)], Some(20)));
     assert_eq!(found[2].vector.start, ms(2_000));
-    assert_eq!(books.late.packets, 1);
+    assert_eq!(counters.late.packets, 1);
 }
 
 #[test]
@@ -392,13 +392,13 @@ fn an_answer_to_a_syn_that_was_not_seen_begins_another() {
         stage.raw(A, Flags::SYN | Flags::ACK, first.wrapping_add(seq), 7, 0);
         stage
     };
-    let (found, books) = begun(400_000).play();
+    let (found, counters) = begun(400_000).play();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].seen.end, End::Reused);
-    assert_eq!(books.all.connections, 2);
+    assert_eq!(counters.all.connections, 2);
     // Its own, which its data overtook.
-    let (found, books) = begun(u32::MAX).play();
-    assert_eq!((found.len(), books.all.connections), (1, 1));
+    let (found, counters) = begun(u32::MAX).play();
+    assert_eq!((found.len(), counters.all.connections), (1, 1));
     assert_eq!(found[0].seen.end, End::Capture);
 }
 
@@ -433,8 +433,8 @@ fn numbers_from_elsewhere_are_strange_and_three_in_a_row_another_connection() {
         .at(80)
         .data(I, 10);
     stage.at(100).data(A, 20);
-    let (found, books) = stage.play();
-    assert_eq!((found.len(), books.strange), (1, 1));
+    let (found, counters) = stage.play();
+    assert_eq!((found.len(), counters.strange), (1, 1));
     for at in 0..4 {
         stage
             .at(200 + u64::from(at))
@@ -482,10 +482,10 @@ fn connections_for_which_there_is_no_room_are_counted() {
         most_open: 1,
         ..Options::default()
     };
-    let (found, books) = play(&stage.segments, options);
+    let (found, counters) = play(&stage.segments, options);
     assert_eq!(found.len(), 1);
     assert_eq!(
-        books.refused,
+        counters.refused,
         Count {
             connections: 0,
             packets: 2,
@@ -496,5 +496,5 @@ fn connections_for_which_there_is_no_room_are_counted() {
 
 #[test]
 fn nothing_comes_of_nothing() {
-    assert_eq!(play(&[], Options::default()), (vec![], Books::default()));
+    assert_eq!(play(&[], Options::default()), (vec![], Counters::default()));
 }

@@ -1,6 +1,6 @@
 //! Captures by script: two ends and a monitor between them.
 
-use crate::extract::{Books, Extracted, Extractor, Options};
+use crate::extract::{Counters, Extracted, Extractor, Options};
 use crate::{Body, Side, Turn};
 use capture::dissect::{Endpoint, Flags, Segment, TcpOptions};
 use core::net::SocketAddr;
@@ -120,15 +120,15 @@ impl Stage {
         self.at(ms).fin(I).at(ms + 20).fin(A).at(ms + 30).ack(I)
     }
 
-    pub(super) fn play(&self) -> (Vec<Extracted>, Books) {
+    pub(super) fn play(&self) -> (Vec<Extracted>, Counters) {
         play(&self.segments, Options::default())
     }
 
     /// The one connection that there is.
     #[track_caller]
     pub(super) fn one(&self) -> Extracted {
-        let (found, books) = self.play();
-        assert_eq!(found.len(), 1, "{books:#?}");
+        let (found, counters) = self.play();
+        assert_eq!(found.len(), 1, "{counters:#?}");
         found.into_iter().next().unwrap()
     }
 
@@ -139,7 +139,7 @@ impl Stage {
 }
 
 /// What comes of segments.
-pub(super) fn play(segments: &[Segment], options: Options) -> (Vec<Extracted>, Books) {
+pub(super) fn play(segments: &[Segment], options: Options) -> (Vec<Extracted>, Counters) {
     let mut extractor = Extractor::new(options);
     let mut found = Vec::new();
     for segment in segments {
@@ -148,41 +148,41 @@ pub(super) fn play(segments: &[Segment], options: Options) -> (Vec<Extracted>, B
     }
     extractor.finish();
     found.extend(core::iter::from_fn(|| extractor.poll()));
-    let books = *extractor.books();
-    assert_eq!(at_once(segments, options), (found.clone(), books));
-    balanced(&books, segments);
-    (found, books)
+    let counters = *extractor.counters();
+    assert_eq!(at_once(segments, options), (found.clone(), counters));
+    balanced(&counters, segments);
+    (found, counters)
 }
 
 /// The same in one go.
-fn at_once(segments: &[Segment], options: Options) -> (Vec<Extracted>, Books) {
+fn at_once(segments: &[Segment], options: Options) -> (Vec<Extracted>, Counters) {
     let mut extractor = Extractor::new(options);
     extractor.handle_segments(segments);
     let mut found: Vec<_> = core::iter::from_fn(|| extractor.poll()).collect();
     extractor.finish();
     found.extend(core::iter::from_fn(|| extractor.poll()));
-    (found, *extractor.books())
+    (found, *extractor.counters())
 }
 
 /// Every packet is somewhere, once.
-fn balanced(books: &Books, segments: &[Segment]) {
-    let mut sum = books.sequential;
+fn balanced(counters: &Counters, segments: &[Segment]) {
+    let mut sum = counters.sequential;
     for part in [
-        books.concurrent,
-        books.one_way,
-        books.no_data,
-        books.late,
-        books.refused,
+        counters.concurrent,
+        counters.one_way,
+        counters.no_data,
+        counters.late,
+        counters.refused,
     ] {
         sum += part;
     }
-    assert_eq!(sum, books.all);
-    let mut vectors = books.complete;
-    vectors += books.incomplete;
-    let mut kinds = books.sequential;
-    kinds += books.concurrent;
+    assert_eq!(sum, counters.all);
+    let mut vectors = counters.complete;
+    vectors += counters.incomplete;
+    let mut kinds = counters.sequential;
+    kinds += counters.concurrent;
     assert_eq!(vectors, kinds);
-    assert_eq!(books.all.packets, segments.len() as u64);
+    assert_eq!(counters.all.packets, segments.len() as u64);
 }
 
 pub(super) const fn ms(ms: u64) -> Duration {

@@ -1,8 +1,8 @@
 //! A flow, datagram by datagram.
 
 use super::form::{FIRST, FULL, Form, Word};
-use crate::extract::books::Count;
 use crate::extract::connection::SYSTEM_PORTS;
+use crate::extract::counters::Count;
 use crate::extract::extractor::Ended;
 use crate::extract::finish::{End, Extracted, Seen};
 use crate::extract::key::Key;
@@ -129,29 +129,29 @@ impl Flow {
         });
     }
 
-    /// The vector, if there is one, entered into the books either way.
+    /// The vector, if there is one, entered into the counters either way.
     pub(super) fn finish(&mut self, key: &Key, end: End, ended: &mut Ended) -> Option<Extracted> {
         let count = Count {
             connections: 1,
             packets: self.packets.iter().sum(),
             bytes: self.bytes.iter().sum(),
         };
-        let books = &mut ended.books.udp;
-        books.all += count;
+        let counters = &mut ended.counters.udp;
+        counters.all += count;
         if self.form.is_none() {
             self.decide(ended.quiet_ns);
         }
         if self.talk.is_empty() {
-            books.no_data += count;
+            counters.no_data += count;
             return None;
         }
         if self.packets.contains(&0) {
-            books.one_way += count;
+            counters.one_way += count;
         }
         if self.talk.is_concurrent() {
-            books.isochronous += count;
+            counters.isochronous += count;
         } else {
-            books.exchange += count;
+            counters.exchange += count;
         }
         Some(Extracted {
             vector: self.vector(ended.origin_ns.unwrap_or_default()),

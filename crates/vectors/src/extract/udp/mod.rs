@@ -55,7 +55,7 @@
 mod flow;
 mod form;
 
-use super::books::Count;
+use super::counters::Count;
 use super::extractor::Ended;
 use super::finish::End;
 use super::key::Key;
@@ -111,8 +111,8 @@ impl Flows {
             Some(number) => number,
             None if self.table.len() >= options.most_open => {
                 let one = Count::packet(datagram.packet_len);
-                ended.books.udp.refused += one;
-                ended.books.udp.all += one;
+                ended.counters.udp.refused += one;
+                ended.counters.udp.all += one;
                 return;
             }
             None => {

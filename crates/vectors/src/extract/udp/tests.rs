@@ -1,7 +1,7 @@
 //! Flows by script: who sends how many octets when.
 
 use super::form::{FIRST, FULL};
-use crate::extract::{Books, End, Extracted, Extractor, Options};
+use crate::extract::{Counters, End, Extracted, Extractor, Options};
 use crate::{Body, MAX_ADUS, Side, Transport, Turn};
 use capture::dissect::Datagram;
 use core::net::SocketAddr;
@@ -25,7 +25,7 @@ fn datagrams(ends: [&str; 2], script: &[(Side, u32, u64)]) -> Vec<Datagram> {
         .collect()
 }
 
-fn play(datagrams: &[Datagram], options: Options) -> (Vec<Extracted>, Books) {
+fn play(datagrams: &[Datagram], options: Options) -> (Vec<Extracted>, Counters) {
     let mut extractor = Extractor::new(options);
     let mut found = Vec::new();
     for datagram in datagrams {
@@ -34,24 +34,24 @@ fn play(datagrams: &[Datagram], options: Options) -> (Vec<Extracted>, Books) {
     }
     extractor.finish();
     found.extend(core::iter::from_fn(|| extractor.poll()));
-    let books = *extractor.books();
-    let udp = books.udp;
+    let counters = *extractor.counters();
+    let udp = counters.udp;
     let mut sum = udp.exchange;
     for part in [udp.isochronous, udp.no_data, udp.refused] {
         sum += part;
     }
     assert_eq!(sum, udp.all);
     assert_eq!(udp.all.packets, datagrams.len() as u64);
-    assert_eq!(books.all.packets, 0);
-    (found, books)
+    assert_eq!(counters.all.packets, 0);
+    (found, counters)
 }
 
 const ENDS: [&str; 2] = ["10.0.0.1:40000", "10.0.0.2:443"];
 
 #[track_caller]
 fn one(script: &[(Side, u32, u64)]) -> Extracted {
-    let (found, books) = play(&datagrams(ENDS, script), Options::default());
-    assert_eq!(found.len(), 1, "{books:#?}");
+    let (found, counters) = play(&datagrams(ENDS, script), Options::default());
+    assert_eq!(found.len(), 1, "{counters:#?}");
     found.into_iter().next().unwrap()
 }
 
@@ -198,7 +198,7 @@ fn a_silence_ends_a_flow() {
         (I, 10, 60_000_005),
         (A, 10, 120_000_006),
     ];
-    let (found, books) = play(&datagrams(ENDS, &script), Options::default());
+    let (found, counters) = play(&datagrams(ENDS, &script), Options::default());
     let sizes: Vec<_> = found
         .iter()
         .map(|one| one.vector.body.turns().len())
@@ -211,24 +211,24 @@ fn a_silence_ends_a_flow() {
     // The acceptor has the port of a service, though it is seen first.
     assert_eq!(found[1].vector.body.turns()[0].side, A);
     assert_eq!(found[1].vector.start, Duration::from_micros(120_000_006));
-    assert_eq!(books.udp.one_way.connections, 1);
+    assert_eq!(counters.udp.one_way.connections, 1);
 }
 
 #[test]
 fn what_says_nothing_is_discarded_and_what_has_no_room_refused() {
-    let (found, books) = play(
+    let (found, counters) = play(
         &datagrams(ENDS, &[(I, 0, 0), (A, 0, 1)]),
         Options::default(),
     );
-    assert_eq!((found.len(), books.udp.no_data.packets), (0, 2));
+    assert_eq!((found.len(), counters.udp.no_data.packets), (0, 2));
     let mut two = datagrams(ENDS, &[(I, 9, 0)]);
     two.extend(datagrams(["10.0.0.3:5000", "10.0.0.2:443"], &[(I, 9, 1)]));
     let options = Options {
         most_open: 1,
         ..Options::default()
     };
-    let (found, books) = play(&two, options);
-    assert_eq!((found.len(), books.udp.refused.packets), (1, 1));
+    let (found, counters) = play(&two, options);
+    assert_eq!((found.len(), counters.udp.refused.packets), (1, 1));
 }
 
 #[test]
@@ -254,12 +254,12 @@ proptest! {
             at += gap;
             (if ours { I } else { A }, octets, at)
         }).collect();
-        let (found, books) = play(&datagrams(ENDS, &script), Options::default());
+        let (found, counters) = play(&datagrams(ENDS, &script), Options::default());
         let said: u64 = found.iter().flat_map(|one| Side::BOTH.map(|side| one.vector.body.bytes(side))).sum();
         let sent: u64 = script.iter().map(|&(_, octets, _)| u64::from(octets)).sum();
         let small: u64 = script.iter().filter(|word| word.1 <= 64).map(|word| u64::from(word.1)).sum();
         prop_assert!(said <= sent && said + small >= sent, "{said} {sent} {small}");
-        if books.udp.exchange.connections == 0 {
+        if counters.udp.exchange.connections == 0 {
             prop_assert_eq!(said, sent);
         }
         for one in &found {

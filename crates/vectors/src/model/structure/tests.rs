@@ -153,18 +153,21 @@ fn names_are_read_and_written() {
 }
 
 #[test]
-fn books_that_do_not_balance_say_so() {
-    let mut books = Conserved::default();
+fn counters_that_do_not_balance_say_so() {
+    let mut counters = Conserved::default();
     let before = Footprint::of(&http());
-    books.enter(before, &Structure::AB.apply(http(), &Latencies::default()));
-    assert!(books.holds());
+    counters.enter(before, &Structure::AB.apply(http(), &Latencies::default()));
+    assert!(counters.holds());
     let mut wrong = Structure::Harpoon.apply(http(), &Latencies::default());
     wrong.back = None;
     wrong.forth.as_mut().unwrap().start = ms(1);
-    books.enter(before, &wrong);
-    assert_eq!((books.resized, books.moved, books.connections), (1, 1, 2));
-    assert_eq!(books.bytes_before, [1_860, 12_000]);
-    assert_eq!(books.bytes_after, [1_860, 6_000]);
+    counters.enter(before, &wrong);
+    assert_eq!(
+        (counters.resized, counters.moved, counters.connections),
+        (1, 1, 2)
+    );
+    assert_eq!(counters.bytes_before, [1_860, 12_000]);
+    assert_eq!(counters.bytes_after, [1_860, 6_000]);
 }
 
 /// The model that remains of two, applied in this order.
@@ -177,19 +180,19 @@ proptest! {
     #[test]
     fn no_octet_and_no_start_is_moved(vectors in prop::collection::vec(any_vector(), 0..8)) {
         for model in Structure::ALL {
-            let mut books = Conserved::default();
+            let mut counters = Conserved::default();
             for vector in &vectors {
                 let pieces = model.apply(vector.clone(), &Latencies::default());
-                books.enter(Footprint::of(vector), &pieces);
+                counters.enter(Footprint::of(vector), &pieces);
                 for (_, piece) in pieces.iter() {
                     prop_assert_eq!(piece.min_rtt, vector.min_rtt);
                     prop_assert_eq!(piece.ids, vector.ids);
                 }
             }
-            prop_assert!(books.holds(), "{}: {:?}", model, books);
-            prop_assert_eq!(books.vectors, vectors.len() as u64);
+            prop_assert!(counters.holds(), "{}: {:?}", model, counters);
+            prop_assert_eq!(counters.vectors, vectors.len() as u64);
             if model != Structure::Harpoon {
-                prop_assert_eq!(books.connections, books.vectors);
+                prop_assert_eq!(counters.connections, counters.vectors);
             }
         }
     }

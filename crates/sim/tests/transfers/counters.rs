@@ -34,18 +34,21 @@ fn the_same_seed_is_the_same_transfer_to_the_last_packet_and_another_one_is_not(
 }
 
 #[test]
-fn what_was_sent_has_arrived_or_is_in_a_books_of_drops() {
+fn what_was_sent_has_arrived_or_is_counted_as_dropped() {
     for (loss, queue, seed) in [(0.0, 0.25, 1), (0.02, 1.0, 2), (0.2, 4.0, 3)] {
         let path = Path::new("5Mbit", 30, loss, queue);
         let mut transfers =
             path.transfer(&Options::default(), seconds(20), seed, Log::new(usize::MAX));
         transfers.run();
         let report = transfers.reports()[0];
-        let books = transfers.world().link(LinkId(0)).unwrap().counters();
-        assert_eq!(books.queued.packets, 0, "nothing is under way at the end");
-        assert_eq!(report.lost, books.dropped().packets);
-        assert_eq!(report.sent.packets, books.entered.packets);
-        assert_eq!(report.receipts.packets, books.left.packets);
+        let counters = transfers.world().link(LinkId(0)).unwrap().counters();
+        assert_eq!(
+            counters.queued.packets, 0,
+            "nothing is under way at the end"
+        );
+        assert_eq!(report.lost, counters.dropped().packets);
+        assert_eq!(report.sent.packets, counters.entered.packets);
+        assert_eq!(report.receipts.packets, counters.left.packets);
         // Every loss was repaired, or the end came first; nothing else was sent twice but by mistake.
         assert!(
             report.sent.retransmits
@@ -100,9 +103,9 @@ fn copies_that_the_network_made_are_not_counted_as_arrivals_of_what_was_lost() {
     let mut transfers = Transfers::duplex([(plan, [(), ()])], up, down);
     transfers.run();
     let report = transfers.reports()[0];
-    let books = transfers.world().link(LinkId(0)).unwrap().counters();
-    assert!(books.duplicated.packets > 200);
-    assert_eq!(report.lost, books.loss.packets);
+    let counters = transfers.world().link(LinkId(0)).unwrap().counters();
+    assert!(counters.duplicated.packets > 200);
+    assert_eq!(report.lost, counters.loss.packets);
     assert_eq!(report.outcome, Some(Outcome::Complete));
     assert_eq!(
         (report.receipts.segments, report.sent.acked),

@@ -36,9 +36,9 @@ impl Outcome {
     }
 }
 
-/// The sender's books, ours or the kernel's.
+/// The sender's counters, ours or the kernel's.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct SenderBooks {
+pub struct SenderResult {
     /// Which transfer.
     pub id: u16,
     /// When the first segment left, after the run's start.
@@ -69,9 +69,9 @@ pub struct SenderBooks {
     pub quality: Quality,
 }
 
-/// The receiver's books, ours or the kernel's.
+/// The receiver's counters, ours or the kernel's.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct ReceiverBooks {
+pub struct ReceiverResult {
     /// Which transfer.
     pub id: u16,
     /// Packets with payload that arrived, each counted once, however often the path delivered it.

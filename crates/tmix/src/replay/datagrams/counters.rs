@@ -64,11 +64,11 @@ impl Half {
 
 /// Ends that wait for the other end's word.
 #[derive(Debug, Default)]
-pub struct Books {
+pub struct Counters {
     halves: HashMap<u32, Half>,
 }
 
-impl Books {
+impl Counters {
     /// Enters what an end knows; when both ends have told, or there is only one, what is known of the flow.
     pub fn enter(&mut self, half: Half) -> Option<[Option<Half>; 2]> {
         let other = self.halves.remove(&half.number);
@@ -153,16 +153,22 @@ mod tests {
 
     #[test]
     fn a_flow_is_complete_when_both_ends_say_so() {
-        let mut books = Books::default();
-        assert!(books.enter(half(Side::Acceptor, End::Complete)).is_none());
-        let both = books.enter(half(Side::Initiator, End::Complete)).unwrap();
+        let mut counters = Counters::default();
+        assert!(
+            counters
+                .enter(half(Side::Acceptor, End::Complete))
+                .is_none()
+        );
+        let both = counters
+            .enter(half(Side::Initiator, End::Complete))
+            .unwrap();
         assert_eq!(both.map(|half| half.unwrap().side), Side::BOTH);
         assert_eq!(end(&both), End::Complete);
-        books.enter(half(Side::Initiator, End::Complete));
-        assert_eq!(end(&books.rest()[0]), End::Cut);
+        counters.enter(half(Side::Initiator, End::Complete));
+        assert_eq!(end(&counters.rest()[0]), End::Cut);
         // Nobody waits for the acceptor of a flow without a socket.
-        let refused = books.enter(Half::refused(7, Instant::ZERO)).unwrap();
+        let refused = counters.enter(Half::refused(7, Instant::ZERO)).unwrap();
         assert_eq!(end(&refused), End::Refused);
-        assert!(books.rest().is_empty());
+        assert!(counters.rest().is_empty());
     }
 }

@@ -18,7 +18,7 @@ use vectors::Side;
 pub const KIND: u8 = 4;
 
 /// Where connections go.
-pub enum Road<'a> {
+pub enum Connector<'a> {
     /// Through a lab.
     Emulated(Emulated<'a>),
     /// To another host.

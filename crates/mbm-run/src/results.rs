@@ -5,12 +5,12 @@ use mbm::loss::{Counts, LossReport};
 use mbm::stream::{PatternReport, Round, ScanReport};
 use mbm::verdict::{TestFigures, Verdict};
 use record::Distribution;
-use schema::mbm::TcpBooks;
+use schema::mbm::TcpFigures;
 use serde::{Deserialize, Serialize};
 
-/// The sender's books, the verdict among them.
+/// The sender's counters, the verdict among them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct SenderBooks {
+pub struct SenderResult {
     /// Packets that left.
     pub sent: u64,
     /// From the first packet to the verdict.
@@ -30,12 +30,12 @@ pub struct SenderBooks {
     pub quality: Quality,
     /// Of a test that TCP carried.
     #[serde(default)]
-    pub tcp: Option<TcpBooks>,
+    pub tcp: Option<TcpFigures>,
 }
 
-/// The receiver's books.
+/// The receiver's counters.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ReceiverBooks {
+pub struct ReceiverResult {
     /// What became of all packets.
     pub loss: LossReport,
     pub quality: Quality,

@@ -9,11 +9,11 @@ use vectors::Side;
 
 /// Ends that wait for the other end's word.
 #[derive(Debug, Default)]
-pub struct Books {
+pub struct Counters {
     halves: HashMap<u32, Half>,
 }
 
-impl Books {
+impl Counters {
     /// Enters what an end knows; when both ends have told, what both know.
     pub fn enter(&mut self, half: Half) -> Option<[Option<Half>; 2]> {
         let Some(other) = self.halves.remove(&half.number) else {

@@ -35,7 +35,7 @@ impl AddAssign for Count {
 /// Where every segment went. `all` is the sum of `sequential`, `concurrent`, the two discarded, `late` and `refused`, once
 /// the capture has ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Books {
+pub struct Counters {
     /// Everything; its connections are those that ended.
     pub all: Count,
     /// Vectors in which the ends took turns.
@@ -57,13 +57,13 @@ pub struct Books {
     /// Packets, also counted with their connection, whose numbers do not belong to it.
     pub strange: u64,
     /// Datagrams of UDP, which are in none of the above.
-    pub udp: UdpBooks,
+    pub udp: UdpCounters,
 }
 
 /// Where every datagram went, in flows as connections. `all` is the sum of `exchange`, `isochronous`, `no_data` and `refused`,
 /// once the capture has ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct UdpBooks {
+pub struct UdpCounters {
     /// Everything; its flows are those that ended.
     pub all: Count,
     /// Vectors of requests and responses.

@@ -9,40 +9,40 @@ const LIFE_NS: u64 = 240_000_000_000;
 const PLACES: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Grave {
+struct Ended {
     hash: u64,
     /// Zero is none.
     at_ns: u64,
 }
 
 #[derive(Debug)]
-pub(super) struct Graves {
-    places: Box<[Grave]>,
+pub(super) struct Closed {
+    places: Box<[Ended]>,
 }
 
-impl Graves {
+impl Closed {
     pub(super) fn new() -> Self {
         Self {
-            places: vec![Grave::default(); PLACES].into(),
+            places: vec![Ended::default(); PLACES].into(),
         }
     }
 
-    pub(super) fn bury(&mut self, hash: u64, at_ns: u64) {
+    pub(super) fn insert(&mut self, hash: u64, at_ns: u64) {
         let at_ns = at_ns.max(1);
-        self.places[place(hash)] = Grave { hash, at_ns };
+        self.places[place(hash)] = Ended { hash, at_ns };
     }
 
     /// Whether a connection with this hash ended not long before.
     pub(super) fn has(&self, hash: u64, at_ns: u64) -> bool {
-        let grave = self.places[place(hash)];
-        grave.hash == hash && grave.at_ns > 0 && at_ns.saturating_sub(grave.at_ns) < LIFE_NS
+        let ended = self.places[place(hash)];
+        ended.hash == hash && ended.at_ns > 0 && at_ns.saturating_sub(ended.at_ns) < LIFE_NS
     }
 
     /// Forgets it: another connection of the same ends has begun.
     pub(super) fn open(&mut self, hash: u64) {
-        let grave = &mut self.places[place(hash)];
-        if grave.hash == hash {
-            grave.at_ns = 0;
+        let ended = &mut self.places[place(hash)];
+        if ended.hash == hash {
+            ended.at_ns = 0;
         }
     }
 }
