@@ -5,7 +5,7 @@
 //! connection begins with an ADU of its initiator those 32 octets take the place of the ADU's first ones, so that no octet is
 //! on the wire which the vector does not have.
 //!
-//! Connections meet the path's own distance; a kernel can add to it ([`super::distance`]).
+//! Connections meet the path's own round-trip time; a kernel can add to it ([`super::path_rtt`]).
 
 use super::collector::{Collector, Context, Outcome};
 use super::connector::{Connector, Introduced};
