@@ -17,23 +17,12 @@ pub enum Ending {
 pub fn local_fault(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let chain = std::iter::successors(Some(error), |error| error.source());
     let mut codes = chain.filter_map(|error| error.downcast_ref::<std::io::Error>());
-    let code = codes.find_map(std::io::Error::raw_os_error)?;
-    let lacks = match rustix::io::Errno::from_raw_os_error(code) {
-        rustix::io::Errno::MFILE | rustix::io::Errno::NFILE => {
-            "this machine has no free file descriptors - raise 'ulimit -n', or use fewer streams"
-        }
-        rustix::io::Errno::NOMEM | rustix::io::Errno::NOBUFS => {
-            "this machine has no free memory for sockets - end other programs, or use fewer streams"
-        }
-        rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT => {
-            "this machine has no room on its disk - free some, or choose another --out"
-        }
-        rustix::io::Errno::PERM | rustix::io::Errno::ACCESS => {
-            return Some(format!("this machine does not allow it ({error})"));
-        }
-        _ => return None,
-    };
-    Some(lacks.to_owned())
+    let code = codes.find(|error| error.raw_os_error().is_some())?;
+    if let Some(lack) = sys::lack(code) {
+        return Some(lack.to_owned());
+    }
+    let is_refused = code.kind() == std::io::ErrorKind::PermissionDenied;
+    is_refused.then(|| format!("this machine does not allow it ({error})"))
 }
 
 #[cfg(test)]

@@ -6,11 +6,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+/// Too many open files, of this process and of the machine (errno(3)).
+const DESCRIPTORS: [i32; 2] = [24, 23];
+
+/// What helps against `error` when writing.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(code) if DESCRIPTORS.contains(&code) => "raise 'ulimit -n', or use fewer streams",
+        _ => "free space or permissions there, or another place with --out",
+    }
+}
+
 /// Why a record could not be written or read. Each message is one line that says what to do.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A file or folder could not be written.
-    #[error("cannot write {}: {source} - free space or permissions there, or another place with --out", path.display())]
+    #[error("cannot write {}: {source} - {}", path.display(), remedy(source))]
     Write {
         /// What was written to.
         path: PathBuf,
@@ -134,5 +145,21 @@ pub(crate) fn decode<T, E: Display>(
     match catch_unwind(AssertUnwindSafe(operation)) {
         Ok(result) => result.map_err(Error::table(path)),
         Err(_) => Err(Error::table(path)("its lengths contradict each other")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_is_for_what_is_missing() {
+        let of = |code| {
+            let (path, source) = ("r".into(), io::Error::from_raw_os_error(code));
+            Error::Write { path, source }.to_string()
+        };
+        assert!(of(DESCRIPTORS[0]).ends_with("raise 'ulimit -n', or use fewer streams"));
+        // No space left on the device.
+        assert!(of(28).ends_with("another place with --out"));
     }
 }

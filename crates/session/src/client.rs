@@ -197,6 +197,9 @@ fn reach(
 }
 
 fn unreachable(name: &str, source: io::Error) -> Error {
+    if let Some(lack) = sys::lack(&source) {
+        return Error::Lack { lack, source };
+    }
     let peer = name.to_owned();
     match source.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Timeout {
@@ -273,5 +276,21 @@ fn named(version: &str, [oldest, newest]: [u16; 2]) -> String {
         format!("{version} (protocol {oldest})")
     } else {
         format!("{version} (protocol {oldest} to {newest})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_machine_lacks_is_not_said_of_the_far_end() {
+        let of = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            unreachable("far.example.org", error).to_string()
+        };
+        // Too many open files; connection refused.
+        assert!(of(24).starts_with("this machine has no free file descriptors"));
+        assert!(of(111).starts_with("cannot reach far.example.org"));
     }
 }

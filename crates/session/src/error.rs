@@ -138,6 +138,14 @@ pub enum Error {
         /// The operating system's reason.
         source: io::Error,
     },
+    /// This machine lacks something, in words that say what and what to do.
+    #[error("{lack}")]
+    Lack {
+        /// The words.
+        lack: &'static str,
+        /// The operating system's reason.
+        source: io::Error,
+    },
     /// The two programs have no protocol version in common.
     #[error("{peer} runs isobath {theirs}, this is isobath {ours} - {advice}")]
     Version {

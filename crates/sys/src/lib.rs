@@ -16,6 +16,7 @@ pub mod clock;
 mod control;
 mod error;
 pub mod iface;
+mod lack;
 pub mod netns;
 pub mod pacer;
 pub mod priority;
@@ -27,3 +28,4 @@ pub mod tun;
 pub mod udp;
 
 pub use error::Error;
+pub use lack::lack;
