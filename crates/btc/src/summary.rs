@@ -53,17 +53,32 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
 
 /// The throughput of each repetition of which all transfers have one.
 fn rates(transfers: &[&Transfer]) -> BTreeMap<u32, f64> {
-    let mut rates: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+    let mut repeats: BTreeMap<u32, Vec<&Transfer>> = BTreeMap::new();
     for transfer in transfers {
-        let sum = rates.entry(transfer.repeat).or_insert(Some(0.0));
-        *sum = sum
-            .zip(transfer.throughput_mbps)
-            .map(|(sum, rate)| sum + rate);
+        repeats.entry(transfer.repeat).or_default().push(transfer);
     }
-    let known = rates.into_iter();
+    let known = repeats.into_iter();
     known
-        .filter_map(|(repeat, rate)| Some((repeat, rate?)))
+        .filter_map(|(repeat, together)| Some((repeat, rate(&together)?)))
         .collect()
+}
+
+/// What transfers got together: all that was acknowledged, over the time from the first start to the last end. (Their own rates
+/// are over times of their own; the sum of those may be more than the path carries.)
+fn rate(together: &[&Transfer]) -> Option<f64> {
+    if let [only] = together {
+        return only.throughput_mbps;
+    }
+    let (mut bytes, mut start_s, mut end_s) = (0, f64::INFINITY, 0.0_f64);
+    for transfer in together {
+        transfer.throughput_mbps?;
+        let start = transfer.start_ns as f64 / 1e9;
+        bytes += transfer.bytes;
+        start_s = start_s.min(start);
+        end_s = end_s.max(start + transfer.seconds?);
+    }
+    let seconds = end_s - start_s;
+    (seconds > 0.0).then(|| bytes as f64 * 8e-6 / seconds)
 }
 
 fn loss<'a>(transfers: impl IntoIterator<Item = &'a &'a Transfer>) -> Option<f64> {

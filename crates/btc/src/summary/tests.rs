@@ -9,6 +9,11 @@ fn plan(parallel: u16) -> Plan {
     serde_json::from_value(plan).unwrap()
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a few megabytes"
+)]
 fn transfer(tool: &'static str, repeat: u32, start_ns: u64, mbps: Option<f64>) -> Transfer {
     Transfer {
         tool: tool.into(),
@@ -16,6 +21,7 @@ fn transfer(tool: &'static str, repeat: u32, start_ns: u64, mbps: Option<f64>) -
         start_ns,
         seconds: mbps.map(|_| 2.0),
         segments: 725,
+        bytes: mbps.map_or(0, |mbps| (mbps * 250_000.0) as u64),
         throughput_mbps: mbps,
         sent_packets: 1_000,
         retransmits: 12,
@@ -93,4 +99,12 @@ fn nothing_is_null_and_not_zero() {
     ] {
         assert_eq!(summary[field], Value::Null, "{field}");
     }
+}
+
+#[test]
+fn together_they_get_no_more_than_was_acknowledged_in_their_time() {
+    // Each has the whole of 10 Mbit/s for two seconds, one after the other.
+    let after = |start_ns| transfer("ours", 0, start_ns, Some(10.0));
+    let summary = summary(2, vec![after(0), after(2_000_000_000)]);
+    assert_eq!(summary.throughput_mbps, Some(10.0));
 }
