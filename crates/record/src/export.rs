@@ -22,10 +22,20 @@ pub fn export_csv_folder(record: &Record, dir: &Path) -> Result<(), Error> {
     fs::create_dir_all(dir).map_err(Error::write(dir))?;
     for table in record.table_names() {
         let path = dir.join(format!("{table}.csv"));
-        let file = File::create(&path).map_err(Error::write(&path))?;
+        let beside = dir.join(format!(".{table}.csv.part"));
+        let file = create(&beside).map_err(Error::write(&beside))?;
         export_csv(record, table, file)?;
+        fs::rename(&beside, &path).map_err(Error::write(&path))?;
     }
     Ok(())
+}
+
+/// A new file at `path`. What is there already goes: a link is not followed, be the folder somebody else's.
+fn create(path: &Path) -> std::io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => File::create_new(path),
+    }
 }
 
 /// Writes one table of the record as CSV, batch by batch.

@@ -73,3 +73,24 @@ fn an_unknown_table_is_refused_with_those_there_are() {
         format!("{} {expected}", dir.path().display())
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_that_somebody_sent_lead_nowhere() {
+    let dir = tempdir().unwrap();
+    let (folder, outside) = (dir.path().join("run"), dir.path().join("outside"));
+    fs::write(&outside, "mine").unwrap();
+    let mut writer = RecordWriter::create(&folder, &full_run()).unwrap();
+    append_all(&mut writer);
+    writer.finish(&full_run()).unwrap();
+    for link in ["samples.csv", ".samples.csv.part"] {
+        std::os::unix::fs::symlink(&outside, folder.join(link)).unwrap();
+    }
+    export_csv_folder(&Record::open(&folder).unwrap(), &folder).unwrap();
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    assert!(
+        fs::read_to_string(folder.join("samples.csv"))
+            .unwrap()
+            .starts_with("t_ns,")
+    );
+}
