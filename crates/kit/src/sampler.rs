@@ -37,8 +37,12 @@ pub struct StreamEnd {
     pub cc: Option<String>,
     /// Traffic-class octet of the other end's handshake as it arrived here.
     pub class_seen: Option<u8>,
-    /// Datagrams of a call that were sent from here.
+    /// Datagrams of a call that there were to send from here.
     pub sent: Option<u32>,
+    /// Numbers of those that were not sent, from the first of each pair to below the second: the moment of each had passed
+    /// before this end could send.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsent: Vec<(u32, u32)>,
 }
 
 /// What a sampler finds.

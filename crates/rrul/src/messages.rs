@@ -123,10 +123,6 @@ pub enum Far {
 /// One sample of the far end.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all rows are the largest kind"
-)]
 pub enum Row {
     /// A datagram of a call arrived.
     Call(CallArrival),

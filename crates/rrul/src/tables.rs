@@ -2,6 +2,7 @@
 
 use super::messages::Row;
 use super::ndjson::Ndjson;
+use super::stream::call::MOST_GAPS;
 use super::streams::{StreamPlan, ecn_name};
 use kit::begin::server_role;
 use kit::lab_counters::{LabCounters, LabRows};
@@ -72,7 +73,10 @@ struct CallCounters {
     every_ns: u64,
     least_ns: Option<i64>,
     heard: HashSet<u32>,
+    /// How many there were to send.
     sent: Option<u32>,
+    /// Numbers of those that were not sent, by the sender: neither heard nor lost.
+    unsent: Vec<(u32, u32)>,
     /// How many there can be.
     most: u32,
     /// The end that sends.
@@ -185,7 +189,7 @@ impl Tables {
         });
     }
 
-    /// Counters what was sent on the calls and never arrived: once, at the end. Without the far end's side nobody knows what it
+    /// Counts what was sent on the calls and never arrived: once, at the end. Without the far end's side nobody knows what it
     /// heard.
     pub fn close_calls(&mut self, has_far_side: bool) {
         let known = |id: u16| {
@@ -199,7 +203,7 @@ impl Tables {
             // A sender that could not tell any more sent at least what arrived.
             let most_heard = counters.heard.iter().max().map_or(0, |most| most + 1);
             let lost = (0..counters.sent.unwrap_or(most_heard))
-                .filter(|seq| !counters.heard.contains(seq));
+                .filter(|seq| !counters.heard.contains(seq) && !counters.was_left_out(*seq));
             self.samples.extend(lost.map(|seq| Sample {
                 t_ns: counters.start_ns + counters.every_ns * u64::from(seq),
                 stream: *id,
@@ -250,6 +254,8 @@ impl Tables {
         if let Some(counters) = self.calls.get_mut(&how.id) {
             if end == counters.sender {
                 counters.sent = how.sent.map(|sent| sent.min(counters.most));
+                counters.unsent.clone_from(&how.unsent);
+                counters.unsent.truncate(MOST_GAPS);
             }
             return;
         }
@@ -387,6 +393,13 @@ impl Output<'_> {
 }
 
 impl CallCounters {
+    /// Whether its moment had passed before its sender could send it.
+    fn was_left_out(&self, seq: u32) -> bool {
+        let before = self.unsent.partition_point(|&(first, _)| first <= seq);
+        let latest = before.checked_sub(1).and_then(|at| self.unsent.get(at));
+        latest.is_some_and(|&(_, end)| seq < end)
+    }
+
     fn new(plan: &StreamPlan) -> Self {
         Self {
             marks: plan.marks().octet(),

@@ -74,14 +74,16 @@ impl Far<'_> {
         };
         let origin = self.sampler.origin();
         // Whoever asks late hears from then on; datagram n still is that of its moment.
-        let sent = talk.run(
+        let talked = talk.run(
             origin + stream.start.0,
             origin + stream.stop.0 - DRAIN,
             abort,
         );
+        let talked = talked.ok();
         self.sampler.sink().push(Row::Stream(StreamEnd {
             id: stream.id,
-            sent: sent.ok(),
+            sent: talked.as_ref().map(|talked| talked.count),
+            unsent: talked.map_or_else(Vec::new, |talked| talked.unsent),
             ..StreamEnd::default()
         }));
     }

@@ -96,13 +96,14 @@ impl NearStream<'_> {
         let socket = Self::socket(address)?;
         self.opened();
         let start = self.sampler.origin() + self.plan.start;
-        let sent = self
+        let talked = self
             .talk(peer, &socket)
             .run(start, self.until() - DRAIN, abort)
             .map_err(|error| error.to_string())?;
         self.tell(Finding::Ended(StreamEnd {
             id: self.plan.id,
-            sent: Some(sent),
+            sent: Some(talked.count),
+            unsent: talked.unsent,
             ..StreamEnd::default()
         }));
         Ok(())

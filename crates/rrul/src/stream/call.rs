@@ -17,6 +17,17 @@ const AGAIN: Duration = Duration::from_millis(1);
 /// Until the other end talks it is asked this often; its first datagrams open what stands between.
 const ASK: Duration = Duration::from_millis(100);
 
+/// Gaps of a sender that are told, at most; what it leaves out after so many counts as lost.
+pub(crate) const MOST_GAPS: usize = 500;
+
+/// What a sender did.
+pub(crate) struct Talked {
+    /// How many datagrams there were to send.
+    pub count: u32,
+    /// Numbers of those that were not, from the first of each pair to below the second.
+    pub unsent: Vec<(u32, u32)>,
+}
+
 /// A stream of datagrams, as its sender knows it.
 pub(crate) struct Talk<'a> {
     pub socket: &'a UdpSocket,
@@ -32,8 +43,8 @@ pub(crate) struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Sends datagram n at `start + n * every`, until `until`, and returns how many that should have been. Those whose moment
-    /// has passed are not made up for: a burst is no call, and whoever listens missed them.
+    /// Sends datagram n at `start + n * every`, until `until`. Those whose moment has passed are not made up for: a burst is no
+    /// call. They are told apart from what the path lost.
     ///
     /// # Errors
     ///
@@ -43,14 +54,21 @@ impl Talk<'_> {
         start: Instant,
         until: Instant,
         abort: &dyn Fn() -> bool,
-    ) -> Result<u32, Error> {
+    ) -> Result<Talked, Error> {
         // Without it every datagram would leave 50 us later than it could; it only fails where /proc is closed.
         let _ = clock::timer_slack(1);
         let mut datagram = vec![0; self.size.max(Probe::LEN)];
         let (mut next, mut sent_any, mut failure) = (0_u32, false, None);
+        let mut unsent = Vec::new();
         let mut due = start;
         while due < until && wait_until(due, abort) {
-            next = next.max(self.number_at(start, clock::now()));
+            let current = self.number_at(start, clock::now());
+            if next < current {
+                if unsent.len() < MOST_GAPS {
+                    unsent.push((next, current));
+                }
+                next = current;
+            }
             match self.send(next, Kind::OneWay, &mut datagram) {
                 Ok(true) => {
                     sent_any = true;
@@ -67,7 +85,10 @@ impl Talk<'_> {
         }
         match failure {
             Some(error) if !sent_any => Err(error),
-            _ => Ok(next),
+            _ => Ok(Talked {
+                count: next,
+                unsent,
+            }),
         }
     }
 

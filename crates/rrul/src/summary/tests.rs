@@ -209,7 +209,8 @@ fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
         "client",
         &kit::sampler::StreamEnd {
             id: call,
-            sent: Some(7),
+            sent: Some(12),
+            unsent: vec![(7, 9), (11, 12)],
             ..Default::default()
         },
     );
@@ -220,8 +221,8 @@ fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
         .filter(|s| s.lost)
         .map(|s| s.seq)
         .collect();
-    assert_eq!(lost, [2, 5, 6]);
-    assert_eq!(tables.samples.len(), 7, "a second copy says nothing new");
+    assert_eq!(lost, [2, 5, 6, 9, 10], "what was not sent was not lost");
+    assert_eq!(tables.samples.len(), 9, "a second copy says nothing new");
 }
 
 #[test]
