@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use session::Session;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -32,8 +32,15 @@ pub struct Mailbox {
     pub peer: OnceLock<Peer>,
     /// Arrivals that found no room.
     pub lost: AtomicU64,
-    arrivals: Mutex<Vec<CallArrival>>,
+    arrivals: Mutex<Arrivals>,
     most: usize,
+}
+
+/// What has arrived, each number once: a datagram that somebody plays again is none.
+#[derive(Default)]
+struct Arrivals {
+    waiting: Vec<CallArrival>,
+    heard: HashSet<u32>,
 }
 
 /// A datagram of a call, as it arrived.
@@ -97,19 +104,29 @@ impl Mailboxes {
 }
 
 impl Mailbox {
-    /// Keeps an arrival, unless there are too many.
+    /// Keeps an arrival, unless there are too many, or it has arrived before.
     pub fn put(&self, arrival: CallArrival) {
         let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-        if arrivals.len() < self.most {
-            arrivals.push(arrival);
+        if arrivals.heard.contains(&arrival.seq) {
+            return;
+        }
+        if arrivals.heard.len() < self.most {
+            arrivals.heard.insert(arrival.seq);
+            arrivals.waiting.push(arrival);
         } else {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
+    /// Whether datagrams from `source` are the stream's; before its first request from anywhere.
+    pub fn hears(&self, source: SocketAddr) -> bool {
+        self.peer.get().is_none_or(|peer| peer.address == source)
+    }
+
     /// Takes all arrivals out.
     pub fn take(&self) -> Vec<CallArrival> {
-        std::mem::take(&mut *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut arrivals.waiting)
     }
 }
 
@@ -176,6 +193,8 @@ mod tests {
         assert!(register.find(2, 7).is_none());
         (0..3).for_each(|seq| found.put(arrival(seq)));
         assert_eq!(opened.take(), [arrival(0), arrival(1)]);
+        found.put(arrival(1));
+        assert_eq!(opened.take(), [], "somebody has played it again");
         assert_eq!(opened.lost.load(Ordering::Relaxed), 1);
         drop(opened);
         assert!(register.find(1, 7).is_none());

@@ -158,10 +158,14 @@ impl Responder {
         }
         let probe = Probe::parse(datagram.payload).ok()?;
         let session = self.sessions.find(probe.session)?;
+        // A forged datagram takes nothing of the session's share.
+        if Probe::verify(datagram.payload, &session.keys.to_server).is_err() {
+            session.counters.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
         let seen = self.seen.entry(session.id).or_default();
         *seen += 1;
-        let allowed = *seen <= session.limits.datagrams_per_s;
-        if !allowed || Probe::verify(datagram.payload, &session.keys.to_server).is_err() {
+        if *seen > session.limits.datagrams_per_s {
             session.counters.refused.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -213,7 +217,8 @@ impl Responder {
                 // The first one holds: a client does not move within a run.
                 let _ = mailbox.peer.set(peer);
             }
-            Kind::OneWay => mailbox.put(CallArrival {
+            // From where its requests came, and from nowhere else.
+            Kind::OneWay if mailbox.hears(datagram.source) => mailbox.put(CallArrival {
                 stream: probe.stream,
                 seq: probe.sequence,
                 sent_ns: probe.sent.as_nanos(),
@@ -224,7 +229,7 @@ impl Responder {
                 kernel: datagram.wall_ns.is_some(),
                 tos: datagram.class.map(TrafficClass::octet),
             }),
-            Kind::Request | Kind::Reply => {}
+            Kind::OneWay | Kind::Request | Kind::Reply => {}
         }
     }
 
