@@ -1,5 +1,6 @@
 //! What is to be seen while something takes its time: a bar on stderr, if somebody looks at it.
 
+use crate::usage::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write as _;
 
@@ -37,8 +38,8 @@ pub fn say(bar: &ProgressBar, line: &str, is_quiet: bool) {
     }
     if bar.is_hidden() {
         // With stderr closed there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "{line}");
+        let _ = writeln!(std::io::stderr(), "{}", plain(line));
     } else {
-        bar.println(line);
+        bar.println(plain(line));
     }
 }

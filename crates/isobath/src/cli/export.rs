@@ -1,7 +1,7 @@
 //! `isobath export`.
 
 use anyhow::Context;
-use kit::usage::print;
+use kit::usage::{plain, print};
 use record::{Record, export_csv_folder};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
     };
     let exported = write(record, &out)?;
     if let Some(note) = exported.note {
-        eprintln!("export: {note}");
+        eprintln!("export: {}", plain(&note));
     }
     print(&out.display().to_string())?;
     Ok(0)

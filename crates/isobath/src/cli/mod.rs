@@ -22,7 +22,7 @@ mod trace;
 
 use crate::register::REGISTER;
 use clap::{Parser, Subcommand};
-use kit::usage::Usage;
+use kit::usage::{Usage, plain};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -104,7 +104,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // With stderr closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{name}: {}", told(&error));
+            let _ = writeln!(std::io::stderr(), "{name}: {}", plain(&told(&error)));
             ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
         }
     }
@@ -120,7 +120,7 @@ fn mistyped(error: &clap::Error) -> ExitCode {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     // With stderr closed there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "{line} (see --help)");
+    let _ = writeln!(std::io::stderr(), "{} (see --help)", plain(&line));
     ExitCode::from(USAGE)
 }
 
