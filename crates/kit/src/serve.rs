@@ -62,14 +62,8 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     };
     if let Some(streams) = args.streams {
         config.limits.streams = streams;
-        let files = u64::from(streams) + OTHER_FILES;
-        let allowed = process::raise_file_limit(files);
-        if allowed < files {
-            return Err(Usage::of(anyhow::anyhow!(
-                "{streams} streams take {files} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {files}'"
-            )));
-        }
     }
+    make_room(&config, args.streams)?;
     if let Some(control) = &args.cc {
         tcp::try_congestion(control).map_err(Usage::of)?;
         tcp::pin_congestion(control);
@@ -98,6 +92,21 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     }
     serving.run(&stop)?;
     Ok(0)
+}
+
+/// Allows as many file descriptors as all sessions may have streams, or as many as the system lets; one session's are needed
+/// where somebody asked for so many `streams`.
+fn make_room(config: &ServerConfig, streams: Option<u32>) -> anyhow::Result<()> {
+    let files = |sessions: u64| u64::from(config.limits.streams) * sessions + OTHER_FILES;
+    let allowed = process::raise_file_limit(files(config.admission.sessions as u64));
+    match streams {
+        Some(streams) if allowed < files(1) => Err(Usage::of(anyhow::anyhow!(
+            "{streams} streams take {} file descriptors, and {allowed} are allowed - raise the limit with 'ulimit -n {}'",
+            files(1),
+            files(1)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn identity(args: &Args) -> anyhow::Result<Identity> {
