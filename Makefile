@@ -17,8 +17,6 @@ build:
 demo: build
 	target/release/isobath rrul --lab $(LAB) --plan $(PLAN)
 
-# Most end-to-end tests wait for a network most of the time; those that measure have the machine to themselves.
-test: export RUST_TEST_THREADS ?= 4
 test:
 	scripts/setup.sh build test
 	$(CARGO) test --workspace --locked
