@@ -122,8 +122,12 @@ fn keeps_its_promises_by_row(record: &Path) {
             .map(|s| s.seq)
             .collect();
         numbers.sort_unstable();
-        let expected: Vec<u64> = (0..numbers.len() as u64).collect();
-        assert_eq!(numbers, expected, "each datagram of a call is booked once");
+        // Those whose moment had passed before their sender could send have no row.
+        let is_once = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        assert!(is_once, "each datagram of a call has one row");
+        let lost = samples.iter().filter(|s| s.stream == call && s.lost);
+        let first = lost.map(|s| s.seq).min();
+        assert_ne!(first, Some(0), "what was not sent is not lost");
         // 15.5 s of one every 10 ms, less what a late start costs.
         assert!(numbers.len() > 1_000, "{}", numbers.len());
     }
