@@ -24,8 +24,13 @@ pub fn export_csv_folder(record: &Record, dir: &Path) -> Result<(), Error> {
         let path = dir.join(format!("{table}.csv"));
         let beside = dir.join(format!(".{table}.csv.part"));
         let file = create(&beside).map_err(Error::write(&beside))?;
-        export_csv(record, table, file)?;
-        fs::rename(&beside, &path).map_err(Error::write(&path))?;
+        let written = export_csv(record, table, file)
+            .and_then(|()| fs::rename(&beside, &path).map_err(Error::write(&path)));
+        if written.is_err() {
+            // What is left of it is no table.
+            let _ = fs::remove_file(&beside);
+        }
+        written?;
     }
     Ok(())
 }

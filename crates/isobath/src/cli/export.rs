@@ -3,7 +3,7 @@
 use anyhow::Context;
 use kit::usage::{plain, print};
 use record::{Record, export_csv_folder};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("format").required(true).args(["csv", "flent"])))]
@@ -37,23 +37,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
+    // In memory first: what cannot be exported overwrites nothing.
+    let mut octets = Vec::new();
+    let exported = flent::export(record, &mut octets)?;
     let out = match &args.out {
-        Some(out) => out.clone(),
-        None => args.run.join(flent::file_name(record)?),
+        Some(out) => {
+            std::fs::write(out, octets).with_context(|| {
+                format!("cannot write {} - choose another --out", out.display())
+            })?;
+            out.clone()
+        }
+        // The record may be somebody else's, with links in it.
+        None => {
+            let out = args.run.join(flent::file_name(record)?);
+            super::report::write(&out, &octets)?;
+            out
+        }
     };
-    let exported = write(record, &out)?;
     if let Some(note) = exported.note {
         eprintln!("export: {}", plain(&note));
     }
     print(&out.display().to_string())?;
     Ok(0)
-}
-
-fn write(record: &Record, out: &Path) -> anyhow::Result<flent::Exported> {
-    // In memory first: what cannot be exported overwrites nothing.
-    let mut octets = Vec::new();
-    let exported = flent::export(record, &mut octets)?;
-    std::fs::write(out, octets)
-        .with_context(|| format!("cannot write {} - choose another --out", out.display()))?;
-    Ok(exported)
 }

@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .out
         .clone()
         .unwrap_or_else(|| args.runs[0].join("report.html"));
-    write(&out, &page)?;
+    write(&out, page.as_bytes())?;
     print(&out.display().to_string())?;
     Ok(0)
 }
@@ -85,8 +85,8 @@ fn folders(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Writes the page whole, or not at all.
-pub(super) fn write(out: &Path, page: &str) -> anyhow::Result<()> {
+/// Writes a file whole, or not at all. A link at its place is replaced, not followed.
+pub(super) fn write(out: &Path, content: &[u8]) -> anyhow::Result<()> {
     let told = || {
         format!(
             "cannot write {} - choose another place with --out",
@@ -96,12 +96,12 @@ pub(super) fn write(out: &Path, page: &str) -> anyhow::Result<()> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut draft = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))
         .with_context(told)?;
-    draft.write_all(page.as_bytes()).with_context(told)?;
+    draft.write_all(content).with_context(told)?;
     let file = draft
         .persist(out)
         .map_err(|error| error.error)
         .with_context(told)?;
-    // A page is for others to read as well.
+    // It is for others to read as well.
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     Ok(file.set_permissions(readable)?)
 }

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     run.hosts = vec![kit::host::facts("client")];
     let sets = describe::read(&args.files)?;
     if let Some(out) = &args.out {
-        write(out, &describe::page(&sets, &run.plan)?)?;
+        write(out, describe::page(&sets, &run.plan)?.as_bytes())?;
     }
     run.summary = describe::summary(&sets)?;
     run.status = Status::Complete;
