@@ -11,7 +11,7 @@
 //!   near: end
 //!   far:  rows ...  what it saw
 //!   far:  trace ... the packets, where these are traced
-//!   far:  counters     how its part of each transfer went
+//!   far:  books     how its part of each transfer went
 //! near: finish
 //! far:  done        what it has to say of itself
 //! ```

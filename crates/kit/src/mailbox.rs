@@ -118,11 +118,6 @@ impl Mailbox {
         }
     }
 
-    /// Whether datagrams from `source` are the stream's; before its first request from anywhere.
-    pub fn hears(&self, source: SocketAddr) -> bool {
-        self.peer.get().is_none_or(|peer| peer.address == source)
-    }
-
     /// Takes all arrivals out.
     pub fn take(&self) -> Vec<CallArrival> {
         let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);

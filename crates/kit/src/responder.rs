@@ -217,8 +217,7 @@ impl Responder {
                 // The first one holds: a client does not move within a run.
                 let _ = mailbox.peer.set(peer);
             }
-            // From where its requests came, and from nowhere else.
-            Kind::OneWay if mailbox.hears(datagram.source) => mailbox.put(CallArrival {
+            Kind::OneWay => mailbox.put(CallArrival {
                 stream: probe.stream,
                 seq: probe.sequence,
                 sent_ns: probe.sent.as_nanos(),
@@ -229,7 +228,7 @@ impl Responder {
                 kernel: datagram.wall_ns.is_some(),
                 tos: datagram.class.map(TrafficClass::octet),
             }),
-            Kind::OneWay | Kind::Request | Kind::Reply => {}
+            Kind::Request | Kind::Reply => {}
         }
     }
 

@@ -10,7 +10,7 @@
 //!   near: end       so much was sent: where the near end sends, or to call the test off
 //!   for each stream:
 //!     far:  rows ...  what it saw, if it sends
-//!     far:  counters     its side of the test
+//!     far:  books     its side of the test
 //! near: finish
 //! far:  done        what it has to say of itself
 //! ```

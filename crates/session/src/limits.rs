@@ -11,7 +11,7 @@ pub struct Limits {
     pub duration_s: u64,
     /// Data streams open at once.
     pub streams: u32,
-    /// Datagrams a second that are looked at; the rest is dropped unread.
+    /// Datagrams a second that are served. Forged ones do not count; genuine ones beyond are dropped.
     pub datagrams_per_s: u32,
 }
 

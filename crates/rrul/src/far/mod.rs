@@ -185,7 +185,7 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
     }
     if arrivals > MOST_ARRIVALS {
         return Err(format!(
-            "calls of {arrivals} datagrams - this server keeps counters of {MOST_ARRIVALS}"
+            "calls of {arrivals} datagrams - this server records at most {MOST_ARRIVALS}"
         ));
     }
     Ok(())

@@ -17,7 +17,7 @@ pub const SHORTEST_PAYLOAD: u32 = 96;
 /// The longest time limit of one test.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
-/// The largest window of a test, in packets: a sender keeps counters of each, so this bounds its memory.
+/// The largest window of a test, in packets: a sender keeps the state of each, so this bounds its memory.
 const LARGEST_WINDOW: u32 = 1 << 18;
 
 /// What carries the packets of a test.

@@ -267,7 +267,7 @@ impl Counters<'_> {
         }
     }
 
-    /// Counters what came to the bottleneck, then what left it.
+    /// Counts what came to the bottleneck, then what left it.
     fn packets(&mut self, extra: &[Extra]) {
         let of = |hop: &Hop| {
             let mut directions = extra.iter();
