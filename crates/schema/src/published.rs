@@ -8,6 +8,7 @@
 use record::Row;
 use schemars::JsonSchema;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,13 +20,25 @@ fn docs() -> PathBuf {
 #[track_caller]
 pub fn schema<T: JsonSchema>(verb: &str) {
     let path = docs().join(format!("schema/{verb}.summary.schema.json"));
-    let schema = schemars::schema_for!(T).to_value();
+    let schema = sorted(schemars::schema_for!(T).to_value());
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         fs::write(&path, text).unwrap();
     }
     let published: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert_eq!(published, schema, "run with UPDATE_SCHEMA=1");
+}
+
+/// The same with the keys of all objects in their order: a feature of some dependency decides whether they are.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let sorted: BTreeMap<_, _> = map.into_iter().map(|(key, v)| (key, sorted(v))).collect();
+            Value::Object(sorted.into_iter().collect())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
+        other => other,
+    }
 }
 
 /// The columns of table `T` are documented in docs/output.md, in their order.

@@ -2,7 +2,7 @@
 
 use crate::mbm::lab;
 use crate::support::{
-    Machine, Running, Signal, TempDir, eventually, folder, isobath, number, rows, run,
+    Machine, Running, Signal, TempDir, eventually, folder, isobath, number, rows, run, skip,
 };
 use crate::two_hosts::Server;
 use schema::estimate::tables::{ProbeRow, TrainRow};
@@ -38,19 +38,31 @@ down = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 100
     ])
 }
 
-/// What `isobath estimate` says in a lab; the record is in `r`. Once it could be measured, `is_fit` must hold.
+/// What `isobath estimate` says in a lab; the record is in `r`. Once it could be measured, `is_fit` must hold. Nothing, and the test
+/// skipped, where this machine was too busy every time.
 #[track_caller]
-fn estimated(place: &Path, what: &[&str], lab: &str, is_fit: impl Fn(&Value) -> bool) -> Value {
-    let mut last = Value::Null;
+fn estimated(
+    place: &Path,
+    what: &[&str],
+    lab: &str,
+    is_fit: impl Fn(&Value) -> bool,
+) -> Option<Value> {
+    let mut unfit = None;
     for _ in 0..TRIES {
         let common = ["--lab", lab, "-q", "--json", "-o", "r"];
-        last = run(place, &[&["estimate"], what, &common[..]].concat()).json();
-        if last["status"] == "complete" && is_fit(&last["summary"]) {
-            return last;
+        let found = run(place, &[&["estimate"], what, &common[..]].concat()).json();
+        let is_complete = found["status"] == "complete";
+        if is_complete && is_fit(&found["summary"]) {
+            return Some(found);
         }
+        unfit = if is_complete { Some(found) } else { unfit };
         std::fs::remove_dir_all(place.join("r")).unwrap();
     }
-    panic!("not once in {TRIES} runs: {last:#}");
+    if let Some(unfit) = unfit {
+        panic!("not once in {TRIES} runs: {unfit:#}");
+    }
+    skip(&format!("this machine was too busy for it {TRIES} times"));
+    None
 }
 
 /// A figure within a share of the truth, believed by its finder.
@@ -68,12 +80,14 @@ fn round_trips_and_delays_are_those_of_the_path() {
     };
     let place = place();
     // 200 octets at 20 Mbit/s last 0.08 ms, twice, and each way takes 10.
-    let run = estimated(
+    let Some(run) = estimated(
         place.path(),
         &["rtt", "-d", "2s"],
         "good.toml",
         near(20.16, 0.05),
-    );
+    ) else {
+        return;
+    };
     let (low, high) = (number(&run, "/summary/low"), number(&run, "/summary/high"));
     assert!(low <= number(&run, "/summary/value") && low >= 20.0 && high < 30.0);
     assert_eq!(run["summary"]["unit"], "ms");
@@ -94,7 +108,7 @@ fn round_trips_and_delays_are_those_of_the_path() {
     std::fs::remove_dir_all(place.path().join("r")).unwrap();
     // The two hosts of a lab have one clock, and both ways are equally long.
     let down = ["owd", "-d", "2s", "--reverse"];
-    estimated(place.path(), &down, "good.toml", near(10.08, 0.1));
+    let _ = estimated(place.path(), &down, "good.toml", near(10.08, 0.1));
 }
 
 #[test]
@@ -108,16 +122,20 @@ fn loss_is_that_of_the_path_one_way() {
         let figure = |name: &str| summary[name].as_f64().unwrap_or(f64::NAN);
         figure("low") <= 20.0 && figure("high") >= 20.0
     };
-    let run = estimated(place.path(), &what, "lossy.toml", holds);
+    let Some(run) = estimated(place.path(), &what, "lossy.toml", holds) else {
+        return;
+    };
     // A lost probe has no row.
     let arrived = rows::<ProbeRow>(&place.path().join("r")).len() as f64;
     let lost = number(&run, "/summary/probes") - arrived;
     assert!((number(&run, "/summary/probes_lost") - lost).abs() < 0.5);
     std::fs::remove_dir_all(place.path().join("r")).unwrap();
     let back = [&what[..], &["--reverse"]].concat();
-    let run = estimated(place.path(), &back, "lossy.toml", |s| {
+    let Some(run) = estimated(place.path(), &back, "lossy.toml", |s| {
         s["conclusive"] == true
-    });
+    }) else {
+        return;
+    };
     assert_eq!(
         run["summary"]["value"], 0.0,
         "nothing is lost on the way back"
@@ -132,7 +150,9 @@ fn no_probe_is_longer_than_what_the_path_takes() {
     let place = folder(&[("narrow.toml", crate::manager::NARROW)]);
     let what = ["available", "--estimator", "yaz", "-d", "5s"];
     // Whether all its probes agree is this machine's doing.
-    let run = estimated(place.path(), &what, "narrow.toml", |s| s["probes"] != 0);
+    let Some(run) = estimated(place.path(), &what, "narrow.toml", |s| s["probes"] != 0) else {
+        return;
+    };
     assert_eq!(run["summary"]["path_mtu"], 1_400);
     let (sent, lost) = (
         number(&run, "/summary/probes"),
@@ -151,14 +171,18 @@ fn available_bandwidth_and_capacity_are_told_apart() {
     };
     let place = place();
     let fast = ["available", "--estimator", "pathload-fast"];
-    estimated(place.path(), &fast, "busy.toml", near(5.0, 0.2));
+    if estimated(place.path(), &fast, "busy.toml", near(5.0, 0.2)).is_none() {
+        return;
+    }
     std::fs::remove_dir_all(place.path().join("r")).unwrap();
-    let run = estimated(
+    let Some(run) = estimated(
         place.path(),
         &["capacity", "--reverse"],
         "busy.toml",
         near(10.0, 0.1),
-    );
+    ) else {
+        return;
+    };
     let shown = crate::support::run(place.path(), &["show", "r"]);
     let card = shown.ended(0).stdout.clone();
     assert!(
@@ -180,7 +204,9 @@ fn a_shaper_that_lets_bursts_pass_makes_no_wrong_figure() {
         let says = summary["says"].as_str().unwrap_or_default();
         summary["conclusive"] == false && says.starts_with("token bucket")
     };
-    let run = estimated(place.path(), &fast, "shaped.toml", doubts);
+    let Some(run) = estimated(place.path(), &fast, "shaped.toml", doubts) else {
+        return;
+    };
     assert_eq!(run["summary"]["value"], Value::Null);
     assert_eq!(run["verdict"], "INCONCLUSIVE");
 }
@@ -192,7 +218,9 @@ fn the_bottleneck_is_the_link_whose_queue_grows() {
     };
     let place = folder(&[]);
     // cable-hops: the second link is the slow one. Routers answer rarely, so it takes its time.
-    let run = estimated(place.path(), &["bottleneck"], "cable-hops", near(2.0, 0.01));
+    let Some(run) = estimated(place.path(), &["bottleneck"], "cable-hops", near(2.0, 0.01)) else {
+        return;
+    };
     assert!(run["summary"]["details"]["hops"].as_array().unwrap().len() >= 3);
 }
 
