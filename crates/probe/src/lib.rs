@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`clock`] | raw one-way delays of round trips | offset and skew between two clocks |
 //! | [`call`] | one stream of a call | loss, lateness, delay variation, bursts, reordering |
+//! | [`playout`] | one stream of a call | what is heard behind a jitter buffer that adapts |
 //! | [`emodel`] | delay and loss of a call | rating R and mean opinion score |
 //! | [`hops`] | path traces, idle and loaded | the link whose queue fills under load |
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
@@ -36,6 +37,7 @@ pub mod hops;
 pub mod isochronous;
 pub mod pathload;
 pub mod pathrate;
+pub mod playout;
 pub mod responsiveness;
 pub mod riders;
 pub mod service;
