@@ -15,8 +15,10 @@ use sys::udp::{Datagram, Event, IcmpError, Outgoing, RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::{Instant, Stamp, TrafficClass};
 
-/// A router that has not answered after this does not.
-const OVERDUE: Duration = Duration::from_secs(3);
+/// Who has not answered after twice the longest round trip so far does not, but not sooner than `LEAST` and not later than `MOST`.
+/// Queues may hold packets for several seconds: a fixed limit would make medians of the quick answers alone.
+const LEAST: Duration = Duration::from_secs(3);
+const MOST: Duration = Duration::from_secs(20);
 /// Hops asked beyond the last one that answers: somebody may be silent in between.
 const BEYOND: u8 = 2;
 /// Rounds over all hops before that limit holds.
@@ -74,6 +76,8 @@ struct State<'t, 'a, F> {
     sequence: u32,
     rounds: u32,
     next_ttl: u8,
+    /// The longest round trip.
+    longest: Duration,
     /// The farthest hop that has answered, and that of the other end.
     farthest: u8,
     end: Option<u8>,
@@ -100,6 +104,7 @@ impl Tracer<'_> {
             sequence: 0,
             rounds: 0,
             next_ttl: 1,
+            longest: Duration::ZERO,
             farthest: 0,
             end: None,
         };
@@ -228,11 +233,13 @@ impl<F: FnMut(Answer)> State<'_, '_, F> {
             .or_else(|| only().filter(|_| self.outstanding.len() == 1));
         if let Some(probe) = sequence.and_then(|sequence| self.outstanding.remove(&sequence)) {
             self.farthest = self.farthest.max(probe.ttl);
+            let rtt = arrived.since(probe.sent);
+            self.longest = self.longest.max(rtt);
             (self.each)(Answer {
                 sent: probe.sent,
                 ttl: probe.ttl,
                 from: error.reporter,
-                rtt: Some(arrived.since(probe.sent)),
+                rtt: Some(rtt),
                 is_end: false,
             });
         }
@@ -265,21 +272,24 @@ impl<F: FnMut(Answer)> State<'_, '_, F> {
         let arrived = datagram.wall_ns.map_or(stamp.mono, |ns| stamp.mono_at(ns));
         let held = reply.replied.since(reply.received);
         self.farthest = self.farthest.max(probe.ttl);
+        let rtt = arrived.since(probe.sent).saturating_sub(held);
+        self.longest = self.longest.max(rtt);
         // A path may change; the nearest is where it ends.
         self.end = Some(self.end.map_or(probe.ttl, |end| end.min(probe.ttl)));
         (self.each)(Answer {
             sent: probe.sent,
             ttl: probe.ttl,
             from: Some(datagram.source.ip()),
-            rtt: Some(arrived.since(probe.sent).saturating_sub(held)),
+            rtt: Some(rtt),
             is_end: true,
         });
     }
 
     /// Gives up what is overdue.
     fn give_up(&mut self, now: Instant) {
+        let overdue = (self.longest * 2).clamp(LEAST, MOST);
         while let Some(entry) = self.outstanding.first_entry() {
-            if now.since(entry.get().sent) < OVERDUE {
+            if now.since(entry.get().sent) < overdue {
                 return;
             }
             let probe = entry.remove();
