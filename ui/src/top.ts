@@ -46,13 +46,14 @@ export function tiles(run: RunView): HTMLElement | null {
     return idle === null && loaded === null ? null : [loaded === null ? text(idle) : text(loaded), loaded === null ? "idle" : `${text(idle)} idle`];
   };
   const web = numberAt(s, "web.loaded_ms.p50");
-  const worstMos = Object.keys(at(s, "voip") ?? {}).flatMap((name) => ["up", "down"].flatMap((way) => numberAt(s, `voip.${name}.${way}.loaded.mos`) ?? []));
+  const worst = (key: string) => Math.min(...Object.keys(at(s, "voip") ?? {}).flatMap((name) => ["up", "down"].flatMap((way) => numberAt(s, `voip.${name}.${way}.loaded.${key}`) ?? [])));
+  const [worstMos, worstAdaptive] = [worst("mos"), worst("adaptive.mos")];
   const loss = numberAt(s, "loss_pct.loaded") ?? numberAt(s, "loss_pct.idle");
   const found: ([string, string, string, string] | null)[] = [
     tile("UDP round trip, median", two("latency_ms", ms), "timeline"),
     tile("TCP round trip, median", two("tcp_rr_ms", ms), "spread"),
     tile("Web page, median", web === null ? null : [ms(web), `${ms(numberAt(s, "web.idle_ms.p50"))} idle`], "web"),
-    tile("Calls, worst MOS", worstMos.length ? [Math.min(...worstMos).toFixed(2), "of at most 4.5"] : null, "voip"),
+    tile("Calls, worst MOS", Number.isFinite(worstMos) ? [worstMos.toFixed(2), Number.isFinite(worstAdaptive) ? `${worstAdaptive.toFixed(2)} with an adaptive buffer` : "of at most 4.5"] : null, "voip"),
     tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved`], "streams"),
     tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved`], "streams"),
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),

@@ -73,6 +73,10 @@ pub fn instrument(
         more("owd_offset_ms", json!(line.offset_ms));
         more("owd_skew_ppm", json!(line.skew_ppm));
     }
+    let (sent, unsent) = tables.calls_sent();
+    if sent > 0 {
+        more("call_datagrams_unsent", json!(unsent));
+    }
     if !outcome.far.is_empty() {
         let sum = |figure: fn(&Done) -> u64| outcome.far.iter().map(figure).sum::<u64>();
         more("server_rows_lost", json!(sum(|far| far.rows_lost)));

@@ -216,6 +216,24 @@ impl Tables {
         }
     }
 
+    /// Datagrams of all calls that their senders sent, and those that they could not send in time once they had begun.
+    pub fn calls_sent(&self) -> (u64, u64) {
+        let mut all = (0, 0);
+        for call in self.calls.values() {
+            let left_out = call.unsent.iter();
+            let [waited, late] = [true, false].map(|is_first| {
+                let gaps = left_out
+                    .clone()
+                    .filter(|(first, _)| (*first == 0) == is_first);
+                gaps.map(|(first, end)| u64::from(end.saturating_sub(*first)))
+                    .sum::<u64>()
+            });
+            all.0 += u64::from(call.sent.unwrap_or_default()).saturating_sub(waited + late);
+            all.1 += late;
+        }
+        all
+    }
+
     /// Takes a row of far end number `server`, which says nothing about this one.
     pub fn far_row(&mut self, server: usize, row: Row) {
         let end = "server";
@@ -430,6 +448,7 @@ fn planned(plan: &StreamPlan) -> Stream {
         family: plan.family,
         server: Some(plan.server),
         ecn: plan.kind.is_datagrams().then(|| ecn_name(plan.ecn).into()),
+        message_bytes: u32::try_from(plan.size).ok().filter(|size| *size > 0),
         planned_ns: u64::try_from(plan.start.as_nanos()).unwrap_or(u64::MAX),
         ..Stream::default()
     }

@@ -17,6 +17,11 @@ const STILL_ROUND_TRIPS: u32 = 2;
 /// The specification's limit on the distance of the server.
 const FAR_MS: f64 = 80.0;
 
+/// Probes and calls that take more than this share of what the path carries load it themselves.
+const HEAVY: f64 = 0.1;
+/// A call without more than this share of its datagrams is not the call that was planned.
+const UNSENT: f64 = 0.01;
+
 /// All warnings of a run.
 pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -> Vec<Warning> {
     let mut list = List::default();
@@ -26,6 +31,7 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -
     list.instrument(instrument, &outcome.tables.cpu, &summary.lab);
     standstill(&mut list, outcome);
     path(&mut list, outcome, summary);
+    heavy(&mut list, summary);
     list.0
 }
 
@@ -58,6 +64,7 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
     let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
     unheard(list, outcome);
+    unsent(list, outcome);
     let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
     if has_udp && !answered.any(|sample| udp(sample.stream)) {
         list.add(
@@ -98,6 +105,46 @@ fn unheard(list: &mut List, outcome: &Outcome) {
                 code,
                 format!("{what}: {}", names.join(", ")),
                 "see whether a firewall lets UDP through, both ways, to the server's port",
+            );
+        }
+    }
+}
+
+/// Calls whose senders did not keep their pace.
+fn unsent(list: &mut List, outcome: &Outcome) {
+    let (sent, unsent) = outcome.tables.calls_sent();
+    if unsent as f64 > UNSENT * (sent + unsent) as f64 {
+        list.add(
+            "calls_held_up",
+            format!(
+                "{unsent} of {} datagrams of calls were not sent: their moment had passed before their host got to it",
+                sent + unsent
+            ),
+            "the figures of the calls are without them; close other programs on both hosts, and run again",
+        );
+    }
+}
+
+/// Probes and calls that load the path before the load does.
+fn heavy(list: &mut List, summary: &Summary) {
+    let (datagrams, load) = (&summary.datagrams_mbps, &summary.throughput_mbps);
+    let ways = [
+        ("down", datagrams.down, load.wire_down),
+        ("up", datagrams.up, load.wire_up),
+    ];
+    for (way, rates, load) in ways {
+        let Some(((idle, loaded), load)) = rates.idle.zip(rates.loaded).zip(load) else {
+            continue;
+        };
+        let carried = load + loaded;
+        if idle > HEAVY * carried {
+            list.add(
+                "probes_load_path",
+                format!(
+                    "probes and calls alone take {idle:.2} Mbit/s {way}, {:.0} % of the {carried:.2} Mbit/s that this path carries: the idle figures are not those of an idle path",
+                    100.0 * idle / carried
+                ),
+                "take a plan with fewer of them, such as --plan rrul_be",
             );
         }
     }

@@ -102,6 +102,8 @@ table! {
         server: Option<u8>,
         /// ECN field of its datagrams as sent: `Not-ECT`, `ECT(0)` or `ECT(1)`; null for TCP.
         ecn: Option<Label>,
+        /// Payload of one of its datagrams or messages; null where there are none.
+        message_bytes: Option<u32> => "bytes",
         /// Congestion control of the sender; null where there is none.
         congestion_control: Option<Label>,
         /// When it was to start.

@@ -54,10 +54,11 @@ function quality(run: RunView): HTMLElement {
       if (!found) return [];
       // The summary tells the phase from its own least delay; where it says nothing, the rows themselves are counted.
       const told = (key: string) => numberAt(run.run.summary, `voip.${stream.class}.${stream.direction}.${phase}.${key}`);
-      const mos = told("mos");
-      return [[`${stream.class} ${stream.direction}`, phase, mos === null ? "–" : `${mos.toFixed(2)} ${mosWord(mos)}`, ms(found.ms?.p50), ms(told("jitter_ms") ?? variation(found, probe)), pct(told("loss_pct") ?? share(found, "lost")), pct(told("late_pct") ?? share(found, "late")), told("longest_loss_run") ?? longest(found)]];
+      const [mos, adaptive] = [told("mos"), told("adaptive.mos")];
+      const rated = (value: number | null) => value === null ? "–" : `${value.toFixed(2)} ${mosWord(value)}`;
+      return [[`${stream.class} ${stream.direction}`, phase, rated(mos), rated(adaptive), ms(found.ms?.p50), ms(told("jitter_ms") ?? variation(found, probe)), pct(told("loss_pct") ?? share(found, "lost")), pct(told("late_pct") ?? share(found, "late")), told("longest_loss_run") ?? longest(found)]];
     }));
-  return h("div", { class: "below" }, table({ head: ["class", "phase", "MOS (1 to 4.5)", "delay, median", "delay variation, 99 %", "lost", "late > 30 ms", "longest loss, datagrams"], rows }, "Quality of calls by class and direction"));
+  return h("div", { class: "below" }, table({ head: ["class", "phase", "MOS (1 to 4.5)", "MOS, adaptive buffer", "delay, median", "delay variation, 99 %", "lost", "late > 30 ms", "longest loss, datagrams"], rows }, "Quality of calls by class and direction"));
 }
 
 /** ITU-T G.107 annex B: what users say of a MOS. */
@@ -85,6 +86,7 @@ export function voip(run: RunView): Spec | null {
       "The lines are how long the sound is on its way in each direction.",
       "Good is flat, below 150 ms, without strokes; a jitter buffer must cover the height of the band, and what comes more than 30 ms late counts as lost.",
       "MOS is the E-model's guess (ITU-T G.107) of what callers would say: above 4 is good, below 3.1 is bad.",
+      "An adaptive buffer waits longer where delays vary: fewer datagrams come too late, and people wait longer for each other.",
       "Where one class stays flat and the others do not, mark calls with that class.",
     ],
     draw: (theme, width) => draw(run, theme, width), html: () => quality(run),

@@ -62,26 +62,37 @@ fn remains(phases: &Phases, is_loaded: bool) -> Option<f64> {
     (loaded.p95 > 0.0).then(|| (idle.p95 / loaded.p95).min(1.0))
 }
 
-/// How much of their idle rating calls keep.
+/// How much of their idle rating calls keep: behind the specification's jitter buffer, which tells whether delays are still, and
+/// behind one that adapts, which tells how bad it is where they are not. Each counts half.
 pub(super) fn voip(summary: &Summary) -> Option<Part> {
     let ends = summary.voip.iter().flat_map(|(class, calls)| {
         [("up", &calls.up), ("down", &calls.down)]
             .into_iter()
             .filter_map(move |(way, figures)| {
                 let (idle, loaded) = (figures.idle.as_ref()?, figures.loaded.as_ref()?);
-                // Ratings below 0 exist; a call that bad is no call.
-                let share = (loaded.r?.max(0.0) / idle.r?.max(1.0)).min(1.0);
-                Some((format!("{class} {way} {share:.2}"), share))
+                let strict = keeps(idle.r?, loaded.r?);
+                let adaptive = idle.adaptive.zip(loaded.adaptive);
+                // Records of before have no such figure.
+                let adaptive = adaptive.map_or(Some(strict), |(idle, loaded)| {
+                    Some(keeps(idle.r?, loaded.r?))
+                })?;
+                let words = format!("{class} {way} {strict:.2} and {adaptive:.2}");
+                Some((words, f64::midpoint(strict, adaptive)))
             })
     });
     let (words, shares): (Vec<String>, Vec<f64>) = ends.unzip();
     Some(Part {
         share: mean(shares.into_iter())?,
         why: format!(
-            "of the idle rating (E-model; later than 30 ms counts as lost) remains: {}",
+            "of the idle rating (E-model) remains, with a jitter buffer of 30 ms and with one that adapts: {}",
             words.join(", ")
         ),
     })
+}
+
+/// The share of an idle rating that remains. Ratings below 0 exist; a call that bad is no call.
+fn keeps(idle: f64, loaded: f64) -> f64 {
+    (loaded.max(0.0) / idle.max(1.0)).min(1.0)
 }
 
 /// Whether classes survive and are treated as the specification's ideal has it.

@@ -118,7 +118,9 @@ impl List {
             return;
         };
         for (way, trace) in [("up", &path.up), ("down", &path.down)] {
-            let lost = trace.hops.iter().find(|hop| {
+            // What the other end does not answer is no ICMP.
+            let mut routers = trace.hops.iter().filter(|hop| !hop.is_end);
+            let lost = routers.find(|hop| {
                 let (idle, loaded) = (hop.answered_idle_pct, hop.answered_loaded_pct);
                 idle.zip(loaded)
                     .is_some_and(|(idle, loaded)| idle > 0.0 && loaded < idle * ICMP_KEPT)

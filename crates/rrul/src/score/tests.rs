@@ -1,6 +1,6 @@
 use super::*;
 use record::Distribution;
-use schema::rrul::{CallFigures, Calls, Heard, LoaderFigures, Phases, WebFigures};
+use schema::rrul::{Adaptive, CallFigures, Calls, Heard, LoaderFigures, Phases, WebFigures};
 
 fn always(ms: f64) -> Option<Distribution> {
     Distribution::of([ms])
@@ -112,6 +112,32 @@ fn classes_that_are_all_alike_or_all_ef_lose_what_the_specification_asks_of_them
     let codes: Vec<_> = codes.iter().map(|penalty| penalty.code.as_str()).collect();
     assert!(codes.contains(&"ef_dominates"), "{codes:?}");
     assert!(codes.contains(&"cs1_as_best_effort"), "{codes:?}");
+}
+
+#[test]
+fn a_bad_call_scores_above_a_worse_one() {
+    let part = |adaptive: f64| {
+        let mut summary = ideal();
+        for calls in summary.voip.values_mut() {
+            for figures in [&mut calls.up, &mut calls.down] {
+                let [idle, loaded] = [&mut figures.idle, &mut figures.loaded];
+                let rated = |r| {
+                    Some(Adaptive {
+                        r: Some(r),
+                        ..Adaptive::default()
+                    })
+                };
+                idle.as_mut().unwrap().adaptive = rated(90.0);
+                let loaded = loaded.as_mut().unwrap();
+                (loaded.r, loaded.adaptive) = (Some(-20.0), rated(adaptive));
+            }
+        }
+        score(&summary).unwrap().voip.unwrap()
+    };
+    // All of it is late for the specification's buffer.
+    assert!((part(90.0) - 10.0).abs() < 1e-9);
+    assert!((part(45.0) - 5.0).abs() < 1e-9);
+    assert!(part(-20.0).abs() < 1e-9);
 }
 
 #[test]

@@ -39,18 +39,28 @@ fn row(name: &str, phases: &Phases) -> Option<String> {
     ))
 }
 
-/// Calls: the opinion of whoever listened, and what spoilt it.
-pub(super) fn calls(summary: &Summary) -> Option<String> {
+/// Calls: the opinion of whoever listened, and what spoilt it; then the same behind a jitter buffer that adapts.
+pub(super) fn calls(summary: &Summary) -> Vec<String> {
     let heard = |figures: &CallFigures| {
         let missing = figures.loss_pct.unwrap_or_default() + figures.late_pct.unwrap_or_default();
         let mos = figures.mos?;
         Some(format!("{mos:.1} ({missing:.1} %)"))
     };
+    let adaptive = |figures: &CallFigures| Some(format!("{:.1}", figures.mos_adaptive?));
+    let strict = by_class(summary, heard)
+        .map(|calls| format!("VoIP MOS      {calls}: up / down (lost or late)"));
+    let adaptive = by_class(summary, adaptive)
+        .map(|calls| format!("  adaptive    {calls}: up / down, with a jitter buffer that adapts"));
+    strict.into_iter().chain(adaptive).collect()
+}
+
+/// A figure of each class's calls, up and down.
+fn by_class(summary: &Summary, figure: impl Fn(&CallFigures) -> Option<String>) -> Option<String> {
     let calls: Vec<String> = summary
         .voip
         .iter()
         .filter_map(|(class, calls)| {
-            let ends = [heard(&calls.up), heard(&calls.down)];
+            let ends = [figure(&calls.up), figure(&calls.down)];
             if ends.iter().all(Option::is_none) {
                 return None;
             }
@@ -58,12 +68,7 @@ pub(super) fn calls(summary: &Summary) -> Option<String> {
             Some(format!("{class} {up} / {down}"))
         })
         .collect();
-    (!calls.is_empty()).then(|| {
-        format!(
-            "VoIP MOS      {}: up / down (lost or late)",
-            calls.join(", ")
-        )
-    })
+    (!calls.is_empty()).then(|| calls.join(", "))
 }
 
 /// What the load carried, and how it was shared.

@@ -1,7 +1,7 @@
 //! A call: datagrams at even intervals, each way a stream of its own.
 //!
 //! RRUL, the component for calls: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
-//! a datagram says of itself (its number, when it left) lets the receiver keep the counters; nobody answers.
+//! a datagram says of itself (its number, when it left) lets the receiver tell what was lost; nobody answers.
 
 use kit::stream::{PATIENCE, wait_until};
 use session::TagKey;
@@ -44,7 +44,7 @@ pub(crate) struct Talk<'a> {
 
 impl Talk<'_> {
     /// Sends datagram n at `start + n * every`, until `until`. Those whose moment has passed are not made up for: a burst is no
-    /// call. They are told apart from what the path lost.
+    /// call. They are told apart from what the path lost, unless there was no route: that is the path's.
     ///
     /// # Errors
     ///
@@ -59,17 +59,19 @@ impl Talk<'_> {
         let _ = clock::timer_slack(1);
         let mut datagram = vec![0; self.size.max(Probe::LEN)];
         let (mut next, mut sent_any, mut failure) = (0_u32, false, None);
-        let mut unsent = Vec::new();
+        let (mut unsent, mut has_route) = (Vec::new(), true);
         let mut due = start;
         while due < until && wait_until(due, abort) {
             let current = self.number_at(start, clock::now());
             if next < current {
-                if unsent.len() < MOST_GAPS {
+                if has_route && unsent.len() < MOST_GAPS {
                     unsent.push((next, current));
                 }
                 next = current;
             }
-            match self.send(next, Kind::OneWay, &mut datagram) {
+            let sent = self.send(next, Kind::OneWay, &mut datagram);
+            has_route = sent.is_ok();
+            match sent {
                 Ok(true) => {
                     sent_any = true;
                     next += 1;

@@ -7,6 +7,7 @@
 
 mod boost;
 mod calls;
+mod datagrams;
 mod figures;
 mod marks;
 mod path;
@@ -32,6 +33,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         latency_ms: view.latency(),
         tcp_rr_ms: view.phases(&|stream| stream.kind == "tcp_rr"),
         throughput_mbps: view.throughput(),
+        datagrams_mbps: view.datagrams(),
         acks: view.acks(),
         loss_pct: view.loss(),
         voip: view.calls(clock.as_ref()),

@@ -52,6 +52,7 @@ fn figures(trace: &hops::Trace) -> Trace {
     let median = |answers: &hops::Answers| answers.rtt_ms.map(|rtt| rtt.p50);
     let hops = trace.hops.iter().map(|hop| HopFigures {
         hop: hop.ttl,
+        is_end: trace.end == Some(hop.ttl),
         address: hop.address.map(|address| address.to_string()),
         answered_idle_pct: hop.idle.answered_pct(),
         answered_loaded_pct: hop.loaded.answered_pct(),

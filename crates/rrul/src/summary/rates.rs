@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Full segments are about this long where the path does not tell: an Ethernet's packets less headers and timestamps.
 const SEGMENT: u32 = 1_448;
+/// The same over IPv6.
+const SEGMENT_V6: u32 = 1_428;
 
 /// A stream whose looks cover less than this of the loaded time ran for a part of it only.
 const PART: f64 = 0.9;
@@ -19,18 +21,21 @@ impl View<'_> {
         let total = |figures: &AckFigures| figures.v4_mbps + figures.v6_mbps;
         let (ack_down, ack_up) = (acks.down.as_ref().map(total), acks.up.as_ref().map(total));
         let [down, up] = ["down", "up"].map(|direction| self.rate(direction, &|_| true));
-        let headers = ["down", "up"].map(|direction| self.headers(direction));
+        let headers = ["down", "up"].map(|direction| self.headers(direction, &|_| true));
         let wire = |payload: Option<f64>, headers: Option<f64>, acks: Option<f64>| {
             Some(payload? + headers? + acks.unwrap_or_default())
         };
+        let wire_down = wire(down, headers[0], ack_down);
+        let wire_up = wire(up, headers[1], ack_up);
         Throughput {
             down,
             up,
             sum: down
                 .or(up)
                 .map(|_| down.unwrap_or_default() + up.unwrap_or_default()),
-            wire_down: wire(down, headers[0], ack_down),
-            wire_up: wire(up, headers[1], ack_up),
+            wire_down,
+            wire_up,
+            wire_sum: wire_down.zip(wire_up).map(|(down, up)| down + up),
             ack_down,
             ack_up,
             down_by_family: self.rates_by("down", &|s| format!("v{}", s.family)),
@@ -106,9 +111,10 @@ impl View<'_> {
         grown.collect()
     }
 
-    /// Mbit/s of the headers of the load's data segments as they arrived.
-    fn headers(&self, direction: &str) -> Option<f64> {
-        let grown = self.grown(direction, |row| row.data_segs_in);
+    /// Mbit/s of the headers of the data segments of the wanted load streams, as they arrived.
+    fn headers(&self, direction: &str, wanted: &dyn Fn(&Stream) -> bool) -> Option<f64> {
+        let mut grown = self.grown(direction, |row| row.data_segs_in);
+        grown.retain(|id, _| self.streams.get(id).is_some_and(|stream| wanted(stream)));
         let rates = grown.iter().map(|(id, (segments, seconds))| {
             let bytes = probe::acks::counted(*segments, self.encapsulation(*id)).octets;
             bytes as f64 * 8e-6 / seconds
@@ -229,11 +235,21 @@ impl View<'_> {
         Distribution::of(alike.filter_map(|shares| stats::jain(shares)))
     }
 
+    /// A stream's mean rate over IPv6 by that over IPv4, headers included: an IPv6 segment carries 20 octets less, and that is no
+    /// unfairness (RRUL: "accounting for ACK and MTU differences").
     fn v6_over_v4(&self, direction: &str) -> Option<f64> {
         let mean = |family: u8| {
-            let streams = self.load(direction).filter(|s| s.family == family).count();
-            let rate = self.rate(direction, &|stream| stream.family == family)?;
-            (streams > 0).then(|| rate / streams as f64)
+            let is_of_family = |stream: &Stream| stream.family == family;
+            let streams = self.load(direction).filter(|s| is_of_family(s)).count();
+            let payload = self.rate(direction, &is_of_family)?;
+            let (segment, headers) = if family == 6 {
+                (SEGMENT_V6, Encapsulation::Ipv6)
+            } else {
+                (SEGMENT, Encapsulation::Ipv4)
+            };
+            let modelled = payload * headers.ack_octets() as f64 / f64::from(segment);
+            let headers = self.headers(direction, &is_of_family).unwrap_or(modelled);
+            (streams > 0).then(|| (payload + headers) / streams as f64)
         };
         let ratio = mean(6)? / mean(4)?;
         ratio.is_finite().then_some(ratio)

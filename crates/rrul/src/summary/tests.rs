@@ -83,13 +83,67 @@ fn throughput_is_what_was_delivered_in_the_loaded_seconds() {
     assert!((acks.per_s - 400.0).abs() < 1e-9);
     assert!((acks.v6_encapsulated_mbps - 300.0 * 92.0 * 8e-6).abs() < 1e-9);
     assert!((rates.down_by_family["v6"] - 24.0).abs() < 1e-9);
-    assert!((summary.fairness.v6_over_v4_down.unwrap() - 3.0).abs() < 1e-9);
+    // Without counted segments full ones are taken: 1,448 octets of 1,500, and 1,428.
+    let by_wire = 3.0 * 1_448.0 / 1_428.0;
+    assert!((summary.fairness.v6_over_v4_down.unwrap() - by_wire).abs() < 1e-9);
     assert!((summary.fairness.down.unwrap() - 0.8).abs() < 1e-9);
     assert_eq!(
         summary.fairness.up,
         Some(0.5),
         "a stream that carried nothing counts"
     );
+}
+
+#[test]
+fn streams_that_share_a_link_alike_are_alike_in_either_version_of_ip() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    // As many packets of 1,500 octets of each, counted or not.
+    for counted in [None, Some(100)] {
+        tables.series.clear();
+        deliver(&mut tables, 0, "client", 144_800);
+        deliver(&mut tables, 2, "client", 142_800);
+        for (row, second) in tables
+            .series
+            .iter_mut()
+            .zip([1, 2, 3, 4, 5].into_iter().cycle())
+        {
+            row.data_segs_in = counted.map(|segments| segments * second);
+        }
+        let summary = summarise(&plan, &tables);
+        let ratio = summary.fairness.v6_over_v4_down.unwrap();
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+    }
+    let rates = summarise(&plan, &tables).throughput_mbps;
+    let wire = 200.0 * 1_500.0 * 8e-6;
+    assert!((rates.wire_down.unwrap() - wire).abs() < 1e-9, "{rates:?}");
+    assert_eq!(rates.wire_sum, None, "nothing is known of the way up");
+    deliver(&mut tables, 1, "server", 144_800);
+    for row in &mut tables.series {
+        row.data_segs_in.get_or_insert(0);
+    }
+    let rates = summarise(&plan, &tables).throughput_mbps;
+    let sum = rates.wire_down.unwrap() + rates.wire_up.unwrap();
+    assert_eq!(rates.wire_sum, Some(sum));
+}
+
+#[test]
+fn what_probes_take_of_the_path_is_told() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    // Stream 4 is of datagrams of 92 octets over IPv4; one of those under load is not answered.
+    for (second, rtt_ms) in [(0, Some(20)), (2, Some(100)), (3, None)] {
+        probe(&mut tables, 4, second, rtt_ms);
+    }
+    let stream = tables.streams.iter().find(|s| s.id == 4).unwrap();
+    let octets = f64::from(stream.message_bytes.unwrap() + 28);
+    deliver(&mut tables, 0, "client", 1_000_000);
+    let found = summarise(&plan, &tables).datagrams_mbps;
+    let rate = |octets: f64, seconds: f64| octets * 8e-6 / seconds;
+    let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-12;
+    assert!(near(found.up.idle, rate(octets, 1.0)), "{found:?}");
+    assert!(near(found.up.loaded, rate(2.0 * octets, 2.0)));
+    assert!(near(found.down.loaded, rate(octets, 2.0)));
 }
 
 #[test]

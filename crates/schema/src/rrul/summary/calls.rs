@@ -20,6 +20,8 @@ pub struct Calls {
 pub struct CallFigures {
     /// Mean opinion score by the E-model, 1 (bad) to 4.5 (excellent); G.711 with concealment, a jitter buffer of 30 ms.
     pub mos: Option<f64>,
+    /// The same behind a jitter buffer that adapts to the path.
+    pub mos_adaptive: Option<f64>,
     /// 99th percentile of the delay variation against the least delay (RFC 5481 section 4.2).
     pub jitter_ms: Option<f64>,
     /// Datagrams that never arrived.
@@ -61,4 +63,20 @@ pub struct Heard {
     pub burst_ratio: Option<f64>,
     /// Overtaken by a later one (RFC 4737).
     pub reordered: u64,
+    /// The same datagrams behind a jitter buffer that adapts to the path.
+    pub adaptive: Option<Adaptive>,
+}
+
+/// What one end of a call heard behind an adaptive jitter buffer (Moon, Kurose and Towsley 1998).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Adaptive {
+    /// Mean time from when a datagram was sent until it was played; null when nothing arrived.
+    pub playout_ms: Option<f64>,
+    /// Came after they should have been played.
+    pub late_pct: f64,
+    /// The E-model's rating factor.
+    pub r: Option<f64>,
+    /// Mean opinion score.
+    pub mos: Option<f64>,
 }

@@ -8,11 +8,11 @@ mod rates;
 mod round_trips;
 mod web;
 
-pub use calls::{CallFigures, Calls, Heard};
+pub use calls::{Adaptive, CallFigures, Calls, Heard};
 pub use figures::{ClockFigures, Interval, Phases, Times};
 pub use marks::{EcnFigures, Marks};
 pub use path::{HopFigures, PathFigures, Trace};
-pub use rates::{AckFigures, Acks, Fairness, Throughput, Transferred};
+pub use rates::{AckFigures, Acks, DatagramRates, Datagrams, Fairness, Throughput, Transferred};
 pub use round_trips::{Latency, Shares};
 pub use web::{Estimate, LoaderFigures, Rpm, WebFigures};
 
@@ -35,6 +35,8 @@ pub struct Summary {
     pub tcp_rr_ms: Phases,
     /// TCP load while every load stream ran.
     pub throughput_mbps: Throughput,
+    /// Rates of the datagrams of probes and calls, IP header included.
+    pub datagrams_mbps: Datagrams,
     /// What the acknowledgements of the load took, by the direction in which they travelled.
     pub acks: Acks,
     /// Share of UDP requests that were never answered.

@@ -35,6 +35,8 @@ pub struct HopFigures {
     pub hop: u8,
     /// Who answered most often; null when nobody did.
     pub address: Option<String>,
+    /// Whether this is the other end, which replies by itself; routers answer by ICMP.
+    pub is_end: bool,
     /// Share of probes that were answered before the load.
     pub answered_idle_pct: Option<f64>,
     /// Share of probes that were answered under load.

@@ -23,6 +23,8 @@ pub struct Throughput {
     pub wire_down: Option<f64>,
     /// The same up.
     pub wire_up: Option<f64>,
+    /// Both together (RRUL: "MUST track and sum bi-directional throughput, using estimates for ACK sizes").
+    pub wire_sum: Option<f64>,
     /// Payload down, by IP version: `v4`, `v6`.
     pub down_by_family: BTreeMap<String, f64>,
     /// Payload up, by IP version.
@@ -31,6 +33,26 @@ pub struct Throughput {
     pub down_by_class: BTreeMap<String, f64>,
     /// Payload up, by class.
     pub up_by_class: BTreeMap<String, f64>,
+}
+
+/// What probes and calls took of the path, in Mbit/s.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Datagrams {
+    /// As they reached the client.
+    pub down: DatagramRates,
+    /// As the client sent them.
+    pub up: DatagramRates,
+}
+
+/// A rate by phase, in Mbit/s.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct DatagramRates {
+    /// Before the load.
+    pub idle: Option<f64>,
+    /// Under load.
+    pub loaded: Option<f64>,
 }
 
 /// Acknowledgements by the direction in which they travelled.
@@ -75,7 +97,7 @@ pub struct Fairness {
     pub like_100ms_down: Option<Distribution>,
     /// The same up.
     pub like_100ms_up: Option<Distribution>,
-    /// A stream's mean rate by IPv6 over one by IPv4, down; null with only one of them.
+    /// A stream's mean rate by IPv6 over one by IPv4, down, headers of its segments included; null with only one of them.
     pub v6_over_v4_down: Option<f64>,
     /// The same up.
     pub v6_over_v4_up: Option<f64>,
