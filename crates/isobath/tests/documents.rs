@@ -255,3 +255,18 @@ fn every_relative_link_leads_somewhere() {
     }
     assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
 }
+
+/// By their names `.config/nextest.toml` knows which tests need the machine for themselves.
+#[test]
+fn tests_that_take_the_whole_machine_are_named_so() {
+    for file in stems("crates/isobath/tests/e2e", "rs") {
+        let text = read(format!("crates/isobath/tests/e2e/{file}.rs"));
+        for test in text.split("#[test]").skip(1) {
+            let (name, body) = test.split_once("()").unwrap();
+            let (_, name) = name.rsplit_once("fn ").unwrap();
+            let body = body.split("\n}\n").next().unwrap();
+            let is_alone = body.contains("Machine::whole()");
+            assert_eq!(name.starts_with("alone_"), is_alone, "{file}::{name}");
+        }
+    }
+}

@@ -90,7 +90,7 @@ fn finished(ran: &Ran) -> &Ran {
 
 #[test]
 fn a_batch_that_was_killed_goes_on_where_it_was() {
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     let place = place();

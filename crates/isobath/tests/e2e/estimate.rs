@@ -74,7 +74,7 @@ fn near(truth: f64, share: f64) -> impl Fn(&Value) -> bool {
 }
 
 #[test]
-fn round_trips_and_delays_are_those_of_the_path() {
+fn alone_round_trips_and_delays_are_those_of_the_path() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -113,7 +113,7 @@ fn round_trips_and_delays_are_those_of_the_path() {
 
 #[test]
 fn loss_is_that_of_the_path_one_way() {
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     let place = place();
@@ -143,7 +143,7 @@ fn loss_is_that_of_the_path_one_way() {
 }
 
 #[test]
-fn no_probe_is_longer_than_what_the_path_takes() {
+fn alone_no_probe_is_longer_than_what_the_path_takes() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -165,7 +165,7 @@ fn no_probe_is_longer_than_what_the_path_takes() {
 }
 
 #[test]
-fn available_bandwidth_and_capacity_are_told_apart() {
+fn alone_available_bandwidth_and_capacity_are_told_apart() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -194,7 +194,7 @@ fn available_bandwidth_and_capacity_are_told_apart() {
 }
 
 #[test]
-fn a_shaper_that_lets_bursts_pass_makes_no_wrong_figure() {
+fn alone_a_shaper_that_lets_bursts_pass_makes_no_wrong_figure() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -213,7 +213,7 @@ fn a_shaper_that_lets_bursts_pass_makes_no_wrong_figure() {
 
 #[test]
 fn the_bottleneck_is_the_link_whose_queue_grows() {
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     let place = folder(&[]);

@@ -293,7 +293,7 @@ rtts = ["usernet"]
 
 #[test]
 fn all_models_play_the_connections_that_were_rehearsed_to_their_end() {
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     let found = found(REPLAYS, &[]);

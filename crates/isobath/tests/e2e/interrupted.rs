@@ -150,7 +150,7 @@ fn escaped(place: &TempDir) -> Option<u32> {
 
 /// Alone, as the next test.
 #[test]
-fn what_a_command_leaves_running_ends_with_the_lab() {
+fn alone_what_a_command_leaves_running_ends_with_the_lab() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -164,7 +164,7 @@ fn what_a_command_leaves_running_ends_with_the_lab() {
 
 /// Alone: any other lab would do the same.
 #[test]
-fn what_a_killed_lab_left_running_is_swept_by_the_next() {
+fn alone_what_a_killed_lab_left_running_is_swept_by_the_next() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

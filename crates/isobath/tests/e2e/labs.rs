@@ -154,7 +154,7 @@ fn ctrl_c_or_termination_ends_the_command_and_then_the_lab() {
 }
 
 #[test]
-fn ping_meets_the_delay_and_the_loss_of_the_link() {
+fn alone_ping_meets_the_delay_and_the_loss_of_the_link() {
     if !has("ping") {
         return;
     }
@@ -238,7 +238,7 @@ fn the_same_seed_loses_the_same_packets_and_another_loses_others() {
 
 /// An independent program finds the rate that the lab was told to have.
 #[test]
-fn iperf3_finds_the_rate_of_the_dsl_line() {
+fn alone_iperf3_finds_the_rate_of_the_dsl_line() {
     if !has("iperf3") {
         return;
     }

@@ -2,7 +2,7 @@
 //!
 //! Most tests need to make networks: root, or user namespaces, and an open `/dev/net/tun`. On a machine that has neither
 //! they say so and pass; with `ISOBATH_TEST_NO_SKIP` set they fail instead. Those that measure take the whole machine
-//! ([`support::Machine::whole`]), so that they do not measure each other. Nothing is asserted of wall-clock time but
+//! ([`support::Machine::whole`]) and are named `alone_...`, so that they do not measure each other. Nothing is asserted of wall-clock time but
 //! medians, with generous bounds, and a run whose instrument was the bottleneck must say so itself ([`support::Ran::measured`]).
 #![expect(
     clippy::unwrap_used,

@@ -80,7 +80,7 @@ pub(crate) fn verdicts(run: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
+fn alone_a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -119,7 +119,7 @@ fn a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
 }
 
 #[test]
-fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
+fn alone_a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -135,7 +135,7 @@ fn a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
 }
 
 #[test]
-fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
+fn alone_the_far_end_can_send_and_the_other_direction_has_another_verdict() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -154,7 +154,7 @@ fn the_far_end_can_send_and_the_other_direction_has_another_verdict() {
 }
 
 #[test]
-fn a_path_that_is_too_slow_fails_by_its_rate() {
+fn alone_a_path_that_is_too_slow_fails_by_its_rate() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -169,7 +169,7 @@ fn a_path_that_is_too_slow_fails_by_its_rate() {
 }
 
 #[test]
-fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
+fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -216,7 +216,7 @@ fn parts_of_a_path_are_composed_and_unlike_ones_refused() {
 }
 
 #[test]
-fn a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
+fn alone_a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

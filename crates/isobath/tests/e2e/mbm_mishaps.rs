@@ -9,7 +9,7 @@ use serde_json::Value;
 const TARGET: [&str; 4] = ["--rate", "4Mbit", "--rtt", "40ms"];
 
 #[test]
-fn a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pace() {
+fn alone_a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pace() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -30,7 +30,7 @@ fn a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pace() {
 }
 
 #[test]
-fn packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
+fn alone_packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -47,7 +47,7 @@ fn packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
 }
 
 #[test]
-fn a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_path() {
+fn alone_a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_path() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -73,7 +73,7 @@ fn a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_path() 
 }
 
 #[test]
-fn when_time_runs_out_the_test_says_how_far_it_got() {
+fn alone_when_time_runs_out_the_test_says_how_far_it_got() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

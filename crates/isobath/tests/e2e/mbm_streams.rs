@@ -8,7 +8,7 @@ use schema::mbm::tables::Arrival;
 const TARGET: [&str; 4] = ["--rate", "6Mbit", "--rtt", "20ms"];
 
 #[test]
-fn a_path_that_carries_three_at_once_may_not_carry_four() {
+fn alone_a_path_that_carries_three_at_once_may_not_carry_four() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -51,7 +51,7 @@ fn a_path_that_carries_three_at_once_may_not_carry_four() {
 }
 
 #[test]
-fn streams_from_the_far_end_begin_together_and_are_told_apart() {
+fn alone_streams_from_the_far_end_begin_together_and_are_told_apart() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

@@ -7,7 +7,7 @@ use serde_json::json;
 const BY_TCP: [&str; 2] = ["--carrier", "tcp"];
 
 #[test]
-fn a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
+fn alone_a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -46,7 +46,7 @@ fn a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
 }
 
 #[test]
-fn a_lossy_path_fails_by_tcp_too() {
+fn alone_a_lossy_path_fails_by_tcp_too() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -64,7 +64,7 @@ fn a_lossy_path_fails_by_tcp_too() {
 }
 
 #[test]
-fn the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
+fn alone_the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

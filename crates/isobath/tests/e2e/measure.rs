@@ -32,7 +32,7 @@ const TABLES: [&str; 6] = ["counters", "cpu", "queue", "samples", "series", "str
 
 /// The two measured against each other, by one test, so that both meet the same machine.
 #[test]
-fn a_dsl_line_adds_its_queues_to_a_round_trip_and_fq_codel_does_not() {
+fn alone_a_dsl_line_adds_its_queues_to_a_round_trip_and_fq_codel_does_not() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

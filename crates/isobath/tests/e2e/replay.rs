@@ -38,7 +38,7 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn what_is_replayed_is_what_was_asked_for() {
+fn alone_what_is_replayed_is_what_was_asked_for() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -73,7 +73,7 @@ fn what_is_replayed_is_what_was_asked_for() {
 }
 
 #[test]
-fn a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
+fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -228,7 +228,7 @@ fn what_is_beyond_the_limits_is_refused_or_invalid() {
 }
 
 #[test]
-fn a_calibration_finds_limits_that_replays_then_know() {
+fn alone_a_calibration_finds_limits_that_replays_then_know() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

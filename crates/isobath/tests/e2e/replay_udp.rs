@@ -111,7 +111,7 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn flows_are_played_beside_connections_and_found_in_the_capture() {
+fn alone_flows_are_played_beside_connections_and_found_in_the_capture() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -163,7 +163,7 @@ fn flows_are_played_beside_connections_and_found_in_the_capture() {
 }
 
 #[test]
-fn what_is_cut_is_told_apart_and_flows_alone_can_be_verified() {
+fn alone_what_is_cut_is_told_apart_and_flows_alone_can_be_verified() {
     let Some(_machine) = Machine::whole() else {
         return;
     };

@@ -55,7 +55,7 @@ fn codes(list: &Value) -> Vec<&str> {
 
 #[test]
 fn everything_is_measured_idle_and_loaded_over_both_protocols() {
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     let place = folder(&[("small.toml", SMALL), ("page.toml", PAGE)]);
@@ -205,7 +205,7 @@ fn a_burst_allowance_is_found_and_left_out() {
 }
 
 #[test]
-fn a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
+fn alone_a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
@@ -273,7 +273,7 @@ fn two_servers_at_two_distances_share_one_link() {
 }
 
 #[test]
-fn chromium_loads_the_page_beside_the_native_loader() {
+fn alone_chromium_loads_the_page_beside_the_native_loader() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
