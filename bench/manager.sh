@@ -45,7 +45,7 @@ name = "near"
 carrier = "$carrier"
 routes = ["$net.1/32"]
 END
-    key=$("$program" manager up --config "$place/$carrier.1.toml" --show-key)
+    key=$("$program" manager up --config "$place/$carrier.1.toml" --show-key near)
     cat > "$place/$carrier.0.toml" <<END
 name = "near"
 interface = "iso-$carrier"

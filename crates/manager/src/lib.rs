@@ -16,9 +16,10 @@
 //!
 //! # Who may send what to whom
 //!
-//! Two managers know each other by the access key of the one that is dialled, as a measuring host knows `isobath serve`. Packets have
-//! a tag by keys of their session. A packet from a peer is let in only if its source is among the networks that are behind that peer
-//! in this manager's own file (`WireGuard` calls it cryptokey routing): nobody can speak for another.
+//! Two managers know each other by an access key, as a measuring host knows `isobath serve`; the one that is dialled has another for
+//! each peer, and the key says which peer it is that dials. Packets have a tag by keys of their session. A packet from a peer is let in
+//! only if its source is among the networks that are behind that peer in this manager's own file (`WireGuard` calls it cryptokey
+//! routing): nobody can speak for another.
 #![forbid(unsafe_code)]
 
 pub mod config;
@@ -34,7 +35,7 @@ pub mod snapshot;
 pub mod socket;
 mod way;
 
-use config::{Config, Endpoints};
+use config::{Config, Endpoints, PeerTable};
 use engine::{Engine, Handle};
 use kit::far::StopOnDrop;
 use kit::mailbox::Mailboxes;
@@ -89,7 +90,7 @@ struct Listening {
     server: Server,
     responder: Responder,
     mailboxes: Mailboxes,
-    key: AccessKey,
+    keys: Vec<(String, AccessKey)>,
 }
 
 impl Manager {
@@ -120,10 +121,10 @@ impl Manager {
         })
     }
 
-    /// Where it listens, and the key that peers need.
-    pub fn listening(&self) -> Option<(SocketAddr, AccessKey)> {
+    /// Where it listens, and the key that each peer needs, by the peer's name.
+    pub fn listening(&self) -> Option<(SocketAddr, &[(String, AccessKey)])> {
         let listening = self.listening.as_ref()?;
-        Some((listening.server.local_addr(), listening.key))
+        Some((listening.server.local_addr(), &listening.keys))
     }
 
     /// Where the estimation service is.
@@ -203,7 +204,10 @@ fn listen(address: SocketAddr, what: &str) -> anyhow::Result<(TcpListener, Socke
 
 impl Listening {
     fn bind(config: &Config, identity: Identity) -> anyhow::Result<Self> {
-        let key = identity.key();
+        let keys = config.keys(&identity);
+        let of_peer = |peer: &PeerTable| peer.key(&identity).secret;
+        // In the order of the peers: the place of the one that is proven is the peer's.
+        let secrets = config.peers.iter().map(of_peer).collect();
         let (address, port) = config.listen().unwrap_or_default();
         // One that was restarted comes back while its old session lasts.
         let sessions = 2 * config.peers.len();
@@ -219,6 +223,7 @@ impl Listening {
                 sessions_per_source: sessions,
                 ..Admission::KEYED
             },
+            secrets,
             ..ServerConfig::keyed(identity, port)
         })?;
         let mailboxes = Mailboxes::default();
@@ -227,7 +232,7 @@ impl Listening {
             server,
             responder,
             mailboxes,
-            key,
+            keys,
         })
     }
 

@@ -1,10 +1,12 @@
 //! What a connection goes through from its first octet until it is served or closed.
 
+use crate::Error;
 use crate::client_hello::{self, Wanted};
 use crate::control::Control;
 use crate::deadline::Deadline;
 use crate::gate::{Gate, Pending};
 use crate::hello::{Answer, Code, Hello, Refusal, VERSION, Welcome};
+use crate::key::Secret;
 use crate::limits::Limits;
 use crate::registry::{Guest, Membership, Sessions};
 use crate::server::{ServerConfig, Service};
@@ -87,11 +89,12 @@ fn greet(
     let mut control =
         Control::handshake(peer.to_string(), tls, Arc::clone(&socket), deadline).ok()?;
     let hello: Hello = control.recv_first_by(deadline).ok()?;
-    let right = Proof::new(control.connection(), &shared.config.identity.secret()).ok()?;
+    let right = proofs(control.connection(), &shared.config.secrets).ok()?;
     let guest = Guest::new(peer, socket).ok()?;
     let (id, key) = (guest.id, guest.key);
-    match judge(&shared.config, &hello, &right).and_then(|protocol| {
+    match judge(&shared.config, &hello, &right).and_then(|(protocol, proven)| {
         let (limits, admission) = (shared.config.limits, &shared.config.admission);
+        let guest = Guest { proven, ..guest };
         Ok((protocol, shared.sessions.begin(guest, limits, admission)?))
     }) {
         Ok((protocol, membership)) => {
@@ -122,17 +125,31 @@ fn hand_over(
     Some(())
 }
 
-/// The protocol to speak with the client, or why not to. The version comes first: who speaks
-/// another one may prove the key in another way.
-fn judge(config: &ServerConfig, hello: &Hello, right: &Proof) -> Result<u16, Refusal> {
+/// What a client that knows one of the secrets says on this connection.
+fn proofs(connection: &Connection, secrets: &[Secret]) -> Result<Vec<Proof>, Error> {
+    let secrets = secrets.iter();
+    secrets
+        .map(|secret| Proof::new(connection, secret))
+        .collect()
+}
+
+/// The protocol to speak with the client, and which of the secrets it knows; or why it is refused. The version comes first: who
+/// speaks another one may prove the key in another way.
+fn judge(
+    config: &ServerConfig,
+    hello: &Hello,
+    right: &[Proof],
+) -> Result<(u16, Option<usize>), Refusal> {
     let protocol = hello
         .common_protocol()
         .ok_or_else(|| Refusal::new(Code::Version, "no protocol in common"))?;
-    match &hello.proof {
-        _ if config.open => Ok(protocol),
-        Some(proof) if proof.matches(right) => Ok(protocol),
-        Some(_) => Err(Refusal::new(Code::Key, "the key is not right")),
-        None => Err(Refusal::new(Code::Key, "a key is needed")),
+    let said = hello.proof.as_ref();
+    let proven = said.and_then(|proof| right.iter().position(|right| proof.matches(right)));
+    match (proven, said) {
+        (None, _) if config.open => Ok((protocol, None)),
+        (Some(_), _) => Ok((protocol, proven)),
+        (None, Some(_)) => Err(Refusal::new(Code::Key, "the key is not right")),
+        (None, None) => Err(Refusal::new(Code::Key, "a key is needed")),
     }
 }
 

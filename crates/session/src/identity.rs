@@ -14,6 +14,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// From the private key come the secrets of clients that have one each.
+const HOLDERS: &str = "isobath 1 secrets of clients with a key each";
 /// No identity file is longer; a larger file is something else.
 const MAX_FILE: u64 = 64 * 1024;
 
@@ -95,6 +97,22 @@ impl Identity {
         AccessKey {
             fingerprint: self.fingerprint(),
             secret: self.secret(),
+        }
+    }
+
+    /// The key of one client among several that are told apart by it ([`ServerConfig::secrets`](crate::ServerConfig::secrets)); the
+    /// same for the same `holder`, and of no use to find another's. It is made from the private key, which never leaves this
+    /// host, so whoever has [`Identity::key`] does not know it.
+    pub fn key_for(&self, holder: &str) -> AccessKey {
+        let key = blake3::derive_key(HOLDERS, &self.private_key);
+        let mut secret = [0; 16];
+        blake3::Hasher::new_keyed(&key)
+            .update(holder.as_bytes())
+            .finalize_xof()
+            .fill(&mut secret);
+        AccessKey {
+            fingerprint: self.fingerprint(),
+            secret: Secret(secret),
         }
     }
 
@@ -232,6 +250,26 @@ mod tests {
             under("/h/.local/state/isobath")
         );
         assert_eq!(state_folder(None, None), None);
+    }
+
+    #[test]
+    fn each_holder_has_a_key_of_its_own_and_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("identity.json");
+        let made = Identity::load_or_create(&path).unwrap();
+        let loaded = Identity::load_or_create(&path).unwrap();
+        assert_eq!(made.key_for("m3 1"), loaded.key_for("m3 1"));
+        let other = Identity::generate().unwrap();
+        let secrets = [
+            made.key().secret,
+            made.key_for("m3 1").secret,
+            made.key_for("m3 2").secret,
+            made.key_for("m4 1").secret,
+            other.key_for("m3 1").secret,
+        ];
+        let different: std::collections::BTreeSet<_> = secrets.iter().map(|s| s.0).collect();
+        assert_eq!(different.len(), secrets.len());
+        assert_eq!(made.key_for("m3 1").fingerprint, made.key().fingerprint);
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub struct Session {
     pub id: u64,
     /// Where its control connection comes from.
     pub peer: SocketAddr,
+    /// Which secret its client knows, by its place in [`ServerConfig::secrets`](crate::ServerConfig::secrets); none where it was
+    /// let in without.
+    pub proven: Option<usize>,
     /// What it may do.
     pub limits: Limits,
     /// What its data plane is tagged with.
@@ -90,6 +93,7 @@ pub(crate) struct Guest {
     pub(crate) id: u64,
     pub(crate) peer: SocketAddr,
     pub(crate) key: DataKey,
+    pub(crate) proven: Option<usize>,
     pub(crate) control: Arc<TcpStream>,
 }
 
@@ -100,6 +104,7 @@ impl Guest {
             id: u64::from_be_bytes(random()?),
             peer,
             key: DataKey::new(random()?),
+            proven: None,
             control,
         })
     }
@@ -110,6 +115,7 @@ impl Session {
         Self {
             id: guest.id,
             peer: guest.peer,
+            proven: guest.proven,
             limits,
             keys: guest.key.into(),
             overlay_keys: guest.key.into(),

@@ -16,6 +16,7 @@
 use crate::admit::{Shared, receive};
 use crate::control::Control;
 use crate::gate::Gate;
+use crate::key::Secret;
 use crate::limits::{Admission, Limits};
 use crate::registry::{Session, Sessions, Slot};
 use crate::{Error, Identity, tls};
@@ -48,6 +49,9 @@ pub struct ServerConfig {
     pub port: u16,
     /// Who the server is.
     pub identity: Identity,
+    /// What a client must know: one of these. Which one it was is told ([`Session::proven`]), so that clients with a key
+    /// each are told apart.
+    pub secrets: Vec<Secret>,
     /// What one session may do.
     pub limits: Limits,
     /// How many are let in.
@@ -58,8 +62,9 @@ pub struct ServerConfig {
 
 impl ServerConfig {
     /// On `port`, for whoever has the key of `identity`.
-    pub const fn keyed(identity: Identity, port: u16) -> Self {
+    pub fn keyed(identity: Identity, port: u16) -> Self {
         Self {
+            secrets: vec![identity.secret()],
             address: None,
             port,
             identity,

@@ -42,7 +42,7 @@ fetch() { python3 -c "import sys, urllib.request as u; sys.stdout.buffer.write(u
 /// Two managers' files in a folder, the far one reached at `endpoint`.
 pub(crate) fn place(endpoint: &str) -> TempDir {
     let place = folder(&[("m5.toml", FAR)]);
-    let show = ["manager", "up", "--config", "m5.toml", "--show-key"];
+    let show = ["manager", "up", "--config", "m5.toml", "--show-key", "m3"];
     let key = run(place.path(), &show).ended(0).stdout.clone();
     let near = NEAR
         .replace("ENDPOINT", endpoint)
@@ -279,6 +279,49 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --trains 20 > trains
         "{came:#}"
     );
     assert!(number(&came, "/peers/m3/refused_tag") < 1.0, "{came:#}");
+}
+
+#[test]
+fn a_peer_with_its_own_valid_key_is_not_taken_for_another() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place("m5:4890");
+    let file = |name: &str| place.path().join(name);
+    let third = "[[peer]]\nname = \"m4\"\nroutes = [\"10.99.0.4/32\"]\n";
+    fs::write(file("m5.toml"), format!("{FAR}{third}")).unwrap();
+    let key = |peer: &str| {
+        let show = ["manager", "up", "--config", "m5.toml", "--show-key", peer];
+        run(place.path(), &show).ended(0).stdout.clone()
+    };
+    let (own, others) = (key("m3"), key("m4"));
+    let honest = fs::read_to_string(file("m3.toml")).unwrap();
+    // All that m3 has, but its key.
+    let impostor = honest.replace(own.trim(), others.trim());
+    assert_ne!(impostor, honest);
+    fs::write(file("impostor.toml"), impostor).unwrap();
+    fs::set_permissions(file("impostor.toml"), fs::Permissions::from_mode(0o600)).unwrap();
+    let near = r#"
+"$isobath" manager up --config impostor.toml > impostor.log 2>&1 &
+impostor=$!
+until "$isobath" manager status --socket m3.sock --json 2>/dev/null > impostor.status && grep -q "key is" impostor.status || grep -q '"linked":true' impostor.status; do sleep 0.05; done
+cp m5.status m5.then
+kill $impostor; wait $impostor || true
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+linked m3.sock
+"#;
+    let far = r#"
+"$isobath" manager up --config m5.toml > m5.log 2>&1 &
+while answered m5.sock; do "$isobath" manager status --socket m5.sock --json > m5.next && mv m5.next m5.status; sleep 0.05; done
+"#;
+    in_lab(place.path(), far, near).ended(0);
+    let status = read_json(place.path(), "impostor.status");
+    assert_eq!(status["peers"][0]["linked"], false, "{status:#}");
+    let reason = status["peers"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("the key is that of 'm4'"), "{reason}");
+    let then = read_json(place.path(), "m5.then");
+    let linked = |peer: usize| then["peers"][peer]["linked"].as_bool();
+    assert_eq!([linked(0), linked(1)], [Some(false); 2], "{then:#}");
 }
 
 #[test]

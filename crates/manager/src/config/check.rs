@@ -130,6 +130,9 @@ impl Config {
             }
             _ => {}
         }
+        if peer.endpoint.is_some() && peer.key_number.is_some() {
+            return Err("key_number with endpoint - it belongs in that peer's file".to_owned());
+        }
         if let Some(key) = &peer.key {
             let key: Result<AccessKey, _> = key.parse();
             key.map_err(|error| error.to_string())?;
@@ -275,6 +278,11 @@ mod tests {
             ),
             ("", "routes = [\"::/0\"]\nendpoint = \"h\"", "without key"),
             ("", &format!("{fine}\nkey = \"{KEY}\""), "without endpoint"),
+            (
+                "",
+                &format!("{fine}\nkey = \"{KEY}\"\nendpoint = \"h\"\nkey_number = 2"),
+                "belongs in that peer's file",
+            ),
             (
                 "",
                 &format!("{fine}\nkey = \"x\"\nendpoint = \"h\""),

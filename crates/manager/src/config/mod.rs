@@ -13,7 +13,7 @@ use mgrp::envelope::Carrier;
 use mgrp::peer::{self, Budget, Policy};
 use serde::{Deserialize, Serialize};
 use service::ServiceEntry;
-use session::{AccessKey, DEFAULT_PORT};
+use session::{AccessKey, DEFAULT_PORT, Identity};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
@@ -80,6 +80,9 @@ pub struct PeerTable {
     /// Its access key, if this end dials.
     #[serde(default)]
     key: Option<String>,
+    /// Which of its keys is valid, if it dials this end.
+    #[serde(default)]
+    key_number: Option<u32>,
     /// By what packets are to go to it.
     #[serde(default)]
     pub carrier: CarrierKind,
@@ -197,6 +200,14 @@ impl Config {
         Some((address.filter(|ip: &IpAddr| !ip.is_unspecified()), port))
     }
 
+    /// The peers that dial, by name, and the key of each for a manager of this `identity`.
+    pub fn keys(&self, identity: &Identity) -> Vec<(String, AccessKey)> {
+        let dialling = self.peers.iter().filter(|peer| peer.endpoint.is_none());
+        dialling
+            .map(|peer| (peer.name.clone(), peer.key(identity)))
+            .collect()
+    }
+
     /// Who is behind which network.
     pub fn routes(&self) -> Routes {
         let peers = self.peers.iter().enumerate();
@@ -254,6 +265,13 @@ impl PeerTable {
     pub fn dial(&self) -> Option<(&str, AccessKey)> {
         let key = self.key.as_ref()?.parse().ok()?;
         Some((self.endpoint.as_deref()?, key))
+    }
+
+    /// The key by which a manager of this `identity` knows it: no other peer has the same, and none can be made of another.
+    pub fn key(&self, identity: &Identity) -> AccessKey {
+        let number = self.key_number.unwrap_or(1);
+        // No name has a space, so no two peers have the same words.
+        identity.key_for(&format!("{} {number}", self.name))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The end that is dialled.
 //!
-//! Whoever has the key may take the place of any peer that dials: a name that is linked already is linked anew, for a peer that was
-//! restarted comes back before its old session is known to be dead.
+//! Each peer that dials has a key of its own, and the key says which peer it is; one that calls itself by another name is refused. A
+//! peer that is linked already is linked anew, for one that was restarted comes back before its old session is known to be dead.
 
 use super::{Agreed, Answer, Opening, Ready, STREAM, Setup, Side, VERSION, raw, watch};
-use crate::config::{CarrierKind, Config};
+use crate::config::{CarrierKind, Config, PeerTable};
 use crate::engine::{Handle, Keys};
 use crate::service;
 use crate::way::Way;
@@ -54,7 +54,7 @@ impl Acceptor {
         session: &Arc<Session>,
         setup: &Setup,
     ) -> Result<(), Error> {
-        let side = match self.side(setup) {
+        let side = match self.side(setup, session.proven) {
             Ok(side) => side,
             Err(reason) => return control.send(&Answer::Refused(reason)),
         };
@@ -105,26 +105,15 @@ impl Acceptor {
         said
     }
 
-    /// The peer that calls itself so.
-    fn side(&self, setup: &Setup) -> Result<Side<'_>, String> {
+    /// The peer whose key was `proven`, by its place in the file.
+    fn side(&self, setup: &Setup, proven: Option<usize>) -> Result<Side<'_>, String> {
         if setup.version != VERSION {
             let (theirs, ours) = (setup.version, VERSION);
             return Err(format!(
                 "overlay version {theirs} there and {ours} here - update the older one"
             ));
         }
-        let mut peers = self.config.peers.iter().enumerate();
-        let found = peers.find(|(_, peer)| peer.name == setup.name);
-        let (index, peer) = found.ok_or_else(|| {
-            let ours = &self.config.name;
-            format!("'{ours}' has no peer of this manager's name - add a [[peer]] there")
-        })?;
-        if peer.endpoint.is_some() {
-            let ours = &self.config.name;
-            return Err(format!(
-                "'{ours}' dials this manager itself - remove the endpoint at one end"
-            ));
-        }
+        let (index, peer) = caller(&self.config, &setup.name, proven)?;
         Ok(Side {
             config: &self.config,
             peer,
@@ -141,6 +130,29 @@ impl Acceptor {
             before.close();
         }
     }
+}
+
+/// The peer whose key was `proven`; why not, if it calls itself by another `name`.
+fn caller<'a>(
+    config: &'a Config,
+    name: &str,
+    proven: Option<usize>,
+) -> Result<(usize, &'a PeerTable), String> {
+    let ours = &config.name;
+    let found = proven.and_then(|index| Some((index, config.peers.get(index)?)));
+    let (index, peer) = found.ok_or_else(|| format!("'{ours}' knows no peer by this key"))?;
+    if peer.name != name {
+        return Err(format!(
+            "the key is that of '{}' - print this manager's own at '{ours}' with 'isobath manager up --config FILE --show-key NAME'",
+            peer.name
+        ));
+    }
+    if peer.endpoint.is_some() {
+        return Err(format!(
+            "'{ours}' dials this manager itself - remove the endpoint at one end"
+        ));
+    }
+    Ok((index, peer))
 }
 
 impl Side<'_> {
@@ -174,5 +186,54 @@ impl Side<'_> {
         }
         raw::answer(&socket, session.id, &session.keys.to_client);
         Ok(socket)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_says_which_peer_it_is_that_dials() {
+        let key = session::Identity::generate().unwrap().key();
+        let text = format!(
+            "name = \"m5\"\naddresses = [\"10.99.0.5/24\"]\nlisten = \"[::]:4890\"\n\
+             [[peer]]\nname = \"m3\"\nroutes = [\"10.99.0.3\"]\n\
+             [[peer]]\nname = \"m4\"\nroutes = [\"10.99.0.4\"]\n\
+             [[peer]]\nname = \"m6\"\nroutes = [\"10.99.0.6\"]\nendpoint = \"192.0.2.6\"\nkey = \"{key}\"\n"
+        );
+        let config = Config::parse(&text).unwrap();
+        let found = |name, proven| caller(&config, name, proven).map(|(index, _)| index);
+        assert_eq!(found("m3", Some(0)), Ok(0));
+        assert_eq!(found("m4", Some(1)), Ok(1));
+        for (name, proven, part) in [
+            ("m3", Some(1), "the key is that of 'm4'"),
+            ("m7", Some(0), "the key is that of 'm3'"),
+            ("m6", Some(2), "dials this manager itself"),
+            ("m3", None, "knows no peer by this key"),
+            ("m3", Some(9), "knows no peer by this key"),
+        ] {
+            let line = found(name, proven).unwrap_err();
+            assert!(line.contains(part), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_keys_of_peers_differ_and_one_can_be_revoked() {
+        let identity = session::Identity::generate().unwrap();
+        let file = |more: &str| {
+            let text = format!(
+                "name = \"m5\"\naddresses = [\"10.99.0.5/24\"]\nlisten = \"[::]:4890\"\n\
+                 [[peer]]\nname = \"m3\"\nroutes = [\"10.99.0.3\"]\n{more}\n\
+                 [[peer]]\nname = \"m4\"\nroutes = [\"10.99.0.4\"]\n"
+            );
+            Config::parse(&text).unwrap().keys(&identity)
+        };
+        let (before, after) = (file(""), file("key_number = 2"));
+        assert_eq!(before, file("key_number = 1"));
+        assert_ne!(before[0].1, before[1].1);
+        assert_ne!(before[0].1, after[0].1);
+        assert_eq!(before[1], after[1]);
+        assert_ne!(before[0].1, identity.key());
     }
 }

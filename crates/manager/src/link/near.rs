@@ -9,7 +9,7 @@ use crate::way::Way;
 use kit::control::until_answered;
 use kit::hello;
 use session::wire::Probe;
-use session::{AccessKey, Client, OverlayKeys, connect};
+use session::{AccessKey, Client, Error, OverlayKeys, connect};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -90,8 +90,8 @@ impl Side<'_> {
     }
 
     fn meet(&self, endpoint: &str, key: &AccessKey, wanted: &Way) -> Result<Dialled, String> {
-        let said = |error: session::Error| error.to_string();
-        let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(said)?;
+        let said = |error: Error| error.to_string();
+        let mut client = connect(endpoint, None, Some(key), WELCOME).map_err(unmet)?;
         if let Some(route) = self.config.inside(client.peer.ip().to_canonical()) {
             return Err(format!(
                 "{} lies in route {route} - give an address outside the overlay",
@@ -125,6 +125,16 @@ impl Side<'_> {
             Ok(Answer::Refused(reason)) => Err(reason),
             Err(broken) => Err(broken.reason().unwrap_or_else(|error| error.to_string())),
         }
+    }
+}
+
+/// Why there was no welcome.
+fn unmet(error: Error) -> String {
+    match error {
+        Error::RefusedKey { peer } | Error::Certificate { peer } => format!(
+            "the key is not one of {peer}'s for this manager - print it there with 'isobath manager up --config FILE --show-key NAME'"
+        ),
+        other => other.to_string(),
     }
 }
 

@@ -70,6 +70,26 @@ fn a_wrong_secret_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn clients_with_a_key_each_are_told_apart() {
+    let identity = Identity::generate().unwrap();
+    let keys = ["m3", "m4", "m6"].map(|holder| identity.key_for(holder));
+    let running = Running::start(ServerConfig {
+        secrets: keys[..2].iter().map(|key| key.secret).collect(),
+        ..ServerConfig::keyed(identity, 0)
+    });
+    for (place, key) in keys[..2].iter().enumerate() {
+        let client = connect(&running.host(), None, Some(key), LONG).unwrap();
+        let session = running.server.sessions().find(client.welcome.session);
+        assert_eq!(session.unwrap().proven, Some(place));
+    }
+    // One that is not on the list, and the identity's own.
+    for key in [&keys[2], &running.key] {
+        let refused = connect(&running.host(), None, Some(key), LONG).unwrap_err();
+        assert!(matches!(refused, Error::RefusedKey { .. }), "{refused}");
+    }
+}
+
+#[test]
 fn another_certificate_than_the_keys_is_noticed_by_the_client() {
     let running = Running::keyed();
     let key = AccessKey {

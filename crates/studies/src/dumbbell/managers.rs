@@ -63,8 +63,13 @@ impl Managers {
             folder,
         };
         let identity = Identity::generate()?;
-        let key = identity.key().to_string();
         let far = far(&managers.folder.path().join("far.sock"), riding);
+        let config = Config::parse(&far).map_err(anyhow::Error::msg)?;
+        let caller = config
+            .peers
+            .first()
+            .context("the far manager has no peer")?;
+        let key = caller.key(&identity).to_string();
         managers.add(network, &place.sink, &far, Some(identity))?;
         let address = network
             .address(&place.sink, false)

@@ -3,7 +3,8 @@
 use kit::usage::{Usage, print};
 use manager::Manager;
 use manager::config::Config;
-use session::Identity;
+use session::{AccessKey, Identity};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sys::process;
 
@@ -15,10 +16,10 @@ pub(crate) struct Args {
     /// Check the configuration file and exit.
     #[arg(long)]
     check: bool,
-    /// Print the access key and exit.
-    #[arg(long, conflicts_with = "check")]
-    show_key: bool,
-    /// Print the address and the key as one JSON object.
+    /// Print the access key of this peer, which connects with it, and exit.
+    #[arg(long, value_name = "PEER", conflicts_with = "check")]
+    show_key: Option<String>,
+    /// Print the address and the peers' keys as one JSON object.
     #[arg(long)]
     json: bool,
 }
@@ -29,8 +30,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.check {
         return Ok(0);
     }
-    if args.show_key {
-        print(&identity(&config)?.key().to_string())?;
+    if let Some(name) = &args.show_key {
+        print(&key(&config, name)?)?;
         return Ok(0);
     }
     let listens = config.listen().is_some();
@@ -39,20 +40,38 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let (name, interface) = (config.name.clone(), config.interface.clone());
     let manager = Manager::new(config, identity)?;
     if args.json {
-        let (address, key) = manager.listening().unzip();
-        let key = key.map(|key| key.to_string());
+        let (address, keys) = manager.listening().unzip();
+        let named = |(name, key): &(String, AccessKey)| (name.clone(), key.to_string());
+        let keys: BTreeMap<_, _> = keys.unwrap_or_default().iter().map(named).collect();
         let metrics = manager.metrics();
-        let line = serde_json::json!({ "interface": interface, "address": address, "key": key, "metrics": metrics,
+        let line = serde_json::json!({ "interface": interface, "address": address, "keys": keys, "metrics": metrics,
             "service": manager.endpoints().socket });
         print(&line.to_string())?;
     } else {
         print(&format!("{name}: interface {interface} is up"))?;
-        if let Some((address, key)) = manager.listening() {
-            print(&format!("listening on {address}, TCP and UDP\nkey {key}"))?;
+        if let Some((address, keys)) = manager.listening() {
+            print(&format!("listening on {address}, TCP and UDP"))?;
+            for (peer, key) in keys {
+                print(&format!("key of {peer}: {key}"))?;
+            }
         }
     }
     manager.run(&stop)?;
     Ok(0)
+}
+
+/// The key by which the peer called `name` connects.
+fn key(config: &Config, name: &str) -> anyhow::Result<String> {
+    let keys = config.keys(&identity(config)?);
+    let found = keys.iter().find(|(peer, _)| peer == name);
+    let (_, key) = found.ok_or_else(|| {
+        let names: Vec<&str> = keys.iter().map(|(peer, _)| peer.as_str()).collect();
+        let those = names.join(", ");
+        Usage::of(anyhow::anyhow!(
+            "no peer '{name}' connects to this manager - those that do: {those}"
+        ))
+    })?;
+    Ok(key.to_string())
 }
 
 fn identity(config: &Config) -> anyhow::Result<Identity> {
