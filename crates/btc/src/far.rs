@@ -188,7 +188,8 @@ impl Run<'_> {
             let socket = mailbox.as_ref().map(|mailbox| {
                 let peer = mailbox.wait_for_peer(self.session, deadline)?;
                 let beside = self.equipment.socket.beside(peer.address, peer.local);
-                beside.map_err(|error| error.to_string())
+                let beside = beside.map_err(|error| error.to_string())?;
+                Ok::<_, String>(beside.metered(&self.session.meter))
             });
             Ok(Prepared {
                 setup,
@@ -360,7 +361,7 @@ impl Run<'_> {
         if !setup.sends {
             // The preamble is a segment, too.
             let counters = kernel::receive(setup.id, &socket, 1, &abort);
-            drop(slot);
+            slot.count(&socket);
             return FarResult::Receiver(counters);
         }
         self.wait_for(go, stop);
@@ -375,7 +376,9 @@ impl Run<'_> {
             abort: &abort,
         };
         let mut log = Log::new(self.rows, self.origin, setup.id, true, 0);
-        FarResult::Sender(kernel::send(setup.id, &job, &socket, &mut log))
+        let sent = kernel::send(setup.id, &job, &socket, &mut log);
+        slot.count(&socket);
+        FarResult::Sender(sent)
     }
 
     /// Sends the rows of the round, and its packet traces.

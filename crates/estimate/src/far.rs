@@ -79,6 +79,7 @@ impl<'a> Run<'a> {
         let peer = mailbox.wait_for_peer(session, clock::now() + HELLO)?;
         let socket = equipment.socket.beside(peer.address, peer.local);
         let socket: UdpSocket = socket.map_err(|error| error.to_string())?;
+        let socket = socket.metered(&session.meter);
         let v6 = peer.address.ip().to_canonical().is_ipv6();
         let keys = (session.keys.to_client, session.keys.to_server);
         let link = Link::new(socket, terms(session.id, keys, plan, v6));

@@ -55,7 +55,7 @@ impl Far {
     pub fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
         let mut command = Command::new("/proc/self/exe");
         command
-            .args(["serve", "--ephemeral", "--json", "--cc"])
+            .args(["serve", "--ephemeral", "--json", "--quiet", "--cc"])
             .arg(&network.congestion().stated)
             .stdout(Stdio::piped());
         // It is ended by us, in order; the terminal's Ctrl-C is not for it.

@@ -15,6 +15,7 @@ pub mod lab_counters;
 pub mod lab_packets;
 pub mod lab_server;
 pub mod load;
+pub mod log;
 pub mod mailbox;
 pub mod measurement;
 pub mod options;

@@ -47,6 +47,8 @@ pub trait Measurement: Sync {
 pub trait FarEnd: Sync {
     /// The key of the client's first line, whose value is the set-up.
     const OPENING: &'static str;
+    /// What the server's log calls it.
+    const NAME: &'static str = Self::OPENING;
     /// What the client says of its run.
     type Setup: DeserializeOwned;
 
@@ -138,6 +140,8 @@ impl<M: Measurement> Stored for M {
 pub trait Served: Sync {
     /// See [`FarEnd::OPENING`].
     fn opening(&self) -> &'static str;
+    /// See [`FarEnd::NAME`].
+    fn name(&self) -> &'static str;
     /// Serves the run of which a client said this.
     ///
     /// # Errors
@@ -154,6 +158,10 @@ pub trait Served: Sync {
 impl<F: FarEnd> Served for F {
     fn opening(&self) -> &'static str {
         F::OPENING
+    }
+
+    fn name(&self) -> &'static str {
+        F::NAME
     }
 
     fn serve_json(

@@ -132,11 +132,11 @@ impl Responder {
         while at < out.len() {
             // A reply that cannot be sent (no route to that client, or a forged port) is no concern of the others.
             let sent = self.socket.send(&out[at..]).map_or(0, |sent| sent.count);
-            for session in replies[at..at + sent]
-                .iter()
-                .filter_map(|r| r.session.as_ref())
-            {
-                session.counters.replied.fetch_add(1, Ordering::Relaxed);
+            for reply in &replies[at..at + sent] {
+                if let Some(session) = &reply.session {
+                    session.counters.replied.fetch_add(1, Ordering::Relaxed);
+                    session.meter.add(0, reply.length as u64);
+                }
             }
             at += sent.max(1);
         }
@@ -170,6 +170,7 @@ impl Responder {
             return None;
         }
         session.counters.received.fetch_add(1, Ordering::Relaxed);
+        session.meter.add(datagram.payload.len() as u64, 0);
         self.deliver(datagram, &session, &probe, stamp);
         if probe.kind != Kind::Request {
             return None;

@@ -1,5 +1,6 @@
 //! Being the far end: what `isobath serve` asks of the command line, and does.
 
+use crate::log::Log;
 use crate::register::Register;
 use crate::server::Serving;
 use crate::usage::{Usage, print};
@@ -27,6 +28,9 @@ pub struct Args {
     /// Maximum concurrent data streams per session [default: 512, with --open 32].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     streams: Option<u32>,
+    /// Maximum concurrent sessions [default: 16, with --open 4].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    sessions: Option<u16>,
     /// TCP congestion control where the client requests none, such as for page loads [default: the system's].
     #[arg(long, value_name = "NAME")]
     cc: Option<String>,
@@ -42,6 +46,9 @@ pub struct Args {
     /// Print the address and the key as one JSON object.
     #[arg(long)]
     json: bool,
+    /// Do not log sessions and refusals to stderr.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// Serves until the program is interrupted; what it is the far end of, `register` says.
@@ -63,6 +70,12 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     if let Some(streams) = args.streams {
         config.limits.streams = streams;
     }
+    if let Some(sessions) = args.sessions {
+        config.admission.sessions = sessions.into();
+        if !args.open {
+            config.admission.sessions_per_source = sessions.into();
+        }
+    }
     make_room(&config, args.streams)?;
     if let Some(control) = &args.cc {
         tcp::try_congestion(control).map_err(Usage::of)?;
@@ -75,6 +88,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
             ..config
         },
         register,
+        Log::new(args.quiet),
     )?;
     let address = serving.local_addr();
     if args.json {

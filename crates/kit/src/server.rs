@@ -1,11 +1,12 @@
 //! The far end: `isobath serve`.
 
 use crate::far::{Equipment, StopOnDrop};
+use crate::log::Log;
 use crate::mailbox::Mailboxes;
 use crate::register::Register;
 use crate::responder::Responder;
 use serde_json::Value;
-use session::{Control, Server, ServerConfig, Service, Session, Slot};
+use session::{Control, Event, Server, ServerConfig, Service, Session, Slot};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,15 +21,20 @@ pub struct Serving {
     responder: Responder,
     equipment: Equipment,
     register: &'static Register,
+    log: Log,
 }
 
 impl Serving {
-    /// Listens as `config` says, by TCP and UDP on the same port, for the far ends of `register`.
+    /// Listens as `config` says, by TCP and UDP on the same port, for the far ends of `register`; `log` is told what happens.
     ///
     /// # Errors
     ///
     /// When the port is taken or may not be used.
-    pub fn bind(config: ServerConfig, register: &'static Register) -> anyhow::Result<Self> {
+    pub fn bind(
+        config: ServerConfig,
+        register: &'static Register,
+        log: Log,
+    ) -> anyhow::Result<Self> {
         let identity = &config.identity;
         let site = web::Site::start(identity.certificate(), identity.private_key())?;
         let server = Server::bind(config)?;
@@ -45,6 +51,7 @@ impl Serving {
             responder,
             equipment,
             register,
+            log,
         })
     }
 
@@ -64,6 +71,7 @@ impl Serving {
             responder,
             equipment,
             register,
+            log,
         } = self;
         std::thread::scope(|scope| {
             let answering = scope.spawn(|| {
@@ -75,6 +83,7 @@ impl Serving {
                 &Arc::new(Measurements {
                     equipment,
                     register,
+                    log,
                 }),
                 stop,
             );
@@ -91,17 +100,28 @@ impl Serving {
 struct Measurements {
     equipment: Equipment,
     register: &'static Register,
+    log: Log,
 }
 
 impl Service for Measurements {
     fn serve(&self, mut control: Control, session: Arc<Session>) {
         // Whatever goes wrong with one client is that client's to report.
-        let Ok(line) = control.recv::<Value>(SETUP) else {
-            return;
+        let line = match control.recv::<Value>(SETUP) {
+            Ok(line) => line,
+            Err(error) => return self.log.ends(&session, "nothing", Err(error)),
         };
-        if let Some((far_end, setup)) = self.register.far_end(line) {
-            let _ = far_end.serve_json(&mut control, &session, setup, &self.equipment);
-        }
+        let Some((far_end, setup)) = self.register.far_end(line) else {
+            let reason = Err("it asked for what this version does not have");
+            return self.log.ends(&session, "nothing", reason);
+        };
+        let what = far_end.name();
+        self.log.begins(&session, what);
+        let served = far_end.serve_json(&mut control, &session, setup, &self.equipment);
+        self.log.ends(&session, what, served);
+    }
+
+    fn note(&self, event: &Event<'_>) {
+        self.log.note(event);
     }
 
     fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {

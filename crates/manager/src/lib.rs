@@ -38,6 +38,7 @@ mod way;
 use config::{Config, Endpoints, PeerTable};
 use engine::{Engine, Handle};
 use kit::far::StopOnDrop;
+use kit::log::Log;
 use kit::mailbox::Mailboxes;
 use kit::responder::Responder;
 use link::far::Acceptor;
@@ -249,6 +250,7 @@ impl Listening {
             mailboxes: self.mailboxes,
             socket: self.responder.socket(),
             newest: Mutex::new(HashMap::new()),
+            log: Log::new(false),
         });
         let (server, responder) = (self.server, self.responder);
         let flag = Arc::clone(stop);

@@ -137,6 +137,7 @@ impl Run<'_> {
         let peer = mailbox.wait_for_peer(self.session, clock::now() + HELLO)?;
         let socket = self.equipment.socket.beside(peer.address, peer.local);
         let socket: UdpSocket = socket.map_err(|error| error.to_string())?;
+        let socket = socket.metered(&self.session.meter);
         let v6 = peer.address.ip().to_canonical().is_ipv6();
         let keys = &self.session.keys;
         let terms = Terms {

@@ -88,6 +88,7 @@ impl Measurement for Rrul {
 
 impl FarEnd for Rrul {
     const OPENING: &'static str = "setup";
+    const NAME: &'static str = "rrul";
     type Setup = Setup;
 
     fn serve(

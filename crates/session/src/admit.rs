@@ -9,7 +9,7 @@ use crate::hello::{Answer, Code, Hello, Refusal, VERSION, Welcome};
 use crate::key::Secret;
 use crate::limits::Limits;
 use crate::registry::{Guest, Membership, Sessions};
-use crate::server::{ServerConfig, Service};
+use crate::server::{Event, ServerConfig, Service};
 use crate::tag::DataKey;
 use crate::tls::Proof;
 use crate::wire::{MAGIC, Preamble};
@@ -103,6 +103,10 @@ fn greet(
             Some((control, membership))
         }
         Err(refusal) => {
+            service.note(&Event::Refused {
+                peer,
+                refusal: &refusal,
+            });
             control.send_by(&Answer::Refused(refusal), deadline).ok()?;
             None
         }

@@ -52,22 +52,25 @@ impl Gate {
         }
     }
 
-    /// Lets a connection from `peer` in, and closes another one if there are too many; `is_known`: its source has a session.
+    /// Lets a connection from `peer` in, and closes another one if there are too many: the source of that. `is_known`: the new one's
+    /// source has a session.
     pub(crate) fn enter(
         &self,
         peer: &SocketAddr,
         is_known: bool,
         socket: &Arc<TcpStream>,
-    ) -> Pending {
+    ) -> (Pending, Option<IpAddr>) {
         let source = source(peer);
         let mut places = self.places();
-        if places.count(|place| place.is_known == is_known && place.source == source)
+        let closed = if places.count(|place| place.is_known == is_known && place.source == source)
             >= self.most_of_source(is_known)
         {
-            places.make_room(|place| place.is_known == is_known && place.source == source);
+            places.make_room(|place| place.is_known == is_known && place.source == source)
         } else if places.count(|place| place.is_known == is_known) >= self.most {
-            places.make_room(|place| place.is_known == is_known);
-        }
+            places.make_room(|place| place.is_known == is_known)
+        } else {
+            None
+        };
         places.last += 1;
         let number = places.last;
         let place = Place {
@@ -77,10 +80,8 @@ impl Gate {
             socket: Arc::downgrade(socket),
         };
         places.taken.insert(number, place);
-        Pending {
-            gate: self.clone(),
-            number,
-        }
+        let gate = self.clone();
+        (Pending { gate, number }, closed)
     }
 
     /// A session may open all its data streams at once.
@@ -107,8 +108,8 @@ impl Places {
         self.taken.values().filter(|place| which(place)).count()
     }
 
-    /// Closes one of these connections: see the module.
-    fn make_room(&mut self, which: impl Fn(&Place) -> bool) {
+    /// Closes one of these connections (see the module), and says whose.
+    fn make_room(&mut self, which: impl Fn(&Place) -> bool) -> Option<IpAddr> {
         let mut of_source: HashMap<IpAddr, usize> = HashMap::new();
         for place in self.taken.values().filter(|place| which(place)) {
             *of_source.entry(place.source).or_default() += 1;
@@ -119,11 +120,12 @@ impl Places {
             (of_source, !place.has_spoken, Reverse(**number))
         });
         let number = least_likely.map(|(number, _)| *number);
-        let closed = number.and_then(|number| self.taken.remove(&number));
-        if let Some(socket) = closed.and_then(|place| place.socket.upgrade()) {
+        let closed = number.and_then(|number| self.taken.remove(&number))?;
+        if let Some(socket) = closed.socket.upgrade() {
             // Its thread wakes and ends.
             let _ = socket.shutdown(Shutdown::Both);
         }
+        Some(closed.source)
     }
 }
 
@@ -159,6 +161,8 @@ mod tests {
         _near: TcpStream,
         socket: Arc<TcpStream>,
         pending: Pending,
+        /// Whose connection was closed for it.
+        closed: Option<IpAddr>,
     }
 
     impl Guest {
@@ -180,9 +184,11 @@ mod tests {
             let near = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
             let socket = Arc::new(self.listener.accept().unwrap().0);
             let peer = SocketAddr::from(([192, 0, 2, source], 1));
+            let (pending, closed) = self.gate.enter(&peer, is_known, &socket);
             Guest {
                 _near: near,
-                pending: self.gate.enter(&peer, is_known, &socket),
+                pending,
+                closed,
                 socket,
             }
         }
@@ -194,7 +200,9 @@ mod tests {
         let (lone, first) = (entrance.enter(1, false), entrance.enter(2, false));
         first.pending.has_spoken();
         let (second, third) = (entrance.enter(2, false), entrance.enter(2, false));
-        let _fourth = entrance.enter(3, false);
+        let fourth = entrance.enter(3, false);
+        assert_eq!(fourth.closed, Some([192, 0, 2, 2].into()));
+        assert_eq!((first.closed, third.closed), (None, None));
         assert!(second.is_closed(), "the oldest that has said nothing");
         assert!(!first.is_closed() && !third.is_closed() && !lone.is_closed());
         assert_eq!(entrance.gate.pending(), 4);

@@ -63,5 +63,5 @@ pub use lines::{Lines, MAX_LINE, TooLong};
 pub use offset::ClockOffset;
 pub use overlay::{OverlayKey, OverlayKeys, Tagger};
 pub use registry::{Counters, DataStream, Session, Sessions, Slot};
-pub use server::{Server, ServerConfig, Service};
+pub use server::{Event, Server, ServerConfig, Service};
 pub use tag::{DataKey, DataKeys, TAG_LEN, TagKey};

@@ -11,9 +11,11 @@ use crate::window::Window;
 use crate::wire::Preamble;
 use std::collections::{HashMap, VecDeque};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
+use sys::udp::Meter;
 use units::Instant;
 
 /// Connections for web pages that one session may have open: what one browser opens at most.
@@ -37,6 +39,10 @@ pub struct Session {
     pub overlay_keys: OverlayKeys,
     /// What whoever owns the UDP socket has seen of it.
     pub counters: Counters,
+    /// The octets that it has carried, as far as those who serve it say.
+    pub meter: Arc<Meter>,
+    /// When it began.
+    pub began: Instant,
     /// When it will be closed.
     pub ends: Instant,
     control: Arc<TcpStream>,
@@ -73,11 +79,25 @@ pub struct DataStream {
 
 /// One of the data streams, or of the connections for web pages, that a session may have open; free again when dropped.
 #[derive(Debug)]
-pub struct Slot(Arc<AtomicUsize>);
+pub struct Slot {
+    taken: Arc<AtomicUsize>,
+    meter: Arc<Meter>,
+}
+
+impl Slot {
+    /// Counts what the connection has carried: to be called once, when it is over.
+    pub fn count(&self, socket: &impl AsFd) {
+        if let Ok(info) = sys::tcp::info(socket) {
+            let octets = |count: Option<u64>| count.unwrap_or_default();
+            self.meter
+                .add(octets(info.bytes_received), octets(info.bytes_acked));
+        }
+    }
+}
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -112,6 +132,7 @@ impl Guest {
 
 impl Session {
     fn new(guest: Guest, limits: Limits) -> Self {
+        let began = sys::clock::now();
         Self {
             id: guest.id,
             peer: guest.peer,
@@ -120,7 +141,9 @@ impl Session {
             keys: guest.key.into(),
             overlay_keys: guest.key.into(),
             counters: Counters::default(),
-            ends: sys::clock::now() + Duration::from_secs(limits.duration_s),
+            meter: Arc::default(),
+            began,
+            ends: began + Duration::from_secs(limits.duration_s),
             control: guest.control,
             closed: AtomicBool::new(false),
             open_streams: Arc::default(),
@@ -181,7 +204,7 @@ impl Session {
         let most = usize::try_from(self.limits.streams).unwrap_or(usize::MAX);
         (self.open_streams.load(Ordering::Relaxed) < most).then(|| {
             self.open_streams.fetch_add(1, Ordering::Relaxed);
-            Slot(Arc::clone(&self.open_streams))
+            self.taken(&self.open_streams)
         })
     }
 
@@ -192,7 +215,14 @@ impl Session {
         counted
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .ok()?;
-        Some(Slot(Arc::clone(counted)))
+        Some(self.taken(counted))
+    }
+
+    fn taken(&self, places: &Arc<AtomicUsize>) -> Slot {
+        Slot {
+            taken: Arc::clone(places),
+            meter: Arc::clone(&self.meter),
+        }
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {

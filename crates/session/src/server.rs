@@ -16,6 +16,7 @@
 use crate::admit::{Shared, receive};
 use crate::control::Control;
 use crate::gate::Gate;
+use crate::hello::Refusal;
 use crate::key::Secret;
 use crate::limits::{Admission, Limits};
 use crate::registry::{Session, Sessions, Slot};
@@ -85,6 +86,29 @@ impl ServerConfig {
     }
 }
 
+/// What happens at a server before there is a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A client was refused.
+    Refused {
+        /// Where it comes from.
+        peer: SocketAddr,
+        /// What it was told.
+        refusal: &'a Refusal,
+    },
+    /// Too many connections were pending, and one was closed for a new one.
+    Full {
+        /// Whose it was: an IPv4 address, or the first of an IPv6 /64.
+        source: IpAddr,
+    },
+    /// The system had no descriptor, thread or memory for a connection.
+    Lack {
+        /// Its reason.
+        error: &'a io::Error,
+    },
+}
+
 /// What a server does for its clients.
 pub trait Service: Send + Sync + 'static {
     /// Serves one client; the session ends when this returns. Runs in a thread of its own.
@@ -96,6 +120,11 @@ pub trait Service: Send + Sync + 'static {
     /// this method such connections are closed.
     fn web(&self, socket: TcpStream, session: Arc<Session>, slot: Slot) {
         drop((socket, session, slot));
+    }
+
+    /// Is told what happens; called by the accept loop among others, so it returns at once.
+    fn note(&self, event: &Event<'_>) {
+        let _ = event;
     }
 
     /// What clients are told of this host when they are welcomed: a JSON object.
@@ -164,7 +193,10 @@ impl Server {
             match self.listener.accept() {
                 Ok((socket, peer)) => self.take(socket, peer, service, &alive),
                 Err(error) if is_quiet(&error) => {}
-                Err(_) => thread::park_timeout(REST),
+                Err(error) => {
+                    service.note(&Event::Lack { error: &error });
+                    thread::park_timeout(REST);
+                }
             }
             self.shared.sessions.expire(sys::clock::now());
         }
@@ -184,17 +216,21 @@ impl Server {
     ) {
         let socket = Arc::new(socket);
         let is_known = self.shared.sessions.has_source(&peer);
-        let pending = self.shared.gate.enter(&peer, is_known, &socket);
-        let (shared, service, alive) =
-            (Arc::clone(&self.shared), Arc::clone(service), alive.clone());
+        let (pending, closed) = self.shared.gate.enter(&peer, is_known, &socket);
+        if let Some(source) = closed {
+            service.note(&Event::Full { source });
+        }
+        let (shared, alive) = (Arc::clone(&self.shared), alive.clone());
+        let its_service = Arc::clone(service);
         let work = move || {
-            receive(&shared, socket, peer, pending, &*service);
+            receive(&shared, socket, peer, pending, &*its_service);
             drop(alive);
         };
+        let thread = thread::Builder::new().name("session".to_owned());
         // Without a thread the closure is dropped, and the connection with it.
-        let _ = thread::Builder::new()
-            .name("session".to_owned())
-            .spawn(work);
+        if let Err(error) = thread.spawn(work) {
+            service.note(&Event::Lack { error: &error });
+        }
     }
 }
 

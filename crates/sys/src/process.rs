@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::netns::Netns;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::mount::{MountPropagationFlags, UnmountFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags};
@@ -14,6 +15,13 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
+
+/// Whether a few hundred octets can be written without waiting: false where the reader of a pipe or the terminal has stopped.
+pub fn can_write(to: &impl AsFd) -> bool {
+    let mut poll = [PollFd::new(to, PollFlags::OUT)];
+    let ready = rustix::event::poll(&mut poll, Some(&Timespec::default()));
+    ready.is_ok_and(|count| count > 0) && poll[0].revents().contains(PollFlags::OUT)
+}
 
 /// Starts `command` inside `ns`. It is killed when the thread that started it ends, so it never outlives its owner.
 ///

@@ -42,7 +42,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The most datagrams that one call sends or receives.
@@ -64,6 +65,29 @@ pub struct UdpSocket {
     no_trains: AtomicBool,
     /// Whether it is one of IP itself, which is of one family only; IPv4's gets headers with what comes.
     is_raw: bool,
+    /// Where its octets are counted.
+    meter: Arc<Meter>,
+}
+
+/// Counts octets of payload, of one socket or of several.
+#[derive(Debug, Default)]
+pub struct Meter {
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+impl Meter {
+    /// Counts so many more octets.
+    pub fn add(&self, received: u64, sent: u64) {
+        self.received.fetch_add(received, Ordering::Relaxed);
+        self.sent.fetch_add(sent, Ordering::Relaxed);
+    }
+
+    /// Octets received and sent so far.
+    pub fn octets(&self) -> (u64, u64) {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (of(&self.received), of(&self.sent))
+    }
 }
 
 /// What [`UdpSocket::wait`] found.
@@ -108,6 +132,13 @@ impl UdpSocket {
         Self::bind_as(local, true)
     }
 
+    /// The same socket, whose octets are counted by `meter` from now on.
+    #[must_use]
+    pub fn metered(self, meter: &Arc<Meter>) -> Self {
+        let meter = Arc::clone(meter);
+        Self { meter, ..self }
+    }
+
     fn bind_as(local: SocketAddr, shared: bool) -> Result<Self, Error> {
         let mut name = format!("UDP socket {local}");
         let v6 = local.is_ipv6();
@@ -126,6 +157,7 @@ impl UdpSocket {
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
             is_raw: false,
+            meter: Arc::default(),
         })
     }
 

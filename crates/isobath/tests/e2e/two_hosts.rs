@@ -100,6 +100,70 @@ fn with_the_right_key_two_hosts_measure() {
 }
 
 #[test]
+fn a_server_logs_who_measured_what_and_who_was_refused() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral"]);
+    let quiet = Server::start(place.path(), &["--ephemeral", "--quiet"]);
+    let common = ["--plan", "probes.toml", "--json"];
+    for server in [&server, &quiet] {
+        let ours = ["rrul", &server.host, "--key", &server.key];
+        run(place.path(), &[&ours[..], &common].concat()).measured();
+        let nobody = ["rrul", &server.host];
+        run(place.path(), &[&nobody[..], &common[..2]].concat()).refused(3);
+    }
+    for server in [&server, &quiet] {
+        server.running.signal(Signal::TERM);
+    }
+    assert_eq!(quiet.running.finish().ended(0).stderr, "");
+    let log = server.running.finish().ended(0).stderr.clone();
+    let lines: Vec<&str> = log.lines().collect();
+    let [begins, ends, refused] = lines[..] else {
+        panic!("three lines: {log}");
+    };
+    let peer = begins.strip_suffix(" begins rrul").unwrap();
+    assert!(peer.starts_with("127.0.0.1:"), "{log}");
+    let ends = ends.strip_prefix(&format!("{peer} ends rrul after "));
+    let (_, octets) = ends.unwrap().split_once(" s: received ").unwrap();
+    let (received, sent) = octets.split_once(" octets, sent ").unwrap();
+    let octets = |text: &str| text.parse::<u64>().unwrap();
+    // Round trips over UDP and TCP: each end sends what it got.
+    assert!(octets(received) > 1_000 && octets(sent) > 1_000, "{log}");
+    let reason = refused.split_once(' ').unwrap().1;
+    assert_eq!(reason, "refused: a key is needed");
+}
+
+#[test]
+fn a_server_has_as_many_sessions_as_it_was_told() {
+    let _machine = Machine::without_networks();
+    let place = place();
+    let server = Server::start(place.path(), &["--ephemeral", "--sessions", "1"]);
+    let key: AccessKey = server.key.parse().unwrap();
+    let first = session::connect(
+        &server.host,
+        None,
+        Some(&key),
+        std::time::Duration::from_secs(20),
+    );
+    let first = first.unwrap();
+    let said = format!(
+        "{} is busy: 1 sessions at once - try again when those have ended",
+        server.host
+    );
+    refused(place.path(), &server.host, &["--key", &server.key], &said);
+    drop(first);
+    eventually("the session has ended", || {
+        let again = session::connect(
+            &server.host,
+            None,
+            Some(&key),
+            std::time::Duration::from_secs(20),
+        );
+        again.is_ok()
+    });
+}
+
+#[test]
 fn the_identity_is_kept_for_its_owner_and_names_the_same_key_again() {
     let _machine = Machine::without_networks();
     let place = place();

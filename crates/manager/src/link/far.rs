@@ -8,10 +8,11 @@ use crate::config::{CarrierKind, Config, PeerTable};
 use crate::engine::{Handle, Keys};
 use crate::service;
 use crate::way::Way;
+use kit::log::Log;
 use kit::mailbox;
 use kit::mailbox::{HELLO, Mailboxes};
 use serde_json::Value;
-use session::{Control, Error, Service, Session};
+use session::{Control, Error, Event, Service, Session};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -31,6 +32,7 @@ pub(crate) struct Acceptor {
     pub socket: Arc<UdpSocket>,
     /// The newest session of each peer.
     pub newest: Mutex<HashMap<usize, Arc<Session>>>,
+    pub log: Log,
 }
 
 impl Service for Acceptor {
@@ -40,6 +42,10 @@ impl Service for Acceptor {
             Ok(Opening::Manager(setup)) => self.link(&mut control, &session, &setup),
             Err(error) => Err(error),
         };
+    }
+
+    fn note(&self, event: &Event<'_>) {
+        self.log.note(event);
     }
 
     fn host_facts(&self) -> Value {
@@ -56,19 +62,19 @@ impl Acceptor {
     ) -> Result<(), Error> {
         let side = match self.side(setup, session.proven) {
             Ok(side) => side,
-            Err(reason) => return control.send(&Answer::Refused(reason)),
+            Err(reason) => return self.refuse(control, session, reason),
         };
         let mailbox = self.mailboxes.open(session.id, STREAM, 0);
         let from = match mailbox.wait_for_peer(session, clock::now() + HELLO) {
             Ok(from) => from,
-            Err(reason) => return control.send(&Answer::Refused(reason)),
+            Err(reason) => return self.refuse(control, session, reason),
         };
         if let Some(route) = self.config.inside(from.address.ip().to_canonical()) {
             let address = from.address;
             let reason = format!(
                 "your address {address} lies in route {route} here - come by one outside the overlay"
             );
-            return control.send(&Answer::Refused(reason));
+            return self.refuse(control, session, reason);
         }
         let way = side.way(setup, session, &from);
         let ready = Ready {
@@ -93,7 +99,7 @@ impl Acceptor {
         let joined = socket.and_then(|socket| side.join(socket, from.address, agreed));
         let joint = match joined {
             Ok(joint) => joint,
-            Err(error) => return control.send(&Answer::Refused(error.to_string())),
+            Err(error) => return self.refuse(control, session, error.to_string()),
         };
         let said = control.send(&Answer::Ready(ready));
         let reason = match &said {
@@ -103,6 +109,11 @@ impl Acceptor {
         side.leave(session.id);
         side.note(reason);
         said
+    }
+
+    fn refuse(&self, control: &mut Control, to: &Session, reason: String) -> Result<(), Error> {
+        self.log.refused(to.peer, &reason);
+        control.send(&Answer::Refused(reason))
     }
 
     /// The peer whose key was `proven`, by its place in the file.

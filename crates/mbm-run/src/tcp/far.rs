@@ -39,11 +39,13 @@ impl Run<'_> {
             return control.send(&Far::Refused("no connection came for it".to_owned()));
         };
         prepare_accepted(&stream.socket, self.plan.class, sends.then_some(CONGESTION));
-        if sends {
+        let served = if sends {
             self.send_by_tcp(control, setup, &stream)
         } else {
             self.receive_by_tcp(control, setup, &stream)
-        }
+        };
+        stream.slot.count(&stream.socket);
+        served
     }
 
     fn accept(&self, setup: TestSetup) -> Option<DataStream> {

@@ -80,6 +80,10 @@ impl Far<'_> {
             abort,
         );
         let talked = talked.ok();
+        let count = talked.as_ref().map_or(0, |talked| talked.count);
+        self.session
+            .meter
+            .add(0, u64::from(count) * u64::from(size));
         self.sampler.sink().push(Row::Stream(StreamEnd {
             id: stream.id,
             sent: talked.as_ref().map(|talked| talked.count),

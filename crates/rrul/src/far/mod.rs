@@ -295,5 +295,5 @@ fn serve_stream(
         Role::Listen { .. } | Role::Talk { .. } | Role::Trace { .. } => {}
     }
     sampler.end(end);
-    drop(slot);
+    slot.count(&*socket);
 }

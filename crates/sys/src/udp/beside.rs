@@ -10,7 +10,7 @@ use crate::{Error, sockopt};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One socket at a time is bound beside another: the permission is the older socket's, not the caller's.
 static BINDING: Mutex<()> = Mutex::new(());
@@ -37,6 +37,7 @@ impl UdpSocket {
             sent: AtomicU32::new(0),
             no_trains: AtomicBool::new(false),
             is_raw: false,
+            meter: Arc::default(),
         };
         beside.connect(peer)?;
         enable(&beside.socket, true, beside.v6)

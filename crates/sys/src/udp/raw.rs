@@ -42,6 +42,7 @@ impl UdpSocket {
             // Only UDP is cut by the kernel.
             no_trains: AtomicBool::new(true),
             is_raw: true,
+            meter: std::sync::Arc::default(),
         };
         raw.connect(peer)?;
         raw.throw_away();

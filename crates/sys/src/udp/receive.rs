@@ -195,6 +195,8 @@ impl UdpSocket {
                     if self.is_raw && !self.v6 {
                         batch.strip();
                     }
+                    let lengths = batch.iter().map(|datagram| datagram.payload.len() as u64);
+                    self.meter.add(lengths.sum(), 0);
                     return Ok(batch.metas.len());
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(0),

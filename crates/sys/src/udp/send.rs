@@ -39,6 +39,12 @@ pub struct Sent {
     pub first_id: u32,
 }
 
+/// Octets that these datagrams carry.
+pub(super) fn octets(batch: &[Outgoing<'_>]) -> u64 {
+    let lengths = batch.iter().map(|datagram| datagram.payload.len() as u64);
+    lengths.sum()
+}
+
 impl UdpSocket {
     /// Sends the first [`BATCH`] datagrams of `batch` with one system call, without waiting.
     ///
@@ -62,10 +68,13 @@ impl UdpSocket {
         let number = |ids| self.sent.fetch_add(ids, Ordering::Relaxed);
         let failure = result.as_ref().err().and_then(io::Error::raw_os_error);
         match (result, failure) {
-            (Ok(count), _) => Ok(Sent {
-                count: count as usize,
-                first_id: number(count),
-            }),
+            (Ok(count), _) => {
+                self.meter.add(0, octets(&batch[..count as usize]));
+                Ok(Sent {
+                    count: count as usize,
+                    first_id: number(count),
+                })
+            }
             (Err(_), Some(libc::EAGAIN | libc::EINTR)) => Ok(Sent {
                 count: 0,
                 first_id: number(0),

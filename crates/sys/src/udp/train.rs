@@ -6,7 +6,7 @@
 
 use super::address::Address;
 use super::receive::{EMPTY_VECTOR, empty_headers};
-use super::send::Outgoing;
+use super::send::{Outgoing, octets};
 use super::{BATCH, UdpSocket};
 use crate::Error;
 use crate::control::Control;
@@ -30,7 +30,10 @@ impl UdpSocket {
         let train = &batch[..alike(batch)];
         if train.len() > 1 && !self.no_trains.load(Ordering::Relaxed) {
             match self.try_train(train) {
-                Ok(()) => return Ok(train.len()),
+                Ok(()) => {
+                    self.meter.add(0, octets(train));
+                    return Ok(train.len());
+                }
                 Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(0),
                 // Too long, unreachable, an ICMP report, or a device that cannot: single datagrams say which.
                 Err(error) => {

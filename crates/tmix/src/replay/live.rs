@@ -130,7 +130,7 @@ pub struct Live {
     /// What is said first of all.
     introduction: Option<[u8; Preamble::LEN]>,
     /// Kept as long as the socket.
-    _slot: Option<Slot>,
+    slot: Option<Slot>,
     /// The timer by which it is woken.
     pub alarm: Alarm,
     connecting: bool,
@@ -171,6 +171,14 @@ pub struct Readiness {
     pub hung_up: bool,
 }
 
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let Some(slot) = &self.slot {
+            slot.count(&self.socket);
+        }
+    }
+}
+
 impl Live {
     /// The initiator of `part`, which has begun to connect.
     pub fn open(departure: Departure, part: &Part, number: u32, now: Instant) -> Self {
@@ -206,7 +214,7 @@ impl Live {
             half: Half::new(number, side, started),
             tuple: None,
             introduction: None,
-            _slot: slot,
+            slot,
             alarm: Alarm::default(),
             connecting: false,
             peer_closed: false,
