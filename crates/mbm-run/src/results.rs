@@ -33,6 +33,25 @@ pub struct SenderResult {
     pub tcp: Option<TcpFigures>,
 }
 
+impl SenderResult {
+    /// Of a test in which nothing was sent, for `verdict` was known before.
+    pub fn unsent(verdict: Verdict) -> Self {
+        Self {
+            sent: 0,
+            seconds: 0.0,
+            verdict,
+            figures: None,
+            scan: None,
+            rounds: Vec::new(),
+            pattern: PatternReport::default(),
+            rtt_ms: None,
+            told: Counts::default(),
+            quality: Quality::default(),
+            tcp: None,
+        }
+    }
+}
+
 /// The receiver's counters.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ReceiverResult {

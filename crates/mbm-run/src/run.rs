@@ -7,6 +7,7 @@ mod ends;
 mod trip;
 
 pub(super) use ends::Halves;
+use trip::Idle;
 
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
@@ -23,6 +24,7 @@ use kit::sampler::Sampler;
 use kit::{control, hello};
 use mbm::diagnostic::Test;
 use mbm::loss::Counts;
+use mbm::verdict::{Verdict, judge_reach};
 use record::RecordWriter;
 use schema::Direction;
 use schema::LinkTruth;
@@ -85,7 +87,7 @@ pub(super) struct Run<'a> {
     cpu: Vec<Cpu>,
     lab: Option<LabCounters>,
     tests: Vec<Tested>,
-    path_rtt: Option<Duration>,
+    idle: Option<Idle>,
     flushed: Instant,
     shown: Instant,
 }
@@ -124,7 +126,7 @@ pub fn run(
         cpu: Vec::new(),
         lab: context.lab.map(|lab| LabCounters::new(lab, origin, whole)),
         tests: Vec::new(),
-        path_rtt: None,
+        idle: None,
         flushed: origin,
         shown: Instant::ZERO,
     };
@@ -143,7 +145,7 @@ pub fn run(
     Ok(Outcome {
         ending,
         tests: run.tests,
-        path_rtt: run.path_rtt,
+        path_rtt: run.idle.map(|idle| idle.full),
         cpu: run.cpu,
         truth: run.lab.as_ref().map(LabCounters::truth).unwrap_or_default(),
         clock,
@@ -178,7 +180,8 @@ impl Run<'_> {
             .map(LabCounters::truth)
             .unwrap_or_default();
         let plan = self.context.plan;
-        let so_far = summary::summarise(plan, &self.tests, self.path_rtt, truth).ok();
+        let path_rtt = self.idle.map(|idle| idle.full);
+        let so_far = summary::summarise(plan, &self.tests, path_rtt, truth).ok();
         let so_far = so_far.and_then(|summary| serde_json::to_value(summary).ok());
         so_far.map_or(Ok(()), |summary| self.record.keep(summary))
     }
@@ -190,22 +193,19 @@ impl Run<'_> {
         let stream = u16::try_from(first).unwrap_or(u16::MAX);
         let sockets = (0..streams).map(|_| hello::connected(self.client));
         let sockets = sockets.collect::<Result<Vec<_>, _>>()?;
-        let path_rtt = match (self.path_rtt, sockets.first()) {
-            (None, Some(socket)) => self.idle_round_trip(socket)?,
-            (rtt, _) => rtt.unwrap_or_default(),
+        let idle = match (self.idle, sockets.first()) {
+            (None, Some(socket)) => self.idle_round_trips(socket)?,
+            (idle, _) => idle.unwrap_or_default(),
         };
-        self.path_rtt = Some(path_rtt);
+        self.idle = Some(idle);
         let setup = TestSetup {
             stream,
             test,
-            path_rtt_ns: u64::try_from(path_rtt.as_nanos()).unwrap_or(u64::MAX),
+            path_rtt_ns: u64::try_from(idle.full.as_nanos()).unwrap_or(u64::MAX),
         };
-        let (start_ns, found) = match self.context.plan.carrier {
-            Carrier::Tcp => (
-                self.since_origin(clock::now()),
-                vec![self.by_tcp(setup, index)?],
-            ),
-            Carrier::Udp => self.by_udp(setup, index, sockets)?,
+        let (start_ns, found) = match judge_reach(&self.context.plan.target, idle.least) {
+            Some(verdict) => (self.since_origin(clock::now()), unsent(&verdict, streams)),
+            None => self.carried(setup, index, sockets)?,
         };
         for (number, (sender, receiver, rows)) in (1..).zip(found) {
             self.write(test, &rows)?;
@@ -220,6 +220,22 @@ impl Run<'_> {
         self.keep()?;
         self.flush()?;
         Ok(())
+    }
+
+    /// A test, by what carries it: when it began, and the counters of its streams.
+    fn carried(
+        &mut self,
+        setup: TestSetup,
+        index: usize,
+        sockets: Vec<UdpSocket>,
+    ) -> Result<(u64, Vec<Halves>), Broken> {
+        match self.context.plan.carrier {
+            Carrier::Tcp => {
+                let start_ns = self.since_origin(clock::now());
+                Ok((start_ns, vec![self.by_tcp(setup, index)?]))
+            }
+            Carrier::Udp => self.by_udp(setup, index, sockets),
+        }
     }
 
     /// A test whose packets are datagrams: when it began, and the counters of its streams.
@@ -360,4 +376,10 @@ impl Run<'_> {
     fn is_interrupted(&self) -> bool {
         self.context.is_interrupted()
     }
+}
+
+/// A test of which the verdict is known before: nothing is sent.
+fn unsent(verdict: &Verdict, streams: u16) -> Vec<Halves> {
+    let stream = |_| (SenderResult::unsent(verdict.clone()), None, Vec::new());
+    (0..streams).map(stream).collect()
 }

@@ -50,7 +50,7 @@ fn tested(plan: &Plan, tested: &Tested) -> TestSummary {
                 .as_ref()
                 .map(|counters| counters.loss.clone()),
             // Of single segments the kernel does not tell when they left.
-            pattern: (sender.tcp.is_none() || sender.pattern.bursts > 0)
+            pattern: (sender.tcp.is_none() && sender.sent > 0 || sender.pattern.bursts > 0)
                 .then(|| sender.pattern.clone()),
             onset: sender.scan.as_ref().and_then(onset),
             scan: sender.scan.clone(),

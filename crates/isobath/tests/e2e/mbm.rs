@@ -169,6 +169,26 @@ fn alone_a_path_that_is_too_slow_fails_by_its_rate() {
 }
 
 #[test]
+fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = place();
+    let target = ["--rate", "10Mbit", "--rtt", "5ms"];
+    let Some(run) = tested(place.path(), "good.toml", &target, &[], 1, "r") else {
+        return;
+    };
+    assert_eq!(
+        verdicts(&run),
+        [("paced-full-rate", "FAIL"), ("sustained-burst", "FAIL")]
+    );
+    let test = &run["summary"]["tests"][0];
+    assert_eq!(test["verdict"]["reason"], "round_trip_long");
+    assert_eq!(test["packets_sent"], 0);
+    assert!(test["loss"].is_null() && test["pattern"].is_null());
+}
+
+#[test]
 fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
     let Some(_machine) = Machine::whole() else {
         return;

@@ -32,7 +32,7 @@ pub struct Keeping {
 }
 
 /// How a stream was kept, in the form of a record.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PatternReport {
     /// Packets in a burst, as planned.
     pub burst_packets: u32,

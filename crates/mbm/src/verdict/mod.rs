@@ -3,7 +3,7 @@
 //! | outcome | when |
 //! |---|---|
 //! | PASS | the stream was as planned, and the loss rate is low enough |
-//! | FAIL | the stream was as planned, and the loss rate is too high; or the path did not carry the target's rate |
+//! | FAIL | the stream was as planned, and the loss rate is too high; or the path did not carry the target's rate, or is longer than the target's complete path |
 //! | INCONCLUSIVE | the stream was as planned, and time ran out before the losses told anything |
 //! | ERROR | the stream was not as planned, and that is not the path's fault |
 //!
@@ -14,6 +14,7 @@
 mod checks;
 mod figures;
 mod judge;
+mod reach;
 mod words;
 
 pub use words::percent;
@@ -21,6 +22,7 @@ pub use words::percent;
 pub use checks::{ARRIVAL_STRETCH, Check, RATE_SHARE};
 pub use figures::TestFigures;
 pub use judge::{Judge, JudgeOptions, Observation, Phase};
+pub use reach::{judge_reach, longest_part};
 
 use core::fmt;
 use schemars::JsonSchema;
@@ -62,6 +64,8 @@ pub enum Reason {
     LossHigh,
     /// The path does not carry the rate.
     RateLow,
+    /// The path is longer than the target's complete path.
+    RoundTripLong,
     /// The sender did not send the rate.
     SenderRate,
     /// The sender did not keep the pattern.

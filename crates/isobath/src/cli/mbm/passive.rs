@@ -5,7 +5,7 @@ use kit::usage::{Usage, print};
 use mbm::diagnostic::{Envelope, Load, judge_passive};
 use mbm::loss::Counts;
 use mbm::sequential::{ALPHA, BETA, Hypotheses, Rule, Ruling, Sprt};
-use mbm::verdict::Outcome;
+use mbm::verdict::{Outcome, judge_reach};
 use record::Record;
 use schema::btc::tables::{SegmentRow, Transfer, WindowRow};
 use serde_json::json;
@@ -33,9 +33,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let run_length = wanted.model.run_length(&wanted.target).map_err(Usage::of)?;
     let asked = Hypotheses::for_run_length(run_length.packets, ALPHA, BETA);
     let ruling = Ruling::new(Rule::Sequential, Sprt::new(asked).map_err(Usage::of)?);
-    let envelope = Envelope::new(&wanted.target, round_trip(&record));
+    let least = round_trip(&record);
+    let envelope = Envelope::new(&wanted.target, least);
     let load = load(&record)?;
     let (verdict, loss) = judge_passive(&load, &envelope, &ruling);
+    let verdict = judge_reach(&wanted.target, least).unwrap_or(verdict);
     if args.json {
         let found = json!({ "verdict": verdict, "loss": loss, "envelope": envelope });
         print(&serde_json::to_string_pretty(&found)?)?;
