@@ -16,7 +16,7 @@ use super::results::{Outcome, SenderResult};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
 use data_encoding::BASE64;
-use kit::far::{Equipment, StopOnDrop};
+use kit::far::{Equipment, StopOnDrop, start};
 use kit::mailbox::{HELLO, Opened};
 use kit::sampler;
 use kit::sampler::Sampler;
@@ -110,7 +110,7 @@ pub fn serve(
         let _stop = StopOnDrop(&stop);
         let sampler = Sampler::new(run.origin, "server", &rows);
         let stop = &stop;
-        scope.spawn(move || sampler.run(stop));
+        start(scope, session, move || sampler.run(stop));
         loop {
             match control.recv(NEXT)? {
                 Near::Round(transfers) => run.round(control, &transfers)?,
@@ -230,7 +230,8 @@ impl Run<'_> {
             for Prepared { setup, socket } in prepared {
                 match socket {
                     Some(socket) => {
-                        scope.spawn(move || end(self.ours(setup, socket, share, go, stop)));
+                        let work = move || end(self.ours(setup, socket, share, go, stop));
+                        start(scope, self.session, work);
                     }
                     None => kernels
                         .lock()
@@ -239,13 +240,14 @@ impl Run<'_> {
                 }
             }
             let kernels = &kernels;
-            scope.spawn(move || {
+            start(scope, self.session, move || {
                 while !self.is_over(stop) {
                     let Some(stream) = self.session.next_stream(PATIENCE) else {
                         continue;
                     };
                     if let Some(setup) = claim(kernels, &stream) {
-                        scope.spawn(move || end(self.kernel(setup, stream, go, stop)));
+                        let work = move || end(self.kernel(setup, stream, go, stop));
+                        start(scope, self.session, work);
                     }
                 }
             });

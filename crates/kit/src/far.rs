@@ -1,8 +1,10 @@
 //! What a server has for its clients, and how its threads end.
 
 use super::mailbox::Mailboxes;
+use session::Session;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use sys::udp::UdpSocket;
 
 /// What a server has for the runs of its clients.
@@ -13,6 +15,17 @@ pub struct Equipment {
     pub socket: Arc<UdpSocket>,
     /// Serves pages.
     pub site: web::Site,
+}
+
+/// Starts a thread for a run of `session`. Where the system gives none the session ends with that reason.
+pub fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    session: &Session,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    let thread = thread::Builder::new().spawn_scoped(scope, work);
+    let thread = thread.map_err(|error| session.fail(format!("no thread for it: {error}")));
+    thread.ok()
 }
 
 /// Raises a flag when it goes out of scope.

@@ -51,7 +51,9 @@ impl Log {
         let peer = canonical(session.peer);
         let seconds = clock::now().since(session.began).as_secs_f64();
         let (received, sent) = session.meter.octets();
-        let reason = outcome.err().map(|error| format!("; {error}"));
+        let ours = session.failure().map(str::to_owned);
+        let reason = ours.or_else(|| outcome.err().map(|error| error.to_string()));
+        let reason = reason.map(|reason| format!("; {reason}"));
         let line = format!(
             "{peer} ends {what} after {seconds:.1} s: received {received} octets, sent {sent}{}",
             reason.unwrap_or_default()

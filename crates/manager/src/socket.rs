@@ -8,9 +8,10 @@
 use super::engine::{Command, Handle, outbox};
 use super::snapshot::Question;
 use mgrp::message::{Frames, Message};
+use rustix::fs::Mode;
+use rustix::process::umask;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,15 +70,14 @@ impl Socket {
         {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let listener = match UnixListener::bind(path) {
+        let listener = match bind_for_owner(path) {
             Err(error) if error.kind() == ErrorKind::AddrInUse => {
                 clear(path, key)?;
-                UnixListener::bind(path)
+                bind_for_owner(path)
             }
             done => done,
         };
         let listener = listener.map_err(failed)?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         Ok(Self {
             listener,
             path: path.to_owned(),
@@ -112,6 +112,15 @@ impl Drop for Socket {
         // Somebody was faster.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Listens at `path`, which only its owner may open, from the beginning: what connects before a mode is changed stays connected.
+fn bind_for_owner(path: &Path) -> io::Result<UnixListener> {
+    // A file that another thread makes meanwhile has fewer rights, never more.
+    let before = umask(Mode::RWXG | Mode::RWXO | Mode::XUSR);
+    let listener = UnixListener::bind(path);
+    umask(before);
+    listener
 }
 
 /// Removes a socket on which nobody listens.
@@ -303,5 +312,26 @@ fn command(client: u64, message: Message, handover: Duration) -> Option<Command>
         Message::CallOff { id } => Some(Command::CallOff { client, id }),
         Message::Listen { channel } => Some(Command::Listen { client, channel }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_socket_is_its_owners_from_the_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manager.sock");
+        let listener = bind_for_owner(&path).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o600);
+        drop(listener);
+        // One that was left behind is replaced, and files made later are as before.
+        let socket = Socket::bind(&path, "socket").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        drop(socket);
+        assert!(!path.exists());
     }
 }

@@ -9,7 +9,7 @@ use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiving, sending};
 use kit::datagrams::{Link, Terms};
-use kit::far::{Equipment, StopOnDrop};
+use kit::far::{Equipment, StopOnDrop, start};
 use kit::mailbox::HELLO;
 use mbm::loss::Counts;
 use schema::Direction;
@@ -17,7 +17,7 @@ use session::wire::Kind;
 use session::{Control, Error, Session};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use sys::clock;
 use sys::proc::OwnCpu;
@@ -163,7 +163,7 @@ impl Run<'_> {
         let stop = AtomicBool::new(false);
         let abort = || self.is_over(&stop);
         let report_every = report_every(self.plan, setup);
-        let counters = std::thread::scope(|scope| -> Result<Vec<_>, Error> {
+        let counters = thread::scope(|scope| -> Result<Vec<_>, Error> {
             let _stop = StopOnDrop(&stop);
             let receiving = links.iter_mut().zip(&sent).map(|(link, sent)| {
                 let job = receiving::Job {
@@ -172,7 +172,7 @@ impl Run<'_> {
                     sent,
                     abort: &abort,
                 };
-                scope.spawn(move || receiving::run(&job, link))
+                start(scope, self.session, move || receiving::run(&job, link))
             });
             let receiving: Vec<_> = receiving.collect();
             let mut counts = self.end(control)?.into_iter();
@@ -180,7 +180,8 @@ impl Run<'_> {
                 sent.store(counts.next().unwrap_or(0), Ordering::Relaxed);
             }
             let counters = receiving.into_iter();
-            Ok(counters.map(|receiving| receiving.join().ok()).collect())
+            let join = |receiving: Option<ScopedJoinHandle<'_, _>>| receiving?.join().ok();
+            Ok(counters.map(join).collect())
         })?;
         for counters in counters {
             let Some(counters) = counters else {
@@ -225,11 +226,14 @@ impl Run<'_> {
         stop: &AtomicBool,
         sends: Vec<impl FnOnce() -> Result<T, String> + Send>,
     ) -> Result<Vec<Result<T, String>>, Error> {
-        std::thread::scope(|scope| -> Result<_, Error> {
+        thread::scope(|scope| -> Result<_, Error> {
             let _stop = StopOnDrop(stop);
-            let sending = sends.into_iter().map(|send| scope.spawn(send));
-            let sending: Vec<_> = sending.collect();
-            while !sending.iter().all(ScopedJoinHandle::is_finished) {
+            let begin = |send| {
+                let thread = thread::Builder::new().spawn_scoped(scope, send);
+                thread.map_err(|error| format!("no thread for it: {error}"))
+            };
+            let sending: Vec<_> = sends.into_iter().map(begin).collect();
+            while !sending.iter().flatten().all(ScopedJoinHandle::is_finished) {
                 match control.recv(LOOK) {
                     Ok(Near::End(_) | Near::Finish) => stop.store(true, Ordering::Relaxed),
                     Ok(_) | Err(Error::Timeout { .. }) => {}
@@ -238,7 +242,8 @@ impl Run<'_> {
             }
             let broken = |_| Err("the sender broke down".to_owned());
             let sent = sending.into_iter();
-            Ok(sent.map(|s| s.join().unwrap_or_else(broken)).collect())
+            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(broken);
+            Ok(sent.map(|sent| sent.and_then(join)).collect())
         })
     }
 

@@ -1,9 +1,11 @@
 //! What can go wrong with a record.
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use thiserror::Error;
 
 /// Too many open files, of this process and of the machine (errno(3)).
@@ -134,6 +136,24 @@ impl Error {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread is an error of a file, of which its reader is told.
+    static IS_DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The standard library prints a panic before it can be caught: from the first call on it prints none of a decoder.
+fn print_no_panic_of_decoders() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_DECODING.get() {
+                before(panic);
+            }
+        }));
+    });
+}
+
 /// Carries out a decoder's operation on the table file `path`.
 ///
 /// Arrow's IPC reader slices buffers by the lengths that the file names and panics when they contradict each other.
@@ -142,7 +162,11 @@ pub(crate) fn decode<T, E: Display>(
     path: &Path,
     operation: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, Error> {
-    match catch_unwind(AssertUnwindSafe(operation)) {
+    print_no_panic_of_decoders();
+    let was_decoding = IS_DECODING.replace(true);
+    let decoded = catch_unwind(AssertUnwindSafe(operation));
+    IS_DECODING.set(was_decoding);
+    match decoded {
         Ok(result) => result.map_err(Error::table(path)),
         Err(_) => Err(Error::table(path)("its lengths contradict each other")),
     }

@@ -4,6 +4,7 @@
 //! bears what a stop leaves behind: a **torn** last line. What is no line of a history anywhere else is skipped and counted;
 //! nothing that a file holds makes a reader's memory grow beyond one line.
 
+use crate::input;
 use crate::{Error, Verdict};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -102,7 +103,7 @@ impl History<BufReader<File>> {
     /// [`Error::Read`].
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(HISTORY);
-        let file = File::open(&path).map_err(Error::read(&path))?;
+        let file = input::open_file(&path)?;
         Ok(Self::new(BufReader::new(file)))
     }
 }

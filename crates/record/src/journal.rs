@@ -5,6 +5,7 @@
 //! the file stays a run of whole batches and the next flush tries again.
 
 use crate::error::{Error, decode};
+use crate::input;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -84,7 +85,7 @@ pub(crate) struct JournalReader {
 impl JournalReader {
     /// Opens a journal; `None` when its writer did not get as far as the schema.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, Error> {
-        let file = File::open(path).map_err(Error::read(path))?;
+        let file = input::open_file(path)?;
         let mut tail = Tail {
             inner: BufReader::new(file),
             ended: false,

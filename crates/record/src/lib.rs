@@ -25,6 +25,7 @@ mod error;
 mod export;
 mod folder;
 mod history;
+mod input;
 mod journal;
 mod parquet_file;
 mod reader;

@@ -1,6 +1,7 @@
 //! A table for good: Parquet, compressed with zstd.
 
 use crate::error::{Error, decode};
+use crate::input;
 use crate::journal::JournalReader;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -28,7 +29,7 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(Error::read(path))?;
+        let file = input::open_file(path)?;
         decode(path, || {
             let builder = ParquetRecordBatchReaderBuilder::try_new(file.try_clone()?)?;
             check_dictionaries(&Arc::new(file), builder.metadata())?;

@@ -1,6 +1,7 @@
 //! Reading a record: finished, cut short, or still being written.
 
 use crate::error::Error;
+use crate::input;
 use crate::journal::JournalReader;
 use crate::parquet_file::{ParquetFile, settle};
 use crate::run::{Run, SCHEMA};
@@ -174,6 +175,9 @@ fn table_of(path: &Path, extension: &str) -> Option<String> {
     is_table_name(table).then(|| table.to_owned())
 }
 
+/// Octets of the longest `run.json`: a hundred times as many as any has.
+const LONGEST_RUN: u64 = 64 << 20;
+
 fn read_run(dir: &Path) -> Result<Run, Error> {
     /// What every version of `run.json` has.
     #[derive(Deserialize)]
@@ -181,7 +185,7 @@ fn read_run(dir: &Path) -> Result<Run, Error> {
         schema: String,
     }
     let path = dir.join("run.json");
-    let json = fs::read(&path).map_err(|source| match source.kind() {
+    let json = input::read(&path, LONGEST_RUN).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::NoRecord {
             path: dir.to_owned(),
         },

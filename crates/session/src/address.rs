@@ -115,7 +115,7 @@ fn number(text: &str) -> Option<u16> {
 }
 
 /// Who counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
-pub(crate) fn source(address: &SocketAddr) -> IpAddr {
+pub fn source(address: &SocketAddr) -> IpAddr {
     match address.ip().to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 64))),
         v4 @ IpAddr::V4(_) => v4,

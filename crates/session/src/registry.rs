@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use sys::udp::Meter;
 use units::Instant;
@@ -45,6 +45,7 @@ pub struct Session {
     pub began: Instant,
     /// When it will be closed.
     pub ends: Instant,
+    failed: OnceLock<String>,
     control: Arc<TcpStream>,
     closed: AtomicBool,
     open_streams: Arc<AtomicUsize>,
@@ -144,6 +145,7 @@ impl Session {
             meter: Arc::default(),
             began,
             ends: began + Duration::from_secs(limits.duration_s),
+            failed: OnceLock::new(),
             control: guest.control,
             closed: AtomicBool::new(false),
             open_streams: Arc::default(),
@@ -170,6 +172,18 @@ impl Session {
     /// Whether the session has ended: its client left, its time is up, or the server stops.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Ends the session because this host cannot serve it, for this reason.
+    pub fn fail(&self, reason: String) {
+        // The first one is why it ended.
+        let _ = self.failed.set(reason);
+        self.close();
+    }
+
+    /// Why this host could not serve it.
+    pub fn failure(&self) -> Option<&str> {
+        self.failed.get().map(String::as_str)
     }
 
     /// Ends the session: the control connection is cut and nothing more is accepted for it.

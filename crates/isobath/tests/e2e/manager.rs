@@ -325,6 +325,43 @@ while answered m5.sock; do "$isobath" manager status --socket m5.sock --json > m
 }
 
 #[test]
+fn counters_are_for_who_asks_by_name_and_silent_connections_delay_nobody() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("python3") {
+        return;
+    }
+    let place = place("m5:4890");
+    let near = r#"
+"$isobath" manager up --config m3.toml > m3.log 2>&1 &
+answered m3.sock
+python3 -c "
+import http.client, json, socket
+def status(host):
+    client = http.client.HTTPConnection('127.0.0.1', 9489, timeout=60)
+    client.request('GET', '/metrics', headers={'Host': host})
+    return client.getresponse().status
+def is_open(one):
+    one.setblocking(False)
+    try: return one.recv(1) != b''
+    except BlockingIOError: return True
+    except OSError: return False
+names = {host: status(host) for host in ('127.0.0.1:9489', 'localhost', '[::1]:9489', socket.gethostname(), 'rebound.example.net:9489')}
+silent = [socket.create_connection(('127.0.0.1', 9489)) for _ in range(160)]
+print(json.dumps({'names': list(names.values()), 'among silent ones': status('localhost'), 'open': sum(map(is_open, silent))}))
+" > said
+"#;
+    let far = r#"exec "$isobath" manager up --config m5.toml"#;
+    in_lab(place.path(), far, near).ended(0);
+    let said = read_json(place.path(), "said");
+    assert_eq!(said["names"], serde_json::json!([200, 200, 200, 200, 421]));
+    // One made room; without that all of them would have been cut before there was an answer.
+    assert_eq!(said["among silent ones"], 200);
+    assert_eq!(said["open"], 159, "{said:#}");
+}
+
+#[test]
 fn packets_of_a_class_that_does_not_wait_leave_at_once() {
     let Some(_machine) = Machine::shared() else {
         return;

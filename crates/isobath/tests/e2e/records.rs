@@ -24,6 +24,25 @@ fn recorded() -> Option<TempDir> {
 }
 
 #[test]
+fn a_pipe_in_place_of_a_file_is_not_waited_for() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[]);
+    let record = place.path().join("run");
+    fs::create_dir(&record).unwrap();
+    let made = Command::new("mkfifo").arg(record.join("run.json")).status();
+    assert!(made.unwrap().success());
+    for command in ["show", "report", "export"] {
+        let csv = (command == "export").then_some("--csv");
+        let arguments: Vec<&str> = [command, "run"].into_iter().chain(csv).collect();
+        let ran = run(place.path(), &arguments);
+        let line = ran.stderr.clone();
+        assert!(line.contains("it is no regular file"), "{line}");
+        assert_eq!(line.lines().count(), 1, "{line}");
+        assert_ne!(ran.code(), Some(0));
+    }
+}
+
+#[test]
 fn a_record_is_shown_and_exported_as_it_was_written() {
     let Some(place) = recorded() else { return };
     let place = place.path();

@@ -5,27 +5,29 @@ use super::desk::LIMITS;
 use super::events::{Asking, Events, Octets};
 use super::openapi;
 use super::parameters::Asked;
+use super::places::Places;
 use super::survey::Survey;
 use super::wire::Event;
 use crate::engine::Handle as Engine;
 use crate::metrics;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::os::unix::net::UnixListener;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
 /// Connections at once to each endpoint.
 const MOST_CONNECTIONS: usize = 160;
@@ -35,6 +37,8 @@ const LONGEST_REQUEST: usize = 8 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a connection may last that is not one for events: longer than the longest query.
 const LONGEST: Duration = Duration::from_secs(660);
+/// After this rest a connection is tried again for which there was no descriptor.
+const AGAIN: Duration = Duration::from_millis(50);
 /// Events that may wait for a client: who does not read more is forgotten.
 const MOST_EVENTS: usize = 16;
 
@@ -123,34 +127,34 @@ impl House {
     }
 
     async fn accept(self: Arc<Self>, listener: Listener, access: Access) {
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let places = Arc::new(Mutex::new(Places::new(MOST_CONNECTIONS)));
         match listener {
             Listener::Tcp(listener) => {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
                     return;
                 };
-                // The semaphore is never closed.
-                while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                loop {
                     let Ok((stream, from)) = listener.accept().await else {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        tokio::time::sleep(AGAIN).await;
                         continue;
                     };
-                    let client = hashed(&from.ip().to_canonical());
-                    self.clone().welcome(stream, client, access.clone(), place);
+                    let client = hashed(&session::source(&from));
+                    self.clone()
+                        .welcome(stream, client, access.clone(), &places);
                 }
             }
             Listener::Unix(listener) => {
                 let Ok(listener) = tokio::net::UnixListener::from_std(listener) else {
                     return;
                 };
-                while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                loop {
                     let Ok((stream, _)) = listener.accept().await else {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        tokio::time::sleep(AGAIN).await;
                         continue;
                     };
                     let user = stream.peer_cred().map_or(u32::MAX, |peer| peer.uid());
                     self.clone()
-                        .welcome(stream, hashed(&user), access.clone(), place);
+                        .welcome(stream, hashed(&user), access.clone(), &places);
                 }
             }
         }
@@ -161,18 +165,26 @@ impl House {
         stream: S,
         client: u64,
         access: Access,
-        place: tokio::sync::OwnedSemaphorePermit,
+        places: &Arc<Mutex<Places<AbortHandle>>>,
     ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        tokio::spawn(async move {
-            self.serve(stream, client, access).await;
-            drop(place);
-        });
+        let Some(entry) = locked(places).enter(client) else {
+            return;
+        };
+        if let Some(closed) = entry.closes {
+            closed.abort();
+        }
+        let place = Held {
+            places: Arc::clone(places),
+            number: entry.number,
+        };
+        let task = tokio::spawn(self.serve(stream, client, access, place));
+        locked(places).keep(entry.number, task.abort_handle());
     }
 
     /// Serves a connection: one request. Its troubles are its own.
-    async fn serve<S>(self: Arc<Self>, stream: S, client: u64, access: Access)
+    async fn serve<S>(self: Arc<Self>, stream: S, client: u64, access: Access, place: Held)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -185,6 +197,7 @@ impl House {
             house: self,
             access,
             client,
+            place,
             lasts: Arc::clone(&lasts),
         };
         let visit = Arc::new(visit);
@@ -210,11 +223,28 @@ impl House {
     }
 }
 
+/// A connection's place; free again when dropped.
+struct Held {
+    places: Arc<Mutex<Places<AbortHandle>>>,
+    number: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        locked(&self.places).leave(self.number);
+    }
+}
+
+fn locked<H>(places: &Mutex<Places<H>>) -> MutexGuard<'_, Places<H>> {
+    places.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A connection.
 struct Visit {
     house: Arc<House>,
     access: Access,
     client: u64,
+    place: Held,
     /// Whether it is one for events, which may last.
     lasts: Arc<AtomicBool>,
 }
@@ -224,6 +254,10 @@ impl Visit {
         let route = Route::of(request.uri().path());
         let allowed = match (&self.access, route) {
             (Access::Key(key), _) => has_key(&request, key),
+            (Access::Counters, _) if !is_own_name(&request) => {
+                let line = "ask by this host's address or name, not by another one";
+                return error(StatusCode::MISDIRECTED_REQUEST, line);
+            }
             (Access::Counters, route) => {
                 if route != Some(Route::Counters) {
                     return plain(StatusCode::NOT_FOUND, "GET /metrics\n".to_owned());
@@ -235,6 +269,10 @@ impl Visit {
         if !allowed {
             let line = "give the service's key: Authorization: Bearer KEY";
             return error(StatusCode::UNAUTHORIZED, line);
+        }
+        // Anybody may ask for counters, so who does makes room for others like who does not.
+        if !matches!(self.access, Access::Counters) {
+            locked(&self.place.places).has_asked(self.place.number);
         }
         if request.method() != Method::GET {
             return error(
@@ -342,6 +380,34 @@ impl Visit {
     }
 }
 
+/// Whether the request is for this host. A web page of somebody else's can make a browser here ask under the page's own name, whose
+/// address its owner changes to this host's (DNS rebinding); to an address, to `localhost` and to this host's own name it cannot.
+fn is_own_name(request: &Request<Incoming>) -> bool {
+    let named = request.headers().get(HOST).map(HeaderValue::to_str);
+    let system = rustix::system::uname();
+    match named {
+        // HTTP/1.0, which no browser speaks.
+        None => true,
+        Some(Ok(name)) => is_own(name, system.nodename().to_str().unwrap_or_default()),
+        Some(Err(_)) => false,
+    }
+}
+
+/// Whether `host` (with a port, perhaps) is an address, `localhost` or `own`.
+fn is_own(host: &str, own: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|octet| octet.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = |name: &str| name.parse::<IpAddr>().is_ok();
+    let inside = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let is_address = inside.map_or_else(|| bare(name), bare);
+    let is = |other: &str| !other.is_empty() && name.eq_ignore_ascii_case(other);
+    is_address || is("localhost") || is(own)
+}
+
 /// Compares all octets, wherever the first difference is; only the length of the key shows.
 fn has_key(request: &Request<Incoming>, key: &str) -> bool {
     let given = request.headers().get(AUTHORIZATION);
@@ -408,6 +474,33 @@ fn response(status: StatusCode, kind: HeaderValue, octets: Octets) -> Response<O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counters_are_asked_for_by_this_hosts_name_or_address() {
+        for host in [
+            "127.0.0.1:9489",
+            "127.0.0.1",
+            "[::1]:9489",
+            "[::1]",
+            "localhost:9489",
+            "LocalHost",
+            "m3.example.org:9489",
+        ] {
+            assert!(is_own(host, "m3.example.org"), "{host}");
+        }
+        for host in [
+            "",
+            ":9489",
+            "rebound.example.net:9489",
+            "127.0.0.1.example.net",
+            "localhost.example.net:9489",
+            "127.0.0.1@example.net",
+            "[example.net]:1",
+        ] {
+            assert!(!is_own(host, "m3.example.org"), "{host}");
+        }
+        assert!(!is_own("", ""));
+    }
 
     #[test]
     fn a_key_is_the_same_or_not() {

@@ -23,6 +23,7 @@ mod offers;
 mod onward;
 mod openapi;
 mod parameters;
+mod places;
 mod survey;
 mod wire;
 

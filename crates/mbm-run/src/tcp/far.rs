@@ -6,7 +6,7 @@ use super::super::results::{ReceiverResult, SenderResult};
 use super::super::sending::{Job, Together};
 use super::{CONGESTION, STREAM_KIND, receiving, sending};
 use kit::datagrams::Quality;
-use kit::far::StopOnDrop;
+use kit::far::{StopOnDrop, start};
 use kit::stream::{PATIENCE, prepare_accepted};
 use mbm::loss::{Counts, LossReport};
 use schema::Direction;
@@ -77,7 +77,9 @@ impl Run<'_> {
         let abort = || self.is_over(&stop);
         let sent = std::thread::scope(|scope| {
             let _stop = StopOnDrop(&stop);
-            scope.spawn(|| receiving::run(socket, window, &abort));
+            start(scope, self.session, || {
+                receiving::run(socket, window, &abort);
+            });
             self.end(control)
         })?;
         // What was lost only the sender knows.

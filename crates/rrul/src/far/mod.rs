@@ -6,7 +6,7 @@ use super::messages::{
     self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamSetup,
 };
 use super::stream::tcp_rr;
-use kit::far::{Equipment, StopOnDrop};
+use kit::far::{Equipment, StopOnDrop, start};
 use kit::load;
 use kit::mailbox::{Mailboxes, Opened};
 use kit::sampler::{Sampler, Sink, StreamEnd};
@@ -167,9 +167,7 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
         {
             return Err(format!("stream {}: too many traces", stream.id));
         }
-        if let Role::Talk { every, .. } | Role::Trace { every, .. } = stream.role {
-            per_s += 1.0 / every.0.as_secs_f64();
-        }
+        per_s += unasked(stream.role);
         if let Role::Listen { every } = stream.role {
             arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
         }
@@ -191,6 +189,16 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
     Ok(())
 }
 
+/// Datagrams a second that the server sends for a stream without a request for each.
+fn unasked(role: Role) -> f64 {
+    match role {
+        Role::Talk { every, .. } => 1.0 / every.0.as_secs_f64(),
+        // One to each hop.
+        Role::Trace { every, hops } => f64::from(hops) / every.0.as_secs_f64(),
+        Role::Echo { .. } | Role::Listen { .. } | Role::Sink | Role::Source => 0.0,
+    }
+}
+
 impl Far<'_> {
     /// Serves all streams until the client says something, or is gone.
     fn run(&self, control: &mut Control) -> Result<Near, Error> {
@@ -198,11 +206,12 @@ impl Far<'_> {
             let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
             // Whatever goes wrong here, a thread that was not told to end would hold the session for ever.
             let _stop = StopOnDrop(&self.stop);
-            scope.spawn(|| self.sampler.run(&self.stop));
-            scope.spawn(|| self.accept(scope));
+            let session = self.session;
+            start(scope, session, || self.sampler.run(&self.stop));
+            start(scope, session, || self.accept(scope));
             for stream in &self.setup.streams {
                 if matches!(stream.role, Role::Talk { .. } | Role::Trace { .. }) {
-                    scope.spawn(move || self.datagrams(stream, &abort));
+                    start(scope, session, move || self.datagrams(stream, &abort));
                 }
             }
             let patience = self.sampler.origin().since(clock::now()) + self.setup.total.0 + GRACE;
@@ -229,7 +238,8 @@ impl Far<'_> {
                 continue;
             };
             let setup = waiting.swap_remove(index);
-            scope.spawn(move || serve_stream(stream, setup, &self.sampler, &abort));
+            let work = move || serve_stream(stream, setup, &self.sampler, &abort);
+            start(scope, self.session, work);
         }
     }
 
@@ -296,4 +306,35 @@ fn serve_stream(
     }
     sampler.end(end);
     slot.count(&*socket);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_sends_a_datagram_to_each_hop() {
+        let every = |milliseconds| units::Span::from_millis(milliseconds);
+        let table = [
+            (
+                Role::Trace {
+                    every: every(500),
+                    hops: 30,
+                },
+                60.0,
+            ),
+            (
+                Role::Talk {
+                    size: 200,
+                    every: every(20),
+                },
+                50.0,
+            ),
+            (Role::Listen { every: every(20) }, 0.0),
+            (Role::Source, 0.0),
+        ];
+        for (role, per_s) in table {
+            assert!((unasked(role) - per_s).abs() < 1e-9, "{role:?}");
+        }
+    }
 }

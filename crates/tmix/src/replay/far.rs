@@ -12,7 +12,7 @@ use super::messages::{Done, Ended, Far, Near, PER_LINE, Setup, Told};
 use super::run::QUEUE;
 use super::script::Script;
 use super::workload::Host;
-use kit::far::StopOnDrop;
+use kit::far::{StopOnDrop, start};
 use session::{Control, Error, Session};
 use socket2::Socket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -129,11 +129,11 @@ fn play(control: &mut Control, session: &Session, stage: &Stage<'_>) -> Result<b
     };
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(stage.stop);
-        scope.spawn(|| {
+        start(scope, session, || {
             let _ = clock::timer_slack(1);
             engine.run(clock::now());
         });
-        scope.spawn(|| hand_over(session, &handover, stage.stop));
+        start(scope, session, || hand_over(session, &handover, stage.stop));
         control.send(&Far::Ready)?;
         watch(control, news, stage.stop)?;
         Ok(true)
