@@ -18,5 +18,11 @@ fuzz() {
 [ $# -gt 0 ] || (cd .. && env -u PROPTEST_RNG_SEED PROPTEST_CASES=5000 cargo test --workspace --lib --locked)
 [ $# -gt 0 ] || set -- $(fuzz list)
 for target in "$@"; do
-    fuzz run "$target" -- -max_total_time="${SECONDS_EACH:-60}"
+    # Captures of every encapsulation.
+    case $target in
+        capture | extract) seeds="corpus/$target ../crates/capture/tests/encapsulations" ;;
+        *) seeds= ;;
+    esac
+    mkdir -p "corpus/$target"
+    fuzz run "$target" $seeds -- -max_total_time="${SECONDS_EACH:-60}"
 done

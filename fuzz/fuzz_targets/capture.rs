@@ -1,7 +1,7 @@
 //! A capture file: refused, or packets that are dissected, none longer than the file (decompressed, than the reader's limit).
 #![no_main]
 
-use capture::dissect::{Dissected, dissect};
+use capture::dissect::{Dissected, Dissector};
 use capture::read::Reader;
 use libfuzzer_sys::fuzz_target;
 
@@ -15,8 +15,15 @@ fuzz_target!(|octets: &[u8]| {
             return;
         };
         assert!(packet.octets.len() <= 16 << 20);
-        if let Dissected::Tcp(segment) = dissect(&packet) {
-            assert!(segment.payload < segment.packet_len);
+        for outer in [false, true] {
+            let mut dissector = Dissector {
+                outer,
+                ..Dissector::default()
+            };
+            if let Dissected::Tcp(segment) = dissector.dissect(&packet) {
+                assert!(segment.payload < segment.packet_len);
+            }
+            assert!(!outer || dissector.tunnelled == 0);
         }
     }
 });

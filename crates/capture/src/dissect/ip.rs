@@ -1,9 +1,11 @@
 //! From the network to the transport.
 
-use super::link::{Network, version};
+use super::layer::Rest;
 use super::segment::Endpoint;
 use super::{Reason, number16, octets};
 
+pub(super) const TCP: u8 = 6;
+pub(super) const UDP: u8 = 17;
 const IPV4_HEADER: u8 = 20;
 const IPV6_HEADER: u16 = 40;
 /// More extension headers than any host sends (RFC 8200 section 4.1 has seven).
@@ -36,17 +38,17 @@ pub(super) struct Transport<'a> {
 
 /// Strips the network's headers.
 #[inline]
-pub(super) fn transport<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
-    match version(network.octets)? {
+pub(super) fn transport<'a>(network: &Rest<'a>) -> Result<Transport<'a>, Reason> {
+    match octets::<1>(network.octets, 0)?[0] >> 4 {
         4 => ipv4(network),
         6 => ipv6(network),
-        _ => Err(Reason::NotIp),
+        other => Err(Reason::Version(other)),
     }
 }
 
 /// RFC 791 section 3.1.
 #[inline]
-fn ipv4<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
+fn ipv4<'a>(network: &Rest<'a>) -> Result<Transport<'a>, Reason> {
     let header = octets::<{ IPV4_HEADER as usize }>(network.octets, 0)?;
     let header_len = u32::from(header[0] & 0x0f) * 4;
     let packet_len = match u16::from_be_bytes([header[2], header[3]]) {
@@ -78,7 +80,7 @@ fn ipv4<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
 }
 
 /// RFC 8200 sections 3 and 4.
-fn ipv6<'a>(network: &Network<'a>) -> Result<Transport<'a>, Reason> {
+fn ipv6<'a>(network: &Rest<'a>) -> Result<Transport<'a>, Reason> {
     let header = octets::<{ IPV6_HEADER as usize }>(network.octets, 0)?;
     let packet_len = match u16::from_be_bytes([header[4], header[5]]) {
         // A jumbogram, or a packet that the card cuts later.

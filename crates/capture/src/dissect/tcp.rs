@@ -1,11 +1,9 @@
 //! From the transport to what it carries.
 
-use super::ip::Transport;
+use super::ip::{TCP, Transport, UDP};
 use super::segment::{Datagram, Flags, Segment, TcpOptions};
 use super::{Dissected, Reason, octets};
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 const UDP_HEADER: u32 = 8;
 const TCP_HEADER: u32 = 20;
 /// The part of the header up to the window; checksum and urgent pointer say nothing here.
@@ -29,7 +27,7 @@ pub(super) fn payload(at_ns: u64, transport: &Transport<'_>) -> Result<Dissected
     match transport.protocol {
         TCP => tcp(at_ns, transport).map(Dissected::Tcp),
         UDP => udp(at_ns, transport).map(Dissected::Udp),
-        _ => Err(Reason::Protocol),
+        other => Err(Reason::Protocol(other)),
     }
 }
 

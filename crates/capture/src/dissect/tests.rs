@@ -85,7 +85,109 @@ fn every_link_leads_to_the_same_segment() {
     ] {
         assert_eq!(tcp(link, &after(&header, SYN)), expected, "link {link}");
     }
-    assert_eq!(of(9_999, SYN), Dissected::Other(Reason::Link));
+    assert_eq!(of(9_999, SYN), Dissected::Other(Reason::Link(9_999)));
+}
+
+#[test]
+fn headers_within_headers_have_an_end() {
+    let tagged = |tags: usize| {
+        let tags = [0, 5, 0x81, 0].repeat(tags);
+        let frame = [&[0; 12][..], &[0x81, 0], &tags, &[0, 5, 8, 0], SYN].concat();
+        of(ETHERNET, &frame)
+    };
+    assert!(matches!(tagged(30), Dissected::Tcp(_)));
+    for tags in [32, 1_000, 10_000] {
+        assert_eq!(tagged(tags), Dissected::Other(Reason::Deep));
+    }
+    // Packets within packets, each with room for the rest.
+    let nested = |depth: usize| {
+        let mut packet = SYN.to_vec();
+        for _ in 0..depth {
+            let len = u16::try_from(packet.len() + 20).unwrap().to_be_bytes();
+            let header = [0x45, 0, len[0], len[1], 0, 0, 0, 0, 64, 4, 0, 0];
+            packet = [&header[..], &[0; 8], &packet].concat();
+        }
+        of(RAW, &packet)
+    };
+    assert_eq!(nested(32), Dissected::Tcp(tcp(RAW, SYN)));
+    assert_eq!(nested(33), Dissected::Other(Reason::Deep));
+    assert_eq!(nested(2_000), Dissected::Other(Reason::Deep));
+    let labels = [&[0; 4].repeat(5_000)[..], &[0, 0, 1, 0], SYN].concat();
+    assert_eq!(of(219, &labels), Dissected::Other(Reason::Deep));
+}
+
+/// A datagram of UDP to `port` with this payload.
+fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
+    let len = |more: usize| u16::try_from(payload.len() + more).unwrap().to_be_bytes();
+    let ([a, b], [c, d], [e, f]) = (len(28), len(8), port.to_be_bytes());
+    let header = [
+        0x45, 0, a, b, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+    ];
+    [&header[..], &[0x80, 0, e, f, c, d, 0, 0], payload].concat()
+}
+
+#[test]
+fn a_port_alone_makes_no_tunnel() {
+    let gtp = after(&[0x30, 255, 0, 60, 0, 0, 0, 1], SYN);
+    assert_eq!(of(RAW, &datagram(2_152, &gtp)), of(RAW, SYN));
+    let is_datagram = |port: u16, payload: &[u8]| {
+        assert!(
+            matches!(of(RAW, &datagram(port, payload)), Dissected::Udp(_)),
+            "{port} {payload:?}"
+        );
+    };
+    is_datagram(2_153, &gtp);
+    // An end marker, another length, another version, an extension without an end.
+    for (at, octet) in [(1, 254), (3, 61), (0, 0x50), (0, 0x34)] {
+        let mut other = gtp.clone();
+        other[at] = octet;
+        is_datagram(2_152, &other);
+    }
+    for header in [
+        [0; 8],
+        [8, 0, 0, 1, 0, 0, 0, 0],
+        [8, 0, 0, 0, 0, 0, 0, 1],
+        [0x0c, 0, 0, 0, 0, 0, 0, 0],
+    ] {
+        is_datagram(4_789, &after(&header, SYN));
+    }
+    // Version, control, a bit that is reserved, a length instead of a protocol.
+    for header in [
+        [0x40, 0, 8, 0, 0, 0, 0, 0],
+        [0, 0x80, 8, 0, 0, 0, 0, 0],
+        [0, 1, 8, 0, 0, 0, 0, 0],
+        [0, 0, 0, 64, 0, 0, 0, 0],
+    ] {
+        is_datagram(6_081, &after(&header, SYN));
+    }
+    is_datagram(6_081, &[0, 0, 8]);
+}
+
+#[test]
+fn a_session_of_pptp_has_ppp_within() {
+    let gre = |header: &[u8]| {
+        let len = u16::try_from(20 + header.len() + SYN.len()).unwrap();
+        let [a, b] = len.to_be_bytes();
+        let ip = [
+            0x45, 0, a, b, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+        ];
+        of(RAW, &[&ip[..], header, SYN].concat())
+    };
+    let whole = of(RAW, SYN);
+    let both = [
+        0x30, 0x81, 0x88, 0x0b, 0, 64, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 3, 0, 0x21,
+    ];
+    assert_eq!(gre(&both), whole);
+    assert_eq!(
+        gre(&[0x30, 1, 0x88, 0x0b, 0, 61, 0, 1, 0, 0, 0, 1, 0x21]),
+        whole
+    );
+    let nothing = gre(&[0x20, 0x81, 0x88, 0x0b, 0, 0, 0, 1, 0, 0, 0, 2]);
+    assert_eq!(nothing, Dissected::Other(Reason::Gre(0x880b)));
+    let encrypted = gre(&[0x30, 1, 0x88, 0x0b, 0, 62, 0, 1, 0, 0, 0, 1, 0, 0xfd]);
+    assert_eq!(encrypted, Dissected::Other(Reason::Ppp(0xfd)));
+    let routed = gre(&[0x40, 0, 8, 0, 0, 0, 0, 0]);
+    assert_eq!(routed, Dissected::Other(Reason::Gre(0x0800)));
 }
 
 #[test]
@@ -166,14 +268,17 @@ fn extension_headers_are_skipped() {
 #[test]
 fn what_is_something_else_says_why() {
     let arp = after(&[0; 12], &[8, 6, 0, 1, 8, 0]);
-    assert_eq!(of(ETHERNET, &arp), Dissected::Other(Reason::NotIp));
-    assert_eq!(of(RAW, &[0x55; 40]), Dissected::Other(Reason::NotIp));
+    assert_eq!(
+        of(ETHERNET, &arp),
+        Dissected::Other(Reason::EtherType(0x0806))
+    );
+    assert_eq!(of(RAW, &[0x55; 40]), Dissected::Other(Reason::Version(5)));
     let changed = |at: usize, octet: u8| {
         let mut packet = SYN.to_vec();
         packet[at] = octet;
         of(RAW, &packet)
     };
-    assert_eq!(changed(9, 1), Dissected::Other(Reason::Protocol));
+    assert_eq!(changed(9, 1), Dissected::Other(Reason::Protocol(1)));
     // Header lengths of IP and of TCP: too small, or more than there is.
     assert_eq!(changed(0, 0x44), Dissected::Other(Reason::Malformed));
     assert_eq!(changed(3, 19), Dissected::Other(Reason::Malformed));
@@ -213,7 +318,7 @@ proptest! {
 
     #[test]
     fn no_octets_are_too_strange(
-        link in prop::sample::select(vec![0_u16, 1, 12, 14, 101, 108, 113, 228, 229, 276]),
+        link in prop::sample::select(vec![0_u16, 1, 9, 12, 14, 51, 100, 101, 104, 108, 113, 219, 228, 229, 239, 276]),
         mut octets in prop::collection::vec(any::<u8>(), 0..120),
         first in prop::option::of(prop::sample::select(vec![0x45_u8, 0x4f, 0x60])),
     ) {

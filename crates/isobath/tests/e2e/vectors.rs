@@ -6,6 +6,7 @@ use record::{TableReader, table};
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Stdio;
 
 table! {
@@ -341,6 +342,38 @@ fn a_capture_may_come_through_a_pipe_and_be_cut_short() {
     let printed: Value = serde_json::from_str(&ran.ended(3).stdout).unwrap();
     assert_eq!(printed["warnings"][0]["code"], "capture_damaged");
     assert_eq!(printed["status"], "incomplete");
+}
+
+#[test]
+fn tunnels_are_read_or_left_alone_and_what_cannot_be_read_is_named() {
+    let place = folder(&[]);
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capture/tests/encapsulations");
+    let extract = |name: &str, more: &[&str]| {
+        let capture = captures.join(name);
+        let arguments = ["trace", "extract", capture.to_str().unwrap(), "--json"];
+        let ran = run(place.path(), &[&arguments, more].concat());
+        serde_json::from_str::<Value>(&ran.ended(0).stdout).unwrap()
+    };
+    let inner = &extract("vxlan.pcap", &[])["summary"];
+    assert_eq!(inner["kept"]["complete"]["packets"], 10);
+    assert_eq!(inner["tunnelled"], 10);
+    let outer = &extract("vxlan.pcap", &["--outer"])["summary"];
+    assert_eq!(outer["connections"]["complete"], 0);
+    assert_eq!(
+        (&outer["not_tcp"]["udp"], &outer["tunnelled"]),
+        (&10.into(), &0.into())
+    );
+    let printed = extract("not_read.pcap", &[]);
+    let warnings = printed["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0]["code"], "frames_unread");
+    assert_eq!(
+        warnings[0]["message"],
+        "3 frames are of kinds that are not read: 2 of MACsec (EtherType 0x88e5), 1 of ESP (IP protocol 50)"
+    );
+    let unread = &printed["summary"]["unread"];
+    assert_eq!(unread["MACsec (EtherType 0x88e5)"], 2);
+    assert_eq!(printed["summary"]["not_tcp"]["not_ip"], 5);
 }
 
 #[test]

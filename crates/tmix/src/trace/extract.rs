@@ -8,7 +8,7 @@
 use super::reading::{self, Capture, Worker, open};
 use super::working::{Message, last_packet, work};
 use anyhow::anyhow;
-use capture::dissect::Reason;
+use capture::dissect::{Dissector, Reason};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,6 +17,8 @@ use std::thread;
 use sys::clock;
 use vectors::extract::{Counters, Extracted, Options, SHARES};
 
+/// Reasons that are counted apart; no capture in use has so many.
+const REASONS: usize = 4_096;
 /// Batches that may wait for a worker, and for the collector.
 const WAITING: usize = 8;
 
@@ -27,8 +29,11 @@ pub struct Found {
     /// Octets that these had.
     pub bytes: u64,
     pub udp: u64,
-    /// Packets that are neither TCP nor UDP, by reason.
+    /// Segments and datagrams that were within a tunnel.
+    pub tunnelled: u64,
+    /// Packets that are neither TCP nor UDP, by reason; and those of further reasons, when there are too many.
     pub others: BTreeMap<Reason, u64>,
+    pub more_others: u64,
     pub counters: Counters,
     /// The most connections that were open at once, and flows of UDP.
     pub most_open: usize,
@@ -42,8 +47,22 @@ pub struct Found {
     pub damaged: Vec<String>,
 }
 
+impl Found {
+    /// Another packet that is neither.
+    pub(super) fn other(&mut self, reason: Reason) {
+        if self.others.len() < REASONS || self.others.contains_key(&reason) {
+            *self.others.entry(reason).or_default() += 1;
+        } else {
+            self.more_others += 1;
+        }
+    }
+}
+
 /// Captures that have been opened: parts of one trace, in order.
-pub struct Captures(Vec<Capture>);
+pub struct Captures {
+    captures: Vec<Capture>,
+    dissector: Dissector,
+}
 
 impl Captures {
     /// Opens captures; `-` is standard input.
@@ -52,7 +71,17 @@ impl Captures {
     /// When a file cannot be opened, or is no capture.
     pub fn open(files: &[PathBuf]) -> anyhow::Result<Self> {
         let captures = files.iter().map(|path| open(path));
-        captures.collect::<anyhow::Result<_>>().map(Self)
+        Ok(Self {
+            captures: captures.collect::<anyhow::Result<_>>()?,
+            dissector: Dissector::default(),
+        })
+    }
+
+    /// Whether tunnels are left alone: what they carry is of their own ends.
+    #[must_use]
+    pub const fn outer(mut self, outer: bool) -> Self {
+        self.dissector.outer = outer;
+        self
     }
 
     /// Reads them and hands every connection that has a vector to `sink`.
@@ -93,7 +122,8 @@ impl Captures {
                 from_workers.push(heard);
                 running.push(scope.spawn(move || work(shares, options, &batches, &empties, &told)));
             }
-            let reader = scope.spawn(move || reading::read(self.0, to_workers));
+            let reader =
+                scope.spawn(move || reading::read(self.captures, self.dissector, to_workers));
             let collected = collect(from_workers, &mut sink);
             // Whoever fails, the others end: nobody takes what they have.
             let found = reader.join();

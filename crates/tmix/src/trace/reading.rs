@@ -2,7 +2,7 @@
 
 use super::extract::Found;
 use anyhow::Context;
-use capture::dissect::{Datagram, Dissected, Segment, dissect};
+use capture::dissect::{Datagram, Dissected, Dissector, Segment};
 use capture::read::{Error, Reader};
 use std::fs::File;
 use std::io::{self, Read};
@@ -67,7 +67,11 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Capture> {
 
 /// Reads all captures, hands their packets to the workers, and puts whatever is wrong with a capture into the findings. Ends
 /// early when a worker takes no more.
-pub(super) fn read(captures: Vec<Capture>, workers: Vec<Worker>) -> Found {
+pub(super) fn read(
+    captures: Vec<Capture>,
+    mut dissector: Dissector,
+    workers: Vec<Worker>,
+) -> Found {
     let mut found = Found::default();
     let mut sorting = Sorting::new(workers);
     for (name, mut reader) in captures {
@@ -76,7 +80,7 @@ pub(super) fn read(captures: Vec<Capture>, workers: Vec<Worker>) -> Found {
                 Ok(Some(packet)) => {
                     found.packets += 1;
                     found.bytes += u64::from(packet.original_len);
-                    match dissect(&packet) {
+                    match dissector.dissect(&packet) {
                         Dissected::Tcp(segment) => {
                             sorting
                                 .packets(share(segment.from, segment.to), segment.at_ns)
@@ -90,7 +94,7 @@ pub(super) fn read(captures: Vec<Capture>, workers: Vec<Worker>) -> Found {
                                 .datagrams
                                 .push(datagram);
                         }
-                        Dissected::Other(reason) => *found.others.entry(reason).or_default() += 1,
+                        Dissected::Other(reason) => found.other(reason),
                     }
                 }
                 Ok(None) => break,
@@ -103,6 +107,7 @@ pub(super) fn read(captures: Vec<Capture>, workers: Vec<Worker>) -> Found {
                     break;
                 }
             }
+            found.tunnelled = dissector.tunnelled;
             if sorting.count >= PACKETS && !sorting.send() {
                 return found;
             }

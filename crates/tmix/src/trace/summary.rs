@@ -3,15 +3,19 @@
 use super::extract::Found;
 use capture::dissect::Reason;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use vectors::extract::Count;
 
 /// The summary of `isobath trace extract`.
 pub fn summary(found: &Found) -> Value {
     let counters = &found.counters;
-    let others = Reason::ALL.map(|reason| (name(reason), others(found, reason)));
-    let mut not_tcp: Map<String, Value> = Map::from_iter([("udp".to_owned(), json!(found.udp))]);
-    not_tcp.extend(others.map(|(name, count)| (name.to_owned(), json!(count))));
+    let mut not_tcp = BTreeMap::from([("udp", found.udp), ("further", found.more_others)]);
+    not_tcp.extend(NAMES.map(|name| (name, 0)));
+    for (&reason, count) in &found.others {
+        *not_tcp.entry(name(reason)).or_default() += count;
+    }
+    let unread = unread(found).map(|(reason, count)| (reason.to_string(), json!(count)));
     json!({
         "packets": found.packets,
         "bytes": found.bytes,
@@ -44,6 +48,8 @@ pub fn summary(found: &Found) -> Value {
             "most_open": found.most_flows,
         },
         "not_tcp": not_tcp,
+        "tunnelled": found.tunnelled,
+        "unread": unread.collect::<Map<_, _>>(),
         "most_open": found.most_open,
         "seconds": found.seconds,
         "packets_per_s": per_second(found),
@@ -72,15 +78,35 @@ fn loose(count: Count) -> Value {
     json!({ "packets": count.packets, "bytes": count.bytes })
 }
 
-fn others(found: &Found, reason: Reason) -> u64 {
-    found.others.get(&reason).copied().unwrap_or_default()
+/// Frames of kinds that were not read and may have TCP or UDP within.
+pub(super) fn unread(found: &Found) -> impl Iterator<Item = (Reason, u64)> {
+    let others = found.others.iter();
+    others
+        .filter(|(reason, _)| reason.may_hide())
+        .map(|(&reason, &count)| (reason, count))
 }
+
+/// Of reasons.
+const NAMES: [&str; 7] = [
+    "unknown_link",
+    "not_ip",
+    "other_protocol",
+    "too_deep",
+    "fragment",
+    "cut",
+    "malformed",
+];
 
 const fn name(reason: Reason) -> &'static str {
     match reason {
-        Reason::Link => "unknown_link",
-        Reason::NotIp => "not_ip",
-        Reason::Protocol => "other_protocol",
+        Reason::Link(_) => "unknown_link",
+        Reason::EtherType(_)
+        | Reason::Llc(_)
+        | Reason::Ppp(_)
+        | Reason::Mpls
+        | Reason::Version(_) => "not_ip",
+        Reason::Protocol(_) | Reason::Gre(_) => "other_protocol",
+        Reason::Deep => "too_deep",
         Reason::Fragment => "fragment",
         Reason::Cut => "cut",
         Reason::Malformed => "malformed",
@@ -101,6 +127,12 @@ pub fn scorecard(found: &Found) -> String {
         "packets       {}: {tcp} of TCP, {} of UDP, {rest} others, {} octets",
         found.packets, found.udp, found.bytes
     ));
+    if found.tunnelled > 0 {
+        line(format!(
+            "tunnelled     {} of these packets are within tunnels",
+            found.tunnelled
+        ));
+    }
     for (name, count) in [
         ("sequential", counters.sequential),
         ("concurrent", counters.concurrent),

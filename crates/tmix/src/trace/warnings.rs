@@ -1,7 +1,9 @@
 //! What to beware of in vectors from captures.
 
 use super::extract::Found;
+use super::summary;
 use record::Warning;
+use std::cmp::Reverse;
 
 /// What was odd about the captures.
 pub fn warnings(found: &Found) -> Vec<Warning> {
@@ -21,6 +23,7 @@ pub fn warnings(found: &Found) -> Vec<Warning> {
             advice: "what comes after that place is missing - fetch the capture again".to_owned(),
         });
     }
+    warnings.extend(unread(found));
     if found.left_out > 0 {
         warnings.push(left_out(found.left_out));
     }
@@ -35,6 +38,33 @@ pub fn warnings(found: &Found) -> Vec<Warning> {
         });
     }
     warnings
+}
+
+/// Kinds of frames that are named.
+const NAMED: usize = 5;
+
+/// Frames of which the inside is not known here.
+fn unread(found: &Found) -> Option<Warning> {
+    let mut kinds: Vec<_> = summary::unread(found).collect();
+    kinds.sort_by_key(|&(reason, count)| (Reverse(count), reason));
+    let all: u64 = kinds.iter().map(|(_, count)| count).sum();
+    let named = kinds.iter().take(NAMED);
+    let mut named: Vec<_> = named
+        .map(|(reason, count)| format!("{count} of {reason}"))
+        .collect();
+    if kinds.len() > NAMED {
+        named.push(format!("others of {} kinds", kinds.len() - NAMED));
+    }
+    (all > 0).then(|| Warning {
+        code: "frames_unread".to_owned(),
+        message: format!(
+            "{all} frames are of kinds that are not read: {}",
+            named.join(", ")
+        ),
+        advice:
+            "connections in them are missing - capture inside the tunnel, or on another interface"
+                .to_owned(),
+    })
 }
 
 /// Flows of UDP are not in the file.

@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// Idle timeout of a UDP flow.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     udp_idle: Span,
+    /// Do not look into tunnels (GRE, IP in IP, VXLAN, GTP-U, Geneve): take their outer flows.
+    #[arg(long)]
+    outer: bool,
     /// Maximum concurrently open connections, and as many UDP flows.
     #[arg(long, value_name = "N", default_value_t = Options::default().most_open, value_parser = most_open)]
     most_open: usize,
@@ -80,7 +83,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let mut run = Run::new("trace-extract", Timestamp::now(), args.plan(format));
     run.hosts = vec![host::facts("client")];
-    let captures = Captures::open(&args.files)?;
+    let captures = Captures::open(&args.files)?.outer(args.outer);
     let mut output = match (&args.out, format) {
         (Some(out), Some(format)) => Some(Output::create(out, format, true)?),
         _ => None,
@@ -127,6 +130,7 @@ impl Args {
             "quiet_time": self.quiet_time,
             "idle": self.idle,
             "udp_idle": self.udp_idle,
+            "outer": self.outer,
             "most_open": self.most_open,
             "seed": self.seed,
         })

@@ -75,7 +75,10 @@ fn capture() -> Vec<u8> {
 
 fn extract(octets: &[u8], workers: usize, options: Options) -> (Vec<Extracted>, Found) {
     let input: Box<dyn std::io::Read + Send> = Box::new(Cursor::new(octets.to_vec()));
-    let captures = Captures(vec![("capture".to_owned(), Reader::new(input).unwrap())]);
+    let captures = Captures {
+        captures: vec![("capture".to_owned(), Reader::new(input).unwrap())],
+        dissector: Dissector::default(),
+    };
     let mut all = Vec::new();
     let sink = |extracted| {
         all.push(extracted);
@@ -131,7 +134,10 @@ fn what_closed_comes_in_the_order_of_closing() {
 fn a_sink_that_fails_ends_everything() {
     let octets = capture();
     let input: Box<dyn std::io::Read + Send> = Box::new(Cursor::new(octets));
-    let captures = Captures(vec![("capture".to_owned(), Reader::new(input).unwrap())]);
+    let captures = Captures {
+        captures: vec![("capture".to_owned(), Reader::new(input).unwrap())],
+        dissector: Dissector::default(),
+    };
     let sink = |_| anyhow::bail!("no room");
     let error = captures.extract_with(3, Options::default(), sink);
     assert_eq!(error.unwrap_err().to_string(), "no room");
