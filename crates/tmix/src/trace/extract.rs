@@ -196,3 +196,5 @@ fn merge(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tshark;

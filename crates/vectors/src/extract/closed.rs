@@ -1,7 +1,6 @@
 //! Connections that ended a moment ago.
 //!
-//! After its end a connection may have a few packets more: the last acknowledgement, a FIN again, data on its way when the
-//! RST came. They must not begin another. A fixed table remembers the hashes of recent ends; a later one takes the place of
+//! After both FINs a connection may have a few packets more: the last acknowledgement, a FIN again. They must not begin another. A fixed table remembers the hashes of recent ends; a later one takes the place of
 //! an earlier, whose stragglers, if there are any, would be a connection of one direction or without data, and be discarded.
 
 /// How long a closed connection's packets may come (RFC 9293 section 3.4.1, twice the life of a segment).

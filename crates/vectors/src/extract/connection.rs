@@ -1,6 +1,6 @@
 //! A connection, segment by segment.
 
-use super::half::{Around, FARTHEST, Half, Piece};
+use super::half::{Around, FARTHEST, Half, Piece, side_by_side};
 use super::talk::Talk;
 use super::{Options, distance, nanos};
 use capture::dissect::{Flags, Segment};
@@ -69,6 +69,7 @@ impl Connection {
             let asks = !segment.flags.has(Flags::ACK);
             match half.syn {
                 Some(syn) if asks => return syn != segment.seq,
+                _ if asks && self.reset_ns.is_some() => return true,
                 // It may be that it was overtaken. If not, and it answers, the SYN that it answers is not in the capture.
                 None if half.based => return !(0..NEAR_SYN).contains(&distance(first, half.end)),
                 None if asks => return half.heard && half.acked != first,
@@ -86,8 +87,8 @@ impl Connection {
         half.packets += 1;
         half.bytes += u64::from(segment.packet_len);
         if segment.flags.has(Flags::RST) {
-            self.reset_ns = Some(now);
-            return Fate::Closed;
+            self.reset_ns.get_or_insert(now);
+            return Fate::Open;
         }
         let is_syn = segment.flags.has(Flags::SYN);
         // Of a connection with another first number nothing is known here.
@@ -101,8 +102,16 @@ impl Connection {
             self.syn(place, segment, now);
         }
         self.halves[place].strange = 0;
+        if !self.near_enough(place, segment, options, now) {
+            self.strange += 1;
+            return Fate::Open;
+        }
         if segment.flags.has(Flags::ACK) {
-            self.ack(place, segment, options, now);
+            if self.is_witnessed(place, segment, options, now) {
+                self.ack(place, segment, options, now);
+            } else {
+                self.strange += 1;
+            }
         }
         self.data(place, segment, options, now);
         if let Some((ours, theirs)) = segment.options.timestamps {
@@ -113,6 +122,50 @@ impl Connection {
             }
         }
         self.fate()
+    }
+
+    /// Whether a segment is where its direction is, or another said that it went on there.
+    fn near_enough(
+        &mut self,
+        place: usize,
+        segment: &Segment,
+        options: &Options,
+        now: u64,
+    ) -> bool {
+        let half = &mut self.halves[place];
+        if !half.is_far(segment.seq) {
+            return true;
+        }
+        match half.far.take() {
+            Some(before) if side_by_side(before.seq, segment.seq) => {
+                self.data(place, &before, options, now);
+                true
+            }
+            _ => {
+                half.far = Some(Box::new(*segment));
+                false
+            }
+        }
+    }
+
+    /// The same of what a segment acknowledges.
+    fn is_witnessed(
+        &mut self,
+        place: usize,
+        segment: &Segment,
+        options: &Options,
+        now: u64,
+    ) -> bool {
+        let other = &mut self.halves[1 - place];
+        if !other.is_far(segment.ack) {
+            return true;
+        }
+        let before = other.far_ack.replace(segment.ack);
+        if let Some(data) = other.far.take_if(|far| side_by_side(far.seq, segment.ack)) {
+            self.data(1 - place, &data, options, now);
+            return true;
+        }
+        before.is_some_and(|before| side_by_side(before, segment.ack))
     }
 
     fn fate(&self) -> Fate {
@@ -130,6 +183,8 @@ impl Connection {
         let first = segment.seq.wrapping_add(1);
         if half.syn.is_some() {
             half.round_trip.sent_again(segment.seq);
+            // It is asked again, whatever the answer was.
+            self.reset_ns = None;
             return;
         }
         half.syn = Some(segment.seq);
@@ -254,7 +309,7 @@ impl Connection {
     /// How long it may be silent.
     pub(super) fn patience_ns(&self, options: &Options) -> u64 {
         let unanswered = self.halves.iter().any(|half| half.packets == 0);
-        let closing = self.halves.iter().any(|half| half.fin.is_some());
+        let closing = self.reset_ns.is_some() || self.halves.iter().any(|half| half.fin.is_some());
         nanos(if unanswered || closing {
             options.transitory
         } else {

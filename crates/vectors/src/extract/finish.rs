@@ -89,6 +89,12 @@ impl Connection {
             counters.no_data += count;
             return None;
         }
+        // What came after a RST did not bring it back.
+        let end = if self.reset_ns.is_some() && end != End::Full {
+            End::Closed
+        } else {
+            end
+        };
         let seen = self.seen(key, end);
         let kind = if self.talk.is_concurrent() {
             &mut counters.concurrent
@@ -161,11 +167,16 @@ impl Connection {
             if concurrent {
                 return fin(place).or(self.reset_ns);
             }
-            // Whoever closed first after the last word. A FIN before it was no end, unless the other's had come too.
+            // Whoever closed first after the last word. A FIN before it was no end, unless the other's had come too; a RST was
+            // one, and what was on its way passed after it.
             let (one, two) = (fin(0), fin(1));
             let ends = [one, two, self.reset_ns];
             let after = ends.iter().flatten().filter(|&&at_ns| at_ns >= last_ns);
-            after.min().copied().or_else(|| one.and(two))
+            after
+                .min()
+                .copied()
+                .or_else(|| one.and(two))
+                .or(self.reset_ns)
         };
         self.talk.body(self.initiator, self.established_ns, closed)
     }

@@ -3,9 +3,20 @@
 use super::distance;
 use super::holes::Holes;
 use super::round_trip::RoundTrip;
+use capture::dissect::Segment;
 
 /// Further apart no two numbers of one connection are (RFC 7323 section 2.3).
 pub(super) const FARTHEST: i32 = 1 << 30;
+
+/// More octets than this must have passed unseen by the word of two segments, which are at most so far from each other. One
+/// alone may be forged or damaged: an end takes it only if it is within its window, which a monitor does not always know.
+const FAR: i32 = 1 << 16;
+const SIDE_BY_SIDE: u32 = 1 << 20;
+
+/// Whether two numbers speak for each other.
+pub(super) const fn side_by_side(one: u32, two: u32) -> bool {
+    distance(one, two).unsigned_abs() <= SIDE_BY_SIDE
+}
 
 /// What an end sends, and what the other has of it.
 #[derive(Debug, Default)]
@@ -28,9 +39,16 @@ pub(super) struct Half {
     pub(super) mss: Option<u16>,
     /// `end` comes from a segment of its own, not from an acknowledgement.
     pub(super) based: bool,
+    /// What follows if the segment from which `end` comes, which had no data, was a keep-alive, whose number is one too low
+    /// (RFC 9293 section 3.8.4).
+    pub(super) after_keep_alive: Option<u32>,
     /// `acked` comes from an acknowledgement.
     pub(super) heard: bool,
     pub(super) fin_acked: bool,
+    /// A segment far ahead of all others, until another tells whether it belongs here; and an acknowledgement of its data that
+    /// is as far ahead.
+    pub(super) far: Option<Box<Segment>>,
+    pub(super) far_ack: Option<u32>,
     /// Segments in a row whose numbers do not belong here.
     pub(super) strange: u8,
     /// The latest time from which on nothing is known to have kept it from sending.
@@ -79,12 +97,23 @@ impl Half {
         self.based && distance(self.end, seq).unsigned_abs() > FARTHEST.unsigned_abs()
     }
 
+    /// Whether octets up to `number` would be so many at once that one segment's word is not enough.
+    pub(super) const fn is_far(&self, number: u32) -> bool {
+        self.based && distance(self.end, number) > FAR
+    }
+
     /// Data from `start` to `end` passes, or a segment without data that would follow them.
     pub(super) fn pass(&mut self, start: u32, end: u32, around: &Around) -> Piece {
         let now_ns = around.now_ns;
         let data = start != end;
         if !self.based {
-            self.begin(start);
+            self.begin(start, data, around.fin);
+        } else if data || start != self.end {
+            // Once something was sent, the first number is known.
+            let is_next = distance(self.end, start) == 1;
+            if self.after_keep_alive.take() == Some(start) && is_next {
+                self.rebase(start);
+            }
         }
         let further = distance(self.end, end);
         if further > 0 {
@@ -113,9 +142,18 @@ impl Half {
     }
 
     /// The first number of its own.
-    fn begin(&mut self, start: u32) {
-        self.end = start;
+    fn begin(&mut self, start: u32, data: bool, fin: bool) {
         self.based = true;
+        // The other end has what follows already: a keep-alive.
+        let is_keep_alive = !data && !fin && self.heard && distance(start, self.acked) == 1;
+        let may_be_one = !data && !fin && !is_keep_alive;
+        self.after_keep_alive = may_be_one.then_some(start.wrapping_add(1));
+        self.rebase(if is_keep_alive { self.acked } else { start });
+    }
+
+    /// Everything before `start` is not of this capture.
+    const fn rebase(&mut self, start: u32) {
+        self.end = start;
         if !self.heard {
             self.acked = start;
         }

@@ -29,7 +29,8 @@
 //!
 //! # What becomes of a connection
 //!
-//! It ends with the acknowledged FINs of both ends, a RST, a SYN with another number, or a long silence. A connection of
+//! It ends with the acknowledged FINs of both ends, a SYN with another number, or a long silence. A RST closes it, but it is kept
+//! for a while: data may be on its way, the SYN may be sent again, and a RST may be forged (RFC 5961 section 3). A connection of
 //! which only one direction was seen, or that carried no data, is discarded and counted ([`Counters`]); all others become
 //! vectors, also those whose beginning or end is not in the capture (Aikat 2010, section 3.1.1).
 //!

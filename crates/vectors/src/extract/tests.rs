@@ -1,3 +1,4 @@
 mod any_talk;
+mod oddities;
 mod scenes;
 mod stage;

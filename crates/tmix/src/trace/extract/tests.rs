@@ -6,8 +6,11 @@ use capture::read::Reader;
 use std::io::Cursor;
 use vectors::Transport;
 
+/// An address and a port.
+pub(super) type End = ([u8; 4], u16);
+
 /// An IPv4 packet from one end to another, headers alone.
-fn packet(protocol: u8, ends: [([u8; 4], u16); 2], payload: u16, more: &[u8]) -> Vec<u8> {
+fn packet(protocol: u8, ends: [End; 2], payload: u16, more: &[u8]) -> Vec<u8> {
     let header = if protocol == 17 { 28 } else { 40 };
     let mut octets = vec![0x45, 0];
     octets.extend((header + payload).to_be_bytes());
@@ -23,7 +26,7 @@ fn packet(protocol: u8, ends: [([u8; 4], u16); 2], payload: u16, more: &[u8]) ->
 }
 
 /// A segment with these numbers, flags and payload.
-fn segment(ends: [([u8; 4], u16); 2], numbers: [u32; 2], flags: u8, payload: u16) -> Vec<u8> {
+pub(super) fn segment(ends: [End; 2], numbers: [u32; 2], flags: u8, payload: u16) -> Vec<u8> {
     let mut more: Vec<u8> = numbers
         .iter()
         .flat_map(|number| number.to_be_bytes())
@@ -58,13 +61,18 @@ fn capture() -> Vec<u8> {
         all.push((at + 25, packet(17, answer, 90, &[0, 98, 0, 0])));
     }
     all.sort_by_key(|(at_ms, _)| *at_ms);
+    capture_of(&all)
+}
+
+/// Packets, each with its time in ms, in a file.
+pub(super) fn capture_of(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let mut file = pcapng::Writer::new(Vec::new(), &pcapng::Section::default()).unwrap();
     let interface = file.interface(&pcapng::Interface::default()).unwrap();
-    for (at_ms, octets) in all {
+    for (at_ms, octets) in packets {
         let length = usize::from(u16::from_be_bytes([octets[2], octets[3]]));
         let packet = pcapng::Packet {
             wall_ns: 1_700_000_000_000_000_000 + at_ms * 1_000_000,
-            octets: &octets,
+            octets,
             original_len: length,
             direction: None,
         };
@@ -73,7 +81,7 @@ fn capture() -> Vec<u8> {
     file.finish().unwrap()
 }
 
-fn extract(octets: &[u8], workers: usize, options: Options) -> (Vec<Extracted>, Found) {
+pub(super) fn extract(octets: &[u8], workers: usize, options: Options) -> (Vec<Extracted>, Found) {
     let input: Box<dyn std::io::Read + Send> = Box::new(Cursor::new(octets.to_vec()));
     let captures = Captures {
         captures: vec![("capture".to_owned(), Reader::new(input).unwrap())],
