@@ -4,6 +4,7 @@
 //! Only `btc` so far. Its transfers cross a row of links ([`path`]) in which nothing else is: what a run finds is a function of
 //! the plan, the path and the seed, and the same three give the same tables to the last octet.
 
+pub(crate) mod bounds;
 pub(crate) mod path;
 pub(crate) mod queues;
 mod transfers;

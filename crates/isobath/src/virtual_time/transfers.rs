@@ -1,5 +1,6 @@
 //! A plan of `btc`, carried out in virtual time.
 
+use super::bounds;
 use super::path::Path;
 use super::queues;
 use btc::findings::{Findings, Inbox};
@@ -12,10 +13,11 @@ use schema::btc::Plan;
 use schema::btc::plan::Limit;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
+use std::ops::ControlFlow;
 use std::time::Duration;
 use transport::Sender;
 use transport::wire::Datagram;
-use units::{Ecn, Instant};
+use units::{Ecn, Instant, Span};
 
 /// How often queues are looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -57,17 +59,25 @@ pub(crate) fn run(
     let mut findings = Findings::new(None);
     let mut flushed = Instant::ZERO;
     let mut written = Ok(());
+    let last = bounds::last(plan, apart);
     transfers.run_watched(LOOK, |world| {
-        if written.is_err() {
-            return;
-        }
         written = record.append(&queues::rows(path, world));
         if written.is_ok() && world.now().since(flushed) >= FLUSH {
             flushed = world.now();
             written = collect(plan, &inbox, &mut findings, record);
         }
+        if written.is_err() || world.now() > last {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     });
     written?;
+    if transfers.world().now() > last {
+        anyhow::bail!(
+            "after {} of virtual time packets are still on their way - write shorter delays and queues, or fewer segments",
+            Span(last.since(Instant::ZERO)).words()
+        );
+    }
     let (reports, work) = (transfers.reports(), transfers.world().work());
     let ends = transfers.into_observers();
     let logs = (0..).zip(reports).zip(ends);

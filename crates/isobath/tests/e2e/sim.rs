@@ -142,6 +142,22 @@ fn what_cannot_be_simulated_is_refused_before_anything_is_written() {
             &["--rate", "10Mbit", "--rtt", "40ms", "--option", "mss=0"],
             "mss",
         ),
+        (&["--rate", "1bit", "--rtt", "40ms"], "given up"),
+        (
+            &["--rate", "9999999Gbit", "--rtt", "0s"],
+            "packets would be simulated",
+        ),
+        (
+            &[
+                "--rate",
+                "10Mbit",
+                "--rtt",
+                "40ms",
+                "--segments",
+                "4294967295",
+            ],
+            "virtual time",
+        ),
         (&["--lab", "dls"], "no lab is called 'dls'"),
         (&["--lab", "wire"], "no link of 'wire' has a rate"),
         (

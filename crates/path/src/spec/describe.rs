@@ -63,8 +63,8 @@ impl StageSpec {
         }
     }
 
-    /// What others send through it.
-    const fn cross(&self) -> Option<&CrossSpec> {
+    /// What others send through it, if it is a link.
+    pub const fn cross(&self) -> Option<&CrossSpec> {
         match self {
             Self::Rate { cross, .. }
             | Self::Trace { cross, .. }

@@ -4,6 +4,7 @@ use super::source::Route;
 use super::{Endpoint, Observer, Plan, Report, Sink, Source};
 use crate::{Addressed, Builder, NodeId, World};
 use path::{Assigned, Pipeline, Spec};
+use std::ops::ControlFlow;
 use std::time::Duration;
 use transport::wire::Datagram;
 use units::FlowId;
@@ -99,13 +100,20 @@ impl<O: Observer> Transfers<O> {
         }
     }
 
-    /// The same, with a look at the world each time that `every` has passed, the last one after the end.
-    pub fn run_watched(&mut self, every: Duration, mut look: impl FnMut(&World<Endpoint<O>>)) {
+    /// The same, with a look at the world each time that `every` has passed, the last one after the end, or when a look says
+    /// that it was enough.
+    pub fn run_watched(
+        &mut self,
+        every: Duration,
+        mut look: impl FnMut(&World<Endpoint<O>>) -> ControlFlow<()>,
+    ) {
         let mut tick = self.world.now();
         while self.world.next_deadline().is_some() {
             tick += every;
             self.world.run_until(tick);
-            look(&self.world);
+            if look(&self.world).is_break() {
+                return;
+            }
         }
     }
 

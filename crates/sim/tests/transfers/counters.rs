@@ -3,6 +3,7 @@
 use crate::path::Path;
 use ::path::{Element, Probability, Spec, StageSpec};
 use isobath_sim::{End, LinkId, Log, Outcome, Plan, Side, Transfers, pipeline};
+use std::ops::ControlFlow;
 use std::time::Duration;
 use transport::Options;
 use transport::wire::Datagram;
@@ -155,6 +156,7 @@ fn transfers_at_a_bottleneck_share_it_and_fill_it() {
     transfers.run_watched(Duration::from_millis(10), |world| {
         let backlog = world.link(LinkId(0)).and_then(Element::backlog).unwrap();
         longest = longest.max(backlog.bytes);
+        ControlFlow::Continue(())
     });
     let rates: Vec<f64> = transfers
         .reports()

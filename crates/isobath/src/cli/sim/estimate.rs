@@ -2,6 +2,7 @@
 
 use super::super::estimate::Asked;
 use super::described::Described;
+use crate::virtual_time::bounds;
 use estimate::{scorecard, simulate, summary};
 use jiff::Timestamp;
 use kit::host;
@@ -34,6 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         )));
     }
     let path = args.described.path(plan.seed, false).map_err(Usage::of)?;
+    bounds::check_round_trip(&path).map_err(Usage::of)?;
     let mut described = serde_json::to_value(&plan)?;
     described["note"] = json!(args.output.note);
     let mut run = Run::new("sim-estimate", Timestamp::now(), described);

@@ -4,6 +4,7 @@ mod described;
 mod estimate;
 
 use super::rules::Rules;
+use crate::virtual_time::bounds;
 use crate::virtual_time::path::Path;
 use btc::{quality, scorecard, summary, warnings};
 use described::Described;
@@ -131,6 +132,7 @@ impl Args {
                 self.described.name()
             );
         }
+        bounds::check(plan, &path, self.apart.0)?;
         Ok(path)
     }
 }
