@@ -33,7 +33,7 @@
 //!
 //! Zero in both places would not say what to wait for, so ns-2's converter writes one microsecond for none, and so do we; the
 //! first ADU of all (in a concurrent connection: of each end) has nothing to wait for. Apart from that, and from the first
-//! wait, which the original form cannot say, what is read is written again to the octet.
+//! wait, which the original form cannot say, what is read is written again to the octet; empty lines are not, as they mean nothing.
 //!
 //! Why it cannot: a `t` before the first ADU would look like the place for it, but ns-2's reader begins in the state after a
 //! wait and takes a wait after a wait for an error, in a sequential connection and of the acceptor of a concurrent one; it
