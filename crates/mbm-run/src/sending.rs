@@ -10,9 +10,9 @@ use super::results::SenderResult;
 use super::spans::Spans;
 use kit::datagrams::{Link, expand};
 use kit::thinned::Thinned;
-use mbm::diagnostic::{AqmLimits, Decider, QueueLimits, Test, judge_rounds, judge_scan};
+use mbm::diagnostic::{AqmLimits, Decider, QueueLimits, Setup, Test, judge_rounds, judge_scan};
 use mbm::loss::Counts;
-use mbm::stream::{Ack, Keeping, Stream};
+use mbm::stream::{Ack, Keeping, Schedule, Stream};
 use mbm::verdict::{Judge, Observation, Outcome, Reason, Verdict};
 use session::wire::Kind;
 use std::sync::Mutex;
@@ -78,6 +78,8 @@ struct Sending<'a> {
     stream: Box<dyn Stream>,
     judge: Judge,
     keeping: Keeping,
+    /// Whether bursts leave at the interface's rate, for they were slower than twice the bottleneck.
+    at_line_rate: bool,
     spans: Spans,
     seen: Observation,
     /// Number of the latest packet that was reported.
@@ -110,6 +112,7 @@ pub(crate) fn run(job: &Job<'_>, link: &mut Link) -> Result<(SenderResult, Vec<P
         link,
         judge: Judge::new(options, start),
         keeping: Keeping::new(shape, job.plan.target.rtt(), span),
+        at_line_rate: false,
         spans: Spans::new(shape.burst_packets),
         stream,
         seen: Observation::default(),
@@ -152,14 +155,51 @@ impl Sending<'_> {
         self.send(now)?;
         if judges && (now.since(self.judged) >= TICK || self.stream.is_done()) {
             self.judged = now;
-            if let Some(verdict) = self.judge(now) {
-                return Ok(Some(verdict));
+            match self.judge(now) {
+                Some(slow) if slow.reason == Reason::BurstSlow && !self.at_line_rate => {
+                    self.hasten(now);
+                }
+                Some(verdict) => return Ok(Some(self.at_its_rate(verdict))),
+                None => {}
             }
         }
         if !any {
             self.wait(now)?;
         }
         Ok(None)
+    }
+
+    /// Slow-start bursts go on at the rate of the interface, and are judged anew in the time that is left.
+    fn hasten(&mut self, now: Instant) {
+        let (plan, test) = (self.job.plan, self.job.test);
+        self.at_line_rate = true;
+        let setup = Setup {
+            at_line_rate: true,
+            ..plan.setup(self.job.path_rtt)
+        };
+        if let (Some(pattern), Ok(ruling)) = (setup.pattern(test), plan.ruling()) {
+            let left = plan.timeout.0.saturating_sub(now.since(self.start));
+            let stream = Schedule::new(pattern, now).numbered(self.seen.sent);
+            let shape = stream.shape();
+            self.stream = Box::new(stream);
+            self.judge = Judge::new(setup.judge(test, ruling, left), now);
+            let span = PER_PACKET * shape.burst_packets;
+            self.keeping = Keeping::new(shape, plan.target.rtt(), span);
+        }
+    }
+
+    /// Says so of bursts that left faster than the section asks: few losses of these pass all the more, many may be due to that.
+    fn at_its_rate(&self, mut verdict: Verdict) -> Verdict {
+        if self.at_line_rate {
+            if verdict.reason == Reason::LossHigh {
+                verdict.outcome = Outcome::Inconclusive;
+                verdict.reason = Reason::BurstSlow;
+                "bursts at twice the bottleneck's rate, once that is known"
+                    .clone_into(&mut verdict.would_change);
+            }
+            verdict.says += "; in bursts at the interface's rate, for at twice the target's they were slower than twice the bottleneck";
+        }
+        verdict
     }
 
     /// Takes one batch of reports; false when there was none.

@@ -169,6 +169,23 @@ fn alone_a_path_that_is_too_slow_fails_by_its_rate() {
 }
 
 #[test]
+fn alone_a_path_with_much_more_than_the_target_asks_for_passes_the_suite() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = place();
+    let target = ["--rate", "10Mbit", "--rtt", "20ms"];
+    let Some(run) = tested(place.path(), "lan", &target, &["--suite"], 0, "r") else {
+        return;
+    };
+    assert!(
+        verdicts(&run).iter().all(|(_, outcome)| *outcome == "PASS"),
+        "{:?}",
+        verdicts(&run)
+    );
+}
+
+#[test]
 fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
     let Some(_machine) = Machine::whole() else {
         return;

@@ -3,6 +3,9 @@
 //! The RFC asks for one thing: the first packet delivered after the first loss is to have waited for at least half a target round trip, or slow start
 //! ends before the queue could carry a transport over its first cut. That the first loss is not to come *late* is ours: the queue may have at
 //! most twice the target round trip, as in the bufferbloat test.
+//!
+//! Beyond that the section requires no result. A path in which twice the target's window leaves at slow-start rate, each round, and makes no queue of half a target round
+//! trip and no loss, stops no slow start for this target: it passes. Twice the window is what slow start has under way when it overshoots.
 
 use crate::stream::Round;
 use crate::target::Target;
@@ -17,6 +20,8 @@ pub struct AqmLimits {
     pub least_ns: u64,
     /// The same, at most: twice the target round trip.
     pub most_ns: u64,
+    /// Packets of a round that slow start for the target does not exceed: twice the target window.
+    pub round_packets: u64,
 }
 
 impl AqmLimits {
@@ -26,6 +31,7 @@ impl AqmLimits {
         Self {
             least_ns: rtt / 2,
             most_ns: rtt.saturating_mul(2),
+            round_packets: 2 * u64::from(target.window()),
         }
     }
 }
@@ -44,6 +50,19 @@ pub fn judge_rounds(rounds: &[Round], limits: &AqmLimits) -> Verdict {
     let Some(&median) = waits.get(waits.len().saturating_sub(1) / 2) else {
         return if longest > limits.most_ns {
             long(ms(longest), ms(limits.most_ns))
+        } else if let Some(sent) =
+            whole_rounds(rounds, limits).filter(|_| longest < limits.least_ns)
+        {
+            Verdict::new(
+                Outcome::Pass,
+                Reason::Exceeds,
+                format!(
+                    "nothing was lost or marked in {} rounds of slow start of at least {sent} packets, and the queue was at most {:.1} ms long",
+                    rounds.len(),
+                    ms(longest)
+                ),
+                "a faster target: how the bottleneck stops a slow start was not seen",
+            )
         } else {
             Verdict::new(
                 Outcome::Inconclusive,
@@ -89,6 +108,12 @@ pub fn judge_rounds(rounds: &[Round], limits: &AqmLimits) -> Verdict {
             ),
         )
     }
+}
+
+/// Packets delivered in the shortest round, when each had as many as slow start for the target may have.
+fn whole_rounds(rounds: &[Round], limits: &AqmLimits) -> Option<u64> {
+    let shortest = rounds.iter().map(|round| round.before_mark).min()?;
+    (shortest >= limits.round_packets).then_some(shortest)
 }
 
 fn long(wait_ms: f64, most_ms: f64) -> Verdict {

@@ -19,6 +19,7 @@
 //! may still carry this target, but not well beside others.
 
 mod aqm;
+mod beyond;
 mod onset;
 mod passive;
 mod setup;

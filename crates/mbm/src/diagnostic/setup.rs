@@ -16,6 +16,13 @@ pub const BACKGROUND_SHARE: f64 = 0.1;
 const RESTS: u32 = 3;
 /// A scan stops when the standing queue is so many target round trips long: beyond twice, the bufferbloat test has failed.
 const SCAN_ROUND_TRIPS: f64 = 2.5;
+/// Mean delay of a window that is a standing queue, in target round trips: as much as the duplex test allows beyond what a queue explains.
+pub(super) const STANDING_ROUND_TRIPS: f64 = 0.25;
+/// Where a queue stands at the end of a scan, its end is looked for up to so many times that window: enough for the queue of 2.5 target round trips
+/// at whatever a path of the target's round trip can have that shows a queue at all (3.5 times the target's rate).
+const FURTHER: u32 = 4;
+/// But not beyond this, for the state of each packet is kept.
+const FURTHEST: u32 = 1 << 17;
 /// Packets of a slow-start round, in windows that the path can hold at most.
 const ROUND_WINDOWS: u64 = 4;
 
@@ -45,6 +52,9 @@ pub struct Setup<'a> {
     pub burst_share: f64,
     /// Rounds of the slow-start AQM test.
     pub rounds: u32,
+    /// Whether bursts at slow-start rate proved slower than twice the bottleneck. Then slow-start bursts leave at the rate of the interface, as RFC 8337
+    /// section 6.1 has it where the bottleneck has more than half of that: too fast is acceptable, too slow is not (section 8.3.1).
+    pub at_line_rate: bool,
 }
 
 impl<'a> Setup<'a> {
@@ -59,6 +69,7 @@ impl<'a> Setup<'a> {
             max_window: None,
             burst_share: 1.0,
             rounds: 5,
+            at_line_rate: false,
         }
     }
 
@@ -89,6 +100,9 @@ impl<'a> Setup<'a> {
         match test {
             Test::PacedFullRate => Some(Pattern::paced(target, target.rate(), 1)),
             Test::Background => Some(Pattern::paced(target, background(target.rate()), 1)),
+            Test::FullWindowSlowStart if self.at_line_rate => {
+                Some(Pattern::sender_rate_bursts(target, 1.0, 1))
+            }
             Test::FullWindowSlowStart => Some(Pattern::slow_start_bursts(
                 target,
                 self.bottleneck,
@@ -113,9 +127,13 @@ impl<'a> Setup<'a> {
         let from = target.test_window(self.path_rtt).div_ceil(2).max(2);
         let limit = target.rtt().mul_f64(SCAN_ROUND_TRIPS);
         let longest = target.test_window(self.path_rtt.saturating_add(limit));
+        let to = self.max_window.unwrap_or(longest).clamp(from, MAX_WINDOW);
+        let furthest = to.saturating_mul(FURTHER).min(FURTHEST);
         ScanOptions {
             from,
-            to: self.max_window.unwrap_or(longest).clamp(from, MAX_WINDOW),
+            to,
+            furthest: self.max_window.unwrap_or(furthest).max(to),
+            standing: target.rtt().mul_f64(STANDING_ROUND_TRIPS),
             growth: self.growth,
             path_rtt: self.path_rtt,
             delay_limit: limit,
@@ -137,7 +155,7 @@ impl<'a> Setup<'a> {
             packets_per_s,
             is_self_clocked: test.is_self_clocked(),
             by_tcp: false,
-            needs_stretch: test == Test::FullWindowSlowStart,
+            needs_stretch: test == Test::FullWindowSlowStart && !self.at_line_rate,
             rate_window,
             growth_limit: growth.saturating_add(self.path_rtt.saturating_mul(4)),
             time_limit,

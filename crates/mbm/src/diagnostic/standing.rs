@@ -2,8 +2,11 @@
 //!
 //! A queue is to take a whole window that stands in it for a while (or transports never reach the target), and then to say so by a few losses or marks
 //! (or delay grows without bound). So the first loss is to come when the queue is between one and two target round trips long.
+//!
+//! A path that is much faster than the target shows neither queue nor loss to the largest window of the scan. That answers the four questions
+//! as far as the target asks them ([`beyond`]); a queue that stands without an end answers none.
 
-use super::{Onset, Setup, Test, onset};
+use super::{Onset, Setup, Test, beyond, onset};
 use crate::model::RunLength;
 use crate::stream::ScanReport;
 use crate::verdict::{Outcome, Reason, Verdict};
@@ -57,6 +60,9 @@ pub fn judge_scan(test: Test, scan: &ScanReport, limits: &QueueLimits) -> Verdic
             "a path that lets these packets through, both ways",
         );
     };
+    if let Some(verdict) = beyond::judge(test, scan, limits) {
+        return verdict;
+    }
     match test {
         Test::CongestionAvoidance => congestion_avoidance(scan, found, limits),
         Test::Bufferbloat => bufferbloat(scan, limits),
@@ -89,10 +95,7 @@ fn too_short(scan: &ScanReport, what: &str) -> Verdict {
         Outcome::Inconclusive,
         Reason::NoOnset,
         format!("{what} up to a window of {last} packets, where the scan {end}"),
-        format!(
-            "a scan beyond {} packets, or more time: the path holds more than the target asks for",
-            scan.to
-        ),
+        "a scan of larger windows, or more time",
     )
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::loss::Counts;
 use crate::model::Model;
 use crate::sequential::{Hypotheses, Rule, Ruling, Sprt};
-use crate::stream::{FirstMark, Round, ScanReport, Step};
+use crate::stream::{FirstMark, Pattern, Round, ScanReport, Schedule, Step, Stream};
 use crate::target::{NamedTarget, Target};
 use crate::verdict::{Outcome, Reason};
 use proptest::prelude::*;
@@ -178,6 +178,106 @@ fn slow_start_is_to_be_stopped_neither_early_nor_late() {
         ..Round::default()
     };
     assert_eq!(judge_rounds(&[endless], &limits).reason, Reason::QueueLong);
+}
+
+/// A scan to a window of 40 on a path whose round trip is 50 ms and whose capacity is never met.
+fn fast() -> ScanReport {
+    let mut seq = 0;
+    let mut steps = Vec::new();
+    for window in 6..=40 {
+        let delivered = 2 * u64::from(window);
+        steps.push(Step {
+            window,
+            first_seq: seq,
+            delivered,
+            packets_per_s: f64::from(window) * 20.0,
+            rtt_ms: 50.0,
+            ..Step::default()
+        });
+        seq += delivered;
+    }
+    ScanReport {
+        steps,
+        rtt_min_ns: Some(50_000_000),
+        first_mark: None,
+        queue_max_ns: 0,
+        sent: seq,
+        to: 40,
+        is_done: true,
+    }
+}
+
+#[test]
+fn better_than_asked_is_no_open_question() {
+    let tests = [
+        Test::CongestionAvoidance,
+        Test::Bufferbloat,
+        Test::NonExcessiveLoss,
+        Test::DuplexSelfInterference,
+    ];
+    for test in tests {
+        assert_eq!(outcome(test, &fast()), (Outcome::Pass, Reason::Exceeds));
+    }
+    // One that was cut short, that only just carries the rate, or at whose end a queue stands, answers less.
+    let mut cut = fast();
+    cut.is_done = false;
+    let mut slow = fast();
+    slow.steps.truncate(12);
+    let mut queued = fast();
+    queued
+        .steps
+        .iter_mut()
+        .skip(30)
+        .for_each(|step| step.rtt_ms = 63.0);
+    for scan in [cut, slow, queued] {
+        assert_eq!(
+            outcome(Test::Bufferbloat, &scan),
+            (Outcome::Inconclusive, Reason::NoOnset)
+        );
+    }
+    let clump = |packets_per_s| {
+        let mut scan = fast();
+        scan.steps.iter_mut().for_each(|step| {
+            step.packets_per_s = packets_per_s;
+            step.rtt_ms = 150.0;
+        });
+        scan.rtt_min_ns = Some(150_000_000);
+        outcome(Test::Bufferbloat, &scan).0
+    };
+    // 40 packets in 150 ms are 267 a second, however fast they came.
+    assert_eq!(clump(10_000.0), Outcome::Inconclusive);
+}
+
+#[test]
+fn rounds_without_a_loss_pass_when_they_are_long_enough() {
+    let limits = AqmLimits::new(&target());
+    let rounds = |before_mark: u64, queue_ms: u64| {
+        let round = Round {
+            before_mark,
+            queue_max_ns: queue_ms * 1_000_000,
+            ..Round::default()
+        };
+        let verdict = judge_rounds(&[round; 5], &limits);
+        (verdict.outcome, verdict.reason)
+    };
+    assert_eq!(rounds(22, 24), (Outcome::Pass, Reason::Exceeds));
+    assert_eq!(rounds(21, 0).0, Outcome::Inconclusive);
+    assert_eq!(rounds(22, 25).0, Outcome::Inconclusive);
+    assert_eq!(rounds(22, 101), (Outcome::Fail, Reason::QueueLong));
+}
+
+#[test]
+fn slow_start_bursts_leave_at_the_interface_s_rate_where_the_path_is_faster() {
+    let target = target();
+    let setup = Setup {
+        at_line_rate: true,
+        ..Setup::new(&target, Duration::from_millis(50))
+    };
+    let pattern = setup.pattern(Test::FullWindowSlowStart).unwrap();
+    assert_eq!(pattern, Pattern::sender_rate_bursts(&target, 1.0, 1));
+    let mut rest = Schedule::new(pattern, units::Instant::ZERO).numbered(1_003);
+    let burst = rest.poll(units::Instant::ZERO).unwrap();
+    assert_eq!((burst.first, burst.packets), (1_003, 11));
 }
 
 #[test]

@@ -35,6 +35,15 @@ impl Schedule {
         }
     }
 
+    /// The same with the first packet numbered `first`: the rest of a stream that had another pattern.
+    #[must_use]
+    pub const fn numbered(self, first: u64) -> Self {
+        Self {
+            next: first,
+            ..self
+        }
+    }
+
     /// When the next set is due.
     fn due(&self) -> Instant {
         let into = self.pattern.set_headway.times(u64::from(self.sets));

@@ -200,7 +200,7 @@ proptest! {
     ) {
         let rtt = Duration::from_millis(10);
         let growth = Growth::Reno;
-        let options = ScanOptions { from, to, growth, path_rtt: rtt, delay_limit: 10 * rtt };
+        let options = ScanOptions { from, to, growth, path_rtt: rtt, delay_limit: 10 * rtt, furthest: to, standing: Duration::ZERO };
         let target = target("12Mbit", "10ms");
         let schedule = Schedule::new(Pattern::slow_start_rate(&target, None, None), Instant::ZERO);
         let mut streams: Vec<Box<dyn Stream>> = vec![

@@ -92,6 +92,8 @@ pub enum Reason {
     Interference,
     /// No queue was seen.
     NoOnset,
+    /// The path has so much more than the target asks for that the target's packets make no queue.
+    Exceeds,
     /// Parts were composed.
     Composed,
 }

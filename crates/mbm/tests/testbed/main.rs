@@ -213,3 +213,47 @@ fn a_link_that_is_shared_with_its_acknowledgements_interferes() {
         Reason::Interference,
     );
 }
+
+/// A path of so many per cent of the passing one's rate, with a queue of so many per cent of its own windows.
+fn faster(percent: u32, queue_percent: u32) -> Bed {
+    Bed {
+        rate: RATE * u64::from(percent) / 100,
+        queue: WINDOW * percent / 100 * queue_percent / 100,
+        ..Bed::passing()
+    }
+}
+
+const STANDING: [Test; 4] = [
+    Test::CongestionAvoidance,
+    Test::Bufferbloat,
+    Test::NonExcessiveLoss,
+    Test::DuplexSelfInterference,
+];
+
+#[test]
+fn a_path_with_much_more_than_the_target_asks_for_passes() {
+    for percent in [400, 1_000, 40_000] {
+        for test in STANDING.into_iter().chain([Test::SlowStartAqm]) {
+            assert_reason(test, faster(percent, 1_000), Outcome::Pass, Reason::Exceeds);
+        }
+    }
+}
+
+#[test]
+fn the_queue_of_a_path_that_is_a_little_faster_is_looked_for_to_its_end() {
+    for percent in [130, 150, 200, 250] {
+        // Two windows are two target round trips; ten are endless.
+        for test in STANDING {
+            let good = faster(percent, 160);
+            assert_reason(test, good, Outcome::Pass, Reason::QueueGood);
+        }
+        let endless = faster(percent, 1_000);
+        assert_reason(Test::Bufferbloat, endless, Outcome::Fail, Reason::QueueLong);
+        assert_reason(
+            Test::NonExcessiveLoss,
+            endless,
+            Outcome::Inconclusive,
+            Reason::NoOnset,
+        );
+    }
+}

@@ -3,6 +3,7 @@
 //! The window grows by one packet at a time, as slowly as Reno's with delayed acknowledgements: one packet for two windows that were
 //! delivered. While the path has room, the rate grows and the round trip stays; from the *onset of queueing* on the rate
 //! stays and the round trip grows; in the end the queue is full, and something is lost or marked. A round trip after that the scan is over.
+//! Without a loss it ends at a window far beyond the target's; where a queue stands by then, it goes on to find that queue's end.
 //!
 //! Each packet is accounted to the window by which it *left*, for its queue is that window's doing.
 
@@ -43,7 +44,8 @@ impl Scan {
     /// A scan by `options` from `start` on.
     pub fn new(options: ScanOptions, start: Instant) -> Self {
         let from = options.from.max(1);
-        let windows = options.to.saturating_sub(from).saturating_add(1);
+        let furthest = options.furthest.max(options.to);
+        let windows = furthest.saturating_sub(from).saturating_add(1);
         Self {
             clock: Clock::new(from, options.path_rtt, start),
             delivered: 0,
@@ -105,11 +107,25 @@ impl Scan {
         let queue = self
             .rtt_last
             .saturating_sub(self.rtt_min.unwrap_or_default());
-        if self.clock.window() >= self.options.to || queue > self.options.delay_limit {
+        if self.is_far_enough() || queue > self.options.delay_limit {
             self.is_done = true;
         } else {
             self.clock.widen();
         }
+    }
+
+    /// Whether the window need not grow: no queue stands at which to wait for a loss.
+    fn is_far_enough(&self) -> bool {
+        let ScanOptions {
+            to,
+            furthest,
+            standing,
+            ..
+        } = self.options;
+        let window = self.clock.window();
+        let least_ms = self.rtt_min.unwrap_or_default().as_secs_f64() * 1e3;
+        let queue_ms = self.steps.last().map_or(0.0, |last| last.step.rtt_ms) - least_ms;
+        window >= furthest.max(to) || window >= to && queue_ms <= standing.as_secs_f64() * 1e3
     }
 
     fn mark(&mut self, news: News, rtt_before: Option<Duration>) {

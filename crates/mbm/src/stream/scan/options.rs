@@ -24,8 +24,12 @@ pub enum Growth {
 pub struct ScanOptions {
     /// Window to begin with, in packets.
     pub from: u32,
-    /// Window to stop at though nothing was lost.
+    /// Window to stop at though nothing was lost, unless a queue stands there.
     pub to: u32,
+    /// Window to stop at though a queue stands.
+    pub furthest: u32,
+    /// Mean delay of a step that is a standing queue: beyond [`to`](Self::to) its end is looked for.
+    pub standing: Duration,
     /// How fast the window grows.
     pub growth: Growth,
     /// Round trip of the path, roughly.

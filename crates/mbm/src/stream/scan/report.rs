@@ -52,7 +52,7 @@ pub struct ScanReport {
     pub queue_max_ns: u64,
     /// Packets that left.
     pub sent: u64,
-    /// Window at which the scan was to stop.
+    /// Window at which the scan was to stop, unless a queue stood there.
     pub to: u32,
     /// Whether the scan is over.
     pub is_done: bool,
