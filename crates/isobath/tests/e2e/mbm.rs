@@ -230,6 +230,8 @@ fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
     assert_eq!(whole["verdict"]["outcome"], "PASS");
     assert!(number(&whole, "/packets") >= 300.0);
     assert_eq!(number(&whole, "/loss_pct").to_bits(), 0);
+    let twice = run(place.path(), &["mbm", "compose", "one", "two", "one"]);
+    assert!(twice.refused(2).contains("both are the run"), "{twice:?}");
     let unlike = run(place.path(), &["mbm", "compose", "one", "other"]);
     unlike.ended(2);
     assert!(

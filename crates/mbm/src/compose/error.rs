@@ -29,6 +29,18 @@ pub enum ComposeError {
         /// What the other has.
         two: String,
     },
+    /// Two that no path has one after the other.
+    #[error(
+        "{first} and {other} are not two parts of one path: {why} - compose parts that follow each other, each tested once"
+    )]
+    Overlap {
+        /// Name of one.
+        first: String,
+        /// Name of the other.
+        other: String,
+        /// What tells so.
+        why: String,
+    },
     /// A test that losses do not decide.
     #[error("{name} is a {test} test, which losses do not decide: only loss rates can be composed")]
     NoLosses {
@@ -69,7 +81,24 @@ pub(super) fn check(parts: &[Part]) -> Result<(), ComposeError> {
             });
         }
     }
-    others.iter().try_for_each(|other| alike(first, other))
+    others.iter().try_for_each(|other| alike(first, other))?;
+    let mut all = parts.iter().enumerate();
+    all.try_for_each(|(place, part)| {
+        let mut later = parts.iter().skip(place + 1);
+        later.try_for_each(|other| apart(part, other))
+    })
+}
+
+/// Refuses two parts that cannot follow each other.
+fn apart(first: &Part, other: &Part) -> Result<(), ComposeError> {
+    match first.way.overlap(&other.way) {
+        None => Ok(()),
+        Some(why) => Err(ComposeError::Overlap {
+            first: first.name.clone(),
+            other: other.name.clone(),
+            why,
+        }),
+    }
 }
 
 /// Refuses two parts that were not asked the same.

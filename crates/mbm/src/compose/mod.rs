@@ -11,8 +11,10 @@
 //! it is above `p0` with confidence `1 - alpha`. Only the tests that losses decide can be composed.
 
 mod error;
+mod way;
 
 pub use error::ComposeError;
+pub use way::{End, Way};
 
 use crate::diagnostic::Test;
 use crate::loss::{Counts, Share};
@@ -50,6 +52,9 @@ pub struct Part {
     pub outcome: Outcome,
     /// What became of its packets.
     pub counts: Counts,
+    /// Where it was tested, as far as known.
+    #[serde(default)]
+    pub way: Way,
 }
 
 /// A path put together, in the form of a record.

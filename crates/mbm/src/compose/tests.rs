@@ -20,6 +20,7 @@ fn part(name: &str, target: &str, packets: u64, lost: u64) -> Part {
             lost,
             ce: 0,
         },
+        way: Way::default(),
     }
 }
 
@@ -104,6 +105,26 @@ fn unlike_parts_are_refused_with_the_reason() {
     assert!(refused(part("bc", "video-rfc8337", 0, 0)).contains("no packets"));
     assert_eq!(compose(vec![good()], 0.05, 0.05), Err(ComposeError::TooFew));
     assert!(compose(vec![good(), good()], 0.0, 0.05).is_err());
+}
+
+#[test]
+fn a_part_is_counted_once() {
+    let of_run = |name: &str, run: &str| {
+        let mut part = part(name, "video-rfc8337", 5_000, 0);
+        part.way.run = run.to_owned();
+        part
+    };
+    let parts = vec![of_run("ab", "1"), of_run("bc", "2"), of_run("again", "1")];
+    let refused = compose(parts, 0.05, 0.05).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("ab and again are not two parts of one path: both are the run 1"),
+        "{refused}"
+    );
+    let parts = vec![of_run("ab", "1"), of_run("bc", "2"), of_run("cd", "3")];
+    assert_eq!(
+        compose(parts, 0.05, 0.05).unwrap().verdict.outcome,
+        Outcome::Pass
+    );
 }
 
 proptest! {

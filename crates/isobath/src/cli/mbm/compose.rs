@@ -1,11 +1,12 @@
 //! `isobath mbm compose`: a verdict about a whole path from the records of its parts.
 
 use kit::usage::{Usage, print};
-use mbm::compose::{Composed, Part, Question, compose};
+use mbm::compose::{Composed, End, Part, Question, Way, compose};
 use mbm::diagnostic::{Decider, Test};
 use mbm::sequential::{ALPHA, BETA};
 use mbm::verdict::Outcome;
-use record::{Record, Status};
+use record::{Endpoint, Record, Run, Status};
+use schema::Direction;
 use schema::mbm::Plan;
 use schema::mbm::Summary;
 use std::path::{Path, PathBuf};
@@ -83,12 +84,49 @@ pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow:
             found.result.verdict.outcome
         },
         counts: counts.unwrap_or_default(),
+        way: way(run, &plan, &summary),
         question: Question {
             target: plan.target,
             model: plan.model,
             run_length,
         },
     })
+}
+
+/// Where `run` was made, in the direction of its packets.
+fn way(run: &Run, plan: &Plan, summary: &Summary) -> Way {
+    let end = |role: &str, endpoint: &Endpoint| End {
+        host: run
+            .hosts
+            .iter()
+            .find(|host| host.role == role)
+            .map(|host| host.name.clone())
+            .unwrap_or_default(),
+        addresses: endpoint.addresses.clone(),
+    };
+    let client = end("client", &run.path.client);
+    let server = end("server", &run.path.server);
+    let (from, to) = match plan.direction {
+        Direction::Up => (client, server),
+        Direction::Down => (server, client),
+    };
+    Way {
+        run: run.id.clone(),
+        lab: run.path.lab.as_ref().map(|lab| lab.name.clone()),
+        from,
+        to,
+        links: crossed(summary),
+    }
+}
+
+/// The links of a lab that carried the test's packets: at least half as much as the busiest. Reports on the way back are shorter.
+fn crossed(summary: &Summary) -> Vec<String> {
+    let carried = summary.links.iter().map(|link| link.carried_mbps);
+    let most = carried.fold(0.0, f64::max);
+    let links = summary.links.iter();
+    let busy = links.filter(|link| most > 0.0 && link.carried_mbps >= most / 2.0);
+    busy.map(|link| format!("{} {}", link.link, link.direction))
+        .collect()
 }
 
 fn page(composed: &Composed) -> String {
