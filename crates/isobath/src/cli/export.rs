@@ -40,19 +40,15 @@ fn to_flent(args: &Args, record: &Record) -> anyhow::Result<u8> {
     // In memory first: what cannot be exported overwrites nothing.
     let mut octets = Vec::new();
     let exported = flent::export(record, &mut octets)?;
-    let out = match &args.out {
-        Some(out) => {
-            std::fs::write(out, octets).with_context(|| {
-                format!("cannot write {} - choose another --out", out.display())
-            })?;
-            out.clone()
-        }
+    let out = if let Some(out) = &args.out {
+        std::fs::write(out, octets)
+            .with_context(|| format!("cannot write {} - choose another --out", out.display()))?;
+        out.clone()
+    } else {
         // The record may be somebody else's, with links in it.
-        None => {
-            let out = args.run.join(flent::file_name(record)?);
-            super::report::write(&out, &octets)?;
-            out
-        }
+        let out = args.run.join(flent::file_name(record)?);
+        super::report::write(&out, &octets)?;
+        out
     };
     if let Some(note) = exported.note {
         eprintln!("export: {}", plain(&note));
