@@ -62,14 +62,14 @@ pub(super) const WAYS: [Way; 10] = [
         What::Available,
         Method::PathloadFast,
         10,
-        (6_000, 10, Some(6.0)),
+        (8_000, 20, Some(6.0)),
         true,
     ),
     way(
         What::Available,
         Method::Pathload,
         10,
-        (6_000, 45, Some(5.0)),
+        (8_000, 80, Some(5.0)),
         true,
     ),
     way(

@@ -9,8 +9,9 @@
 //!
 //! # What one answer takes
 //!
-//! - A **stream** ([`Trend`]): 100 packets in about 10 groups, whose median delays are compared. Two tests, each of which may
-//!   say nothing.
+//! - A **stream** ([`Trend`]): 100 packets, each of whose delays is compared with all later ones. What is neither a rise nor none says
+//!   nothing. Of at least 60,000 octets: at a rate that is a twentieth too high the queue then grows by 3,000 octets, two packets of
+//!   others. Of less, one packet of theirs is as high as the rise, and hides it.
 //! - A **fleet**: 12 streams of one rate, with pauses in which queues empty again. Seven tenths of them must agree; else the rate
 //!   is *grey*: what is available went from below it to above it, or back, while the fleet lasted. A fleet that loses many
 //!   packets is above it.
@@ -18,7 +19,7 @@
 //!   doubling while fleets are below, then halves between the bounds, on both sides of a grey region.
 //!
 //! Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with TCP throughput",
-//! IEEE/ACM Transactions on Networking 11(4), 2003, and their tool, version 1.3, whose constants these are. Between two streams the tool waits a round
+//! IEEE/ACM Transactions on Networking 11(4), 2003, and their tool, version 1.3, whose fleets, search and pauses these are. Between two streams the tool waits a round
 //! trip and nine times as long as a stream lasts ([`Pause::Slow`]), so that a tenth of the rate is the most that it takes from the
 //! path on average; [`Pause::Fast`] waits a round trip only (Papageorgiou 2008, section 5.1.3: *pSLOW*, *pFAST*).
 //!
@@ -82,7 +83,7 @@ impl Streams {
     }
 }
 
-/// The fewest probes of a stream that says anything: as many as there are groups.
+/// The fewest probes of a stream that says anything.
 pub const SHORTEST: u32 = 5;
 /// Elastic streams in a row that may be shorter.
 const MOST_SHORT: u32 = 100;
@@ -110,14 +111,16 @@ pub struct Options {
     pub most: Rate,
     /// How exactly: width of what remains unknown, as a share of the rate.
     pub resolution: f64,
-    /// Whether two more fleets, at both ends of what was found, must not contradict it.
-    pub confirms: bool,
+    /// Whether two more fleets, at both ends of what was found, must not contradict it; the streams of each are spread over this time, as what
+    /// comes and goes in seconds says one thing for as long as a burst lasts.
+    pub confirms: Option<Duration>,
     /// Fleets after which is told what is known.
     pub most_fleets: u32,
 }
 
 impl Default for Options {
-    /// The tool's own; but the largest packets have gaps down to 20 us, which hosts of 2003 could not keep.
+    /// The tool's own; but the smallest packets are three times as long (see the [module](self)), and the largest have gaps down to 20 us, which hosts
+    /// of 2003 could not keep.
     fn default() -> Self {
         Self {
             probes: 100,
@@ -126,11 +129,11 @@ impl Default for Options {
             pause: Pause::Slow,
             gap: Duration::from_micros(100),
             least_gap: Duration::from_micros(20),
-            octets: [200, 1_500],
+            octets: [600, 1_500],
             first: None,
             most: MOST,
             resolution: 0.05,
-            confirms: true,
+            confirms: Some(Duration::from_secs(5)),
             most_fleets: 60,
         }
     }
@@ -156,6 +159,15 @@ impl Options {
     fn fastest(&self) -> f64 {
         let kept = bits(self.octets[1]) / self.least_gap.as_secs_f64().max(1e-9);
         kept.min(self.most.as_bps() as f64)
+    }
+
+    /// The least time between streams that ask a bound once more. Packets that make streams come when they come.
+    fn apart(&self) -> Duration {
+        let over = match self.made_of {
+            Streams::Elastic(_) => Duration::ZERO,
+            _ => self.confirms.unwrap_or_default(),
+        };
+        over / u32::try_from(self.streams.max(1)).unwrap_or(u32::MAX)
     }
 
     /// What comes before the search. Riders would be lost with it; where it is made of them, they were to leave at once anyway.
@@ -325,7 +337,7 @@ impl Pathload {
         };
         let resolution = self.options.resolution;
         search.enter(verdict);
-        if let Some(range) = search.advance(resolution, self.options.confirms) {
+        if let Some(range) = search.advance(resolution, self.options.confirms.is_some()) {
             let middle = f64::midpoint(range.low, range.high);
             let outcome = match range.grey {
                 _ if range.low >= range.high => Outcome::AtLeast,
@@ -379,6 +391,9 @@ impl Estimator for Pathload {
             self.conclude(Outcome::Untimed, known);
         } else if let Some(verdict) = self.fleet.verdict() {
             self.judged(verdict);
+        }
+        if self.search.is_some_and(|search| search.is_asking()) {
+            self.ready = self.ready.max(now + self.options.apart());
         }
     }
 }

@@ -4,8 +4,8 @@
 //! lie rates at which some do, because what is available changed meanwhile (the paper's Rmin, Rmax, Gmin, Gmax).
 //!
 //! A search that halves takes each answer for true for ever. Where what is available comes and goes, it ends between two answers
-//! of different times, sure of a figure that never was. So both bounds are asked once more at the end (which is ours, not the
-//! paper's): one that no longer holds becomes grey, and the search goes on beyond it.
+//! of different times, sure of a figure that never was. So both bounds are asked once more at the end, over some seconds (which is
+//! ours, not the paper's): one that no longer holds becomes grey, and the search goes on beyond it.
 
 use super::Verdict;
 
@@ -70,6 +70,11 @@ impl Search {
 
     pub(super) const fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// Whether the rate at hand is that of a bound that was found before.
+    pub(super) const fn is_asking(&self) -> bool {
+        self.asking.is_some()
     }
 
     /// What a fleet at the rate at hand said.

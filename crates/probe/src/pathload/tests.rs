@@ -98,6 +98,7 @@ fn the_slow_one_takes_a_tenth_of_its_rate_and_the_fast_one_more() {
     let rate = |pause| {
         let options = Options {
             pause,
+            confirms: None,
             ..Options::default()
         };
         let (estimate, end) = run(options, |train, at| link.carry(train, at));
@@ -106,6 +107,26 @@ fn the_slow_one_takes_a_tenth_of_its_rate_and_the_fast_one_more() {
     };
     assert!(rate(Pause::Slow) < 0.1);
     assert!(rate(Pause::Fast) > 0.3);
+}
+
+#[test]
+fn both_bounds_are_asked_once_more_over_some_seconds() {
+    let link = Link {
+        capacity_bps: 10e6,
+        cross_bps: 4e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let ends = [None, Some(Duration::from_secs(6))].map(|confirms| {
+        let options = Options {
+            pause: Pause::Fast,
+            confirms,
+            ..Options::default()
+        };
+        run(options, |train, at| link.carry(train, at)).1
+    });
+    // Nine of twelve streams are enough, of each of two fleets.
+    assert!(ends[1].since(ends[0]) >= Duration::from_secs(2 * 4));
 }
 
 #[test]

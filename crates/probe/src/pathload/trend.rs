@@ -1,15 +1,21 @@
 //! Whether the one-way delays of a stream rise.
+//!
+//! Cross traffic comes in packets. On a link with few of them delays are a saw: one packet of it adds at once what takes long to drain, and most
+//! neighbours fall even where the queue grows. So not neighbours are compared, but every probe with every later one
+//! (H. B. Mann, "Nonparametric tests against trend", Econometrica 13(3), 1945; Kendall's tau): the share of pairs that are in
+//! order less that of pairs that are not. It is 1 when delays only rise, and 0 where they do not; a probe that was held up counts as one.
+//!
+//! Like every measure by ranks it knows no unit: it compares the rise with whatever else the delays do. A rise over the whole stream as
+//! high as the delays scatter evenly makes it 1/2, and one of half that height about 0.3.
 
 use crate::train::{Arrival, Passage};
 
-/// Above the first of each pair a test says that delays rise, below the second that they do not (pathload 1.3; the paper calls
-/// them thresholds of PCT and PDT).
-const PCT: [f64; 2] = [0.66, 0.54];
-const PDT: [f64; 2] = [0.55, 0.45];
-/// The standard error of a median of n, times the root of n, in interquartile ranges of what it is the median of (normal).
-const MEDIAN_ERROR: f64 = 1.253 / 1.349;
-/// The fewest groups by which anything can be told.
-const LEAST_GROUPS: usize = 5;
+/// From the first on delays rise, up to the second they do not: the rise is as high as the scatter, or half of that.
+const TAU: [f64; 2] = [0.5, 0.3];
+/// The fewest probes by which anything can be told.
+const LEAST_PROBES: usize = 5;
+/// Two clocks may drift apart by this much, whatever queues do: twice 200 ppm, and some adjustment.
+const DRIFT: f64 = 500e-6;
 
 /// What a stream says.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -22,17 +28,6 @@ pub enum Trend {
     Unclear,
 }
 
-/// What a test says of a figure.
-fn judge(figure: f64, [rising, level]: [f64; 2]) -> Trend {
-    if figure > rising {
-        Trend::Rising
-    } else if figure < level {
-        Trend::Level
-    } else {
-        Trend::Unclear
-    }
-}
-
 impl Trend {
     /// Of the delays of a stream, some of which may be lost.
     pub fn of(passage: &Passage) -> Self {
@@ -41,73 +36,34 @@ impl Trend {
 
     /// Of probes that follow each other.
     pub(crate) fn of_arrivals(arrivals: &[Arrival]) -> Self {
-        let delays = arrivals.iter().map(Arrival::delay_ns);
-        let delays: Vec<i64> = delays.collect();
-        let (medians, noise) = medians(&delays);
-        match (pct(&medians, noise), pdt(&medians)) {
-            (Some(pct), Some(pdt)) => Self::both(judge(pct, PCT), judge(pdt, PDT)),
-            _ => Self::Unclear,
-        }
-    }
-
-    /// What two tests say together: either alone decides, unless they contradict each other.
-    const fn both(one: Self, other: Self) -> Self {
-        match (one, other) {
-            (Self::Rising, Self::Rising | Self::Unclear) | (Self::Unclear, Self::Rising) => {
-                Self::Rising
-            }
-            (Self::Level, Self::Level | Self::Unclear) | (Self::Unclear, Self::Level) => {
-                Self::Level
-            }
+        let [rising, level] = TAU;
+        match tau(arrivals) {
+            Some(tau) if tau >= rising => Self::Rising,
+            Some(tau) if tau <= level => Self::Level,
             _ => Self::Unclear,
         }
     }
 }
 
-/// The median delay of each of about `sqrt(K)` groups of neighbours, of short streams smaller ones: single probes that were held up count for nothing. In
-/// nanoseconds above the least, so that no offset of clocks costs precision. With them the noise of one of them: what the
-/// delays within most groups scatter about it.
-fn medians(delays: &[i64]) -> (Vec<f64>, f64) {
-    let size = delays.len().isqrt().min(delays.len() / LEAST_GROUPS).max(1);
-    let Some(least) = delays.iter().min() else {
-        return (Vec::new(), 0.0);
-    };
-    let above = |delay: &i64| i128::from(*delay) - i128::from(*least);
-    let (mut medians, mut spreads) = (Vec::new(), Vec::new());
-    for group in delays.chunks_exact(size) {
-        let mut group: Vec<f64> = group.iter().map(|delay| above(delay) as f64).collect();
-        group.sort_unstable_by(f64::total_cmp);
-        medians.extend(stats::quantile(&group, 0.5));
-        let quartiles = stats::quantile(&group, 0.75).zip(stats::quantile(&group, 0.25));
-        spreads.extend(quartiles.map(|(high, low)| high - low));
-    }
-    spreads.sort_unstable_by(f64::total_cmp);
-    let spread = stats::quantile(&spreads, 0.5).unwrap_or(0.0);
-    (medians, spread * MEDIAN_ERROR / (size as f64).sqrt())
-}
-
-/// The share of groups that are later than the one before by more than noise: near 1 when delays rise throughout (*pairwise
-/// comparison test*). The paper counts every rise, so that half of the pairs do where nothing changes; its hosts told time in
-/// microseconds, and most of these were ties.
-fn pct(medians: &[f64], noise: f64) -> Option<f64> {
-    let pairs = medians.windows(2);
-    let rises = pairs.clone().filter(|pair| pair[1] - pair[0] > noise);
-    let rises = rises.count();
-    (medians.len() >= LEAST_GROUPS).then(|| rises as f64 / pairs.len() as f64)
-}
-
-/// How much of all that delays change is in one direction: 1 when they only rise, 0 when they end where they began
-/// (*pairwise difference test*).
-fn pdt(medians: &[f64]) -> Option<f64> {
-    let changes: f64 = medians
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).abs())
-        .sum();
-    let net = medians.last()? - medians.first()?;
-    if medians.len() < LEAST_GROUPS {
+/// Kendall's tau of delays in the order of their departure; none of too few. A pair whose delays differ by no more than clocks drift
+/// apart in the time between them is a tie.
+fn tau(arrivals: &[Arrival]) -> Option<f64> {
+    if arrivals.len() < LEAST_PROBES {
         return None;
     }
-    Some(if changes > 0.0 { net / changes } else { 0.0 })
+    let (mut in_order, mut pairs) = (0.0, 0.0);
+    for (place, early) in arrivals.iter().enumerate() {
+        for late in arrivals.iter().skip(place + 1) {
+            let apart = late.sent_ns.saturating_sub(early.sent_ns) as f64;
+            // A difference of two clocks' differences: their offset is gone before it could cost precision.
+            let rise = late.delay_ns().saturating_sub(early.delay_ns()) as f64;
+            pairs += 1.0;
+            if rise.abs() > DRIFT * apart {
+                in_order += rise.signum();
+            }
+        }
+    }
+    Some(in_order / pairs)
 }
 
 #[cfg(test)]
@@ -137,13 +93,37 @@ mod tests {
     fn a_queue_that_builds_up_is_seen_and_an_outlier_is_not() {
         let mut rising = passage((0..100).map(|i| 20_000 + i * 5));
         assert_eq!(Trend::of(&rising), Trend::Rising);
-        // Ten probes of a hundred are held up, one in each group.
+        // Ten probes of a hundred are held up, one in each ten.
         for held in rising.arrivals.iter_mut().step_by(10) {
             held.arrived_ns += 3_000_000;
         }
         assert_eq!(Trend::of(&rising), Trend::Rising);
         assert_eq!(Trend::of(&passage((0..100).map(|i| 500 - i))), Trend::Level);
         assert_eq!(Trend::of(&passage(vec![700; 100])), Trend::Level);
+    }
+
+    #[test]
+    fn a_saw_that_climbs_is_a_rise_though_most_neighbours_fall() {
+        // Every 25th probe finds one more packet of 1,200 us before it; in between the queue drains by 1,200 us, or by half of that.
+        let saw = |drained: i64| {
+            (0..100).map(move |i| i / 25 * (1_200 - drained) - i % 25 * drained / 25)
+        };
+        assert_eq!(Trend::of(&passage(saw(600))), Trend::Rising);
+        assert_eq!(Trend::of(&passage(saw(1_200))), Trend::Level);
+    }
+
+    #[test]
+    fn clocks_that_drift_apart_are_no_queue() {
+        // A probe each 100 us: 400 ppm are 40 ns from one to the next, 2,500 ppm a queue.
+        let drifting = |ppm: u64| {
+            let mut stream = passage(vec![700; 100]);
+            for (place, arrival) in (0..).zip(&mut stream.arrivals) {
+                arrival.arrived_ns += place * ppm / 10;
+            }
+            Trend::of(&stream)
+        };
+        assert_eq!(drifting(400), Trend::Level);
+        assert_eq!(drifting(2_500), Trend::Rising);
     }
 
     #[test]
@@ -175,10 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn two_tests_that_contradict_each_other_say_nothing() {
-        // Most pairs rise, and one large fall takes it all back.
-        let saw = (0..100).map(|i| if i < 90 { i } else { 0 });
-        assert_eq!(Trend::of(&passage(saw)), Trend::Unclear);
+    fn a_rise_that_is_taken_back_says_nothing() {
+        let hill = (0..100).map(|i| if i < 85 { i } else { 0 });
+        assert_eq!(Trend::of(&passage(hill)), Trend::Unclear);
         assert_eq!(Trend::of(&passage([1, 2, 3])), Trend::Unclear, "too few");
         assert_eq!(Trend::of(&Passage::default()), Trend::Unclear);
     }

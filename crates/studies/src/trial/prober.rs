@@ -107,7 +107,7 @@ impl Prober<'_> {
             let began = clock::now();
             let options = pathload::Options {
                 pause,
-                confirms: false,
+                confirms: None,
                 ..pathload::Options::default()
             };
             let mut carrier = TrainCarrier {
