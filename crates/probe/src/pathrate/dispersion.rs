@@ -18,19 +18,21 @@ pub(super) enum Dispersion {
 }
 
 impl Dispersion {
-    /// Of the first packet and the last; `least_gap` is what the receiver can tell between two.
-    pub(super) fn of(passage: &Passage, train: &Train, least_gap: Duration) -> Self {
-        let (Some(first), Some(last)) = (passage.arrivals.first(), passage.arrivals.last()) else {
+    /// Of the first packet, or of the second where one leads, and the last; `least_gap` is what the receiver can tell between two.
+    pub(super) fn of(passage: &Passage, train: &Train, is_led: bool, least_gap: Duration) -> Self {
+        let leaders = usize::from(is_led);
+        let ends = passage.arrivals.get(leaders).zip(passage.arrivals.last());
+        let Some((first, last)) = ends else {
             return Self::Lossy;
         };
-        let gaps = train.probes.len().saturating_sub(1);
-        if passage.arrivals.len() <= gaps || gaps == 0 {
+        let gaps = train.probes.len().saturating_sub(1 + leaders);
+        if passage.arrivals.len() < train.probes.len() || gaps == 0 {
             return Self::Lossy;
         }
         let octets = train
             .probes
             .iter()
-            .skip(1)
+            .skip(1 + leaders)
             .map(|probe| u64::from(probe.octets));
         let bits = octets.sum::<u64>() as f64 * 8.0;
         let received_ns = last.arrived_ns.saturating_sub(first.arrived_ns) as f64;
@@ -49,8 +51,8 @@ mod tests {
     use super::*;
     use crate::train::Arrival;
 
-    fn told(sent_ns: [u64; 3], arrived_ns: [u64; 3]) -> Dispersion {
-        let train = Train::periodic(3, 1_500, Duration::ZERO);
+    fn told(sent_ns: [u64; 4], arrived_ns: [u64; 4]) -> Dispersion {
+        let train = Train::periodic(4, 1_500, Duration::ZERO);
         let pairs = sent_ns.into_iter().zip(arrived_ns);
         let arrivals = (0..)
             .zip(pairs)
@@ -61,24 +63,28 @@ mod tests {
                 back: None,
             });
         let mut passage = Passage {
-            sent: 3,
+            sent: 4,
             arrivals: arrivals.collect(),
             ..Passage::default()
         };
-        let told = Dispersion::of(&passage, &train, Duration::from_micros(1));
+        let told = Dispersion::of(&passage, &train, true, Duration::from_micros(1));
         passage.arrivals.pop();
-        let lossy = Dispersion::of(&passage, &train, Duration::from_micros(1));
+        let lossy = Dispersion::of(&passage, &train, true, Duration::from_micros(1));
         assert_eq!(lossy, Dispersion::Lossy);
         told
     }
 
     #[test]
     fn the_slower_of_path_and_hosts_is_told() {
-        let path = told([0, 2_000, 4_000], [5, 60_005, 120_005]);
-        assert_eq!(path, Dispersion::Path(200e6), "12,000 bits in 60 us");
-        let sender = told([0, 60_000, 120_000], [5, 60_005, 120_005]);
+        let path = told([0, 2_000, 4_000, 6_000], [55_000, 60_005, 120_005, 180_005]);
+        assert_eq!(
+            path,
+            Dispersion::Path(200e6),
+            "12,000 bits in 60 us, though the leader was late"
+        );
+        let sender = told([0, 60_000, 120_000, 180_000], [5, 60_005, 120_005, 180_005]);
         assert_eq!(sender, Dispersion::Hosts(200e6));
-        let receiver = told([0; 3], [5, 6, 7]);
+        let receiver = told([0; 4], [4, 5, 6, 7]);
         assert_eq!(receiver, Dispersion::Hosts(12e9), "12,000 bits in 1 us");
     }
 }

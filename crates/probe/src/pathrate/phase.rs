@@ -28,6 +28,13 @@ pub(super) enum Phase {
     Long,
 }
 
+impl Phase {
+    /// Whether its trains have one packet more at their head, which does not count.
+    pub(super) const fn is_led(self) -> bool {
+        matches!(self, Self::Length | Self::Preliminary)
+    }
+}
+
 /// More trains lost packets than may.
 pub(super) struct TooLossy;
 
@@ -67,7 +74,7 @@ impl Progress {
         self.longest
     }
 
-    /// Back to back.
+    /// Back to back, without the leader.
     pub(super) fn train(&self, options: &Options) -> Train {
         let [_, most] = options.octets;
         let (length, octets) = match self.phase {
