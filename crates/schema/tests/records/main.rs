@@ -162,6 +162,7 @@ fn streams() -> Vec<Stream> {
         family: 6,
         server: Some(0),
         ecn: Some("ECT(0)".into()),
+        message_bytes: Some(1_200),
         congestion_control: Some("cubic".into()),
         planned_ns: 5_000_000_000,
         connected_ns: Some(5_020_000_000),
