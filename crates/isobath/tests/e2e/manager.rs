@@ -42,15 +42,20 @@ fetch() { python3 -c "import sys, urllib.request as u; sys.stdout.buffer.write(u
 /// Two managers' files in a folder, the far one reached at `endpoint`.
 pub(crate) fn place(endpoint: &str) -> TempDir {
     let place = folder(&[("m5.toml", FAR)]);
-    let show = ["manager", "up", "--config", "m5.toml", "--show-key", "m3"];
-    let key = run(place.path(), &show).ended(0).stdout.clone();
     let near = NEAR
         .replace("ENDPOINT", endpoint)
-        .replace("KEY", key.trim());
+        .replace("KEY", &key_of("m3", place.path()));
     let file = place.path().join("m3.toml");
     fs::write(&file, near).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     place
+}
+
+/// The key with which `peer` connects to the far manager.
+#[track_caller]
+pub(crate) fn key_of(peer: &str, place: &Path) -> String {
+    let show = ["manager", "up", "--config", "m5.toml", "--show-key", peer];
+    run(place, &show).ended(0).stdout.trim().to_owned()
 }
 
 /// Runs scripts on both hosts of the lab until the near one ends.
@@ -290,14 +295,10 @@ fn a_peer_with_its_own_valid_key_is_not_taken_for_another() {
     let file = |name: &str| place.path().join(name);
     let third = "[[peer]]\nname = \"m4\"\nroutes = [\"10.99.0.4/32\"]\n";
     fs::write(file("m5.toml"), format!("{FAR}{third}")).unwrap();
-    let key = |peer: &str| {
-        let show = ["manager", "up", "--config", "m5.toml", "--show-key", peer];
-        run(place.path(), &show).ended(0).stdout.clone()
-    };
-    let (own, others) = (key("m3"), key("m4"));
+    let [own, others] = ["m3", "m4"].map(|peer| key_of(peer, place.path()));
     let honest = fs::read_to_string(file("m3.toml")).unwrap();
     // All that m3 has, but its key.
-    let impostor = honest.replace(own.trim(), others.trim());
+    let impostor = honest.replace(&own, &others);
     assert_ne!(impostor, honest);
     fs::write(file("impostor.toml"), impostor).unwrap();
     fs::set_permissions(file("impostor.toml"), fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,6 +1,6 @@
 //! The estimation service of `isobath manager`: programs that ask by HTTP what a path is like.
 
-use crate::manager::{SHARED, in_lab, place, read_json};
+use crate::manager::{SHARED, in_lab, key_of, place, read_json};
 use crate::support::{Machine, PROGRAM, Running, TempDir, has, isobath, number, values};
 use serde_json::Value;
 use std::fs;
@@ -307,7 +307,9 @@ fn any_node_answers_for_any_pair() {
     let third = "[[peer]]\nname = \"m7\"\nroutes = [\"10.99.0.3/32\"]\n";
     fs::write(place.path().join("m5.toml"), format!("{far}{third}")).unwrap();
     let near = fs::read_to_string(place.path().join("m3.toml")).unwrap();
+    let [ours, third] = ["m3", "m7"].map(|peer| key_of(peer, place.path()));
     let near = near
+        .replace(&ours, &third)
         // Names are in quotes; a key may have these letters, too.
         .replace("\"m3", "\"m7")
         .replace("10.99.0.1/24\", \"fd99::1/64", "10.99.0.3/24")

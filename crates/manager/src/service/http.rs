@@ -5,7 +5,7 @@ use super::desk::LIMITS;
 use super::events::{Asking, Events, Octets};
 use super::openapi;
 use super::parameters::Asked;
-use super::places::Places;
+use super::places::{Entry, Places};
 use super::survey::Survey;
 use super::wire::Event;
 use crate::engine::Handle as Engine;
@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+use sys::clock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -37,7 +38,7 @@ const LONGEST_REQUEST: usize = 8 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a connection may last that is not one for events: longer than the longest query.
 const LONGEST: Duration = Duration::from_secs(660);
-/// After this rest a connection is tried again for which there was no descriptor.
+/// After this rest a connection is tried again for which there was no descriptor, or no place.
 const AGAIN: Duration = Duration::from_millis(50);
 /// Events that may wait for a client: who does not read more is forgotten.
 const MOST_EVENTS: usize = 16;
@@ -139,8 +140,9 @@ impl House {
                         continue;
                     };
                     let client = hashed(&session::source(&from));
+                    let entry = vacant(&places, client).await;
                     self.clone()
-                        .welcome(stream, client, access.clone(), &places);
+                        .welcome(stream, client, access.clone(), (entry, &places));
                 }
             }
             Listener::Unix(listener) => {
@@ -153,8 +155,10 @@ impl House {
                         continue;
                     };
                     let user = stream.peer_cred().map_or(u32::MAX, |peer| peer.uid());
+                    let client = hashed(&user);
+                    let entry = vacant(&places, client).await;
                     self.clone()
-                        .welcome(stream, hashed(&user), access.clone(), &places);
+                        .welcome(stream, client, access.clone(), (entry, &places));
                 }
             }
         }
@@ -165,13 +169,10 @@ impl House {
         stream: S,
         client: u64,
         access: Access,
-        places: &Arc<Mutex<Places<AbortHandle>>>,
+        (entry, places): (Entry<AbortHandle>, &Shared),
     ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Some(entry) = locked(places).enter(client) else {
-            return;
-        };
         if let Some(closed) = entry.closes {
             closed.abort();
         }
@@ -223,9 +224,22 @@ impl House {
     }
 }
 
+/// The places of an endpoint.
+type Shared = Arc<Mutex<Places<AbortHandle>>>;
+
+/// A place for a connection of `client`; those behind it wait as well.
+async fn vacant(places: &Shared, client: u64) -> Entry<AbortHandle> {
+    loop {
+        if let Some(entry) = locked(places).enter(client, clock::now()) {
+            return entry;
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
 /// A connection's place; free again when dropped.
 struct Held {
-    places: Arc<Mutex<Places<AbortHandle>>>,
+    places: Shared,
     number: u64,
 }
 

@@ -1,10 +1,16 @@
 //! The connections of an endpoint: so many, and strangers who say nothing keep nobody out.
 //!
-//! When all places are taken a new connection gets the place of one that has not asked yet: of the source with the most of those the
-//! oldest. One that has asked keeps its place; where all have asked, the new one gets none.
+//! When all places are taken a new connection gets the place of one that has not asked for [`QUIET`]: of the source with the most of
+//! those the oldest. One that has asked keeps its place, and one that has just come has time to ask; while there are no others, new
+//! ones wait.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use units::Instant;
+
+/// Who has not asked after this may have to make room. A request arrives with its connection.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// Who has which place; `H` is what a connection is ended by.
 pub(super) struct Places<H> {
@@ -16,6 +22,7 @@ pub(super) struct Places<H> {
 
 struct Place<H> {
     source: u64,
+    since: Instant,
     has_asked: bool,
     handle: Option<H>,
 }
@@ -37,16 +44,17 @@ impl<H> Places<H> {
         }
     }
 
-    /// A place for a connection from `source`; none where all are taken by those who have asked.
-    pub(super) fn enter(&mut self, source: u64) -> Option<Entry<H>> {
+    /// A place for a connection from `source` that came `now`; none where all are taken by those who have asked, or may still ask.
+    pub(super) fn enter(&mut self, source: u64, now: Instant) -> Option<Entry<H>> {
         let mut closes = None;
         if self.taken.len() >= self.most {
-            let number = self.least_likely()?;
+            let number = self.least_likely(now)?;
             closes = self.taken.remove(&number).and_then(|place| place.handle);
         }
         self.last += 1;
         let place = Place {
             source,
+            since: now,
             has_asked: false,
             handle: None,
         };
@@ -74,8 +82,9 @@ impl<H> Places<H> {
         self.taken.remove(&number);
     }
 
-    fn least_likely(&self) -> Option<u64> {
-        let silent = || self.taken.iter().filter(|(_, place)| !place.has_asked);
+    fn least_likely(&self, now: Instant) -> Option<u64> {
+        let is_silent = |place: &Place<H>| !place.has_asked && now.since(place.since) >= QUIET;
+        let silent = || self.taken.iter().filter(|(_, place)| is_silent(place));
         let mut of_source: HashMap<u64, usize> = HashMap::new();
         for (_, place) in silent() {
             *of_source.entry(place.source).or_default() += 1;
@@ -92,9 +101,9 @@ impl<H> Places<H> {
 mod tests {
     use super::*;
 
-    /// Enters, with its own number as its handle.
+    /// Enters after all before have been silent for long, with its own number as its handle.
     fn enter(places: &mut Places<u64>, source: u64) -> Option<Entry<u64>> {
-        let entry = places.enter(source)?;
+        let entry = places.enter(source, Instant::ZERO + Duration::from_secs(places.last))?;
         places.keep(entry.number, entry.number);
         Some(entry)
     }
@@ -133,6 +142,14 @@ mod tests {
         // What is gone is not marked.
         places.has_asked(1);
         assert_eq!(enter(&mut places, 8).unwrap().closes, Some(3));
+    }
+
+    #[test]
+    fn who_has_just_come_has_time_to_ask() {
+        let mut places = Places::<u64>::new(1);
+        assert!(places.enter(1, Instant::ZERO).is_some());
+        assert_eq!(places.enter(2, Instant::ZERO + QUIET / 2), None);
+        assert!(places.enter(2, Instant::ZERO + QUIET).is_some());
     }
 
     #[test]
