@@ -21,7 +21,7 @@ fn a_damaged_journal_says_one_line_and_no_panic() {
     let sample = |number: u16| Sample {
         t_ns: number.into(),
         stream: number,
-        rtt_ns: (number % 3 > 0).then_some(5),
+        rtt_ns: (!number.is_multiple_of(3)).then_some(5),
         ..Sample::default()
     };
     let samples: Vec<Sample> = (0..20).map(sample).collect();

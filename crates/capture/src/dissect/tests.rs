@@ -119,11 +119,13 @@ fn headers_within_headers_have_an_end() {
 /// A datagram of UDP to `port` with this payload.
 fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
     let len = |more: usize| u16::try_from(payload.len() + more).unwrap().to_be_bytes();
-    let ([a, b], [c, d], [e, f]) = (len(28), len(8), port.to_be_bytes());
-    let header = [
-        0x45, 0, a, b, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+    let ip = [
+        &[0x45, 0][..],
+        &len(28),
+        &[0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2],
     ];
-    [&header[..], &[0x80, 0, e, f, c, d, 0, 0], payload].concat()
+    let udp = [&[0x80, 0][..], &port.to_be_bytes(), &len(8), &[0, 0]];
+    [&ip.concat(), &udp.concat(), payload].concat()
 }
 
 #[test]
