@@ -18,7 +18,7 @@ const STILL_ROUND_TRIPS: u32 = 2;
 const FAR_MS: f64 = 80.0;
 
 /// Probes and calls that take more than this share of what the path carries load it themselves.
-const HEAVY: f64 = 0.1;
+const HEAVY: f64 = 0.25;
 /// A call without more than this share of its datagrams is not the call that was planned.
 const UNSENT: f64 = 0.01;
 
