@@ -147,7 +147,9 @@ fn alone_no_probe_is_longer_than_what_the_path_takes() {
     let Some(_machine) = Machine::whole() else {
         return;
     };
-    let place = folder(&[("narrow.toml", crate::manager::NARROW)]);
+    // As fast as the slowest of machines emulates it, with time to spare.
+    let narrow = crate::manager::NARROW.replace("100Mbit", "20Mbit");
+    let place = folder(&[("narrow.toml", &narrow)]);
     let what = ["available", "--estimator", "yaz", "-d", "5s"];
     // Whether all its probes agree is this machine's doing.
     let Some(run) = estimated(place.path(), &what, "narrow.toml", |s| s["probes"] != 0) else {
