@@ -153,7 +153,8 @@ export function absent(run: RunView): HTMLElement | null {
   const asked = new Set<string>((run.run.plan?.probe ?? []).map((probe: Json) => String(probe?.kind ?? "")));
   for (const [key, kind] of [["web", "web"], ["call", "voip"], ["trace", "trace"]] as const) {
     const plan = run.run.plan?.[key];
-    if (Array.isArray(plan) ? plan.length : plan) asked.add(kind);
+    // (`trace = true` of a transfer asks for its packets, not for the path.)
+    if (Array.isArray(plan) ? plan.length : plan !== null && typeof plan === "object") asked.add(kind);
   }
   if ((run.run.plan?.load ?? []).length) asked.add("tcp_load");
   const there: Record<string, boolean> = {

@@ -27,6 +27,16 @@ test("a full run shows every figure, asks no network and has no errors", async (
   assert.deepEqual(problems, []);
 });
 
+test("the tables of marks do not cover each other", async () => {
+  const { page } = await chrome.open("bloated");
+  for (const width of [1280, 800, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const boxes = await page.locator("#marks .matrix").evaluateAll((all) => all.map((table) => table.getBoundingClientRect().toJSON()));
+    assert.ok(boxes.length >= 4);
+    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, `${width}: ${JSON.stringify([a, b])}`);
+  }
+});
+
 test("the score has five parts, and each part and penalty leads to a figure", async () => {
   const { page } = await chrome.open("bloated");
   assert.equal(await page.locator(".score ol li").count(), 5);

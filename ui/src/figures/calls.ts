@@ -85,8 +85,7 @@ export function voip(run: RunView): Spec | null {
     howTo: [
       "The lines are how long the sound is on its way in each direction.",
       "Good is flat, below 150 ms, without strokes; a jitter buffer must cover the height of the band, and what comes more than 30 ms late counts as lost.",
-      "MOS is the E-model's guess (ITU-T G.107) of what callers would say: above 4 is good, below 3.1 is bad.",
-      "An adaptive buffer waits longer where delays vary: fewer datagrams come too late, and people wait longer for each other.",
+      "MOS is the E-model's guess (ITU-T G.107) of what callers would say (above 4 is good, below 3.1 bad), with a jitter buffer of 30 ms and with one that waits as long as the path makes it.",
       "Where one class stays flat and the others do not, mark calls with that class.",
     ],
     draw: (theme, width) => draw(run, theme, width), html: () => quality(run),

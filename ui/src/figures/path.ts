@@ -125,10 +125,14 @@ export function marks(run: RunView): Spec | null {
     const other = run.marks.filter((mark) => mark[`sent_${field}`] !== mark[`seen_${field}`]).reduce((a, mark) => a + mark.packets, 0);
     return { all, other };
   };
-  const ce = run.marks.filter((mark) => mark.seen_ecn === "CE" && mark.sent_ecn !== "CE").reduce((a, mark) => a + mark.packets, 0);
-  const ect = run.marks.filter((mark) => mark.sent_ecn.startsWith("ECT")).reduce((a, mark) => a + mark.packets, 0);
+  const count = (wanted: (mark: Mark) => boolean) => run.marks.filter(wanted).reduce((a, mark) => a + mark.packets, 0);
+  const capable = (mark: Mark) => mark.sent_ecn.startsWith("ECT");
+  const ect = count(capable);
+  const ce = count((mark) => capable(mark) && mark.seen_ecn === "CE");
+  const bleached = count((mark) => capable(mark) && mark.seen_ecn === "Not-ECT");
+  const ecn = bleached ? "arrive as not ECN-capable (bleached)" : "carry a congestion mark";
   const dscp = changed("dscp");
-  const title = `${dscp.other === 0 ? "Every class arrives as it was sent" : `${pct((dscp.other / dscp.all) * 100)} of the datagrams arrive in another class`}${ect ? `; ${pct((ce / ect) * 100)} of the ECN-capable ones carry a congestion mark` : ""}`;
+  const title = `${dscp.other === 0 ? "Every class arrives as it was sent" : `${pct((dscp.other / dscp.all) * 100)} of the datagrams arrive in another class`}${ect ? `; ${pct(((bleached || ce) / ect) * 100)} of the ECN-capable ones ${ecn}` : ""}`;
   return {
     id: "marks", title, about: "Datagrams by the traffic class and ECN field they were sent with (rows) and arrived with (columns).",
     howTo: ["Counts on the diagonal arrived as sent.", "Counts beside it were rewritten on the way; such a class cannot be relied on.", "CE is a congestion mark that a queue set instead of dropping: that is good, and should be rare when idle."],
