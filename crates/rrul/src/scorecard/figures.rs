@@ -10,7 +10,7 @@ const MOST_LINKS: usize = 2;
 /// Times, idle and loaded.
 pub(super) fn table(summary: &Summary) -> Vec<String> {
     let mut lines = vec![format!(
-        "{:16}{:>28}{:>32}",
+        "{:16}{:>30}{:>34}",
         "round trips", "idle p50 / p95 / p99", "loaded p50 / p95 / p99"
     )];
     let by_class = summary.latency_ms.by_class.iter();
@@ -33,7 +33,7 @@ fn row(name: &str, phases: &Phases) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{name:16}{:>28}{:>32}",
+        "{name:16}{:>30}{:>34}",
         quantiles(phases.idle),
         quantiles(phases.loaded)
     ))
