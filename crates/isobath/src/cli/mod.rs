@@ -172,6 +172,15 @@ impl Verb {
     }
 }
 
+/// A duration; alone among quantities it may be a bare number, of seconds, as every peer of ours takes it.
+pub(crate) fn seconds(text: &str) -> Result<units::Span, units::QuantityError> {
+    let number: Result<u32, _> = text.parse();
+    number.map_or_else(
+        |_| text.parse(),
+        |s| Ok(units::Span(std::time::Duration::from_secs(s.into()))),
+    )
+}
+
 /// The error and what led to it, each once: most errors here name their cause themselves.
 fn told(error: &anyhow::Error) -> String {
     let causes = error.chain().skip(1).map(ToString::to_string);

@@ -49,6 +49,17 @@ fn refused(arguments: &[&str], code: i32, said: &[&str]) {
 }
 
 #[test]
+fn a_bare_number_is_seconds_wherever_a_duration_is_asked_for() {
+    for verb in [&["rrul"][..], &["btc"], &["estimate", "rtt"]] {
+        // The time is understood; the lab is not.
+        let wrong = ["--lab", "dls", "--duration", "10"];
+        refused(&[verb, &wrong].concat(), 2, &["no lab is called 'dls'"]);
+    }
+    let unclear = ["btc", "--lab", "dsl", "--duration", "10x"];
+    refused(&unclear, 2, &["'10x' is not a time"]);
+}
+
+#[test]
 fn a_name_that_is_not_known_is_answered_with_those_that_are() {
     refused(
         &["rrul", "--lab", "dls"],

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long)]
     trace: bool,
     /// Duration of a transfer [default: 10s].
-    #[arg(long, conflicts_with = "segments")]
+    #[arg(long, conflicts_with = "segments", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Full segments per transfer, instead of a duration.
     #[arg(long, value_name = "N")]

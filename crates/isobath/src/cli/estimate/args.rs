@@ -41,7 +41,7 @@ pub(crate) struct Asked {
     estimator: Option<Method>,
     /// Measurement time, unless the estimator ends by itself [default: 10s; elastic and opportunistic 30s; badabing, yaz
     /// and pathchirp 60s].
-    #[arg(short, long, value_name = "TIME")]
+    #[arg(short, long, value_name = "TIME", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Maximum rate of streams; back-to-back trains (capacity, and the first train of others) leave as fast as the host
     /// can send.

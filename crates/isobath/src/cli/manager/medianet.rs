@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHETHER", default_value = "off")]
     riding: Switch,
     /// Duration of the streams; the steps of the cross traffic scale with it.
-    #[arg(short, long, value_name = "TIME", default_value_t = WHOLE)]
+    #[arg(short, long, value_name = "TIME", default_value_t = WHOLE, value_parser = crate::cli::seconds)]
     duration: Span,
     /// Maximum time a packet waits for a probe, with --riding on.
     #[arg(long, value_name = "TIME", default_value = "10ms")]

@@ -56,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "45s")]
     each: Span,
     /// Duration of the trial.
-    #[arg(short, long, value_name = "TIME", default_value = "270s")]
+    #[arg(short, long, value_name = "TIME", default_value = "270s", value_parser = crate::cli::seconds)]
     duration: Span,
     /// Random seed of the lab and of 'web' cross traffic.
     #[arg(long, default_value_t = 1)]

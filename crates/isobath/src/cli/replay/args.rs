@@ -92,7 +92,7 @@ pub(crate) struct Play {
     #[arg(long, requires = "host")]
     add_rtt: bool,
     /// Replay vectors that start before TIME, then close all connections [default: until the last one ends].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Warm-up, excluded from queue, load and active-connection statistics [default: a sixth of --duration].
     #[arg(long, value_name = "TIME")]

@@ -5,7 +5,6 @@ use kit::options::Output;
 use schema::rrul::plan::{Families, Plan, Web};
 use session::AccessKey;
 use std::path::PathBuf;
-use std::time::Duration;
 use units::{Dscp, Span};
 
 /// What loads pages beside the native loader.
@@ -39,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) list_plans: bool,
     /// Load duration, such as 60s; a bare number is seconds [default: the plan's, 60s].
-    #[arg(long, value_parser = seconds)]
+    #[arg(long, value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Streams per load group and direction [default: the plan's].
     #[arg(long, value_name = "N")]
@@ -79,15 +78,6 @@ pub(crate) struct Args {
     /// Show the run full-screen with live plots; q closes the view, not the run.
     #[arg(long, conflicts_with = "quiet")]
     pub(super) live: bool,
-}
-
-/// A duration; alone among quantities it may be a bare number, of seconds, as every peer of ours takes it.
-fn seconds(text: &str) -> Result<Span, units::QuantityError> {
-    let number: Result<u32, _> = text.parse();
-    number.map_or_else(
-        |_| text.parse(),
-        |s| Ok(Span(Duration::from_secs(s.into()))),
-    )
 }
 
 impl Args {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     described: Described,
     /// Duration of a transfer.
-    #[arg(long, conflicts_with = "segments", default_value = "10s")]
+    #[arg(long, conflicts_with = "segments", default_value = "10s", value_parser = crate::cli::seconds)]
     duration: Span,
     /// Full segments per transfer, instead of a duration.
     #[arg(long, value_name = "N")]

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     connections: Option<u64>,
     /// Time span of the starts [default: 1h, or as long as --connections take].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Share of the mix's own start rate: 1/4, 25% or 0.25 [default: 1].
     #[arg(long)]

@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "load")]
     block: Span,
     /// Length of the set that --load makes [default: that of the input].
-    #[arg(long, value_name = "TIME", requires = "load")]
+    #[arg(long, value_name = "TIME", requires = "load", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Multiply start times by this factor: 0.5 doubles the load.
     #[arg(long, value_name = "FACTOR")]
