@@ -53,6 +53,7 @@ fn codes(list: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// Holds rrul/families.
 #[test]
 fn everything_is_measured_idle_and_loaded_over_both_protocols() {
     let Some(_machine) = Machine::shared() else {
