@@ -3,6 +3,7 @@
 use super::catalogue::{Catalogue, Clause, Section, State};
 use super::holders::Holder;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// The page of one document.
 pub(super) fn of(
@@ -22,7 +23,7 @@ pub(super) fn of(
         sum(catalogue)
     );
     for Section { title, clause } in catalogue.sections() {
-        page += &format!("\n## {title}\n\n");
+        write!(page, "\n## {title}\n\n").unwrap();
         page += "| clause | the document asks | | here | shown by |\n|---|---|---|---|---|\n";
         for clause in clause {
             let tests = held.get(&format!("{name}/{}", clause.id));
@@ -74,10 +75,12 @@ pub(super) fn index(catalogues: &BTreeMap<String, Catalogue>) -> String {
         let counts = catalogue.counts().map(|count| count.to_string());
         let all = catalogue.clauses().count();
         let Catalogue { title, source, .. } = catalogue;
-        page += &format!(
-            "| [{title}]({name}.md) | {source} | {all} | {} |\n",
-            counts.join(" | ")
-        );
+        let counts = counts.join(" | ");
+        writeln!(
+            page,
+            "| [{title}]({name}.md) | {source} | {all} | {counts} |"
+        )
+        .unwrap();
     }
     page
 }
