@@ -22,6 +22,8 @@ pub enum Kind {
     TcpRr,
     /// Probes of all hops, from both ends.
     Trace,
+    /// Requests in datagrams at an even pace.
+    UdpPaced,
     /// Request and reply in datagrams.
     UdpRr,
     /// TCP load to the server.
@@ -142,6 +144,7 @@ impl StreamPlan {
                 ProbeKind::Dns => Kind::Dns,
                 ProbeKind::Https => Kind::Https,
                 ProbeKind::TcpRr => Kind::TcpRr,
+                ProbeKind::UdpPaced => Kind::UdpPaced,
                 ProbeKind::UdpRr => Kind::UdpRr,
             },
             class: probe.class,
@@ -183,7 +186,7 @@ impl StreamPlan {
                 hops: self.hops,
             },
             Kind::Up => Role::Sink,
-            Kind::Dns | Kind::Https | Kind::UdpRr | Kind::Web => return None,
+            Kind::Dns | Kind::Https | Kind::UdpPaced | Kind::UdpRr | Kind::Web => return None,
         };
         Some(StreamSetup {
             id: self.id,
@@ -280,6 +283,7 @@ impl Kind {
             Self::Https => "HTTPS",
             Self::TcpRr => "TCP_RR",
             Self::Trace => "trace",
+            Self::UdpPaced => "UDP paced",
             Self::UdpRr => "UDP_RR",
             Self::Up => "TCP up",
             Self::Web => "web",
@@ -295,6 +299,7 @@ impl Kind {
             Self::Https => "https",
             Self::TcpRr => "tcp_rr",
             Self::Trace => "trace",
+            Self::UdpPaced => "udp_paced",
             Self::UdpRr => "udp_rr",
             Self::Web => "web",
         }
@@ -305,13 +310,22 @@ impl Kind {
         match self {
             Self::CallDown | Self::Down => "down",
             Self::CallUp | Self::Up => "up",
-            Self::Dns | Self::Https | Self::TcpRr | Self::Trace | Self::UdpRr | Self::Web => "both",
+            Self::Dns
+            | Self::Https
+            | Self::TcpRr
+            | Self::Trace
+            | Self::UdpPaced
+            | Self::UdpRr
+            | Self::Web => "both",
         }
     }
 
     /// Whether its datagrams carry an ECN field of the plan's.
     pub const fn is_datagrams(self) -> bool {
-        matches!(self, Self::CallDown | Self::CallUp | Self::UdpRr)
+        matches!(
+            self,
+            Self::CallDown | Self::CallUp | Self::UdpPaced | Self::UdpRr
+        )
     }
 }
 
@@ -327,6 +341,7 @@ mod tests {
         StreamPlan::all(&crate::catalogue::find(plan).unwrap(), &common)
     }
 
+    /// Holds rrul/load-streams, rrul/families.
     #[test]
     fn rrul_has_sixteen_load_streams_over_one_protocol_or_two() {
         for (families, over_v6) in [(&[4, 6][..], 8), (&[4], 0), (&[6], 16)] {

@@ -213,13 +213,10 @@ fn standstill(list: &mut List, outcome: &Outcome) {
 }
 
 fn path(list: &mut List, outcome: &Outcome, summary: &Summary) {
-    if let Some(idle) = summary.latency_ms.idle.filter(|idle| idle.p50 > FAR_MS) {
+    if let Some(message) = too_far(summary) {
         list.add(
             "distance",
-            format!(
-                "the server is {:.0} ms away: RRUL is specified for at most {FAR_MS:.0} ms",
-                idle.p50
-            ),
+            message,
             "read the figures as they are, or use a nearer server",
         );
     }
@@ -230,6 +227,15 @@ fn path(list: &mut List, outcome: &Outcome, summary: &Summary) {
             "classification does not survive this path",
         );
     }
+}
+
+/// How far away the server is, if that is too far for the specification.
+fn too_far(summary: &Summary) -> Option<String> {
+    let idle = summary.latency_ms.idle.filter(|idle| idle.p50 > FAR_MS)?;
+    Some(format!(
+        "the server is {:.0} ms away: RRUL is specified for at most {FAR_MS:.0} ms",
+        idle.p50
+    ))
 }
 
 /// Which classes did not arrive as they were sent.
@@ -255,4 +261,21 @@ fn changed_marks(tables: &Tables) -> Option<String> {
     changed.extend(handshakes);
     let list: Vec<_> = changed.into_iter().collect();
     (!list.is_empty()).then(|| list.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Distribution;
+
+    /// Holds rrul/distance.
+    #[test]
+    fn a_server_beyond_80_ms_is_warned_of_and_a_nearer_one_is_not() {
+        let mut summary = Summary::default();
+        assert_eq!(too_far(&summary), None);
+        summary.latency_ms.idle = Distribution::of([80.0]);
+        assert_eq!(too_far(&summary), None);
+        summary.latency_ms.idle = Distribution::of([81.0]);
+        assert!(too_far(&summary).unwrap().contains("81 ms away"));
+    }
 }

@@ -90,7 +90,7 @@ table! {
         id: u16,
         /// For people: `tcp up CS1 #2`.
         name: String,
-        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
+        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `udp_paced`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
         kind: Label,
         /// Where its data goes: `up`, `down` or `both`.
         direction: Label,

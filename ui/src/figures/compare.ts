@@ -86,7 +86,7 @@ export function rates(runs: RunView[]): Spec | null {
 
 /** Idle and loaded quantiles of every run on one line each. */
 export function quantileLines(runs: RunView[]): Spec | null {
-  const rows = ["udp_rr", "tcp_rr", "voip", "dns"].flatMap((kind) => runs.map((run) => ({ kind, run, ...merged(run, kind) }))).filter(({ idle, loaded }) => idle || loaded);
+  const rows = ["udp_rr", "udp_paced", "tcp_rr", "voip", "dns"].flatMap((kind) => runs.map((run) => ({ kind, run, ...merged(run, kind) }))).filter(({ idle, loaded }) => idle || loaded);
   if (!rows.length) return null;
   const values = rows.flatMap(({ idle, loaded }) => [idle, loaded].flatMap((f) => (f ? [f.p5, f.max] : []))).filter((v) => v > 0);
   const name = (row: (typeof rows)[number]) => `${kindWords(row.kind)}, ${row.run.name}`;

@@ -7,7 +7,7 @@ import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { lastAt, tip, tooltip } from "../tip";
 
-const KINDS = ["udp_rr", "tcp_rr"];
+const KINDS = ["udp_rr", "udp_paced", "tcp_rr"];
 
 function classesOf(run: RunView, kind: string): Class[] {
   return run.probes.classes.filter((c) => c.kind === kind && (c.idle || c.loaded)).sort((a, b) => byClass(b.class, a.class));
@@ -120,7 +120,7 @@ function quantiles(classes: Class[]): Table {
 interface Row { name: string; colour: string; idle: Figures | null; loaded: Figures | null }
 
 function rowsOf(run: RunView, theme: Theme): Row[] {
-  const order = ["udp_rr", "tcp_rr", "dns"];
+  const order = ["udp_rr", "udp_paced", "tcp_rr", "dns"];
   return order.flatMap((kind) => probesOf(run, kind).sort((a, b) => byClass(a.stream.class, b.stream.class) || a.stream.family - b.stream.family)
     .map(({ probe, stream }) => ({
       name: `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}${stream.ecn && stream.ecn !== "Not-ECT" ? ` ${stream.ecn}` : ""}`,

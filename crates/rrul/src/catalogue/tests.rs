@@ -1,5 +1,6 @@
 use super::*;
-use schema::rrul::plan::{Call, Direction, Families};
+use schema::rrul::plan::{Call, Direction, EcnField, Families, ProbeKind};
+use std::time::Duration;
 
 #[test]
 fn every_built_in_plan_is_one() {
@@ -9,6 +10,7 @@ fn every_built_in_plan_is_one() {
     }
 }
 
+/// Holds rrul/complete-example.
 #[test]
 fn rrul_loads_four_classes_both_ways_over_both_protocols() {
     let plan = find("rrul").unwrap();
@@ -24,6 +26,47 @@ fn rrul_loads_four_classes_both_ways_over_both_protocols() {
         .map(|load| load.class.to_string())
         .collect();
     assert_eq!(classes, ["CS1", "CS0", "CS5", "EF"]);
+}
+
+/// Holds rrul/length, rrul/idle-first, rrul/under-load, rrul/udp-and-tcp, rrul/load-streams, rrul/mark-ecn, rrul/calls,
+/// rrul/version.
+#[test]
+fn rrul_measures_idle_and_for_a_minute_loaded_whatever_the_specification_names() {
+    let plan = find("rrul").unwrap();
+    assert_eq!(plan.duration.0, Duration::from_secs(60));
+    assert_eq!(plan.idle_before.0, Duration::from_secs(5));
+    let streams: u16 = plan.load.iter().map(|load| load.streams).sum();
+    assert_eq!(streams, 8, "each way");
+    let calls: Vec<_> = plan
+        .call
+        .iter()
+        .map(|call| call.class.to_string())
+        .collect();
+    assert_eq!(calls, ["EF", "CS0", "CS1"]);
+    let is_g711 = |call: &Call| call.every.0 == Duration::from_millis(10) && call.payload() == 92;
+    assert!(plan.call.iter().all(is_g711));
+    assert!(
+        plan.call
+            .iter()
+            .all(|call| call.direction == Direction::Both)
+    );
+    let classes = |kind| -> Vec<_> {
+        let probes = plan.probe.iter().filter(|probe| probe.kind == kind);
+        let unmarked = probes.filter(|probe| probe.ecn == EcnField::None);
+        unmarked.map(|probe| probe.class.to_string()).collect()
+    };
+    for kind in [ProbeKind::UdpRr, ProbeKind::TcpRr] {
+        assert_eq!(classes(kind), ["EF", "CS0", "CS1"]);
+    }
+    for mark in [EcnField::Ect0, EcnField::Ect1] {
+        assert!(plan.probe.iter().any(|probe| probe.ecn == mark));
+    }
+    for kind in [ProbeKind::Dns, ProbeKind::Https] {
+        assert!(plan.probe.iter().any(|probe| probe.kind == kind));
+    }
+    let web = plan.web.as_ref().unwrap();
+    assert!(web.before.0 >= Duration::from_secs(8) && web.page == "rrul2013");
+    assert!(plan.trace.is_some());
 }
 
 #[test]
@@ -47,7 +90,7 @@ fn what_is_no_plan_is_told_in_one_line() {
     let text = "summary = 'x'\n[[probe]]\nkind = 'udp_rr'\nserver = 1";
     assert!(message(text).contains("server = 1 is not one of this plan's 1"));
     let text = "summary = 'x'\n[[probe]]\nkind = 'tcp_rr'\necn = 'ect0'";
-    assert!(message(text).contains("ecn is for probes of kind udp_rr"));
+    assert!(message(text).contains("ecn is for probes of kind udp_rr and udp_paced"));
     let told = find("rul").unwrap_err().to_string();
     assert!(told.contains("no plan is called 'rul'"), "{told}");
     let told = find("rrull").unwrap_err().to_string();

@@ -6,6 +6,7 @@ use crate::run::Peer;
 use crate::stream::call::{self, Heard, Talk};
 use crate::stream::dns::LookUps;
 use crate::stream::udp_rr;
+use crate::streams::Kind;
 use crate::tables::CallSample;
 use kit::sampler::StreamEnd;
 use kit::stream::DRAIN;
@@ -38,6 +39,7 @@ impl NearStream<'_> {
             class: self.plan.marks(),
             size: self.plan.size,
             gap: self.plan.gap,
+            paced: self.plan.kind == Kind::UdpPaced,
             until: self.until(),
             offset_ns: self.clock().offset_ns,
         };

@@ -46,7 +46,7 @@ impl NearStream<'_> {
             Kind::Down | Kind::Up | Kind::TcpRr => self.tcp(peer, address, &abort),
             Kind::Https => self.https(peer, address),
             Kind::Trace => self.trace(peer, address, &abort),
-            Kind::UdpRr => self.udp_rr(peer, address, &abort),
+            Kind::UdpPaced | Kind::UdpRr => self.udp_rr(peer, address, &abort),
             Kind::Web => self.web(peer, address),
         };
         if let Err(reason) = done {

@@ -63,6 +63,7 @@ fn ideal() -> Summary {
     summary
 }
 
+/// Holds rrul/score-sum.
 #[test]
 fn a_run_without_fault_scores_100_and_has_no_penalty() {
     let summary = ideal();
@@ -73,6 +74,7 @@ fn a_run_without_fault_scores_100_and_has_no_penalty() {
     assert!(penalties(&plan, &summary).is_empty());
 }
 
+/// Holds rrul/score-relative, rrul/optimum.
 #[test]
 fn each_part_is_its_loaded_value_relative_to_its_own_idle_one() {
     let mut summary = ideal();
@@ -93,6 +95,7 @@ fn each_part_is_its_loaded_value_relative_to_its_own_idle_one() {
     assert!(near(score.fairness, 10.0), "{score:?}");
 }
 
+/// Holds rrul/optimum, rrul/penalties.
 #[test]
 fn classes_that_are_all_alike_or_all_ef_lose_what_the_specification_asks_of_them() {
     let mut summary = ideal();
@@ -140,6 +143,7 @@ fn a_bad_call_scores_above_a_worse_one() {
     assert!(part(-20.0).abs() < 1e-9);
 }
 
+/// Holds rrul/penalties.
 #[test]
 fn bad_behaviour_is_told_by_name() {
     let mut summary = ideal();

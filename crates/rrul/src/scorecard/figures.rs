@@ -15,6 +15,7 @@ pub(super) fn table(summary: &Summary) -> Vec<String> {
     )];
     let by_class = summary.latency_ms.by_class.iter();
     lines.extend(by_class.filter_map(|(class, phases)| row(&format!("UDP {class}"), phases)));
+    lines.extend(row("UDP, paced", &summary.paced_ms));
     lines.extend(row("TCP, all", &summary.tcp_rr_ms));
     lines.extend(row("DNS", &summary.dns_ms));
     for (loader, figures) in summary.web.iter().flat_map(|web| &web.by_loader) {

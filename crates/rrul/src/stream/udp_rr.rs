@@ -1,5 +1,8 @@
 //! `UDP_RR`: a datagram, its reply, and the next datagram when the reply has come or is overdue.
 //!
+//! Such a closed loop asks less often the longer the path takes: its median is one of round trips, not of time, and a burst of
+//! losses costs it one request. A *paced* exchange is the open loop beside it: requests leave at their times whatever comes back.
+//!
 //! A reply that comes after its request was given up counts with its true round trip, as *late*; lost is only what never came.
 
 use kit::stream::{DRAIN, PATIENCE, wait_until};
@@ -18,6 +21,9 @@ const MOST: Duration = Duration::from_secs(3);
 /// Requests that may be unanswered: what bounds memory on a path that loses everything.
 const MOST_OUTSTANDING: usize = 1_024;
 
+/// No request has this number: all replies are waited for alike.
+const ANY: u32 = u32::MAX;
+
 /// A stream of datagrams to be exchanged.
 pub(crate) struct Exchange {
     pub session: u64,
@@ -27,6 +33,8 @@ pub(crate) struct Exchange {
     pub class: TrafficClass,
     pub size: usize,
     pub gap: Duration,
+    /// Whether requests leave every `gap` whatever comes back, or one at a time and not sooner than that.
+    pub paced: bool,
     pub until: Instant,
     /// How much further the far end's monotonic clock is than ours.
     pub offset_ns: i64,
@@ -86,16 +94,23 @@ impl Exchange {
             longest: Duration::ZERO,
         };
         let (mut sequence, mut failure) = (0, None);
+        let begun = clock::now();
         // The last part of the stream's time is for replies that are still on their way.
         let last_request = self.until - DRAIN;
         while clock::now() < last_request && !abort() {
             match state.send(sequence) {
                 Ok(Some(sent)) => {
-                    let patience = (state.longest * 4).clamp(LEAST, MOST);
-                    state.receive(sequence, sent + patience, abort, &mut each)?;
+                    let (next, at) = if self.paced {
+                        let (next, at) = slot_after(self.gap, sequence, begun, sent);
+                        state.receive(ANY, at, abort, &mut each)?;
+                        (next, at)
+                    } else {
+                        state.receive(sequence, sent + state.patience(), abort, &mut each)?;
+                        (sequence.wrapping_add(1), sent + self.gap)
+                    };
                     state.forget_oldest(&mut each);
-                    sequence = sequence.wrapping_add(1);
-                    wait_until((sent + self.gap).min(self.until), abort);
+                    sequence = next;
+                    wait_until(at.min(self.until), abort);
                 }
                 // No route for the moment, or no room: nothing was sent, so nothing is lost.
                 Ok(None) => drop(wait_until(clock::now() + PATIENCE, abort)),
@@ -105,10 +120,11 @@ impl Exchange {
                 }
             }
         }
-        state.receive(u32::MAX, self.until, abort, &mut each)?;
+        state.receive(ANY, self.until, abort, &mut each)?;
+        let (ended, patience) = (clock::now(), state.patience());
         for (sequence, request) in std::mem::take(&mut state.outstanding) {
             // One that was still on its way when the run ended is neither answered nor lost.
-            if request.overdue {
+            if request.overdue || ended.since(request.sent) > patience {
                 each(Outcome {
                     sequence,
                     sent: request.sent,
@@ -120,6 +136,14 @@ impl Exchange {
     }
 }
 
+/// Number and time of the next paced request after that of `sequence`, which left at `sent`; the first left at `begun`. Times that have
+/// passed are left out: what was not sent is not lost.
+fn slot_after(gap: Duration, sequence: u32, begun: Instant, sent: Instant) -> (u32, Instant) {
+    let passed = sent.since(begun).as_nanos() / gap.as_nanos().max(1);
+    let next = u32::try_from(passed).unwrap_or(ANY - 2).max(sequence) + 1;
+    (next, begun + gap * next)
+}
+
 struct State<'a> {
     exchange: &'a Exchange,
     socket: UdpSocket,
@@ -129,6 +153,11 @@ struct State<'a> {
 }
 
 impl State<'_> {
+    /// How long a reply is waited for.
+    fn patience(&self) -> Duration {
+        (self.longest * 4).clamp(LEAST, MOST)
+    }
+
     /// Sends a request; `None` when the system had no room for it.
     fn send(&mut self, sequence: u32) -> Result<Option<Instant>, Error> {
         let Exchange {
@@ -295,5 +324,23 @@ impl Exchange {
             class_far: probe.arrived().map(TrafficClass::octet),
             class_near: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paced_requests_keep_their_times_and_leave_out_those_that_have_passed() {
+        let begun = Instant::ZERO + Duration::from_secs(1);
+        let after = |number, late_ms| {
+            let sent = begun + Duration::from_millis(20 * u64::from(number) + late_ms);
+            let (next, at) = slot_after(Duration::from_millis(20), number, begun, sent);
+            (next, at.since(begun).as_millis())
+        };
+        assert_eq!(after(0, 0), (1, 20));
+        assert_eq!(after(7, 3), (8, 160), "late once is not late for good");
+        assert_eq!(after(7, 65), (11, 220), "three times had passed");
     }
 }

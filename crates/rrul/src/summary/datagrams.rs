@@ -32,7 +32,8 @@ impl View<'_> {
         when: &Range<u64>,
         counts: fn(&Stream, &Sample) -> bool,
     ) -> Option<f64> {
-        let is_datagrams = |stream: &Stream| matches!(&*stream.kind, "udp_rr" | "voip");
+        let is_datagrams =
+            |stream: &Stream| matches!(&*stream.kind, "udp_rr" | "udp_paced" | "voip");
         let within = self
             .samples(&is_datagrams)
             .filter(|sample| when.contains(&sample.t_ns));

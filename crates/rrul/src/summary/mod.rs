@@ -22,7 +22,7 @@ use super::Plan;
 use super::tables::Tables;
 use kit::lab_counters::LabCounters;
 use schema::rrul::Summary;
-use view::View;
+use view::{View, is_paced, is_udp_rr};
 
 /// The summary of what is in `tables`, for a run of `plan`.
 pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
@@ -31,11 +31,13 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
     let mut summary = Summary {
         phases: view.times(),
         latency_ms: view.latency(),
+        paced_ms: view.phases(&is_paced),
+        paced_loss_pct: view.loss(&is_paced),
         tcp_rr_ms: view.phases(&|stream| stream.kind == "tcp_rr"),
         throughput_mbps: view.throughput(),
         datagrams_mbps: view.datagrams(),
         acks: view.acks(),
-        loss_pct: view.loss(),
+        loss_pct: view.loss(&is_udp_rr),
         voip: view.calls(clock.as_ref()),
         web: view.web(),
         dns_ms: view.phases(&|stream| stream.kind == "dns"),

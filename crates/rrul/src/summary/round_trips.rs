@@ -38,17 +38,17 @@ impl View<'_> {
         }
     }
 
-    /// Share of UDP requests that were never answered.
-    pub(super) fn loss(&self) -> Shares {
+    /// Share of the wanted streams' requests that were never answered.
+    pub(super) fn loss(&self, wanted: &dyn Fn(&Stream) -> bool) -> Shares {
         Shares {
-            idle: self.loss_during(&self.idle),
-            loaded: self.loss_during(&self.loaded),
+            idle: self.loss_during(&self.idle, wanted),
+            loaded: self.loss_during(&self.loaded, wanted),
         }
     }
 
-    fn loss_during(&self, when: &Range<u64>) -> Option<f64> {
+    fn loss_during(&self, when: &Range<u64>, wanted: &dyn Fn(&Stream) -> bool) -> Option<f64> {
         let during = || {
-            self.samples(&is_udp_rr)
+            self.samples(wanted)
                 .filter(|sample| when.contains(&sample.t_ns))
         };
         let sent = during().count();

@@ -58,6 +58,7 @@ fn probe(tables: &mut Tables, stream: u16, second: u64, rtt_ms: Option<u64>) {
     });
 }
 
+/// Holds rrul/throughput-sum, rrul/ack-octets, rrul/aggregate-bandwidth.
 #[test]
 fn throughput_is_what_was_delivered_in_the_loaded_seconds() {
     let plan = plan();
@@ -94,6 +95,7 @@ fn throughput_is_what_was_delivered_in_the_loaded_seconds() {
     );
 }
 
+/// Holds rrul/fair-to-both-versions.
 #[test]
 fn streams_that_share_a_link_alike_are_alike_in_either_version_of_ip() {
     let plan = plan();
@@ -127,6 +129,7 @@ fn streams_that_share_a_link_alike_are_alike_in_either_version_of_ip() {
     assert_eq!(rates.wire_sum, Some(sum));
 }
 
+/// Holds rrul/light-probes.
 #[test]
 fn what_probes_take_of_the_path_is_told() {
     let plan = plan();
@@ -146,6 +149,7 @@ fn what_probes_take_of_the_path_is_told() {
     assert!(near(found.down.loaded, rate(octets, 2.0)));
 }
 
+/// Holds rrul/classification, rrul/relative-to-idle, rrul/tcp-round-trips.
 #[test]
 fn round_trips_are_sorted_by_phase_and_class_and_the_settling_time_is_left_out() {
     let plan = plan();
@@ -174,6 +178,31 @@ fn round_trips_are_sorted_by_phase_and_class_and_the_settling_time_is_left_out()
     assert_eq!(summary.dscp["EF"].up["CS1"], 5, "EF arrived as CS1");
 }
 
+#[test]
+fn paced_requests_have_figures_of_their_own() {
+    let text = "summary = 'test'
+         idle_before = '1s'
+         duration = '3s'
+         settle = '1s'
+         load = [{ direction = 'both' }]
+         probe = [{ kind = 'udp_rr' }, { kind = 'udp_paced' }]";
+    let plan = crate::catalogue::parse(text, "test").unwrap();
+    let mut tables = tables(&plan);
+    probe(&mut tables, 2, 3, Some(30));
+    probe(&mut tables, 3, 3, Some(90));
+    probe(&mut tables, 3, 3, None);
+    deliver(&mut tables, 0, "client", 1);
+    let summary = summarise(&plan, &tables);
+    assert_eq!(summary.latency_ms.loaded.map(|d| d.p50), Some(30.0));
+    assert_eq!(
+        summary.paced_ms.loaded.map(|d| (d.n, d.p50)),
+        Some((1, 90.0))
+    );
+    assert_eq!(summary.paced_loss_pct.loaded, Some(50.0));
+    assert_eq!(summary.loss_pct.loaded, Some(0.0));
+}
+
+/// Holds rrul/transferred.
 #[test]
 fn without_the_servers_side_what_was_acknowledged_counts() {
     let plan = plan();
@@ -212,6 +241,7 @@ fn whole() -> Plan {
     .unwrap()
 }
 
+/// Holds rrul/jitter-is-loss, rrul/call-delay, rrul/stream-delay.
 #[test]
 fn a_call_is_judged_by_what_was_lost_or_late() {
     let plan = whole();
@@ -244,6 +274,7 @@ fn a_call_is_judged_by_what_was_lost_or_late() {
     assert!((call.jitter_ms.unwrap() - 50.0).abs() < 1e-6);
 }
 
+/// Holds rrul/call-loss, rrul/packet-loss.
 #[test]
 fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
     let plan = whole();
@@ -279,6 +310,7 @@ fn what_was_sent_on_a_call_and_never_arrived_is_lost() {
     assert_eq!(tables.samples.len(), 9, "a second copy says nothing new");
 }
 
+/// Holds rrul/score-web, rrul/page-statistics, rrul/short-flows.
 #[test]
 fn responsiveness_is_idle_over_loaded_page_time() {
     let plan = whole();
@@ -314,8 +346,14 @@ fn responsiveness_is_idle_over_loaded_page_time() {
     );
     assert_eq!(web.by_loader.keys().collect::<Vec<_>>(), ["native h2"]);
     assert!((web.short_flow_mbps.loaded.unwrap().p50 - 4.0).abs() < 1e-9);
+    let idle = web.by_loader["native h2"].idle_mean_ms.unwrap();
+    assert_eq!(
+        (idle.mean, idle.sd, idle.ci95),
+        (20.0, Some(0.0), Some([20.0, 20.0]))
+    );
 }
 
+/// Holds rrul/ecn.
 #[test]
 fn the_ecn_field_is_compared_as_sent_and_as_arrived() {
     let plan = whole();
@@ -335,6 +373,7 @@ fn the_ecn_field_is_compared_as_sent_and_as_arrived() {
     assert_eq!(ecn.sent["ECT(0)"].up["CE"], 3);
 }
 
+/// Holds rrul/boost.
 #[test]
 fn a_burst_allowance_is_left_out_of_the_loaded_time() {
     let plan = crate::catalogue::parse(

@@ -130,6 +130,11 @@ impl<'a> View<'a> {
     }
 }
 
+/// Whether the stream is an open loop of UDP requests.
+pub(super) fn is_paced(stream: &Stream) -> bool {
+    stream.kind == "udp_paced"
+}
+
 /// Whether the stream is of UDP round trips that every path must treat alike: not marked for ECN.
 pub(super) fn is_udp_rr(stream: &Stream) -> bool {
     stream.kind == "udp_rr" && stream.ecn.as_deref().is_none_or(|ecn| ecn == "Not-ECT")

@@ -115,9 +115,9 @@ impl Plan {
         let marks = self
             .probe
             .iter()
-            .find(|probe| probe.kind != ProbeKind::UdpRr && probe.ecn != super::EcnField::None);
+            .find(|probe| !probe.kind.is_udp() && probe.ecn != super::EcnField::None);
         marks.map_or(Ok(()), |_| {
-            Err("ecn is for probes of kind udp_rr: TCP sets its own".to_owned())
+            Err("ecn is for probes of kind udp_rr and udp_paced: TCP sets its own".to_owned())
         })
     }
 

@@ -35,7 +35,7 @@ pub struct Load {
     pub server: u8,
 }
 
-/// Streams of round trips, each with one in flight at a time.
+/// Streams of round trips, each with one in flight at a time, but for paced ones.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
@@ -54,7 +54,7 @@ pub struct Probe {
     #[serde(default = "defaults::probe_size")]
     pub size: Bytes,
     /// The next request leaves when the reply has come, but not sooner than this after the last one: on a short path
-    /// an unbounded exchange would load the hosts more than the network.
+    /// an unbounded exchange would load the hosts more than the network. Paced requests leave exactly so far apart.
     #[serde(default = "defaults::probe_gap")]
     pub gap: Span,
     /// Which of the plan's servers, from 0.
@@ -155,6 +155,15 @@ pub enum ProbeKind {
     TcpRr,
     /// Request and reply in datagrams.
     UdpRr,
+    /// Requests in datagrams at an even pace, whatever comes back: an open loop.
+    UdpPaced,
+}
+
+impl ProbeKind {
+    /// Whether request and reply are single datagrams of ours, with marks of the plan's.
+    pub const fn is_udp(self) -> bool {
+        matches!(self, Self::UdpRr | Self::UdpPaced)
+    }
 }
 
 /// What a probe's datagrams say of ECN (RFC 3168 section 5).

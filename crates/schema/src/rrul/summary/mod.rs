@@ -31,6 +31,10 @@ pub struct Summary {
     pub phases: Times,
     /// UDP round trips of all classes.
     pub latency_ms: Latency,
+    /// UDP round trips of paced requests, an open loop: each moment counts alike.
+    pub paced_ms: Phases,
+    /// Share of paced requests that were never answered.
+    pub paced_loss_pct: Shares,
     /// TCP round trips of all classes: request and reply on a connection of their own.
     pub tcp_rr_ms: Phases,
     /// TCP load while every load stream ran.
