@@ -13,6 +13,7 @@ let chrome;
 before(async () => (chrome = await browser()));
 after(async () => await chrome?.close());
 
+// Holds rrul/equalizer.
 test("a full run shows every figure, asks no network and has no errors", async () => {
   const { page, problems } = await chrome.open("bloated");
   assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), FIGURES);

@@ -213,6 +213,7 @@ fn a_page_model_is_loaded_whole_by_both_protocols() {
     }
 }
 
+/// Holds rrul/favorite-website.
 #[test]
 fn a_site_of_the_net_is_loaded_without_a_proxy_and_numbered_in_order() {
     let Some(chromium) = chromium() else { return };

@@ -108,6 +108,7 @@ fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
     }
 }
 
+/// Holds rrul/page-of-2013.
 #[test]
 fn every_host_is_looked_up_once_and_connected_to_before_it_is_asked() {
     let stand = Stand::new();

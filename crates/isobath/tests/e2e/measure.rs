@@ -31,6 +31,8 @@ probe = [
 const TABLES: [&str; 6] = ["counters", "cpu", "queue", "samples", "series", "streams"];
 
 /// The two measured against each other, by one test, so that both meet the same machine.
+///
+/// Holds rrul/slew, rrul/realtime, rrul/transferred.
 #[test]
 fn alone_a_dsl_line_adds_its_queues_to_a_round_trip_and_fq_codel_does_not() {
     let Some(_machine) = Machine::whole() else {
@@ -310,6 +312,7 @@ fn version_class_and_congestion_control_are_those_asked_for() {
     );
 }
 
+/// Holds rrul/simplest-example.
 #[test]
 fn every_built_in_plan_runs() {
     let Some(_machine) = Machine::shared() else {
@@ -353,6 +356,7 @@ fn every_built_in_plan_runs() {
     }
 }
 
+/// Holds rrul/no-bandwidth.
 #[test]
 fn without_json_a_scorecard_of_at_most_25_lines_names_the_record() {
     let Some(_machine) = Machine::shared() else {

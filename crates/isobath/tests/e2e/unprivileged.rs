@@ -62,6 +62,7 @@ fn as_nobody(place: &Path, mode: &str, arguments: &[&str]) -> Option<Ran> {
     Some(ran)
 }
 
+/// Holds rrul/userspace.
 #[test]
 fn nobody_measures_in_a_lab_of_their_own() {
     let Some(_machine) = Machine::shared() else {

@@ -53,7 +53,7 @@ fn codes(list: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Holds rrul/families.
+/// Holds rrul/families, rrul/web-series, rrul/dns, rrul/trace, rrul/like-100ms, rrul/time-stamps.
 #[test]
 fn everything_is_measured_idle_and_loaded_over_both_protocols() {
     let Some(_machine) = Machine::shared() else {
@@ -116,6 +116,12 @@ fn keeps_its_promises_by_row(record: &Path) {
         .map(|s| s.id)
         .collect();
     let samples = rows::<Sample>(record);
+    let asks = |sample: &&Sample| {
+        let stream = streams.iter().find(|stream| stream.id == sample.stream);
+        stream.is_some_and(|stream| stream.kind == "udp_rr") && !sample.lost
+    };
+    let has_both = |sample: &Sample| sample.owd_up_ns.is_some() && sample.owd_down_ns.is_some();
+    assert!(samples.iter().filter(asks).all(has_both));
     for call in calls {
         let mut numbers: Vec<u64> = samples
             .iter()
@@ -149,6 +155,7 @@ fn keeps_its_promises_by_row(record: &Path) {
     assert_eq!(ways.len(), 2, "traced from both ends");
 }
 
+/// Holds rrul/classification, rrul/classification-preserved, rrul/ecn.
 #[test]
 fn a_path_that_remarks_and_bleaches_is_named() {
     let Some(_machine) = Machine::shared() else {
@@ -168,6 +175,7 @@ fn a_path_that_remarks_and_bleaches_is_named() {
     );
 }
 
+/// Holds rrul/families.
 #[test]
 fn without_ipv6_or_with_ipv6_that_swallows_packets_as_many_streams_go_over_ipv4() {
     let Some(_machine) = Machine::shared() else {
@@ -190,6 +198,7 @@ fn without_ipv6_or_with_ipv6_that_swallows_packets_as_many_streams_go_over_ipv4(
     }
 }
 
+/// Holds rrul/boost.
 #[test]
 fn a_burst_allowance_is_found_and_left_out() {
     let Some(_machine) = Machine::shared() else {
@@ -205,6 +214,7 @@ fn a_burst_allowance_is_found_and_left_out() {
     assert!(number(&run["summary"], "/phases/boost_mbps/0") > down * 1.5);
 }
 
+/// Holds rrul/cpu.
 #[test]
 fn alone_a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
     let Some(_machine) = Machine::whole() else {
@@ -273,6 +283,7 @@ fn two_servers_at_two_distances_share_one_link() {
     );
 }
 
+/// Holds rrul/chromium.
 #[test]
 fn alone_chromium_loads_the_page_beside_the_native_loader() {
     let Some(_machine) = Machine::whole() else {

@@ -33,6 +33,7 @@ fn a_steady_stream_suffers_nothing() {
     assert_eq!(call.effective_runs, Runs::default());
 }
 
+/// Holds rrul/jitter-is-loss.
 #[test]
 fn late_is_more_than_thirty_milliseconds_after_the_least_delay() {
     let call = call(&[Some(20), Some(50), Some(51), None, Some(21)]);

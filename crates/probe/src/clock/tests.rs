@@ -152,6 +152,7 @@ fn a_run_that_ends_under_load_is_told_by_its_quiet_probes() {
     .assert_found(10.0, Basis::QuietProbes);
 }
 
+/// Holds rrul/stream-delay.
 #[test]
 fn corrected_delays_are_those_of_the_path() {
     let line = ClockLine::fit(&TYPICAL.probes(1)).unwrap();

@@ -52,6 +52,7 @@ fn assert_found(hops: &[Option<(u64, u64)>], hop: u8, before_hop: u8, rise_ms: f
     assert!((found.rise_ms - rise_ms).abs() < 0.5, "{found:?}");
 }
 
+/// Holds rrul/bottleneck.
 #[test]
 fn the_first_hop_from_which_all_have_risen_is_behind_the_queue() {
     assert_found(

@@ -44,6 +44,7 @@ fn refusal(old: &str, new: &str) -> String {
     message
 }
 
+/// Holds rrul/page-of-2013.
 #[test]
 fn the_built_in_models_are_pages_of_their_time() {
     let old = PageModel::find("rrul2013").unwrap();
