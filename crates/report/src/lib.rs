@@ -33,6 +33,7 @@ mod history;
 mod made;
 mod number;
 mod page;
+mod page_data;
 mod phases;
 pub mod replay;
 mod sentence;
@@ -86,6 +87,6 @@ pub fn data(subjects: &[Subject], composed: Option<&Composed>) -> Result<String,
         n if n > MOST_RUNS => return Err(Error::TooManyRuns { runs: n }),
         _ => {}
     }
-    let report = view::Report::of(subjects, composed)?;
+    let report = page_data::Report::of(subjects, composed)?;
     serde_json::to_string(&report).map_err(Error::Json)
 }

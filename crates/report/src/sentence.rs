@@ -1,7 +1,7 @@
 //! The one sentence at the top: the answer to the question that the test asks.
 
 use crate::told;
-use crate::view::{RunView, estimate, mbm, replay};
+use crate::view::{estimate, mbm, replay};
 use record::{Distribution, Run, Status};
 use schema::{btc, rrul};
 
@@ -84,7 +84,8 @@ fn bulk_transfer(figures: &btc::Summary) -> Option<String> {
     ))
 }
 
-fn rate(mbps: f64) -> String {
+/// A rate with three significant digits.
+pub(crate) fn rate(mbps: f64) -> String {
     match mbps {
         v if v >= 99.95 => format!("{v:.0} Mbit/s"),
         v if v >= 9.995 => format!("{v:.1} Mbit/s"),
@@ -106,53 +107,6 @@ pub(crate) fn ms(value: f64) -> String {
         v if v >= 99.95 => format!("{value:.0} ms"),
         v if v >= 9.995 => format!("{value:.1} ms"),
         _ => format!("{value:.2} ms"),
-    }
-}
-
-/// The sentence above several runs: which was the best under load, and by how much.
-pub(crate) fn of_several(runs: &[RunView]) -> String {
-    let told = of_several_transfers(runs).or_else(|| mbm::sentence::of_several(runs));
-    if let Some(told) = told {
-        return told;
-    }
-    let mut loaded: Vec<(&str, f64)> = runs
-        .iter()
-        .filter_map(|view| {
-            let figures: rrul::Summary = told::summary(&view.run)?;
-            Some((view.name.as_str(), figures.latency_ms.loaded?.p50))
-        })
-        .collect();
-    loaded.sort_by(|a, b| a.1.total_cmp(&b.1));
-    match loaded.as_slice() {
-        [best, .., worst] => format!(
-            "Of {} runs, {} has the shortest median round trip under load ({}), {} the longest ({}).",
-            runs.len(),
-            best.0,
-            ms(best.1),
-            worst.0,
-            ms(worst.1)
-        ),
-        _ => format!("{} runs side by side.", runs.len()),
-    }
-}
-
-/// Of runs of bulk transfers: which got the most.
-fn of_several_transfers(runs: &[RunView]) -> Option<String> {
-    let of_run = |view: &RunView| {
-        view.btc.as_ref()?;
-        let figures: btc::Summary = told::summary(&view.run)?;
-        let ours = figures.ours.and_then(|ours| ours.throughput_mbps);
-        let mbps = ours.map(|ours| ours.p50).or(figures.throughput_mbps)?;
-        Some((mbps, view.name.clone(), rate(mbps)))
-    };
-    let mut found: Vec<_> = runs.iter().filter_map(of_run).collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    match found.as_slice() {
-        [(_, best, most), .., (_, worst, least)] => Some(format!(
-            "Of {} runs, a bulk transfer gets the most over {best} ({most}), the least over {worst} ({least}).",
-            runs.len()
-        )),
-        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The one value that a page shows: what of a record goes into it, and in which form.
+//! A run as a page shows it: what of a record goes into it, and in which form.
 //!
 //! Each submodule reads one table, batch by batch, and keeps what its figures need. Field names end in their unit, and
 //! null is what was not measured, as everywhere in Isobath. The schema is told in `docs/report.md`.
@@ -17,58 +17,14 @@ pub(crate) mod replay;
 pub(crate) mod tcp;
 pub(crate) mod web;
 
-use crate::compare::{self, Comparison};
+use crate::Subject;
 use crate::phases::Phases;
-use crate::sentence::{of_several, sentence};
-use crate::{Composed, Error, Subject};
+use crate::sentence::sentence;
 use record::{Record, Row, Run};
 use schema::tables::Stream;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// The schema of the value. The number is the major version.
-const SCHEMA: &str = "isobath.report/1";
-
-/// All that a page shows.
-#[derive(Serialize)]
-pub(crate) struct Report<'a> {
-    schema: &'static str,
-    /// Version of the program that made the page.
-    isobath: &'static str,
-    /// The answer: of the only run, or over all of them.
-    sentence: String,
-    runs: Vec<RunView>,
-    /// How the runs differ; null with one run.
-    comparison: Option<Comparison>,
-    /// What the runs say of a path of which they are the parts; null when they are none.
-    composed: Option<&'a Composed>,
-}
-
-impl<'a> Report<'a> {
-    pub(crate) fn of(subjects: &[Subject], composed: Option<&'a Composed>) -> Result<Self, Error> {
-        let mut runs = Vec::new();
-        for subject in subjects {
-            let path = subject.record.dir().to_owned();
-            let view = RunView::of(subject).map_err(|source| Error::Record { path, source })?;
-            runs.push(view);
-        }
-        tell_apart(&mut runs);
-        let sentence = match runs.as_slice() {
-            [only] => only.sentence.clone(),
-            several => of_several(several),
-        };
-        let comparison = (runs.len() > 1).then(|| compare::runs(&runs));
-        Ok(Self {
-            schema: SCHEMA,
-            isobath: env!("CARGO_PKG_VERSION"),
-            sentence,
-            runs,
-            comparison,
-            composed,
-        })
-    }
-}
 
 /// One run.
 #[derive(Serialize)]
@@ -106,7 +62,7 @@ pub(crate) struct RunView {
 }
 
 impl RunView {
-    fn of(subject: &Subject) -> Result<Self, record::Error> {
+    pub(crate) fn of(subject: &Subject) -> Result<Self, record::Error> {
         let (record, run) = (&subject.record, &subject.run);
         let (tables, last_ns) = extent(record)?;
         let end_s = crate::number::seconds(last_ns);
@@ -219,14 +175,4 @@ fn name(record: &Record, run: &Run) -> String {
     };
     let place = place.unwrap_or_else(|| folder(record));
     plan.map_or_else(|| place.clone(), |plan| format!("{plan}, {place}"))
-}
-
-/// Runs of the same name get their number behind it.
-fn tell_apart(runs: &mut [RunView]) {
-    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
-    for (i, run) in runs.iter_mut().enumerate() {
-        if names.iter().filter(|name| **name == run.name).count() > 1 {
-            run.name = format!("{} #{}", run.name, i + 1);
-        }
-    }
 }
