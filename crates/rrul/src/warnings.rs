@@ -17,6 +17,8 @@ const STILL_ROUND_TRIPS: u32 = 2;
 /// The specification's limit on the distance of the server.
 const FAR_MS: f64 = 80.0;
 
+/// A load that counts for less than this many seconds says little.
+const LEAST_LOADED_S: f64 = 5.0;
 /// Probes and calls that take more than this share of what the path carries load it themselves.
 const HEAVY: f64 = 0.25;
 /// A call without more than this share of its datagrams is not the call that was planned.
@@ -32,6 +34,9 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -
     standstill(&mut list, outcome);
     path(&mut list, outcome, summary);
     heavy(&mut list, summary);
+    if matches!(outcome.ending, Ending::Complete) {
+        short(&mut list, summary);
+    }
     list.0
 }
 
@@ -147,6 +152,23 @@ fn heavy(list: &mut List, summary: &Summary) {
                 "take a plan with fewer of them, such as --plan rrul_be",
             );
         }
+    }
+}
+
+/// A load of which hardly anything counts.
+fn short(list: &mut List, summary: &Summary) {
+    let (Some(_), Some([from, to])) = (summary.phases.load, summary.phases.loaded) else {
+        return;
+    };
+    let seconds = to - from;
+    if seconds < LEAST_LOADED_S {
+        list.add(
+            "short_load",
+            format!(
+                "only {seconds:.1} s of the load count: before that TCP looks for the path's rate"
+            ),
+            "give a longer --duration; the specification's example has 60 s",
+        );
     }
 }
 
@@ -267,6 +289,20 @@ fn changed_marks(tables: &Tables) -> Option<String> {
 mod tests {
     use super::*;
     use record::Distribution;
+
+    /// Holds rrul/length.
+    #[test]
+    fn a_load_of_which_little_counts_is_warned_of() {
+        let warned = |loaded: [f64; 2]| {
+            let mut summary = Summary::default();
+            summary.phases.load = Some([13.0, 16.0]);
+            summary.phases.loaded = Some(loaded);
+            let mut list = List::default();
+            short(&mut list, &summary);
+            list.0.len()
+        };
+        assert_eq!((warned([15.6, 16.0]), warned([15.6, 75.6])), (1, 0));
+    }
 
     /// Holds rrul/distance.
     #[test]

@@ -229,6 +229,8 @@ table! {
         page: String,
         /// Until all of the page was there (the browser's load event); null when it never was.
         load_ns: Option<u64> => "ns",
+        /// Until all of the page was there, the load had failed, or its time was up; null in records of before.
+        spent_ns: Option<u64> => "ns",
         /// Until the first octet of the document; null when there was none.
         first_byte_ns: Option<u64> => "ns",
         /// Objects that were loaded.

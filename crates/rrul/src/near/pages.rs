@@ -3,6 +3,7 @@
 use super::NearStream;
 use crate::collector::Finding;
 use crate::run::Peer;
+use crate::summary::CUT_OFF;
 use kit::stream::wait_until;
 use schema::tables::{HttpsProbe, PageLoad, PageObject};
 use std::net::SocketAddr;
@@ -68,10 +69,12 @@ impl NearStream<'_> {
                     return Ok(());
                 };
                 let left = end.since(clock::now());
-                let load = pages.load(*way, &target, left.min(PATIENCE), self.stop);
-                // A load that was cut short by the end of its time says nothing.
+                let mut load = pages.load(*way, &target, left.min(PATIENCE), self.stop);
                 let is_cut = load.load_time.is_none() && clock::now() >= end && left < PATIENCE;
-                if !is_cut && !abort() {
+                if is_cut {
+                    load.error = Some(CUT_OFF.to_owned());
+                }
+                if !abort() {
                     self.tell_load(number, *way, pages, &load);
                 }
                 number += 1;
@@ -93,6 +96,8 @@ impl NearStream<'_> {
 
     fn tell_load(&self, number: u32, way: Way<'_>, pages: &Pages<'_>, load: &web::PageLoad) {
         let started_ns = self.sampler.since_origin(load.started);
+        let given_up = clock::now().since(load.started);
+        let spent_ns = kit::stream::nanos(load.load_time.unwrap_or(given_up));
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (loader, page) = match way {
             Way::Browser(_) => ("chromium", pages.loaders.url.as_ref()),
@@ -106,6 +111,7 @@ impl NearStream<'_> {
             protocol: load.protocol.name().into(),
             page: page.map_or_else(|| pages.model.name().to_owned(), Clone::clone),
             load_ns: load.load_time.map(kit::stream::nanos),
+            spent_ns: Some(spent_ns),
             first_byte_ns: load.first_byte.map(kit::stream::nanos),
             objects: count(load.loaded()),
             failed: count(load.objects.len() - load.loaded()),

@@ -18,13 +18,12 @@ const DIVISION: [f64; 3] = [0.4, 0.3, 0.3];
 /// How much of their idle speed pages keep.
 pub(super) fn web(summary: &Summary) -> Option<Part> {
     let web = summary.web.as_ref()?;
-    let (idle, loaded) = (web.idle_ms?, web.loaded_ms?);
+    let (idle, loaded) = (web.idle_per_page_ms?, web.loaded_per_page_ms?);
     let share = web.responsiveness? / 100.0;
     Some(Part {
         share,
         why: format!(
-            "a page takes {:.0} ms idle and {:.0} ms under load (means): {:.2} of its speed remains",
-            idle.mean, loaded.mean, share
+            "a page takes {idle:.0} ms idle and {loaded:.0} ms under load (means): {share:.2} of its speed remains"
         ),
     })
 }

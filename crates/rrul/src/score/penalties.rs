@@ -11,10 +11,10 @@ const SLEW_MS: f64 = 900.0;
 const EF_DOMINATES: f64 = 2.0 / 3.0;
 /// CS1 is treated as best effort when it gets this much of what best effort gets.
 const CS1_LIKE_CS0: f64 = 0.8;
-/// A class that gets less than this of an equal share is starved.
-const STARVED: f64 = 0.2;
 /// Like streams that share with a lower index than this are not alike.
 const UNLIKE: f64 = 0.8;
+/// Streams over IPv6 and IPv4 are roughly equal as long as one has no more than so many times what the other has.
+const ROUGHLY_EQUAL: f64 = 1.5;
 /// A queue that adds this much in one direction leaves a call no room (ITU-T G.114: 150 ms for all of the way).
 const HUGE_MS: f64 = 100.0;
 /// Hops whose answers fall to less than this share of the idle ones have lost their ICMP errors.
@@ -26,6 +26,7 @@ pub(crate) fn penalties(plan: &Plan, summary: &Summary) -> Vec<Penalty> {
     list.slew(summary);
     list.classes(summary);
     list.unlike_streams(summary);
+    list.unlike_versions(summary);
     list.one_way_delay(summary);
     list.icmp(summary);
     list.families(plan, summary);
@@ -68,17 +69,11 @@ impl List {
                 let message = format!("EF takes {:.0} % of the load {way}", ef * 100.0);
                 self.add("ef_dominates", message, &evidence);
             }
-            let (cs1, cs0) = (share(rates, "CS1"), share(rates, "CS0"));
-            let equal = 1.0 / rates.len() as f64;
-            let starved = rates.keys().find(|class| {
-                *class != "CS1" && share(rates, class).is_some_and(|s| s < equal * STARVED)
-            });
-            let is_like = cs1
-                .zip(cs0)
-                .is_some_and(|(cs1, cs0)| cs1 >= cs0 * CS1_LIKE_CS0);
-            if let Some(starved) = starved.filter(|_| is_like) {
+            // "CS1 traffic being treated equally with other traffic".
+            let both = rates.get("CS1").zip(rates.get("CS0"));
+            if let Some((cs1, cs0)) = both.filter(|(cs1, cs0)| **cs1 >= **cs0 * CS1_LIKE_CS0) {
                 let message =
-                    format!("CS1 gets as much as best effort {way}, while {starved} is starved");
+                    format!("CS1 gets as much as best effort {way}: {cs1:.2} and {cs0:.2} Mbit/s");
                 self.add("cs1_as_best_effort", message, &evidence);
             }
         }
@@ -90,6 +85,21 @@ impl List {
             if let Some(index) = index.filter(|index| *index < UNLIKE) {
                 let message = format!("like streams {way} share unequally: index {index:.2}");
                 self.add("unequal_streams", message, &format!("fairness.like_{way}"));
+            }
+        }
+    }
+
+    /// "TCP streams of different types not being roughly equal in bandwidth".
+    fn unlike_versions(&mut self, summary: &Summary) {
+        let fair = &summary.fairness;
+        for (way, ratio) in [("down", fair.v6_over_v4_down), ("up", fair.v6_over_v4_up)] {
+            let is_unequal = |ratio: &f64| ratio.max(1.0 / ratio) > ROUGHLY_EQUAL;
+            if let Some(ratio) = ratio.filter(is_unequal) {
+                let message = format!(
+                    "a stream over IPv6 gets {ratio:.2} times as much {way} as one over IPv4"
+                );
+                let evidence = format!("fairness.v6_over_v4_{way}");
+                self.add("unequal_versions", message, &evidence);
             }
         }
     }

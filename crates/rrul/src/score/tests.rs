@@ -20,6 +20,8 @@ fn ideal() -> Summary {
         web: Some(WebFigures {
             idle_ms: always(300.0),
             loaded_ms: always(300.0),
+            idle_per_page_ms: Some(300.0),
+            loaded_per_page_ms: Some(300.0),
             responsiveness: Some(100.0),
             by_loader: [("native h2".to_owned(), LoaderFigures::default())].into(),
             ..WebFigures::default()
@@ -115,6 +117,31 @@ fn classes_that_are_all_alike_or_all_ef_lose_what_the_specification_asks_of_them
     let codes: Vec<_> = codes.iter().map(|penalty| penalty.code.as_str()).collect();
     assert!(codes.contains(&"ef_dominates"), "{codes:?}");
     assert!(codes.contains(&"cs1_as_best_effort"), "{codes:?}");
+}
+
+/// Holds rrul/penalties.
+#[test]
+fn background_that_gets_as_much_as_best_effort_is_told_whoever_else_fares_well() {
+    let mut summary = ideal();
+    let rates = [("CS1", 1.21), ("CS0", 0.97), ("CS5", 1.4), ("EF", 1.3)];
+    let rates = rates.map(|(class, rate)| (class.to_owned(), rate));
+    summary.throughput_mbps.up_by_class = rates.into();
+    let list = penalties(&crate::catalogue::find("rrul").unwrap(), &summary);
+    let codes: Vec<_> = list.iter().map(|penalty| penalty.code.as_str()).collect();
+    assert_eq!(codes, ["cs1_as_best_effort"]);
+    assert!(list[0].message.contains("1.21"), "{list:?}");
+}
+
+/// Holds rrul/penalties.
+#[test]
+fn streams_of_either_version_of_ip_that_share_unequally_are_told() {
+    let mut summary = ideal();
+    for (ratio, told) in [(1.4, false), (2.2, true), (0.7, false), (0.45, true)] {
+        summary.fairness.v6_over_v4_up = Some(ratio);
+        let list = penalties(&crate::catalogue::find("rrul").unwrap(), &summary);
+        let codes = list.iter().map(|penalty| penalty.code.as_str());
+        assert_eq!(codes.eq(["unequal_versions"]), told, "{ratio}: {list:?}");
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ use super::Plan;
 use super::tables::Tables;
 use kit::lab_counters::LabCounters;
 use schema::rrul::Summary;
+pub(crate) use web::CUT_OFF;
+
 use view::{View, is_paced, is_udp_rr};
 
 /// The summary of what is in `tables`, for a run of `plan`.
@@ -35,6 +37,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         paced_loss_pct: view.loss(&is_paced),
         tcp_rr_ms: view.phases(&|stream| stream.kind == "tcp_rr"),
         throughput_mbps: view.throughput(),
+        retransmitted_pct: view.retransmitted(),
         datagrams_mbps: view.datagrams(),
         acks: view.acks(),
         loss_pct: view.loss(&is_udp_rr),

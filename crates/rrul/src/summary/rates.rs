@@ -3,7 +3,7 @@
 use super::view::View;
 use probe::acks::{Basis, Encapsulation};
 use record::Distribution;
-use schema::rrul::{AckFigures, Acks, Fairness, Throughput, Transferred};
+use schema::rrul::{AckFigures, Acks, Fairness, Retransmitted, Throughput, Transferred};
 use schema::tables::{Series, Stream};
 use std::collections::{BTreeMap, HashMap};
 
@@ -87,9 +87,19 @@ impl View<'_> {
         direction: &str,
         counter: fn(&Series) -> Option<u64>,
     ) -> HashMap<u16, (u64, f64)> {
+        self.grown_at(direction, true, counter)
+    }
+
+    /// The same of the receiving or the sending end's.
+    fn grown_at(
+        &self,
+        direction: &str,
+        at_receiver: bool,
+        counter: fn(&Series) -> Option<u64>,
+    ) -> HashMap<u16, (u64, f64)> {
         // Of each stream the first look, the last, and the length of the bin before the first.
         let mut looks: HashMap<u16, ([(u64, u64); 2], u64)> = HashMap::new();
-        for row in self.bins(direction, true) {
+        for row in self.bins(direction, at_receiver) {
             if let Some(count) = counter(row) {
                 let look = (row.t_ns, count);
                 let first = ([look; 2], row.bin_ns);
@@ -120,6 +130,19 @@ impl View<'_> {
             bytes as f64 * 8e-6 / seconds
         });
         (!grown.is_empty()).then(|| rates.sum())
+    }
+
+    /// Share of the load's segments that were sent again, by the senders' counters.
+    pub(super) fn retransmitted(&self) -> Retransmitted {
+        let [down, up] = ["down", "up"].map(|direction| {
+            let sum = |counter| -> u64 {
+                let grown = self.grown_at(direction, false, counter);
+                grown.values().map(|(count, _)| count).sum()
+            };
+            let sent = sum(|row| row.data_segs_out);
+            (sent > 0).then(|| sum(|row| row.retransmits) as f64 / sent as f64 * 100.0)
+        });
+        Retransmitted { down, up }
     }
 
     fn encapsulation(&self, stream: u16) -> Encapsulation {

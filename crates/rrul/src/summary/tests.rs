@@ -129,6 +129,27 @@ fn streams_that_share_a_link_alike_are_alike_in_either_version_of_ip() {
     assert_eq!(rates.wire_sum, Some(sum));
 }
 
+/// Holds rrul/packet-loss.
+#[test]
+fn what_was_sent_again_is_a_share_of_what_was_sent() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    for second in 1..=5 {
+        tables.series.push(Series {
+            t_ns: second * SECOND - 1,
+            bin_ns: SECOND,
+            direction: "up".into(),
+            stream: 1,
+            end: "client".into(),
+            retransmits: Some(second * 2),
+            data_segs_out: Some(second * 100),
+            ..Series::default()
+        });
+    }
+    let found = summarise(&plan, &tables).retransmitted_pct;
+    assert_eq!((found.up, found.down), (Some(2.0), None));
+}
+
 /// Holds rrul/light-probes.
 #[test]
 fn what_probes_take_of_the_path_is_told() {
@@ -351,6 +372,43 @@ fn responsiveness_is_idle_over_loaded_page_time() {
         (idle.mean, idle.sd, idle.ci95),
         (20.0, Some(0.0), Some([20.0, 20.0]))
     );
+}
+
+#[test]
+fn pages_that_fail_or_are_cut_off_count_as_slow() {
+    let plan = whole();
+    let load = |t_ns, load_ms: Option<u64>, spent_ms: u64, error: Option<&str>| PageLoad {
+        t_ns,
+        loader: "native".into(),
+        protocol: "h2".into(),
+        load_ns: load_ms.map(|ms| ms * 1_000_000),
+        spent_ns: Some(spent_ms * 1_000_000),
+        error: error.map(str::to_owned),
+        ..PageLoad::default()
+    };
+    let of_loaded = |loads: &[PageLoad]| {
+        let mut tables = tables(&plan);
+        tables.pages.push(load(SECOND, Some(200), 200, None));
+        tables.pages.extend_from_slice(loads);
+        tables.series.push(Series {
+            t_ns: 6 * SECOND,
+            ..Series::default()
+        });
+        summarise(&plan, &tables).web.unwrap()
+    };
+    let under_load = 4 * SECOND;
+    let one = load(under_load, Some(1_000), 1_000, None);
+    let failed = load(under_load, None, 500, Some("refused"));
+    let cut = load(under_load, None, 2_500, Some(CUT_OFF));
+    let web = of_loaded(&[one.clone(), failed.clone(), cut.clone()]);
+    assert_eq!(web.loaded_per_page_ms, Some(4_000.0));
+    assert_eq!(web.responsiveness, Some(5.0));
+    assert_eq!((web.failed, web.cut_off), (1, 1));
+    assert_eq!(web.loaded_ms.map(|ms| ms.n), Some(1), "of what finished");
+    let web = of_loaded(&[cut, failed]);
+    assert_eq!(web.loaded_per_page_ms, Some(3_000.0), "at least");
+    assert_eq!(web.idle_per_page_ms, Some(200.0));
+    assert_eq!(of_loaded(&[]).responsiveness, None, "nobody tried");
 }
 
 /// Holds rrul/ecn.

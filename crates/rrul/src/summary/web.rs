@@ -1,4 +1,9 @@
 //! Pages: the specification's main figure, and small requests by the minute.
+//!
+//! A load that failed, or that the end of its phase cut off, took longer than it was looked at. Leaving it out would make a path look the
+//! better the fewer pages it lets through. So the time spent on such loads is shared out among those that finished: a user
+//! who tries until a page is there waits that long on average (the mean of an exponential from censored samples, Epstein and
+//! Sobel 1953).
 
 use super::view::View;
 use probe::responsiveness::{Durations, Responsiveness, trimmed_mean};
@@ -35,40 +40,51 @@ impl View<'_> {
                 .clone(),
             idle_ms: main.idle_ms,
             loaded_ms: main.loaded_ms,
+            idle_per_page_ms: main.idle_per_page_ms,
+            loaded_per_page_ms: main.loaded_per_page_ms,
             responsiveness: main.responsiveness,
             first_byte_ms: Phases {
                 idle: self.first_bytes(&self.web_idle),
                 loaded: self.first_bytes(&self.loaded),
             },
             short_flow_mbps: self.short_flows(),
-            failed: self
-                .tables
-                .pages
-                .iter()
-                .filter(|load| load.load_ns.is_none())
-                .count() as u64,
+            failed: self.ended(|load| load.load_ns.is_none() && !is_cut_off(load)),
+            cut_off: self.ended(is_cut_off),
             by_loader,
         })
     }
 
+    /// How many loads ended so.
+    fn ended(&self, how: fn(&PageLoad) -> bool) -> u64 {
+        self.tables.pages.iter().filter(|load| how(load)).count() as u64
+    }
+
     fn loads(&self, key: &str) -> LoaderFigures {
-        let times = |when: &Range<u64>| -> Vec<f64> {
+        let within = |when: &Range<u64>| -> Vec<&PageLoad> {
             let loads = self.tables.pages.iter();
-            let wanted = loads.filter(|load| loader(load) == key && when.contains(&load.t_ns));
-            wanted
-                .filter_map(|load| Some(load.load_ns? as f64 / 1e6))
+            loads
+                .filter(|load| loader(load) == key && when.contains(&load.t_ns))
                 .collect()
         };
-        let (idle, loaded) = (times(&self.web_idle), times(&self.loaded));
+        let [idle_loads, loads] = [within(&self.web_idle), within(&self.loaded)];
+        let times = |loads: &[&PageLoad]| -> Vec<f64> {
+            let finished = loads.iter().filter_map(|load| load.load_ns);
+            finished.map(|ns| ns as f64 / 1e6).collect()
+        };
+        let (idle, loaded) = (times(&idle_loads), times(&loads));
         let (idle_mean_ms, loaded_mean_ms) = (mean(&idle), mean(&loaded));
-        let responsiveness = idle_mean_ms
-            .zip(loaded_mean_ms)
-            .map(|(idle, loaded)| idle.mean / loaded.mean * 100.0);
+        let idle_per_page_ms = per_page_ms(&idle_loads).filter(|_| !idle.is_empty());
+        let loaded_per_page_ms = per_page_ms(&loads);
+        let responsiveness = idle_per_page_ms
+            .zip(loaded_per_page_ms)
+            .map(|(idle, loaded)| idle / loaded * 100.0);
         LoaderFigures {
             idle_ms: Distribution::of(idle),
             loaded_ms: Distribution::of(loaded),
             idle_mean_ms,
             loaded_mean_ms,
+            idle_per_page_ms,
+            loaded_per_page_ms,
             responsiveness: responsiveness.filter(|value| value.is_finite()),
         }
     }
@@ -154,6 +170,23 @@ impl View<'_> {
         let rpm = figures.rpm.or(figures.foreign)?;
         Some(([tcp, tls, http].map(|ms| trimmed_mean(&ms)), rpm))
     }
+}
+
+/// What a load that its phase's end has cut off says of itself.
+pub(crate) const CUT_OFF: &str = "cut off by the end of its phase";
+
+fn is_cut_off(load: &PageLoad) -> bool {
+    load.error.as_deref() == Some(CUT_OFF)
+}
+
+/// Time spent on loads for each that finished; all of it where none did, and none where nobody tried.
+fn per_page_ms(loads: &[&PageLoad]) -> Option<f64> {
+    let spent = loads
+        .iter()
+        .filter_map(|load| load.load_ns.or(load.spent_ns));
+    let spent_ns = spent.fold(0, u64::saturating_add);
+    let finished = loads.iter().filter(|load| load.load_ns.is_some()).count();
+    (spent_ns > 0).then(|| spent_ns as f64 / 1e6 / finished.max(1) as f64)
 }
 
 /// Trimmed means in ms of connecting, of TLS and of the request.

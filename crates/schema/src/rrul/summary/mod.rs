@@ -12,7 +12,9 @@ pub use calls::{Adaptive, CallFigures, Calls, Heard};
 pub use figures::{ClockFigures, Interval, Phases, Times};
 pub use marks::{EcnFigures, Marks};
 pub use path::{HopFigures, PathFigures, Trace};
-pub use rates::{AckFigures, Acks, DatagramRates, Datagrams, Fairness, Throughput, Transferred};
+pub use rates::{
+    AckFigures, Acks, DatagramRates, Datagrams, Fairness, Retransmitted, Throughput, Transferred,
+};
 pub use round_trips::{Latency, Shares};
 pub use web::{Estimate, LoaderFigures, Rpm, WebFigures};
 
@@ -41,6 +43,8 @@ pub struct Summary {
     pub throughput_mbps: Throughput,
     /// Rates of the datagrams of probes and calls, IP header included.
     pub datagrams_mbps: Datagrams,
+    /// Share of the load's segments under load that were retransmissions.
+    pub retransmitted_pct: Retransmitted,
     /// What the acknowledgements of the load took, by the direction in which they travelled.
     pub acks: Acks,
     /// Share of UDP requests that were never answered.

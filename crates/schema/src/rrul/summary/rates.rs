@@ -35,6 +35,16 @@ pub struct Throughput {
     pub up_by_class: BTreeMap<String, f64>,
 }
 
+/// Share of the load's segments that were retransmissions, in per cent: at least what was lost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Retransmitted {
+    /// Of those sent to the client.
+    pub down: Option<f64>,
+    /// Of those sent to the server.
+    pub up: Option<f64>,
+}
+
 /// What probes and calls took of the path, in Mbit/s.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]

@@ -16,7 +16,11 @@ pub struct WebFigures {
     pub idle_ms: Option<Distribution>,
     /// The same under load.
     pub loaded_ms: Option<Distribution>,
-    /// Mean idle over mean loaded time, times 100: 100 is a page that does not notice the load (RRUL, *The RRUL Score*).
+    /// Time spent on loads for each page that was loaded, over the idle path: what failed or was cut off counts, too.
+    pub idle_per_page_ms: Option<f64>,
+    /// The same under load; where no page was loaded all of the time, and the true figure is larger.
+    pub loaded_per_page_ms: Option<f64>,
+    /// The former over the latter, times 100: 100 is a page that does not notice the load (RRUL, *The RRUL Score*).
     pub responsiveness: Option<f64>,
     /// Time until the first octet of the document.
     pub first_byte_ms: Phases,
@@ -26,6 +30,8 @@ pub struct WebFigures {
     pub by_loader: BTreeMap<String, LoaderFigures>,
     /// Loads that failed, idle and loaded together.
     pub failed: u64,
+    /// Loads that the end of their phase cut off.
+    pub cut_off: u64,
 }
 
 /// The loads of one loader.
@@ -40,7 +46,11 @@ pub struct LoaderFigures {
     pub loaded_mean_ms: Option<Estimate>,
     /// The same over the idle path.
     pub idle_mean_ms: Option<Estimate>,
-    /// Mean idle over mean loaded time, times 100.
+    /// Time spent on loads for each page that was loaded, over the idle path.
+    pub idle_per_page_ms: Option<f64>,
+    /// The same under load.
+    pub loaded_per_page_ms: Option<f64>,
+    /// The former over the latter, times 100.
     pub responsiveness: Option<f64>,
 }
 
