@@ -1,29 +1,4 @@
-//! A capture file: refused, or packets that are dissected, none longer than the file (decompressed, than the reader's limit).
+//! See `isobath_fuzz::capture`.
 #![no_main]
 
-use capture::dissect::{Dissected, Dissector};
-use capture::read::Reader;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|octets: &[u8]| {
-    let Ok(mut reader) = Reader::new(octets) else {
-        return;
-    };
-    // What is compressed may be very long.
-    for _ in 0..10_000 {
-        let Ok(Some(packet)) = reader.packet() else {
-            return;
-        };
-        assert!(packet.octets.len() <= 16 << 20);
-        for outer in [false, true] {
-            let mut dissector = Dissector {
-                outer,
-                ..Dissector::default()
-            };
-            if let Dissected::Tcp(segment) = dissector.dissect(&packet) {
-                assert!(segment.payload < segment.packet_len);
-            }
-            assert!(!outer || dissector.tunnelled == 0);
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::capture::run(octets));

@@ -1,27 +1,4 @@
-//! A cvec file: refused, or vectors that are written and read again as they were.
+//! See `isobath_fuzz::cvec`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use vectors::Vector;
-use vectors::cvec::{Format, Reader, Writer};
-
-fn written(vectors: &[Vector], format: Format) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), format);
-    for vector in vectors {
-        writer.vector(vector).expect("memory can be written");
-    }
-    writer.finish().expect("memory can be written")
-}
-
-fn read(octets: &[u8]) -> Option<Vec<Vector>> {
-    Reader::new(octets).ok()?.collect::<Result<_, _>>().ok()
-}
-
-fuzz_target!(|octets: &[u8]| {
-    let Some(vectors) = read(octets) else { return };
-    for format in [Format::Original, Format::Alternate] {
-        let once = written(&vectors, format);
-        let again = read(&once).expect("what was written can be read");
-        assert_eq!(written(&again, format), once);
-    }
-});
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::cvec::run(octets));

@@ -1,8 +1,4 @@
-//! What a resolver answers: read or refused.
+//! See `isobath_fuzz::dns_reply`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|octets: &[u8]| {
-    let _ = web::dns::reply(octets);
-});
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::dns_reply::run(octets));

@@ -1,12 +1,4 @@
-//! A data file of Flent's, whole or mutilated, packed or plain.
+//! See `isobath_fuzz::flent_import`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|octets: &[u8]| {
-    let limits = flent::Limits {
-        unpacked_bytes: 1 << 20,
-        ..flent::Limits::default()
-    };
-    let _ = flent::import(octets, &limits);
-});
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::flent_import::run(octets));

@@ -1,6 +1,4 @@
-//! What a TUN device hands over: cut into packets, marked, joined again and written.
+//! See `isobath_fuzz::tun_read`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|read: &[u8]| packet::fuzz_tun_read(read));
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::tun_read::run(octets));

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the corpus: inputs as real ones are, by hand (datagrams, control lines) or from this repository (captures, TOML).
+
+    fuzz/seeds.py          writes corpus/TARGET/seed-*; what runs have found beside them stays
+"""
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+# Files longer than this are cut: a fuzzer is quick with short ones.
+LONGEST = 12_000
+
+
+def put(target, name, octets):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"seed-{name}").write_bytes(octets if isinstance(octets, bytes) else octets.encode())
+
+
+def files(target, pattern, longest=LONGEST):
+    for path in sorted(ROOT.glob(pattern)):
+        put(target, path.name, path.read_bytes()[:longest])
+
+
+def head(kind, flags, blocks, stream, length, number, session=1):
+    """The first 24 octets of a datagram of the data plane, and a tag of zeros (docs/protocol.md)."""
+    return struct.pack(">4sBBBBHHIQ8x", b"ISOB", 1, kind, flags, blocks, stream, length, number, session)
+
+
+def probe(kind, octets):
+    return head(kind, 0xB8, 0, 1, 0, 7) + struct.pack(">QQQ", 1, 2, 3) + bytes(octets - 56)
+
+
+def segment(number, flags=0, length=24, kind=4):
+    """As long as the TCP segment that it stands for, but never shorter than its header."""
+    header = head(kind, flags, 0, 1, length, number) + struct.pack(">QQ", 5, number)
+    return header + bytes(max(0, length + 24 - 48))
+
+
+def ack(number, blocks=(), ece=0):
+    tail = b"".join(struct.pack(">II", *block) for block in blocks)
+    return head(5, ece, len(blocks), 1, 0, number) + struct.pack(">QQQII", 5, number, number, 1000, 1000) + tail
+
+
+def receiver(window, every, numbers):
+    """Rules, then segments of one length with a wait before each."""
+    rules = struct.pack(">IB3s", window, every, b"\0\0\0")
+    return rules + b"".join(bytes([wait]) + segment(number & 0xFFFFFFFF) for wait, number in numbers)
+
+
+def line(**fields):
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def datagrams():
+    for kind, octets in ((1, 64), (2, 64), (3, 92), (1, 1472)):
+        put("datagram", f"{kind}-{octets}", probe(kind, octets))
+    put("preamble", "source", struct.pack(">4sBBHQQ8x", b"ISOB", 1, 1, 3, 1, 0))
+    for name, octets in (("data", segment(7, length=1448)), ("last", segment(8, flags=1)), ("probe", segment(9, length=0, kind=6)),
+                         ("ack", ack(7)), ("sack", ack(7, [(9, 12), (20, 21)], ece=1)), ("four", ack(1, [(3, 4), (5, 6), (7, 8), (9, 10)]))):
+        put("segment", name, octets)
+
+
+def receivers():
+    in_order = [(1, number) for number in range(12)]
+    put("receiver", "in-order", receiver(1 << 20, 2, in_order))
+    put("receiver", "gaps", receiver(1 << 20, 2, [(1, 0), (1, 2), (1, 5), (9, 1), (1, 3), (1, 3)]))
+    put("receiver", "small-window", receiver(3, 1, in_order))
+    # A number as far ahead as the largest windows let it be: what is kept must not grow with the number.
+    for window in (300_000_001, 0x7FFFFFFF, 0xFFFFFFFF):
+        put("receiver", f"far-ahead-{window:x}", receiver(window, 2, [(1, 0), (1, min(window - 1, 0x7FFFFFFE)), (1, 1)]))
+    put("receiver", "wrapped", receiver(1 << 20, 2, [(1, 0), (1, 0xFFFFFFFF), (1, 0x80000000)]))
+
+
+def overlays():
+    def packet(units, channel=1, padding=0, flags=None):
+        count = len(units) | (4 if padding else 0) if flags is None else flags
+        tuns = [kind << 14 | len(octets) for kind, octets in units] + [0, 0]
+        stamp = (1234567).to_bytes(6, "big")
+        return struct.pack(">I6sBBHH", 5, stamp, count, channel, *tuns[:2]) + b"".join(octets for _, octets in units) + bytes(padding)
+
+    ip = bytes.fromhex("4500002000010000401100000a4d00010a4d0002") + struct.pack(">HHHH", 1, 2, 12, 0) + b"data"
+    pieces = [struct.pack(">IHBB", 7, at, last, 17) + ip[at:at + 16] for at, last in ((0, 0), (16, 1))]
+    packets = [packet([(1, b"probe")], padding=40), packet([(2, ip)]), packet([(1, b"probe"), (2, ip)]),
+               packet([(1, b"x"), (3, pieces[1])], padding=3), packet([(3, pieces[0])])]
+    put("mgrp", "all", b"".join(struct.pack(">H", len(one)) + one for one in packets))
+    for number, one in enumerate(packets):
+        put("mgrp", str(number), struct.pack(">H", len(one)) + one)
+    to = bytes(10) + b"\xff\xff\x0a\x4d\x00\x02"
+    probes = b"".join(struct.pack(">HHB3xQ", octets, 4, 1, 1000) + b"tool" for octets in (200, 1500))
+    begin = b"\1\0\0\0" + struct.pack(">I", 1) + to + b"\1\0\0\0" + struct.pack(">I", 2) + probes
+    listen, cancel = b"\3\0\0\0\1\0\0\0", b"\2\0\0\0" + struct.pack(">I", 1)
+    framed = [struct.pack(">I", len(one)) + one for one in (listen, begin, cancel)]
+    put("mgrp_message", "tool", b"\xff" + b"".join(framed))
+    put("mgrp_message", "piecemeal", b"\3" + b"".join(framed))
+    enveloped = [struct.pack(">QQ", 0, 0) + one for one in packets]
+    turns = [(1, framed[1]), (0, ip), (0, ip)] + [(2, one) for one in enveloped] + [(0, b"\x05\x00")]
+    put("mgrp_peer", "train", b"".join(struct.pack(">H", kind << 14 | len(octets)) + octets for kind, octets in turns))
+    put("tun_read", "udp", bytes(10) + ip)
+    v6 = bytes.fromhex("600000000014067f") + bytes(16) + bytes(15) + b"\1" + struct.pack(">HHIIBBHHH", 1, 2, 3, 4, 0x50, 0x18, 5, 0, 0)
+    # virtio_net_hdr: to be checksummed, TCP over IPv6 in pieces of 100 octets.
+    put("tun_read", "tcp6-burst", struct.pack("<BBHHHH", 1, 4, 60, 100, 40, 16) + v6 + bytes(450))
+
+
+def control():
+    hello = line(protocol=[1, 1], version="0.1.0")
+    proof = line(protocol=[1, 1], version="0.1.0", proof={"nonce": "A" * 43, "mac": "A" * 43})
+    refusal = line(refused={"code": "busy", "message": "16 sessions at once"})
+    for name, text in (("hello", hello), ("proof", proof), ("refusal", refusal), ("two", hello + "\n" + refusal)):
+        put("control_line", name, b"\x0f" + text.encode() + b"\n")
+    role = {"echo": {"size": 64}}
+    streams = [{"id": 22, "role": role, "class": "EF", "cc": None, "start": "0s", "stop": "78s"},
+               {"id": 1, "role": "sink", "class": "CS1", "cc": "cubic", "start": "13s", "stop": "73s"}]
+    put("far_setup", "rrul", line(origin_ns=5, total="78s", streams=streams))
+    options = {"receive_window": 2147483648}
+    transfer = {"id": 0, "tool": "udp", "sends": True, "options": options, "limit": {"time": "10s"}, "class": "CS0", "patience": "10s"}
+    put("far_setup", "btc", line(round=[transfer]))
+    put("far_setup", "replay", line(connections=2, adus=4, open=2, duration_ns=10**9, congestion_control="cubic"))
+    put("far_setup", "cast", line(cast=[{"sequential": [65535, 65535]}, {"adu": [False, 400, 0]}, {"concurrent": [[1, 1], [None, 5]]}]))
+    put("access_key", "key", "iso1-" + "a" * 50)
+    put("access_key", "spaced", "ISO1-" + "abcd efgh " * 5)
+
+
+def names():
+    label = lambda text: bytes([len(text)]) + text.encode()
+    name = label("www") + label("0000000000000002") + label("isobath") + label("test") + b"\0"
+    for kind, number in (("a", 1), ("aaaa", 28)):
+        question = name + struct.pack(">HH", number, 1)
+        put("dns_answer", kind, struct.pack(">HHHHHH", 7, 0x0100, 1, 0, 0, 0) + question)
+        octets = bytes([10, 0, 0, 1]) if number == 1 else bytes(16)
+        answer = b"\xc0\x0c" + struct.pack(">HHIH", number, 1, 0, len(octets)) + octets
+        put("dns_reply", kind, struct.pack(">HHHHHH", 7, 0x8180, 1, 1, 0, 0) + question + answer)
+    opt = b"\0" + struct.pack(">HHIH", 41, 1232, 0, 0)
+    put("dns_answer", "edns", struct.pack(">HHHHHH", 7, 0x0100, 1, 0, 0, 1) + name + struct.pack(">HH", 1, 1) + opt)
+    put("dns_reply", "refused", struct.pack(">HHHHHH", 7, 0x8183, 1, 0, 0, 0) + name + struct.pack(">HH", 1, 1))
+    put("socks", "greeting", b"\5\2\0\2")
+    put("socks", "name", b"\5\1\0\3\x0bexample.com\x01\xbb")
+    put("socks", "v4", b"\5\1\0\1\x7f\0\0\1\0\x50")
+    put("socks", "v6", b"\5\1\0\4" + bytes(15) + b"\1\0\x50")
+
+
+CVEC_HEAD = "w 65535 65535\nr 20000\nl 0.000000 0.010000\nm 1460 1380\n"
+CVEC = {
+    "sequential": "SEQ 5 2 1 1\n" + CVEC_HEAD + "> 253\nt 123693\n< 510\nt 6308497\n> 9\n< 7\nt 0\n",
+    "concurrent": "# two sides\n\nCONC 5 2 1 7 7\n" + CVEC_HEAD + "c> 169\nt> 2740219\nc< 219\nc> 4\nt< 2085676\n",
+    "alternate": "S 5 1 1 1\n" + CVEC_HEAD + "I 0 0 253\nA 0 123693 510\nA 6308497 0 0\nC 9 1 1 2 2\n" + CVEC_HEAD + "I 0 0 1\nA 0 0 1\n",
+}
+
+
+def texts():
+    files("topology", "labs/*.toml")
+    files("target", "targets/*.toml")
+    files("fit", "mixes/*.toml")
+    files("page_model", "pages/*.toml")
+    files("trace", "labs/traces/*.trace", 2_000)
+    put("trace", "mahimahi", "0\n5\n5\n12\n20\n")
+    for name, text in CVEC.items():
+        put("cvec", name, text)
+    put("flent_import", "minimal", line(version=4, metadata={"NAME": "ping", "TOTAL_LENGTH": 3}, x_values=[0, 1, 2], results={"Ping": [1, None, 2]}, raw_values={}))
+    for path in sorted(ROOT.glob("crates/flent/tests/data/ping.flent.gz")):
+        put("flent_import", path.name, path.read_bytes()[:20_000])
+        put("flent_import", path.stem, gzip.decompress(path.read_bytes())[:LONGEST])
+
+
+def main():
+    datagrams()
+    receivers()
+    overlays()
+    control()
+    names()
+    texts()
+    for target in ("capture", "extract"):
+        files(target, "crates/capture/tests/encapsulations/*.pcap", 3_000)
+
+
+if __name__ == "__main__":
+    main()
