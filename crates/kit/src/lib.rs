@@ -28,6 +28,7 @@ pub mod sampler;
 pub mod scorecard;
 pub mod serve;
 pub mod server;
+mod sieve;
 pub mod stream;
 pub mod thinned;
 pub mod tool;

@@ -10,6 +10,7 @@ use crate::tag::{DataKey, DataKeys};
 use crate::window::Window;
 use crate::wire::Preamble;
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -254,6 +255,16 @@ pub struct Sessions(Arc<RwLock<Register>>);
 struct Register {
     by_id: HashMap<u64, Arc<Session>>,
     stopped: bool,
+    watcher: Option<Watcher>,
+}
+
+/// Who is told which sessions there are.
+struct Watcher(Box<dyn Fn(&[u64]) + Send + Sync>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher(..)")
+    }
 }
 
 impl Sessions {
@@ -261,6 +272,14 @@ impl Sessions {
     pub fn find(&self, id: u64) -> Option<Arc<Session>> {
         let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
         register.by_id.get(&id).map(Arc::clone)
+    }
+
+    /// Tells `told` the numbers of all sessions, now and whenever they change: before a new client is welcomed, and when one is gone.
+    /// Nobody can look a session up meanwhile, so it returns at once. There is one watcher: the latest.
+    pub fn watch(&self, told: impl Fn(&[u64]) + Send + Sync + 'static) {
+        let mut register = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        register.watcher = Some(Watcher(Box::new(told)));
+        register.tell();
     }
 
     /// Whether the source of `peer` has a session.
@@ -297,6 +316,7 @@ impl Sessions {
         }
         let session = Arc::new(Session::new(guest, limits));
         register.by_id.insert(session.id, Arc::clone(&session));
+        register.tell();
         Ok(Membership {
             session,
             sessions: self.clone(),
@@ -330,6 +350,14 @@ impl Sessions {
 }
 
 impl Register {
+    /// Tells the watcher, if there is one.
+    fn tell(&self) {
+        if let Some(Watcher(told)) = &self.watcher {
+            let numbers: Vec<u64> = self.by_id.keys().copied().collect();
+            told(&numbers);
+        }
+    }
+
     /// Why one more session from `peer` cannot be had.
     fn refusal(&self, peer: &SocketAddr, admission: &Admission) -> Option<Refusal> {
         if self.stopped {
@@ -365,5 +393,6 @@ impl Drop for Membership {
         let register = &self.sessions.0;
         let mut register = register.write().unwrap_or_else(PoisonError::into_inner);
         register.by_id.remove(&self.session.id);
+        register.tell();
     }
 }

@@ -22,6 +22,22 @@ fn the_right_key_is_welcome() {
 }
 
 #[test]
+fn whoever_watches_knows_a_session_before_its_client_does() {
+    let running = Running::keyed();
+    let told = Arc::new(Mutex::new(vec![vec![7]]));
+    let watcher = Arc::clone(&told);
+    let sessions = running.server.sessions();
+    sessions.watch(move |numbers| watcher.lock().unwrap().push(numbers.to_vec()));
+    let client = running.connect().unwrap();
+    let number = client.welcome.session;
+    assert_eq!(*told.lock().unwrap(), [vec![7], vec![], vec![number]]);
+    drop(client);
+    eventually("it is told that there is none", || {
+        told.lock().unwrap().last().is_some_and(Vec::is_empty)
+    });
+}
+
+#[test]
 fn rows_go_line_by_line_in_their_order_and_are_made_as_they_are_sent() {
     let running = Running::keyed();
     let mut client = running.connect().unwrap();
