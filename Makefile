@@ -2,13 +2,15 @@
 # make test    installs what the tests need and runs all of them
 # make lint    formatting, clippy (fuzz targets, too), documentation, licences and sources of dependencies
 # make bench   figures against peers, side by side; installs the peers
-# make fuzz    new cases of every property, a minute of every fuzz target; needs nightly Rust and cargo-fuzz
+# make fuzz    new cases of every property, a minute of every fuzz target; installs cargo-fuzz
+# make soak    an hour (HOURS=1) of fuzzing, kills, faults, strangers and crowds, and one table of how it fared
 
 CARGO ?= cargo
 PLAN ?= rrul
 LAB ?= dsl
+HOURS ?= 1
 
-.PHONY: demo test lint bench fuzz build
+.PHONY: demo test lint bench fuzz soak build
 
 build:
 	scripts/setup.sh build
@@ -35,4 +37,9 @@ bench: build
 	bench/run.sh
 
 fuzz:
+	scripts/setup.sh build fuzz
 	scripts/fuzz.sh
+
+soak: build
+	scripts/setup.sh fuzz
+	soak/run.py --hours $(HOURS)

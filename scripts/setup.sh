@@ -1,12 +1,14 @@
 #!/bin/sh
 # Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
-# `scripts/setup.sh lint` what the checks need. cargo-nextest and cargo-deny go into target/tools.
+# `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need. cargo-nextest and cargo-deny go
+# into target/tools, cargo-fuzz where cargo installs programs.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
 
 nextest=0.9.148
 deny=0.20.2
+fuzz=0.13.2
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -73,8 +75,13 @@ for what in "$@"; do
     lint)
         install_tool cargo-deny "$deny"
         ;;
+    fuzz)
+        # libFuzzer is C++; a campaign makes networks and sends pings of its own.
+        install_packages g++ iproute2 iputils-ping util-linux python3
+        cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --version "$fuzz" --locked
+        ;;
     *)
-        echo "setup: '$what' is neither 'build', 'test' nor 'lint'" >&2
+        echo "setup: '$what' is none of 'build', 'test', 'lint' and 'fuzz'" >&2
         exit 2
         ;;
     esac
