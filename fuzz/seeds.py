@@ -106,6 +106,10 @@ def overlays():
     put("tun_read", "tcp6-burst", struct.pack("<BBHHHH", 1, 4, 60, 100, 40, 16) + v6 + bytes(450))
 
 
+# Of a server that has never been.
+KEY = "iso1-qozk4rnyr5kxasa5rccel5mw4tf65zj5ce6slxuftwuwyqyaqdulczen4jyykjweqeg3xqxjh2hcar32"
+
+
 def control():
     hello = line(protocol=[1, 1], version="0.1.0")
     proof = line(protocol=[1, 1], version="0.1.0", proof={"nonce": "A" * 43, "mac": "A" * 43})
@@ -121,8 +125,9 @@ def control():
     put("far_setup", "btc", line(round=[transfer]))
     put("far_setup", "replay", line(connections=2, adus=4, open=2, duration_ns=10**9, congestion_control="cubic"))
     put("far_setup", "cast", line(cast=[{"sequential": [65535, 65535]}, {"adu": [False, 400, 0]}, {"concurrent": [[1, 1], [None, 5]]}]))
-    put("access_key", "key", "iso1-" + "a" * 50)
-    put("access_key", "spaced", "ISO1-" + "abcd efgh " * 5)
+    put("access_key", "key", KEY)
+    put("access_key", "spaced", f" {KEY[:20].upper()} {KEY[20:]}\n")
+    put("access_key", "short", KEY[:-1])
 
 
 def names():

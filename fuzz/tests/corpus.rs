@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sys::clock;
+use transport::wire::Datagram;
 
 /// Most memory that this process may ever have taken: no input of a few kilobytes is worth more.
 const MOST_KB: u64 = 1 << 20;
@@ -102,6 +103,23 @@ fn every_target_is_tried_here_and_given_to_libfuzzer() {
     assert_eq!(stems(folder("fuzz_targets")), listed);
     assert_eq!(stems(folder("corpus")), listed);
     assert_eq!(tried, listed);
+}
+
+/// A segment as far ahead as the largest windows let it be once took memory for all numbers before it.
+#[test]
+fn the_corpus_of_the_receiver_goes_far_ahead() {
+    let corpus = corpus("receiver");
+    let far = corpus.iter().filter(|(_, octets)| {
+        let Some(([a, b, c, d, ..], datagrams)) = octets.split_first_chunk::<8>() else {
+            return false;
+        };
+        let window = u32::from_be_bytes([*a, *b, *c, *d]);
+        datagrams.chunks(49).any(|piece| {
+            let segment = Datagram::parse(&piece[1..]);
+            matches!(segment, Ok((_, Datagram::Segment(segment))) if (299_999_999..window).contains(&segment.seq.0))
+        })
+    });
+    assert!(far.count() >= 3);
 }
 
 /// A test for each: they run beside each other, and the one that fails has a name.
