@@ -1,8 +1,4 @@
 //! See `isobath_fuzz::preamble`.
 #![no_main]
 
-#[path = "../src/preamble.rs"]
-#[expect(unreachable_pub, reason = "the library has it, too")]
-mod target;
-
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| target::run(octets));
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| isobath_fuzz::preamble::run(octets));

@@ -1,8 +1,7 @@
 //! Fuzz targets: everything that reads octets from a network or a file.
 //!
 //! Each module is one of them: `run` takes any octets, and panics when an invariant does not hold. `fuzz_targets/` gives them to libFuzzer;
-//! `tests/corpus.rs` runs them on the corpus and on mutations of it. A fuzzer looks at every branch of its program after every input: so a
-//! target for libFuzzer has its module alone, and not this library with all of them.
+//! `tests/corpus.rs` runs them on the corpus and on mutations of it.
 #![expect(
     clippy::missing_panics_doc,
     reason = "a target panics to tell what it has found"

@@ -258,8 +258,11 @@ struct Register {
     watcher: Option<Watcher>,
 }
 
+/// What is to be done with the numbers of all sessions.
+type Told = dyn Fn(&[u64]) + Send + Sync;
+
 /// Who is told which sessions there are.
-struct Watcher(Box<dyn Fn(&[u64]) + Send + Sync>);
+struct Watcher(Box<Told>);
 
 impl fmt::Debug for Watcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
