@@ -13,6 +13,7 @@ use schema::LinkTruth;
 use schema::tables::Cpu;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Rows from all threads of this end.
 #[derive(Default)]
@@ -243,6 +244,7 @@ fn transfer(
         direction: plan.direction.label().into(),
         start_ns: sender.start_ns.unwrap_or_default(),
         seconds: sender.seconds,
+        end_ns: sender.start_ns.zip(sender.seconds).map(end),
         segments: sender.segments,
         bytes: sender.bytes,
         throughput_mbps: sender.seconds.filter(|s| is_true && *s > 0.0).map(rate),
@@ -261,6 +263,12 @@ fn transfer(
         outcome: sender.outcome.label().into(),
         reason: sender.reason.clone(),
     }
+}
+
+/// When a transfer was over that began at `start_ns` and took so long.
+fn end((start_ns, seconds): (u64, f64)) -> u64 {
+    let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    start_ns.saturating_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX))
 }
 
 impl Numbers {
@@ -384,6 +392,7 @@ mod tests {
         });
         let plan: Plan = serde_json::from_value(plan).unwrap();
         let sender = SenderResult {
+            start_ns: Some(500_000_000),
             seconds: Some(2.0),
             bytes: 1_000_000,
             sent_packets: 200,
@@ -399,6 +408,10 @@ mod tests {
         let row = transfer(&plan, round, &sender, Some(&receiver));
         assert_eq!((row.lost, row.loss_pct), (2, Some(1.0)));
         assert_eq!(row.throughput_mbps, Some(4.0));
+        assert_eq!(
+            (row.start_ns, row.end_ns),
+            (500_000_000, Some(2_500_000_000))
+        );
         // Without the receiver's counters the sender's guess has to do; a liar's figures are none.
         let sender = SenderResult {
             outcome: Outcome::Lied,

@@ -25,12 +25,15 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
 }
 
 fn sentence(summary: &Summary) -> String {
-    summary.throughput_mbps.map_or_else(
-        || "No transfer has a figure.".to_owned(),
-        |mbps| {
-            format!("Standard congestion control gets {mbps:.2} Mbit/s of payload over this path.")
-        },
-    )
+    let Some(mbps) = summary.throughput_mbps else {
+        return "No transfer has a figure.".to_owned();
+    };
+    let ci = summary
+        .throughput_ci_mbps
+        .map_or_else(String::new, |[low, high]| {
+            format!(" (95 % interval of the mean: {low:.2} to {high:.2})")
+        });
+    format!("Standard congestion control gets {mbps:.2} Mbit/s of payload over this path{ci}.")
 }
 
 fn describe(plan: &Plan) -> String {

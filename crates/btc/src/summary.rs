@@ -5,7 +5,11 @@ use super::plan::Plan;
 use super::tables::Transfer;
 use record::Distribution;
 use schema::btc::{Pair, Side, Summary};
+use stats::interval;
 use std::collections::BTreeMap;
+
+/// Confidence of the interval of a mean.
+const LEVEL: f64 = 0.95;
 
 /// The summary of `findings`.
 pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
@@ -26,14 +30,16 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
         *outcomes.entry(transfer.outcome.to_string()).or_default() += 1;
     }
     let is_compared = plan.compare || !plan.tools.is_empty();
-    let rates = rates(&ours);
+    let rates: Vec<f64> = rates(&ours).into_values().collect();
+    let ci = interval::mean(&rates, LEVEL).map(|of| [of.low, of.high]);
     let sum = |figure: fn(&Transfer) -> u64| ours.iter().map(|transfer| figure(transfer)).sum();
     let agreeing = |pair: &&Pair| {
         let both = pair.ours_loss_pct.zip(pair.kernel_loss_pct);
         both.is_some_and(|(ours, kernel)| (ours - kernel).abs() <= 1.0)
     };
     Summary {
-        throughput_mbps: Distribution::of(rates.values().copied()).map(|rates| rates.mean),
+        throughput_mbps: Distribution::of(rates).map(|rates| rates.mean),
+        throughput_ci_mbps: ci,
         segments: sum(|transfer| transfer.segments),
         loss_pct: loss(&ours),
         retransmits: sum(|transfer| transfer.retransmits),

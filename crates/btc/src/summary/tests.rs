@@ -108,3 +108,20 @@ fn together_they_get_no_more_than_was_acknowledged_in_their_time() {
     let summary = summary(2, vec![after(0), after(2_000_000_000)]);
     assert_eq!(summary.throughput_mbps, Some(10.0));
 }
+
+#[test]
+fn the_mean_of_repetitions_has_students_interval() {
+    let transfers = [9.0, 10.0, 11.0]
+        .into_iter()
+        .zip(0..)
+        .map(|(mbps, repeat)| transfer("ours", repeat, 0, Some(mbps)));
+    let summary = summary(1, transfers.collect());
+    let [low, high] = summary.throughput_ci_mbps.unwrap();
+    // t of 2 degrees of freedom is 4.3027; the standard error is 1 / sqrt(3).
+    assert!(
+        (high - 12.4841).abs() < 1e-3 && (low - 7.5159).abs() < 1e-3,
+        "{low} {high}"
+    );
+    let one = self::summary(1, vec![transfer("ours", 0, 0, Some(9.0))]);
+    assert_eq!(one.throughput_ci_mbps, None);
+}

@@ -11,6 +11,9 @@ pub struct Summary {
     /// Payload acknowledged over time: of one repetition, its parallel transfers together; the mean over repetitions. Null when
     /// no transfer has a figure.
     pub throughput_mbps: Option<f64>,
+    /// 95 % interval of that mean over the repetitions (Student's t), lower and upper bound; null of fewer than two.
+    #[serde(default)]
+    pub throughput_ci_mbps: Option<[f64; 2]>,
     /// Segments acknowledged, all transfers together.
     pub segments: u64,
     /// Packets that did not arrive, of all that were sent.

@@ -17,6 +17,8 @@ table! {
         start_ns: u64 => "ns",
         /// From the first segment's departure to the last acknowledgement; null when nothing was acknowledged.
         seconds: Option<f64> => "s",
+        /// When that last acknowledgement came, or its time was over; null when nothing was acknowledged.
+        end_ns: Option<u64> => "ns",
         /// Segments acknowledged in order.
         segments: u64 => "segments",
         /// Octets of payload acknowledged in order.

@@ -271,6 +271,7 @@ mod tests {
             direction: "up".into(),
             start_ns: 0,
             seconds: Some(2.0),
+            end_ns: Some(2_000_000_000),
             segments: 725,
             bytes: 1_049_800,
             throughput_mbps: Some(4.2),
