@@ -2,8 +2,10 @@
 
 use super::plan::{Plan, Tool};
 use super::run::Outcome;
+use super::summary::summarise;
 use kit::warnings::List;
 use record::{Instrument, Warning};
+use schema::btc::{Side, Summary};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -11,6 +13,11 @@ use std::collections::BTreeMap;
 const SATURATED_PCT: f64 = 95.0;
 /// What a kernel begins with (RFC 6928), whatever ours is told.
 const KERNEL_INITIAL_WINDOW: u32 = 10;
+
+/// Fewer pairs say nothing about how many agree.
+const FEWEST_PAIRS: usize = 4;
+/// Share of pairs whose losses agree within a point: the paper's (section V).
+const AGREEING_PCT: f64 = 85.0;
 
 /// All warnings of a run.
 pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<Warning> {
@@ -20,6 +27,7 @@ pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<
     sender(&mut list, instrument);
     list.instrument(instrument, &outcome.findings.cpu, &outcome.findings.truth());
     comparison(&mut list, plan);
+    losses(&mut list, &summarise(plan, &outcome.findings));
     traces(&mut list, outcome);
     if outcome.findings.is_by_port {
         list.add(
@@ -145,6 +153,27 @@ fn traces(list: &mut List, outcome: &Outcome) {
     }
 }
 
+/// Losses of ours and of the kernel's that do not agree as the paper's did.
+fn losses(list: &mut List, summary: &Summary) {
+    let Some(share) = summary.loss_agreement_pct else {
+        return;
+    };
+    if summary.pairs.len() < FEWEST_PAIRS || share >= AGREEING_PCT {
+        return;
+    }
+    let loss = |side: &Option<Side>| side.as_ref().and_then(|side| side.loss_pct);
+    list.add(
+        "losses_differ",
+        format!(
+            "the losses agree within 1 point in {share:.0} % of {} pairs: {:.2} % for ours, {:.2} % for the kernel's",
+            summary.pairs.len(),
+            loss(&summary.ours).unwrap_or_default(),
+            loss(&summary.kernel).unwrap_or_default()
+        ),
+        "the tables 'windows' and 'events' show where they part: a window of the receiver's, a shorter slow start, bursts",
+    );
+}
+
 fn comparison(list: &mut List, plan: &Plan) {
     let has_kernel = plan.rounds().iter().any(|round| round.tool == Tool::Kernel);
     if has_kernel && plan.options.initial_window != KERNEL_INITIAL_WINDOW {
@@ -156,5 +185,37 @@ fn comparison(list: &mut List, plan: &Plan) {
             ),
             "set the kernel's by 'ip route change ... initcwnd' where both must be alike",
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::btc::Pair;
+
+    fn warned(pairs: usize, agreeing: f64) -> bool {
+        let pair = Pair {
+            repeat: 0,
+            first: "ours".to_owned(),
+            ours_mbps: 4.8,
+            kernel_mbps: 4.8,
+            difference_pct: 0.0,
+            ours_loss_pct: Some(4.4),
+            kernel_loss_pct: Some(0.0),
+        };
+        let mut list = List::default();
+        let summary = Summary {
+            loss_agreement_pct: Some(agreeing),
+            pairs: vec![pair; pairs],
+            ..Summary::default()
+        };
+        losses(&mut list, &summary);
+        list.0.iter().any(|warning| warning.code == "losses_differ")
+    }
+
+    #[test]
+    fn losses_that_agree_less_often_than_the_papers_are_told() {
+        assert!(warned(4, 0.0) && warned(20, 80.0));
+        assert!(!warned(4, 100.0) && !warned(20, 85.0) && !warned(3, 0.0));
     }
 }
