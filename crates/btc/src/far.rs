@@ -362,7 +362,7 @@ impl Run<'_> {
         prepare_accepted(&socket, setup.class, setup.sends.then_some(cc));
         if !setup.sends {
             // The preamble is a segment, too.
-            let counters = kernel::receive(setup.id, &socket, 1, &abort);
+            let counters = kernel::receive(setup.id, &setup.options, &socket, 1, &abort);
             slot.count(&socket);
             return FarResult::Receiver(counters);
         }

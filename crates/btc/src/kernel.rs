@@ -9,6 +9,10 @@
 //! **A window is bounded at the sender**: no more is written than the window beyond what is acknowledged, as with a send buffer
 //! of just that size. A receiver cannot bound it: newer kernels forget `TCP_WINDOW_CLAMP` whenever they learn anew how much
 //! memory a segment takes, and no window is taken back that was offered.
+//!
+//! **The receiver offers the same window as ours**, from the start. One that the kernel opens as it sees need holds the sender
+//! back below what the path has room for, or opens in steps, and a burst follows each: either way the losses are
+//! those of the receiver's memory, not of congestion control. (The paper gave both of its buffers 195,480 octets.)
 
 use super::log::Log;
 use super::plan::Limit;
@@ -24,6 +28,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
+use transport::Options;
 use units::{Instant, Rate};
 
 /// How often the window is looked at.
@@ -102,13 +107,17 @@ pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>
     sending.counters(end, &info)
 }
 
-/// Receives until the other end is done or `abort` says so. `before` are the segments that arrived before the transfer's.
+/// Receives by `options` until the other end is done or `abort` says so. `before` are the segments that arrived before the
+/// transfer's.
 pub(crate) fn receive(
     id: u16,
+    options: &Options,
     socket: &TcpStream,
     before: u64,
     abort: &dyn Fn() -> bool,
 ) -> ReceiverResult {
+    // Where it fails the window opens as the kernel sees need.
+    let _ = tcp::offer_window(socket, offered(options));
     let _ = load::receive(socket, abort);
     let arrived = tcp::info(socket).ok().and_then(|info| info.data_segs_in);
     ReceiverResult {
@@ -116,6 +125,14 @@ pub(crate) fn receive(
         packets: u64::from(arrived.unwrap_or_default()).saturating_sub(before),
         ..ReceiverResult::default()
     }
+}
+
+/// Octets of the window that a receiver offers: what the sender may have out, and as much again that waits to be read.
+fn offered(options: &Options) -> u32 {
+    let segments = options.max_window.unwrap_or(options.receive_window);
+    segments
+        .saturating_mul(2)
+        .saturating_mul(options.mss.into())
 }
 
 impl Sending<'_, '_> {

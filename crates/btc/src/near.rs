@@ -189,7 +189,7 @@ impl<'a> Near<'a> {
     fn kernel(&self, stream: &TcpStream, up: bool, abort: &(dyn Fn() -> bool + Sync)) -> Results {
         let plan = self.shared.plan;
         if !up {
-            return Results::Receiver(kernel::receive(self.id, stream, 0, abort));
+            return Results::Receiver(kernel::receive(self.id, &plan.options, stream, 0, abort));
         }
         let job = kernel::Job {
             limit: plan.limit,

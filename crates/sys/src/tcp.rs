@@ -121,6 +121,18 @@ pub fn set_window_clamp(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
         .map_err(|e| Error::io("set TCP_WINDOW_CLAMP of", name(fd), e))
 }
 
+/// Opens the window that this end offers to `octets` at once, at most half of the third figure of `net.ipv4.tcp_rmem`; it grows beyond as
+/// the kernel finds it needs. (`SO_RCVLOWAT`, tcp(7): the kernel makes room for what a reader waits for. The threshold is 1 afterwards.)
+/// Without it the window opens in steps, each some round trips after it was too small, and a sender whose own window is
+/// larger by then sends a step's worth in one burst.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn offer_window(fd: &impl AsFd, octets: u32) -> Result<(), Error> {
+    set_receive_threshold(fd, octets)?;
+    set_receive_threshold(fd, 1)
+}
+
 /// Gives the connection room for `octets` that have arrived and are not read (`SO_RCVBUF`, beyond the system's limit where that
 /// is allowed), instead of as much as the kernel finds it needs. The window that is offered follows it.
 ///

@@ -5,7 +5,7 @@ use crate::support::{
     Machine, Signal, TempDir, entries, eventually, folder, number, rows, run, values,
 };
 use crate::two_hosts::Server;
-use schema::btc::tables::{SegmentRow, Transfer};
+use schema::btc::tables::{SegmentRow, Transfer, WindowRow};
 use serde_json::{Value, json};
 use session::AccessKey;
 use session::wire::{Flags, Kind, Probe};
@@ -147,6 +147,19 @@ fn each_pair_has_one_of_ours_and_one_of_the_kernels() {
     assert_eq!(values(&run["summary"]["pairs"]).count(), 2);
     assert_eq!(run["summary"]["kernel"]["cc"], "reno");
     assert!((number(&run, "/summary/difference_pct/n") - 2.0).abs() < 0.5);
+}
+
+/// A window that the kernel opened as it saw need stayed at 55 segments on this path, whatever its sender's window.
+#[test]
+fn the_kernels_receiver_offers_a_window_that_is_no_limit() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    in_lab(place.path(), &["--tools", "kernel", "--segments", "300"]);
+    let windows = rows::<WindowRow>(&place.path().join("r"));
+    let widest = windows.iter().map(|row| row.window).max();
+    assert!(widest >= Some(150), "{widest:?}");
 }
 
 #[test]
