@@ -7,7 +7,7 @@ use crate::experiment::{Bench, PAPER_SEGMENTS};
 use kit::lab_server::Far;
 use kit::pool::child::{Ended, OWNER};
 use kit::pool::{child, set_aside};
-use lab::{Network, Topology};
+use lab::{Network, Options, Topology};
 use record::{Record, Status};
 use schema::btc::plan::Tool;
 use schema::btc::tables::Transfer;
@@ -26,6 +26,8 @@ pub(super) const RULES: &str = "Both tools: Reno's window with NewReno and witho
 const PATIENCE: Duration = Duration::from_secs(180);
 /// How often a start or an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// Congestion control of both tools and of other people's traffic.
+const CONTROL: &str = "reno";
 /// What the kernel of each host is told: no SACK, and nothing remembered of earlier connections.
 const SETTINGS: [(&str, &str); 2] = [("tcp_sack", "0"), ("tcp_no_metrics_save", "1")];
 
@@ -46,7 +48,12 @@ pub(super) fn all(
     background: &[Background],
     due: &[Planned],
 ) -> anyhow::Result<()> {
-    let network = Network::up(topology, bench.seed)?;
+    // Other people's traffic is by the same rules: the paper's time had no other.
+    let options = Options {
+        congestion_control: Some(CONTROL.to_owned()),
+        ..Options::default()
+    };
+    let network = Network::up_with(topology, bench.seed, &options)?;
     let hosts = network.topology().hosts.clone();
     for host in &hosts {
         network.node(host)?.run(settle)?;
@@ -194,8 +201,8 @@ impl Mesh<'_> {
 fn arguments(planned: &Planned, host: &str, out: &str) -> Vec<String> {
     let tools = planned.tools.map(Tool::label).join(",");
     let text = format!(
-        "btc {host} --tools {tools} --segments {PAPER_SEGMENTS} --cc reno --window 135 --option growth=per-window \
-         --option recovery=newreno --option rack=false --seed {} --quiet --out",
+        "btc {host} --tools {tools} --segments {PAPER_SEGMENTS} --cc {CONTROL} --window 135 --option growth=per-window \
+         --option recovery=newreno --option rack=false --trace --seed {} --quiet --out",
         planned.number
     );
     let words = text.split(' ').map(str::to_owned);
