@@ -1,6 +1,9 @@
 //! The rules of a transfer, as `btc` and `sim btc` let them be chosen.
 
+mod cap_2001;
+
 use kit::usage::Usage;
+use serde_json::Value;
 use transport::{CongestionControl, Options};
 use units::Span;
 
@@ -13,9 +16,20 @@ enum Cc {
     Cubic,
 }
 
+/// Rules that were measured by before.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Preset {
+    /// The measurements of M. Allman's paper of 2001.
+    #[value(name = "cap-2001")]
+    Cap2001,
+}
+
 /// The rules.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rules {
+    /// All rules as in a published study, and its segments per transfer; other options change single ones.
+    #[arg(long, value_name = "NAME", value_enum)]
+    preset: Option<Preset>,
     /// Congestion control.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Cc::Reno)]
     cc: Cc,
@@ -34,19 +48,23 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Those of the switches, then those that were written out.
+    /// Segments of a transfer, where the preset has them.
+    pub(super) fn segments(&self) -> Option<u32> {
+        self.preset.map(|Preset::Cap2001| cap_2001::SEGMENTS)
+    }
+
+    /// Those of the preset, then those of the switches, then those that were written out.
     ///
     /// # Errors
     /// When a rule is unknown, or cannot have such a value.
     pub(super) fn options(&self) -> anyhow::Result<Options> {
-        let mut options = Options {
-            congestion_control: match self.cc {
-                Cc::Cubic => CongestionControl::Cubic,
-                Cc::Reno => CongestionControl::Reno,
-            },
-            max_window: self.window,
-            ..Options::default()
+        let preset = self.preset.map(|Preset::Cap2001| cap_2001::options());
+        let mut options = preset.unwrap_or_default();
+        options.congestion_control = match self.cc {
+            Cc::Cubic => CongestionControl::Cubic,
+            Cc::Reno => CongestionControl::Reno,
         };
+        options.max_window = self.window.or(options.max_window);
         options.initial_window = self.initial_window.unwrap_or(options.initial_window);
         if let Some(interval) = self.delayed_ack {
             options.delayed_ack.interval = interval;
@@ -54,33 +72,34 @@ impl Rules {
                 options.delayed_ack.every = 1;
             }
         }
-        let mut table = toml::Table::try_from(&options)?;
+        let mut rules = serde_json::to_value(&options)?;
         for option in &self.option {
-            set(&mut table, option).map_err(Usage::of)?;
+            set(&mut rules, option).map_err(Usage::of)?;
         }
-        let known = table.try_into();
-        known.map_err(|error: toml::de::Error| {
-            let message = error.message().to_owned();
-            Usage::of(anyhow::anyhow!("--option: {message}"))
-        })
+        serde_json::from_value(rules)
+            .map_err(|error| Usage::of(anyhow::anyhow!("--option: {error}")))
     }
 }
 
-/// Sets `key.in.tables=value` in `table`; a value that is no TOML is a text.
-fn set(table: &mut toml::Table, option: &str) -> anyhow::Result<()> {
+/// Sets `key.in.tables=value` in `rules`; a value that is no TOML is a text, and `none` is no value.
+fn set(rules: &mut Value, option: &str) -> anyhow::Result<()> {
     let form = || anyhow::anyhow!("--option '{option}' is not KEY=VALUE");
     let (key, value) = option.split_once('=').ok_or_else(form)?;
-    let value = toml::from_str::<toml::Table>(&format!("value = {value}"))
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"))
         .ok()
-        .and_then(|mut parsed| parsed.remove("value"))
-        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        .and_then(|mut parsed| parsed.remove("value"));
+    let value = match parsed {
+        Some(value) => serde_json::to_value(value)?,
+        None if value == "none" => Value::Null,
+        None => Value::String(value.to_owned()),
+    };
     let mut path: Vec<&str> = key.split('.').collect();
     let last = path.pop().ok_or_else(form)?;
-    let mut place = table;
+    let mut place = rules;
     for part in path {
-        let inner = place.get_mut(part).and_then(toml::Value::as_table_mut);
+        let inner = place.get_mut(part).filter(|inner| inner.is_object());
         place = inner.ok_or_else(|| anyhow::anyhow!("--option: there is no table '{part}'"))?;
     }
-    place.insert(last.to_owned(), value);
+    place[last] = value;
     Ok(())
 }

@@ -72,7 +72,9 @@ pub(crate) struct Args {
 impl Args {
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let duration = Limit::Duration(self.duration.unwrap_or(DURATION));
+        let duration = self.duration.map(Limit::Duration);
+        let segments = self.segments.or_else(|| self.rules.segments());
+        let limit = duration.or(segments.map(Limit::Segments));
         let pairs = if self.compare { PAIRS } else { 1 };
         let row = u32::try_from(self.tools.len()).ok().filter(|row| *row > 0);
         let plan = Plan {
@@ -89,7 +91,7 @@ impl Args {
             } else {
                 Direction::Up
             },
-            limit: self.segments.map_or(duration, Limit::Segments),
+            limit: limit.unwrap_or(Limit::Duration(DURATION)),
             parallel: self.parallel,
             repeat: row.or(self.repeat).unwrap_or(pairs),
             compare: self.compare,
@@ -159,5 +161,36 @@ mod tests {
         let paper = plan(&["--segments", "725", "--window", "135"]).unwrap();
         assert_eq!(paper.limit, Limit::Segments(725));
         assert_eq!(paper.options.max_window, Some(135));
+    }
+
+    #[test]
+    fn the_papers_rules_are_one_option_and_each_can_be_changed() {
+        let paper = plan(&["--preset", "cap-2001"]).unwrap();
+        let rules = &paper.options;
+        assert_eq!((paper.limit, rules.mss), (Limit::Segments(725), 1_448));
+        assert_eq!((rules.max_window, rules.abc), (Some(135), Some(1)));
+        assert_eq!(rules.growth, transport::Growth::PerWindow);
+        assert_eq!(rules.rto_min, Span::from_millis(1_000));
+        assert_eq!(rules.delayed_ack.interval, Span::from_millis(200));
+        assert!(!(rules.limited_transmit || rules.undo || rules.rack || rules.prr));
+        let more = [
+            "--duration",
+            "5",
+            "--window",
+            "20",
+            "--option",
+            "growth=per-ack",
+        ];
+        let changed = plan(&[&["--preset", "cap-2001"][..], &more].concat()).unwrap();
+        assert_eq!(changed.limit, Limit::Duration(Span::from_millis(5_000)));
+        assert_eq!(changed.options.max_window, Some(20));
+        assert_eq!(changed.options.growth, transport::Growth::PerAck);
+        assert_eq!(changed.options.abc, Some(1));
+    }
+
+    #[test]
+    fn a_rule_can_be_none() {
+        assert_eq!(plan(&["--option", "abc=none"]).unwrap().options.abc, None);
+        assert!(plan(&["--option", "mss=none"]).is_err());
     }
 }

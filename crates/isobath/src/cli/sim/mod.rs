@@ -34,9 +34,9 @@ pub(crate) enum Verb {
 pub(crate) struct Args {
     #[command(flatten)]
     described: Described,
-    /// Duration of a transfer.
-    #[arg(long, conflicts_with = "segments", default_value = "10s", value_parser = crate::cli::seconds)]
-    duration: Span,
+    /// Duration of a transfer [default: 10s].
+    #[arg(long, conflicts_with = "segments", value_parser = crate::cli::seconds)]
+    duration: Option<Span>,
     /// Full segments per transfer, instead of a duration.
     #[arg(long, value_name = "N")]
     segments: Option<u32>,
@@ -92,6 +92,9 @@ fn btc(args: &Args) -> anyhow::Result<u8> {
 
 impl Args {
     fn plan(&self) -> anyhow::Result<Plan> {
+        let duration = self.duration.map(Limit::Duration);
+        let segments = self.segments.or_else(|| self.rules.segments());
+        let limit = duration.or(segments.map(Limit::Segments));
         let plan = Plan {
             mode: Mode::Cooperative,
             hop: None,
@@ -101,9 +104,7 @@ impl Args {
             } else {
                 Direction::Up
             },
-            limit: self
-                .segments
-                .map_or(Limit::Duration(self.duration), Limit::Segments),
+            limit: limit.unwrap_or(Limit::Duration(Span::from_millis(10_000))),
             parallel: self.flows,
             repeat: 1,
             compare: false,
