@@ -2,7 +2,11 @@
 //!
 //! Tools send probes in short bursts, applications space their packets out; so that they meet, packets wait a little (T section 4.4).
 //! Each leaves at the latest a constant time after it came, inside a probe or by itself: the intervals between packets are
-//! kept, and all are shifted by the same. That they leave in the order in which they came is what makes one deadline enough.
+//! kept, and all are shifted by the same. They leave in the order in which they came.
+//!
+//! Where no probes are to be expected packets need not wait. Those that come then leave at once, but for the first of them, which find
+//! others that still wait: these follow at half their intervals until the delay is used up, so that none overtakes another and they do
+//! not leave as a clump.
 //!
 //! A probe takes from the head of the buffer (T section 4.5): the head packet whole if it fits and was not cut before; else as much of
 //! it as there is room for, as a fragment, and the next probe takes on from there. Once a packet has been cut its rest may not
@@ -92,6 +96,8 @@ impl Cargo {
 struct Waiting {
     packet: Vec<u8>,
     came: Instant,
+    /// When it leaves at the latest; not before the one ahead of it.
+    due: Instant,
     /// Where its rest begins, and the number of its fragments, once it has been cut.
     cut: Option<(usize, u32)>,
 }
@@ -119,17 +125,24 @@ impl Buffer {
         }
     }
 
-    /// Takes a packet that came at `now`, or hands it back to be sent at once: when there is no room, it is too long, or nothing waits
-    /// here at all. A packet that is handed back while others wait overtakes them.
-    pub fn push(&mut self, packet: Vec<u8>, now: Instant) -> Option<Vec<u8>> {
+    /// Takes a packet that came at `now`, to wait for the delay or, unless it `holds`, to leave as soon as those before it have. Hands it
+    /// back to be sent at once when there is no room, it is too long, or nothing waits here at all. A packet that is handed back while
+    /// others wait overtakes them.
+    pub fn push(&mut self, packet: Vec<u8>, holds: bool, now: Instant) -> Option<Vec<u8>> {
         let is_too_much = packet.len() > MOST || self.octets + packet.len() > self.most;
         if self.delay.is_zero() || is_too_much {
             return Some(packet);
         }
         self.octets += packet.len();
+        let due = if holds {
+            now + self.delay
+        } else {
+            self.soonest(now)
+        };
         self.waiting.push_back(Waiting {
             packet,
             came: now,
+            due,
             cut: None,
         });
         None
@@ -147,7 +160,7 @@ impl Buffer {
 
     /// When the first must leave.
     pub fn next_timeout(&self) -> Option<Instant> {
-        self.waiting.front().map(|first| first.came + self.delay)
+        self.waiting.front().map(|first| first.due)
     }
 
     /// What must leave at `now` by itself; asked until it says nothing.
@@ -237,6 +250,12 @@ impl Buffer {
         id
     }
 
+    /// When a packet that comes now and need not wait leaves: half as long after the one before it as it came after that.
+    fn soonest(&self, now: Instant) -> Instant {
+        let last = self.waiting.back();
+        last.map_or(now, |last| now.max(last.due + now.since(last.came) / 2))
+    }
+
     /// All that is left of the first.
     fn rest(&mut self) -> Option<Cargo> {
         let first = self.waiting.pop_front()?;
@@ -294,7 +313,7 @@ mod tests {
     fn packets_leave_as_far_apart_as_they_came() {
         let mut buffer = buffer();
         for us in [0, 130, 131, 5_000] {
-            assert_eq!(buffer.push(vec![4; 1_000], at(us)), None);
+            assert_eq!(buffer.push(vec![4; 1_000], true, at(us)), None);
         }
         let mut left = Vec::new();
         while let Some(due) = buffer.next_timeout() {
@@ -306,13 +325,30 @@ mod tests {
         assert_eq!(left, [10_000, 10_130, 10_131, 15_000].map(at));
     }
 
+    #[test]
+    fn packets_that_need_not_wait_follow_those_that_do_until_the_delay_is_used_up() {
+        let mut buffer = buffer();
+        assert_eq!(buffer.push(vec![4; 10], false, at(0)), None);
+        assert_eq!(buffer.next_timeout(), Some(at(0)), "at once");
+        assert!(buffer.poll_due(at(0)).is_some());
+        buffer.push(vec![4; 10], true, at(1_000));
+        for ms in [2, 3, 9, 21, 22] {
+            buffer.push(vec![4; 10], false, at(ms * 1_000));
+        }
+        let dues: Vec<_> = buffer.waiting.iter().map(|waiting| waiting.due).collect();
+        assert_eq!(
+            dues,
+            [11_000, 11_500, 12_000, 15_000, 21_000, 22_000].map(at)
+        );
+    }
+
     /// The probes of T figures 4.4 and 4.5.
     #[test]
     fn probes_take_what_fits_and_cut_what_does_not() {
         let mut buffer = buffer();
         assert_eq!(buffer.fill(500, true), None, "nothing waits");
-        buffer.push((0..=99).cycle().take(1_000).collect(), at(0));
-        buffer.push(vec![9; 100], at(1));
+        buffer.push((0..=99).cycle().take(1_000).collect(), true, at(0));
+        buffer.push(vec![9; 100], true, at(1));
         let fragment = |cargo: &Cargo| match cargo.payload() {
             Payload::Fragment(f) => (f.id, usize::from(f.offset), f.octets.len(), f.is_last),
             Payload::Whole(_) => panic!("cut it was"),
@@ -343,8 +379,8 @@ mod tests {
     #[test]
     fn the_rest_of_a_cut_packet_leaves_with_its_train() {
         let mut buffer = buffer();
-        buffer.push(vec![1; 1_000], at(0));
-        buffer.push(vec![2; 1_000], at(0));
+        buffer.push(vec![1; 1_000], true, at(0));
+        buffer.push(vec![2; 1_000], true, at(0));
         assert_eq!(buffer.poll_cut(), None);
         assert_eq!(buffer.fill(500, true).unwrap().octets(), 492);
         assert!(buffer.is_cut());
@@ -356,16 +392,19 @@ mod tests {
     #[test]
     fn what_has_no_room_is_handed_back() {
         let mut small = Buffer::new(Duration::from_millis(10), 1_500);
-        assert_eq!(small.push(vec![0; 1_000], at(0)), None);
-        assert_eq!(small.push(vec![0; 1_000], at(0)), Some(vec![0; 1_000]));
+        assert_eq!(small.push(vec![0; 1_000], true, at(0)), None);
+        assert_eq!(
+            small.push(vec![0; 1_000], true, at(0)),
+            Some(vec![0; 1_000])
+        );
         assert!(small.poll_due(at(10_000)).is_some());
         assert_eq!(
-            small.push(vec![0; 1_000], at(10_000)),
+            small.push(vec![0; 1_000], true, at(10_000)),
             None,
             "there is room again"
         );
         let mut off = Buffer::new(Duration::ZERO, 1_500);
-        assert_eq!(off.push(vec![0; 4], at(0)), Some(vec![0; 4]));
+        assert_eq!(off.push(vec![0; 4], true, at(0)), Some(vec![0; 4]));
     }
 
     proptest! {
@@ -377,7 +416,7 @@ mod tests {
             let packets: Vec<Vec<u8>> = (0_u8..).zip(lengths).map(|(i, n)| vec![i; n]).collect();
             let mut buffer = buffer();
             for packet in &packets {
-                prop_assert_eq!(buffer.push(packet.clone(), at(0)), None);
+                prop_assert_eq!(buffer.push(packet.clone(), true, at(0)), None);
             }
             let mut table = Reassembly::new(Limits::default());
             let mut arrived = Vec::new();

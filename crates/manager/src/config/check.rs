@@ -238,17 +238,19 @@ mod tests {
         let session = config.of_session(&config.peers[0], mgrp::envelope::Carrier::UdpV4);
         assert_eq!(session.delay, Duration::from_millis(10));
         assert!(session.policy.riding && session.budget.is_none());
+        assert_eq!(session.hold, mgrp::peer::Hold::WhileProbing);
     }
 
     #[test]
     fn a_file_says_all_that_it_may() {
-        let top = "interface = \"lo9\"\nmtu = 9000\ndelay = \"0s\"\nprompt = [\"EF\", \"8\"]\nsocket = \"s\"\nmetrics = \"127.0.0.1:9\"\n\
+        let top = "interface = \"lo9\"\nmtu = 9000\ndelay = \"0s\"\nhold = \"always\"\nprompt = [\"EF\", \"8\"]\nsocket = \"s\"\nmetrics = \"127.0.0.1:9\"\n\
                    identity = \"i\"\npolicy = { ratio = 0.5, first = 3, fragments = false }\nbudget = { rate = \"8kbit\" }";
         let config =
             Config::parse(&text(top, "routes = [\"10.99.0.2\"]\ndelay = \"1ms\"")).unwrap();
         let session = config.of_session(&config.peers[0], mgrp::envelope::Carrier::UdpV4);
         assert_eq!(session.delay, Duration::from_millis(1));
         assert!(session.policy.riding && session.policy.first == 3);
+        assert_eq!(session.hold, mgrp::peer::Hold::Always);
         assert_eq!(session.budget.unwrap().burst, 1_000);
         assert_eq!(config.prompt, [units::Dscp::EF, "CS1".parse().unwrap()]);
     }

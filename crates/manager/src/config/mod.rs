@@ -10,7 +10,7 @@ pub use service::Endpoints;
 
 use super::network::{Network, Routes};
 use mgrp::envelope::Carrier;
-use mgrp::peer::{self, Budget, Policy};
+use mgrp::peer::{self, Budget, Hold, Policy};
 use serde::{Deserialize, Serialize};
 use service::ServiceEntry;
 use session::{AccessKey, DEFAULT_PORT, Identity};
@@ -56,6 +56,9 @@ pub struct Config {
     /// How long packets wait for probes.
     #[serde(default = "delay")]
     delay: Span,
+    /// When they do.
+    #[serde(default)]
+    hold: HoldKind,
     /// Classes of packets that do not wait for probes.
     #[serde(default)]
     pub prompt: Vec<Dscp>,
@@ -105,6 +108,17 @@ pub enum CarrierKind {
     Udp,
     /// IP itself, where the other end wants that too and the path lets them pass.
     Raw,
+}
+
+/// When packets wait for probes.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HoldKind {
+    /// While a tool sends trains.
+    #[default]
+    WhileProbing,
+    /// Also when none does, so that the delay never changes.
+    Always,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -248,6 +262,10 @@ impl Config {
         peer::Config {
             mtu: self.mtu,
             delay,
+            hold: match self.hold {
+                HoldKind::WhileProbing => Hold::WhileProbing,
+                HoldKind::Always => Hold::Always,
+            },
             policy: Policy {
                 riding: delay > Duration::ZERO,
                 ratio: self.policy.ratio,

@@ -5,7 +5,7 @@
 //! Applications' packets are [offered](Peer::offer) and wait in a [buffer](crate::buffer); tools' transactions are [begun](Peer::begin) and
 //! wait in a queue, of which one at a time is under way. [`Peer::poll_transmit`] says what leaves. A probe leaves
 //! when the plan says so, whatever else there is to send, and takes with it what waits as far as the [`Policy`] lets it;
-//! a packet that finds no probe leaves a constant time after it came. Nothing that was accepted is lost here: when a
+//! a packet that finds no probe leaves a constant time after it came, and at once where none is to be expected ([`Hold`]). Nothing that was accepted is lost here: when a
 //! train is over or called off, packets go on leaving as they would have without it.
 //!
 //! # Receiving
@@ -34,7 +34,7 @@ mod window;
 
 pub use budget::Budget;
 pub use counters::Counters;
-pub use policy::Policy;
+pub use policy::{Hold, Policy};
 pub use receiving::{Received, Unread};
 pub use sending::{Dropped, Transmit};
 
@@ -51,6 +51,10 @@ use train::Train;
 use units::Instant;
 use window::Window;
 
+/// After a train another is to be expected for this long: tools pause between their trains, pathload for a round trip or for nine
+/// times a stream (T section 5.1), and to the applications a delay that comes and goes with each train is worse than one that stays.
+const EXPECTED: Duration = Duration::from_secs(1);
+
 /// What is agreed with a peer, and how much it may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -64,6 +68,8 @@ pub struct Config {
     pub mtu: u16,
     /// How long packets wait for probes.
     pub delay: Duration,
+    /// When they do.
+    pub hold: Hold,
     /// Octets of packets that may wait for probes, and again as many that leave at once and have not been fetched.
     pub waiting_octets: usize,
     /// What may ride.
@@ -77,7 +83,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// With a delay of 10 ms (T section 5.1), an Ethernet's packets, a megabyte that waits, 16 transactions, and no budget.
+    /// With a delay of 10 ms (T section 5.1) while somebody probes, an Ethernet's packets, a megabyte that waits, 16 transactions, and no budget.
     pub fn new(carrier: Carrier, session: u64, source: IpAddr) -> Self {
         Self {
             carrier,
@@ -85,6 +91,7 @@ impl Config {
             source,
             mtu: 1_500,
             delay: Duration::from_millis(10),
+            hold: Hold::default(),
             waiting_octets: 1 << 20,
             policy: Policy::default(),
             transactions: 16,
@@ -134,6 +141,8 @@ pub struct Peer {
     counters: Counters,
     /// Of applications' packets that were offered and not dropped.
     taken_octets: u64,
+    /// Until when another train is to be expected.
+    expects: Instant,
 }
 
 impl Peer {
@@ -156,6 +165,7 @@ impl Peer {
             reassembly: Reassembly::new(config.reassembly),
             counters: Counters::default(),
             taken_octets: 0,
+            expects: Instant::ZERO,
         }
     }
 
@@ -181,6 +191,7 @@ impl Peer {
         let place = patient.filter(|_| !train.waits());
         self.trains
             .insert(place.unwrap_or(self.trains.len()), train);
+        self.expect(now);
         Ok(number)
     }
 
@@ -253,6 +264,19 @@ impl Peer {
             let taken = bucket.take(request.octets(), now);
             taken.map_err(Refusal::Budget)
         })
+    }
+
+    /// Takes note that there are trains, if so: the next may follow.
+    fn expect(&mut self, now: Instant) {
+        if !self.trains.is_empty() {
+            self.expects = now + EXPECTED;
+        }
+    }
+
+    /// Whether packets wait for probes now.
+    fn holds(&self, now: Instant) -> bool {
+        let is_probed = !self.trains.is_empty() || now < self.expects;
+        is_probed || self.config.hold == Hold::Always
     }
 
     /// Takes away the train under way once its last probe has left.

@@ -17,6 +17,17 @@ pub struct Policy {
     pub fragments: bool,
 }
 
+/// When packets wait for probes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Hold {
+    /// While a train waits or is under way, and for a second after the last one. The first train finds no packets that wait, and
+    /// the packets' delay changes when measuring begins and when it ends.
+    #[default]
+    WhileProbing,
+    /// Always: the delay is the same, measuring or not (T section 4.4).
+    Always,
+}
+
 impl Default for Policy {
     /// As T measured: everything may carry, and be cut.
     fn default() -> Self {

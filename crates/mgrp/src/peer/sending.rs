@@ -45,8 +45,9 @@ impl Transmit {
 }
 
 impl Peer {
-    /// An application's packet for the peer. It leaves in a probe or after the buffer's delay; at once where it `may_ride` not, the
-    /// policy lets nothing ride, or there is no delay. Packets that leave at once overtake those that wait.
+    /// An application's packet for the peer. It leaves in a probe or after the buffer's delay; where no probe is to be expected as soon
+    /// as those before it have left; at once where it `may_ride` not, the policy lets nothing ride, or there is no delay. Such
+    /// packets overtake those that wait.
     ///
     /// # Errors
     /// [`Dropped`], counted; the packet is gone.
@@ -61,9 +62,9 @@ impl Peer {
             self.counters.dropped_long += 1;
             return Err(Dropped::Long);
         }
-        let waits = may_ride && self.config.policy.riding && !self.config.delay.is_zero();
+        let lines_up = may_ride && self.config.policy.riding && !self.config.delay.is_zero();
         let octets = packet.len() as u64;
-        if !self.store(packet, waits, now) {
+        if !self.store(packet, lines_up, now) {
             self.counters.dropped_full += 1;
             return Err(Dropped::Full);
         }
@@ -76,6 +77,7 @@ impl Peer {
     /// therefore holds up what it does not carry until its last probe has left.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.reassembly.handle_timeout(now);
+        self.expect(now);
         self.settle();
         self.poll_remainder()
             .or_else(|| self.poll_rest())
@@ -106,9 +108,10 @@ impl Peer {
     }
 
     /// False when there is no room.
-    fn store(&mut self, packet: Vec<u8>, waits: bool, now: Instant) -> bool {
-        if waits {
-            return self.buffer.push(packet, now).is_none();
+    fn store(&mut self, packet: Vec<u8>, lines_up: bool, now: Instant) -> bool {
+        if lines_up {
+            let holds = self.holds(now);
+            return self.buffer.push(packet, holds, now).is_none();
         }
         let octets = self.prompt_octets + packet.len();
         if octets > self.config.waiting_octets {
@@ -145,7 +148,12 @@ impl Peer {
     }
 
     fn poll_expired(&mut self, now: Instant) -> Option<Transmit> {
+        let due = self.buffer.next_timeout();
         let cargo = self.buffer.poll_due(now)?;
+        if due == Some(cargo.came()) {
+            self.counters.prompt += 1;
+            return self.leave_outside(cargo);
+        }
         // What leaves beside a train disturbs it.
         if self.trains.front().is_some_and(Train::yields) {
             self.starve();

@@ -1,4 +1,5 @@
 mod counters;
+mod holding;
 mod link;
 mod ranges;
 mod receiving;
@@ -14,9 +15,13 @@ use core::net::Ipv4Addr;
 
 const SESSION: u64 = 0x1234_5678_9abc_def0;
 
+/// Packets wait, whether there are trains or not.
 fn config() -> Config {
     let source = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-    Config::new(Carrier::UdpV4, SESSION, source)
+    Config {
+        hold: Hold::Always,
+        ..Config::new(Carrier::UdpV4, SESSION, source)
+    }
 }
 
 fn us(us: u64) -> Instant {
