@@ -7,8 +7,12 @@
 //! over several. It is a small sample, for trains take a tenth of the time, and it misses what came toward the end of a train and found no
 //! room in it. The third answer takes no sample: whoever carries the applications' packets has counted what they
 //! [offered](Offered) from the end of one train to the end of a later one, pauses included. Less what left beside the trains
-//! and did compete, that is what these were *spared*. Bursts leave beside few trains and much then, and estimators that go by what
+//! and did compete, that is what these were *spared*. Both are counted as the wire has them: a packet as it leaves when it does not ride,
+//! with all its headers, for that is how it competes when there is no train. What its carrying takes is no part of it. Bursts leave beside few trains and much then, and estimators that go by what
 //! most trains say do not notice, so it is what left beside the train in the middle that counts.
+//!
+//! What is offered varies from train to train, so its mean over a few of them is uncertain, and what is found less that mean is as
+//! uncertain besides: bounds are widened by two standard errors of the mean ([`Competing::beside`]).
 
 use std::time::Duration;
 use units::Rate;
@@ -16,7 +20,7 @@ use units::Rate;
 /// What applications have sent to where a train went, up to its end. Two of these make a rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Offered {
-    /// Octets of their packets, since whenever.
+    /// Octets that their packets take on the wire when they do not ride, since whenever.
     pub octets: u64,
     /// The train's end by a clock of the sender that only moves forward, in nanoseconds.
     pub at_ns: u64,
@@ -38,7 +42,7 @@ pub struct Riders {
     pub octets: u64,
     /// Octets of those that would have left while the train did, and so would have competed with it.
     pub competing_octets: u64,
-    /// Octets of applications' packets that left while the train did, but not in it: they did compete.
+    /// Octets on the wire of applications' packets that left while the train did, but not in it: they did compete.
     pub beside_octets: u64,
     /// What applications have offered; none where nobody counts that.
     pub offered: Option<Offered>,
@@ -54,6 +58,18 @@ pub struct Competing {
     /// What the trains were spared: what applications offered in their time, less what left beside the one of them in the middle. The mean
     /// above where that is not known, and nothing where nothing rode.
     pub spared_bps: f64,
+    /// Two standard errors of that; zero where there were too few trains to tell.
+    pub error_bps: f64,
+}
+
+impl Competing {
+    /// Of a range that trains have found, what is left beside the applications: less what the trains were spared, and as much wider as that is
+    /// uncertain. Nobody sent less than nothing.
+    pub fn beside(&self, [low_bps, high_bps]: [f64; 2]) -> [f64; 2] {
+        let least = (self.spared_bps - self.error_bps).max(0.0);
+        let most = self.spared_bps + self.error_bps;
+        [low_bps - most, high_bps - least].map(|bps| bps.max(0.0))
+    }
 }
 
 /// Sums over several trains.
@@ -64,6 +80,42 @@ pub(crate) struct Tally {
     ridden: u64,
     /// At the end of the train before these, or else of the first; and of the last.
     offered: Option<[Offered; 2]>,
+    intervals: Intervals,
+}
+
+/// Sums over the times from the end of a train to that of the next: of products of octets offered and seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Intervals {
+    count: f64,
+    octets: f64,
+    seconds: f64,
+    squares: [f64; 3],
+}
+
+impl Intervals {
+    fn enter(&mut self, from: Offered, to: Offered) {
+        let octets = (to.octets - from.octets) as f64;
+        let seconds = (to.at_ns - from.at_ns) as f64 / 1e9;
+        self.count += 1.0;
+        self.octets += octets;
+        self.seconds += seconds;
+        let products = [octets * octets, octets * seconds, seconds * seconds];
+        for (sum, product) in self.squares.iter_mut().zip(products) {
+            *sum += product;
+        }
+    }
+
+    /// The standard error of their mean rate in bit/s, as that of a ratio of two sums (Cochran 1977, section 6.4).
+    fn error_bps(&self) -> Option<f64> {
+        if self.count < 2.0 || self.seconds <= 0.0 {
+            return None;
+        }
+        let rate = self.octets / self.seconds;
+        let [octets, both, seconds] = self.squares;
+        let residual = octets - 2.0 * rate * both + rate * rate * seconds;
+        let variance = residual.max(0.0) * self.count / (self.count - 1.0);
+        Some(variance.sqrt() / self.seconds * 8.0)
+    }
 }
 
 impl Tally {
@@ -75,6 +127,10 @@ impl Tally {
         self.ridden = self.ridden.saturating_add(riders.octets);
         if let Some(now) = riders.offered {
             let known = self.offered.filter(|[_, last]| now.follows(*last));
+            match known {
+                Some([_, last]) => self.intervals.enter(last, now),
+                None => self.intervals = Intervals::default(),
+            }
             self.offered = Some([known.map_or(now, |[first, _]| first), now]);
         }
     }
@@ -92,10 +148,13 @@ impl Tally {
         let mean_bps = sum / self.trains.len().max(1) as f64;
         let spared = self.offered_bps();
         let spared = spared.map_or(mean_bps, |offered| (offered - self.beside_bps()).max(0.0));
+        let error = self.intervals.error_bps().unwrap_or(0.0);
+        let rode = self.ridden > 0;
         Competing {
             last_bps: self.trains.last().map_or(0.0, |[competing, _]| *competing),
             mean_bps,
-            spared_bps: if self.ridden > 0 { spared } else { 0.0 },
+            spared_bps: if rode { spared } else { 0.0 },
+            error_bps: if rode { 2.0 * error } else { 0.0 },
         }
     }
 
@@ -160,6 +219,41 @@ mod tests {
         let found = tally(3, 5_000, 5_000, 0).competing();
         assert!((found.spared_bps - 4e6).abs() < 1.0);
         assert_eq!(tally(3, 0, 10_000, 0).competing(), Competing::default());
+    }
+
+    #[test]
+    fn bounds_are_wider_by_two_standard_errors_of_what_was_offered() {
+        let even = tally(10, 10_000, 0, 0).competing();
+        assert!(even.error_bps < 1.0, "the same from train to train");
+        // From train to train 50 and 150 kB in turns: 8 Mbit/s, give or take 4, over ten intervals.
+        let mut tally = Tally::default();
+        for train in 0..=10 {
+            let riders = Riders {
+                octets: 1,
+                offered: Some(Offered {
+                    octets: train * 100_000 - 50_000 * (train % 2),
+                    at_ns: train * 100_000_000,
+                }),
+                ..Riders::default()
+            };
+            tally.enter(&riders, TRAIN);
+        }
+        let competing = tally.competing();
+        assert!((competing.spared_bps - 8e6).abs() < 1.0);
+        let error = 2.0 * 4e6 / 9_f64.sqrt();
+        assert!((competing.error_bps - error).abs() < 1.0);
+        let [low, high] = competing.beside([20e6, f64::INFINITY]);
+        assert!((low - (12e6 - error)).abs() < 1.0 && high.is_infinite());
+        assert_eq!(competing.beside([5e6; 2])[0].to_bits(), 0_f64.to_bits());
+        let unsure = Competing {
+            spared_bps: 1e6,
+            error_bps: 2e6,
+            ..Competing::default()
+        };
+        assert!(
+            (unsure.beside([5e6; 2])[1] - 5e6).abs() < 1.0,
+            "not more than was found"
+        );
     }
 
     #[test]

@@ -18,11 +18,11 @@ enum Edge {
 /// A range whose end is more than so many times its beginning is no answer.
 const WIDEST: f64 = 3.0;
 
-/// By pathload: less what its last fleet was spared by riders.
+/// By pathload: less what its last fleet was spared by riders, and wider by the uncertainty of that.
 pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
     use pathload::Outcome;
-    let spared = estimate.competing.spared_bps;
-    let [low, high] = [estimate.low_bps, estimate.high_bps].map(|bps| beside(bps, spared));
+    let found = [estimate.low_bps, estimate.high_bps];
+    let [low, high] = estimate.competing.beside(found).map(mbps);
     let range = format!("{low:.2} to {high:.2} Mbit/s");
     let (conclusive, says) = match estimate.outcome {
         Outcome::Conclusive => (true, format!("{range} are available")),
@@ -60,7 +60,7 @@ pub(in super::super) fn of_pathload(estimate: &pathload::Estimate) -> Finding {
         };
         known.then_some([middle, low, high])
     };
-    let raw = figures([estimate.low_bps, estimate.high_bps].map(mbps));
+    let raw = figures(found.map(mbps));
     let figures = figures([low, high]);
     let mut finding = with(figures, edge, conclusive, says);
     finding.details = json!({
@@ -183,18 +183,15 @@ fn value(figures: Option<[f64; 3]>) -> f64 {
     figures.map_or(0.0, |figures| figures[0])
 }
 
-/// In Mbit/s, what is left beside riders.
-fn beside(bps: f64, riders_bps: f64) -> f64 {
-    mbps((bps - riders_bps).max(0.0))
-}
-
 fn spread(spread: Option<Spread>, competing: Competing) -> Option<[f64; 3]> {
     let Spread {
         value_bps,
         low_bps,
         high_bps,
     } = spread?;
-    Some([value_bps, low_bps, high_bps].map(|bps| beside(bps, competing.spared_bps)))
+    let [low_bps, high_bps] = competing.beside([low_bps, high_bps]);
+    let value_bps = (value_bps - competing.spared_bps).max(0.0);
+    Some([value_bps, low_bps, high_bps].map(mbps))
 }
 
 fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -> Finding {
@@ -209,10 +206,11 @@ fn with(figures: Option<[f64; 3]>, edge: Edge, conclusive: bool, says: String) -
     }
 }
 
-/// The three rates of riders, the last of which was subtracted, and what was found before.
+/// The three rates of riders, the last of which was subtracted, by how much that may be off, and what was found before.
 fn tell(finding: &mut Finding, competing: Competing, raw: Option<[f64; 3]>) {
     finding.details["competing_mbps"] = json!([competing.last_bps, competing.mean_bps].map(mbps));
     finding.details["spared_mbps"] = json!(mbps(competing.spared_bps));
+    finding.details["spared_within_mbps"] = json!(mbps(competing.error_bps));
     let raw = raw.filter(|_| competing.spared_bps > 0.0);
     let finite = |mbps: f64| mbps.is_finite().then_some(mbps);
     finding.details["uncorrected"] =

@@ -139,7 +139,7 @@ pub struct Peer {
     window: Window,
     reassembly: Reassembly,
     counters: Counters,
-    /// Of applications' packets that were offered and not dropped.
+    /// What applications' packets that were offered and not dropped take on the wire by themselves.
     taken_octets: u64,
     /// Until when another train is to be expected.
     expects: Instant,

@@ -63,7 +63,7 @@ impl Peer {
             return Err(Dropped::Long);
         }
         let lines_up = may_ride && self.config.policy.riding && !self.config.delay.is_zero();
-        let octets = packet.len() as u64;
+        let octets = self.alone(packet.len());
         if !self.store(packet, lines_up, now) {
             self.counters.dropped_full += 1;
             return Err(Dropped::Full);
@@ -105,6 +105,19 @@ impl Peer {
         let timeouts = [rest, probe, prompt, self.buffer.next_timeout()];
         let timeouts = timeouts.into_iter().chain([self.reassembly.next_timeout()]);
         timeouts.flatten().min()
+    }
+
+    /// What a packet of so many octets takes on the wire that does not ride: datagrams of its own, with all their headers.
+    fn alone(&self, octets: usize) -> u64 {
+        let room = self.room(self.path_mtu, &[]);
+        let (overhead, cut) = (self.config.carrier.overhead(), FRAGMENT_HEADER);
+        let headers = if octets <= room {
+            overhead
+        } else {
+            let pieces = octets.div_ceil(room.saturating_sub(cut).max(1));
+            pieces * (overhead + cut)
+        };
+        (octets + headers) as u64
     }
 
     /// False when there is no room.
@@ -180,7 +193,7 @@ impl Peer {
         self.counters.split += u64::from(rest.is_some());
         self.remainder = rest;
         if let Some(train) = self.trains.front_mut() {
-            train.pass(cargo.octets());
+            train.pass(self.config.carrier.overhead() + cargo.payload().length());
         }
         self.transmit(Packet::default(), Some(&cargo))
     }

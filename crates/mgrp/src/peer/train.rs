@@ -254,7 +254,7 @@ impl Train {
         }
     }
 
-    /// So many octets leave, and not in a probe.
+    /// A packet of so many octets leaves, headers included, and it has no probe.
     pub(super) const fn pass(&mut self, octets: usize) {
         if self.has_begun() {
             self.outcome.beside = self.outcome.beside.saturating_add(octets as u64);

@@ -32,7 +32,8 @@ pub struct Gap {
 /// What applications have sent to the train's peer, riders and all: of two trains, a rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Offered {
-    /// Octets of their packets, without those that were dropped, since the manager knows the peer.
+    /// Octets that their packets take on the wire when they do not ride, all headers included; without those that were dropped, since
+    /// the manager knows the peer.
     pub octets: u64,
     /// Up to this moment, when the train's last probe left.
     pub at: Instant,
@@ -63,7 +64,7 @@ pub struct Outcome {
     /// Those of them whose rider would have competed with the train: without riding it would have left at a moment from the train's first
     /// probe to its planned last one (`pbk_compete_pkts`, `pbk_compete_bytes`).
     pub competing: Riders,
-    /// Octets of applications' packets that left while the train did, and not in it: they did compete.
+    /// Octets on the wire, all headers included, of applications' packets that left while the train did, and not in it: they did compete.
     pub beside: u64,
     /// What applications have offered.
     pub offered: Offered,

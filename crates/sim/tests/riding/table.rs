@@ -49,16 +49,22 @@ impl Cell {
             Correction::None => 0.0,
             Correction::Last => competing.last_bps,
             Correction::Mean => competing.mean_bps,
-            Correction::Spared => competing.spared_bps,
+            Correction::Spared => {
+                let none = [0.0, f64::INFINITY];
+                let known = [low.unwrap_or(none[0]), high.unwrap_or(none[1])];
+                let [lower, upper] = competing.beside(known);
+                return [low.map(|_| lower), high.map(|_| upper)];
+            }
         };
         [low, high].map(|bps| bps.map(|bps| (bps - riders).max(0.0)))
     }
 
-    /// Figures are shares of what others leave.
+    /// As a share of the truth, as all errors of estimates are told.
     fn error(&self, correction: Correction) -> Option<f64> {
         let [low, high] = self.range(correction);
         let middle = f64::midpoint(low?, high?);
-        let error = (middle - self.truth(correction)) / self.left;
+        let truth = self.truth(correction);
+        let error = (middle - truth) / truth;
         self.said.is_conclusive.then_some(error)
     }
 
@@ -72,7 +78,8 @@ impl Cell {
     fn holds(&self, correction: Correction) -> Option<bool> {
         let [low, high] = self.range(correction);
         low.or(high)?;
-        let (truth, slack) = (self.truth(correction), 0.05 * self.left);
+        let truth = self.truth(correction);
+        let slack = 0.05 * truth;
         let is_above = low.is_none_or(|low| low <= truth + slack);
         Some(is_above && high.is_none_or(|high| high >= truth - slack))
     }

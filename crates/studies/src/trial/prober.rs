@@ -164,12 +164,15 @@ fn of_estimate(estimate: &Estimate) -> EstimateRow {
         last_bps,
         mean_bps,
         spared_bps,
+        ..
     } = estimate.competing;
+    let found = [estimate.low_bps, estimate.high_bps];
+    let [low, high] = estimate.competing.beside(found);
     EstimateRow {
         outcome: outcome.into(),
         conclusive,
-        low_mbps: mbps((estimate.low_bps - spared_bps).max(0.0)),
-        high_mbps: mbps((estimate.high_bps - spared_bps).max(0.0)),
+        low_mbps: mbps(low),
+        high_mbps: mbps(high),
         uncorrected_low_mbps: mbps(estimate.low_bps),
         uncorrected_high_mbps: mbps(estimate.high_bps),
         spared_mbps: mbps(spared_bps),

@@ -139,8 +139,12 @@ fn riders_that_would_have_competed_are_those_that_came_while_the_train_was_sent(
     // 3.9 Mbit/s of the source's 4.
     assert_eq!((competing.probes, competing.octets), (14, 4_192));
     // Packets 0 to 13 came by the train's end; of one that was cut the rest left beside it, for its time was up.
-    let offered = u64::from(SOURCE.0) * (38_700 / SOURCE.1 + 1);
-    assert_eq!((outcome.offered.octets, outcome.beside), (offered, 1_112));
+    // On the wire a packet has 60 octets more, a rest 68.
+    let offered = u64::from(SOURCE.0 + 60) * (38_700 / SOURCE.1 + 1);
+    assert_eq!(
+        (outcome.offered.octets, outcome.beside),
+        (offered, 1_112 + 68)
+    );
     assert_eq!(outcome.offered.at, us(38_700));
 }
 
@@ -162,7 +166,7 @@ fn what_leaves_in_no_probe_of_the_train_leaves_beside_it() {
     });
     let outcome = &world.finished[0].outcome;
     // Those of 31.68, 34.56 and 37.44 ms, which do not wait.
-    assert_eq!((outcome.riders.octets, outcome.beside), (0, 3 * 1_440));
+    assert_eq!((outcome.riders.octets, outcome.beside), (0, 3 * 1_500));
 }
 
 /// Which of the source's packets a probe carries, and how many octets of it.
