@@ -210,6 +210,9 @@ fn a_budget_holds_whoever_asks() {
 linked m3.sock
 ask "/v1/estimates/available?to=m5" available
 ask "/v1/estimates/available?to=m5&max_overhead=10kB" dear
+ask "/v1/estimates/available?to=m5&estimator=semi-elastic" semi
+ask "/v1/estimates/available?to=m5&estimator=elastic&timeout=2s" elastic
+ask "/v1/estimates/available?to=m5&estimator=opportunistic&timeout=2s" opportunistic
 ask "/v1/estimates/rtt?to=m5" rtt
 "$isobath" manager stats --socket m3.sock --json > stats
 "#;
@@ -219,6 +222,13 @@ ask "/v1/estimates/rtt?to=m5" rtt
     assert!(line.contains("25000 octets a second"), "{line}");
     assert_eq!(status(place, "available"), "503");
     assert_eq!(status(place, "dear"), "409");
+    assert_eq!(status(place, "semi"), "503");
+    // They listen to applications for longer than that.
+    for name in ["elastic", "opportunistic"] {
+        let line = error(place, name);
+        assert!(line.contains(name), "{line}");
+        assert_eq!(status(place, name), "409");
+    }
     assert!(number(&read_json(place, "rtt"), "/value") > 40.0);
     assert!(number(&read_json(place, "stats"), "/peers/m5/refused_budget") > 0.0);
 }

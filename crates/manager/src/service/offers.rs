@@ -26,8 +26,9 @@ pub(super) struct Way {
 }
 
 /// All ways, in the order of docs/manager.md. A stream for a round trip is as long as it takes to know the median well; what ends with a
-/// check has the check's octets in its figure.
-pub(super) const WAYS: [Way; 10] = [
+/// check has the check's octets in its figure. What elastic and opportunistic trains find includes the applications' own rate and is nothing without
+/// applications; so they promise no interval, and are for who names them.
+pub(super) const WAYS: [Way; 13] = [
     way(What::Rtt, Method::Isochronous, 2, (20, 3, Some(5.0)), true),
     way(
         What::Owd,
@@ -84,6 +85,21 @@ pub(super) const WAYS: [Way; 10] = [
         Method::Pathchirp,
         60,
         (2_500, 65, Some(40.0)),
+        false,
+    ),
+    way(
+        What::Available,
+        Method::SemiElastic,
+        10,
+        (5_500, 30, Some(6.0)),
+        false,
+    ),
+    way(What::Available, Method::Elastic, 30, (50, 31, None), false),
+    way(
+        What::Available,
+        Method::Opportunistic,
+        30,
+        (0, 31, None),
         false,
     ),
 ];

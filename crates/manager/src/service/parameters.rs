@@ -261,6 +261,15 @@ mod tests {
     }
 
     #[test]
+    fn trains_of_applications_packets_can_be_named() {
+        for method in [Method::SemiElastic, Method::Elastic, Method::Opportunistic] {
+            let query = format!("to=m5&estimator={}", method.name());
+            let asked = Asked::parse("available", &query, false).unwrap();
+            assert_eq!(asked.estimator, Some(method));
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told_in_a_line_with_what_is_accepted() {
         for (what, query, is_watch, part) in [
             ("colour", "to=m5", false, "use rtt, owd"),
@@ -275,7 +284,7 @@ mod tests {
             ("rtt", "to=m5&estimator=yaz", false, "use isochronous"),
             (
                 "available",
-                "to=m5&estimator=elastic",
+                "to=m5&estimator=pathrate",
                 false,
                 "use pathload-fast or pathload",
             ),
