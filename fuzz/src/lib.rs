@@ -31,8 +31,11 @@ pub mod topology;
 pub mod trace;
 pub mod tun_read;
 
+/// What is fuzzed: takes any octets, and panics when an invariant does not hold.
+pub type Run = fn(&[u8]);
+
 /// All targets, by name.
-pub const TARGETS: [(&str, fn(&[u8])); 23] = [
+pub const TARGETS: [(&str, Run); 23] = [
     ("access_key", access_key::run),
     ("capture", capture::run),
     ("control_line", control_line::run),

@@ -3,6 +3,8 @@
 //! The mutations are the same in every run (`PROPTEST_RNG_SEED` draws others); how many there are depends on the time
 //! (`ISOBATH_FUZZ_SECONDS` for all targets together, 60 without) and the machine.
 
+#![expect(clippy::unwrap_used, reason = "tests and what they share")]
+
 mod mutate;
 
 use isobath_fuzz::TARGETS;

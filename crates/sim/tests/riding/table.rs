@@ -59,12 +59,11 @@ impl Cell {
         [low, high].map(|bps| bps.map(|bps| (bps - riders).max(0.0)))
     }
 
-    /// As a share of the truth, as all errors of estimates are told.
+    /// Figures are shares of what others leave.
     fn error(&self, correction: Correction) -> Option<f64> {
         let [low, high] = self.range(correction);
         let middle = f64::midpoint(low?, high?);
-        let truth = self.truth(correction);
-        let error = (middle - truth) / truth;
+        let error = (middle - self.truth(correction)) / self.left;
         self.said.is_conclusive.then_some(error)
     }
 
@@ -78,8 +77,7 @@ impl Cell {
     fn holds(&self, correction: Correction) -> Option<bool> {
         let [low, high] = self.range(correction);
         low.or(high)?;
-        let truth = self.truth(correction);
-        let slack = 0.05 * truth;
+        let (truth, slack) = (self.truth(correction), 0.05 * self.left);
         let is_above = low.is_none_or(|low| low <= truth + slack);
         Some(is_above && high.is_none_or(|high| high >= truth - slack))
     }

@@ -230,6 +230,7 @@ mod tests {
                 last_bps: 2e6,
                 mean_bps: 3e6,
                 spared_bps: 4e6,
+                error_bps: 0.0,
             },
             streams: 100,
             octets: 1,

@@ -179,11 +179,7 @@ fn segments_are_as_short_as_was_asked_and_written_alone_they_leave_alone() {
 fn a_window_that_is_offered_has_room_before_anything_arrives() {
     for local in LOOPBACKS {
         let (_opened, accepted) = connection(local);
-        let room = || {
-            socket2::SockRef::from(&accepted)
-                .recv_buffer_size()
-                .unwrap()
-        };
+        let room = || SockRef::from(&accepted).recv_buffer_size().unwrap();
         assert!(room() < 1_000_000, "{}", room());
         offer_window(&accepted, 1_000_000).unwrap();
         assert!(room() >= 1_000_000, "{}", room());

@@ -74,7 +74,7 @@ impl Args {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let duration = self.duration.map(Limit::Duration);
         let segments = self.segments.or_else(|| self.rules.segments());
-        let limit = duration.or(segments.map(Limit::Segments));
+        let limit = duration.or_else(|| segments.map(Limit::Segments));
         let pairs = if self.compare { PAIRS } else { 1 };
         let row = u32::try_from(self.tools.len()).ok().filter(|row| *row > 0);
         let plan = Plan {

@@ -94,7 +94,7 @@ impl Args {
     fn plan(&self) -> anyhow::Result<Plan> {
         let duration = self.duration.map(Limit::Duration);
         let segments = self.segments.or_else(|| self.rules.segments());
-        let limit = duration.or(segments.map(Limit::Segments));
+        let limit = duration.or_else(|| segments.map(Limit::Segments));
         let plan = Plan {
             mode: Mode::Cooperative,
             hop: None,
