@@ -59,8 +59,8 @@ pub fn run(octets: &[u8]) {
     peer.call_off_all();
     while peer.poll_transmit(now + config.delay).is_some() {}
     let counters = peer.counters();
-    let left =
-        counters.expired + counters.dropped_full + counters.dropped_long + counters.dropped_not_ip;
+    let dropped = counters.dropped_full + counters.dropped_long + counters.dropped_not_ip;
+    let left = counters.expired + counters.prompt + dropped;
     // Of what was cut the pieces are counted, and not what they are of.
     if counters.accepted == 0 {
         assert_eq!(left, counters.offered_packets);

@@ -396,10 +396,10 @@ sleep 0.2
     );
 }
 
-/// Where nobody measures a round trip takes what it takes without the overlay, but for 0.3 ms that two managers may need.
+/// The delay of 10 ms at each end would add 20 ms.
 #[test]
-fn alone_a_round_trip_through_an_overlay_where_nobody_measures_is_as_short_as_beside_it() {
-    let Some(_machine) = Machine::whole() else {
+fn a_round_trip_through_an_overlay_does_not_wait_where_nobody_measures() {
+    let Some(_machine) = Machine::shared() else {
         return;
     };
     if !has("ping") {
@@ -422,7 +422,7 @@ wait $!
         let least = figures.split('/').next().unwrap();
         least.parse::<f64>().unwrap()
     });
-    assert!(through - beside < 0.3, "{beside} ms, {through} ms");
+    assert!(through - beside < 5.0, "{beside} ms, {through} ms");
 }
 
 #[test]

@@ -146,8 +146,13 @@ fn keeps_its_promises_by_row(record: &Path) {
             .iter()
             .all(|load| load.objects == 6 && load.failed == 0)
     );
+    // One that its phase's end has cut off has objects without a response.
+    let numbers: Vec<u32> = whole.iter().map(|load| load.load).collect();
     let objects = rows::<PageObject>(record);
-    assert!(objects.iter().all(|object| object.status == Some(200)));
+    let mut objects = objects
+        .iter()
+        .filter(|object| numbers.contains(&object.load));
+    assert!(objects.all(|object| object.status == Some(200)));
     let ways: std::collections::BTreeSet<_> = rows::<Hop>(record)
         .into_iter()
         .map(|hop| hop.direction)

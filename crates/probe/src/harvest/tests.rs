@@ -121,6 +121,8 @@ fn a_train_is_cut_where_it_pauses() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn it_ends_with_finite_figures_whatever_comes(passages in prop::collection::vec(nonsense(), 1..40)) {
         let mut harvest = Harvest::new(Options { fleet: 2, ..Options::default() }, START);
