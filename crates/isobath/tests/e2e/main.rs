@@ -28,6 +28,7 @@ mod mbm_tcp;
 mod measure;
 mod medianet;
 mod mistakes;
+mod oracle;
 mod packet_log;
 mod records;
 mod replay;

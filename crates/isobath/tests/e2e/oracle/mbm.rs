@@ -1,0 +1,74 @@
+//! `isobath mbm`: packets, losses and marks of its tests.
+
+use super::LABS;
+use super::packets::{ONE_WAY, Packet};
+use super::scene::{Scene, can_watch};
+use super::table::{Table, assert_holds};
+use crate::support::{Machine, number, values};
+use std::collections::HashMap;
+
+/// Two tests of so many packets each, of a target that no lab is too slow for.
+fn compared(lab: &str, v6: bool, reverse: bool, packets: u32) -> Table {
+    let way = if reverse { " --reverse" } else { "" };
+    let family = if v6 { 6 } else { 4 };
+    let arguments = format!(
+        "mbm server -{family}{way} --rate 2Mbit --rtt 700ms --ecn --test paced-full-rate,sustained-burst --rule fixed={packets} --yes"
+    );
+    let scene = Scene::of(lab, &[], &arguments);
+    let words = format!("{lab} {} v{family}", if reverse { "down" } else { "up" });
+    let mut table = Table::new("mbm", &words);
+    let summary = scene.summary();
+    let (sender, receiver) = if reverse {
+        (&scene.far, &scene.near)
+    } else {
+        (&scene.near, &scene.far)
+    };
+    for (stream, test) in (1..).zip(values(&summary["tests"])) {
+        let name = test["test"].as_str().unwrap();
+        let of_test = |packets: &[Packet]| -> HashMap<u32, (u64, u8)> {
+            let ours = packets.iter().filter(|p| p.up != reverse).filter_map(|p| {
+                let ours = p
+                    .ours()
+                    .filter(|o| o.kind == ONE_WAY && o.stream == stream)?;
+                Some((ours.seq, (p.octets, p.class & 3)))
+            });
+            ours.collect()
+        };
+        let (sent, came) = (of_test(sender), of_test(receiver));
+        let octets: u64 = sent.values().map(|(octets, _)| octets).sum();
+        let marked = came.values().filter(|(_, ecn)| *ecn == 3).count();
+        let mut exact = |figure: &str, theirs: usize| {
+            let ours = number(test, &format!("/{}", figure.replace('.', "/")));
+            table.exact(&format!("{name}: {figure}"), ours, theirs as f64, "tshark");
+        };
+        exact("packets_sent", sent.len());
+        exact("bytes_sent", usize::try_from(octets).unwrap());
+        exact("loss.counts.packets", sent.len());
+        exact("loss.counts.lost", sent.len() - came.len());
+        exact("loss.counts.ce", marked);
+    }
+    table
+}
+
+#[test]
+fn alone_oracle_of_mbm() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    if can_watch() {
+        assert_holds(|| compared("lossy", true, true, 500));
+    }
+}
+
+#[test]
+#[ignore = "all labs: docs/oracle.md"]
+fn alone_oracle_of_mbm_in_all_labs() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    for lab in LABS {
+        for (v6, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+            compared(lab, v6, reverse, 1_000).print();
+        }
+    }
+}
