@@ -10,7 +10,7 @@
 //! of just that size. A receiver cannot bound it: newer kernels forget `TCP_WINDOW_CLAMP` whenever they learn anew how much
 //! memory a segment takes, and no window is taken back that was offered.
 //!
-//! **The receiver offers the same window as ours**, from the start. One that the kernel opens as it sees need holds the sender
+//! **Where a window is asked for the receiver offers it** from the start. One that the kernel opens as it sees need holds the sender
 //! back below what the path has room for, or opens in steps, and a burst follows each: either way the losses are
 //! those of the receiver's memory, not of congestion control. (The paper gave both of its buffers 195,480 octets.)
 
@@ -116,8 +116,10 @@ pub(crate) fn receive(
     before: u64,
     abort: &dyn Fn() -> bool,
 ) -> ReceiverResult {
-    // Where it fails the window opens as the kernel sees need.
-    let _ = tcp::offer_window(socket, offered(options));
+    // Where it fails, or no window was asked for, the window opens as the kernel sees need.
+    if let Some(segments) = options.max_window {
+        let _ = tcp::offer_window(socket, offered(segments, options.mss.into()));
+    }
     let _ = load::receive(socket, abort);
     let arrived = tcp::info(socket).ok().and_then(|info| info.data_segs_in);
     ReceiverResult {
@@ -128,11 +130,8 @@ pub(crate) fn receive(
 }
 
 /// Octets of the window that a receiver offers: what the sender may have out, and as much again that waits to be read.
-fn offered(options: &Options) -> u32 {
-    let segments = options.max_window.unwrap_or(options.receive_window);
-    segments
-        .saturating_mul(2)
-        .saturating_mul(options.mss.into())
+const fn offered(segments: u32, mss: u32) -> u32 {
+    segments.saturating_mul(2).saturating_mul(mss)
 }
 
 impl Sending<'_, '_> {

@@ -156,7 +156,10 @@ fn the_kernels_receiver_offers_a_window_that_is_no_limit() {
         return;
     };
     let place = place();
-    in_lab(place.path(), &["--tools", "kernel", "--segments", "300"]);
+    in_lab(
+        place.path(),
+        &["--tools", "kernel", "--segments", "300", "--window", "200"],
+    );
     let windows = rows::<WindowRow>(&place.path().join("r"));
     let widest = windows.iter().map(|row| row.window).max();
     assert!(widest >= Some(150), "{widest:?}");

@@ -18,7 +18,7 @@ use words::{dash, ms};
 const MOST_LINES: usize = 23;
 
 /// Of which there is room for this many notes, whatever else there is to say.
-const LEAST_REMARKS: usize = 3;
+const LEAST_REMARKS: usize = 2;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
@@ -26,7 +26,6 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
     lines.extend(score(summary));
     lines.push(String::new());
     lines.extend(figures::table(summary));
-    lines.push(String::new());
     lines.extend(figures::calls(summary));
     lines.extend(figures::load(summary));
     lines.extend(figures::marks(summary));
