@@ -57,7 +57,9 @@ impl Seen {
             );
             figure(table, &format!("fairness.{way}"), jain(&load.came_loaded));
             let again: u64 = self.of_load(way).filter_map(|s| s.retransmits).sum();
-            table.exact(
+            // Repeated answers to handshakes count, too.
+            table.edge(
+                2.0,
                 &format!("streams.retransmits, {way}"),
                 again as f64,
                 load.again as f64,
