@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `arrived` counts packets that arrived, copies apart; `packets`, `lost` and `marked` are of those whose fate is settled
-//! (RFC 8337 section 7.3: a packet is lost when a later one has been there for a target round trip). Flag 1: a clock was set.
+//! (a packet is lost when a later one has been there for a target round trip: more patience than RFC 8337 section 7.3 asks for). Flag 1:
+//! a clock was set.
 
 use mbm::loss::Counts;
 use schema::mbm::plan::SHORTEST_PAYLOAD;

@@ -42,7 +42,7 @@ pub struct Setup<'a> {
     pub path_rtt: Duration,
     /// Rate of the sender's interface, where known.
     pub line: Option<Rate>,
-    /// IP capacity of the bottleneck, where known and above the implied one.
+    /// IP capacity of the bottleneck, where known and above the least that carries the target.
     pub bottleneck: Option<Rate>,
     /// How fast a scanned window grows.
     pub growth: Growth,
@@ -53,7 +53,7 @@ pub struct Setup<'a> {
     /// Rounds of the slow-start AQM test.
     pub rounds: u32,
     /// Whether bursts at slow-start rate proved slower than twice the bottleneck. Then slow-start bursts leave at the rate of the interface, as RFC 8337
-    /// section 6.1 has it where the bottleneck has more than half of that: too fast is acceptable, too slow is not (section 8.3.1).
+    /// section 3 has it where the bottleneck has more than half of that: too fast is acceptable, too slow is not (section 8.3.1).
     pub at_line_rate: bool,
 }
 

@@ -36,7 +36,7 @@ impl QueueLimits {
     pub fn new(setup: &Setup<'_>, run_length: RunLength) -> Self {
         let target = setup.target;
         let rtt = u64::try_from(target.rtt().as_nanos()).unwrap_or(u64::MAX);
-        let capacity = setup.bottleneck.max(Some(target.implied_bottleneck()));
+        let capacity = setup.bottleneck.max(Some(target.least_capacity()));
         let bits = capacity.map_or(0.0, |rate| rate.as_bps() as f64);
         Self {
             run_length: run_length.packets,

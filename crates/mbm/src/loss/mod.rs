@@ -1,8 +1,8 @@
 //! What became of the packets: which were lost, marked, late, doubled or out of order.
 //!
 //! A *mark* is what makes a transport slow down: a packet that did not arrive, or arrived with CE (RFC 8337 section 3 counts
-//! both in a run length). Reordering is no mark. RFC 8337 section 7.3 wants it measured, not punished, since it harms nobody but
-//! a transport that takes it for loss: a [`Ledger`] waits for the late, counts them as delivered, and says how far out of order they were.
+//! both in a run length). Reordering is no mark. RFC 8337 section 7.3 wants it measured, and not punished up to a quarter of a window or 1 ms.
+//! A [`Ledger`] is more patient: it waits for the late, counts them as delivered, and says how far out of order they were.
 //!
 //! | module | what |
 //! |---|---|

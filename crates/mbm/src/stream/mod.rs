@@ -6,7 +6,7 @@
 //! | stream | of RFC 8337 | made by |
 //! |---|---|---|
 //! | paced single packets, paced bursts | section 3 | [`Pattern::paced`] |
-//! | slow-start rate: bursts of 4 packets at twice the implied bottleneck | sections 3 and 6.1 | [`Pattern::slow_start_rate`] |
+//! | slow-start rate: bursts of 4 packets at twice the bottleneck | sections 3 and 6.1 | [`Pattern::slow_start_rate`] |
 //! | slow-start bursts, repeated every target round trip | sections 3 and 6.1 | [`Pattern::slow_start_bursts`] |
 //! | bursts at the rate of the sender's interface, derated or not | sections 8.4 and 8.5.1 | [`Pattern::sender_rate_bursts`] |
 //! | constant window | section 6.2 | [`ConstantWindow`] |

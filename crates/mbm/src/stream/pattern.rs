@@ -7,7 +7,7 @@ use crate::target::Target;
 use std::time::Duration;
 use units::Rate;
 
-/// Packets in a set of slow start: two acknowledgements of two packets each let four leave (RFC 8337 section 6.1).
+/// Packets in a set of slow start: a delayed acknowledgement of two packets lets four leave (RFC 8337 section 6.1).
 pub const SET: u32 = 4;
 
 const NS_PER_S: u128 = 1_000_000_000;
@@ -56,7 +56,7 @@ impl Pattern {
         Self::bursts(packets, Beat::of(octets, rate))
     }
 
-    /// Slow-start rate without end: bursts of four packets at twice the implied bottleneck on the link, or at twice
+    /// Slow-start rate without end: bursts of four packets at twice the least capacity that carries the target, or at twice
     /// `bottleneck` where that is known to be more. `line`, the rate of the sender's interface, is the limit (RFC 8337 section 3).
     pub fn slow_start_rate(target: &Target, bottleneck: Option<Rate>, line: Option<Rate>) -> Self {
         Self::bursts(SET, Self::set_beat(target, bottleneck, line))

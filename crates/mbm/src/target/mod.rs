@@ -5,7 +5,7 @@
 //! time follows the *target window*: as many packets as must be in flight to carry the rate (RFC 8337 section 5.2).
 //!
 //! `rate` is what the application gets. Each packet carries `mtu - overhead` octets of it; the link carries all `mtu`, so the rate
-//! that a bottleneck must have is higher ([`Target::implied_bottleneck`]).
+//! that a bottleneck must have is higher ([`Target::least_capacity`]).
 
 mod derating;
 mod error;
@@ -22,7 +22,7 @@ use units::{Rate, Span};
 
 /// Octets of the largest packet unless said otherwise.
 pub const MTU: u32 = 1_500;
-/// Octets of headers in a packet unless said otherwise (RFC 8337 section 9: IPv4, TCP and what lies below).
+/// Octets of headers in a packet unless said otherwise (RFC 8337 section 9, table 1; those of IP and TCP by section 3).
 pub const OVERHEAD: u32 = 64;
 /// The largest target window that is accepted, in packets: 400 Gbit/s over 300 ms with the default packets.
 pub const MAX_WINDOW: u32 = 1 << 24;
@@ -125,7 +125,7 @@ impl Target {
     /// # Errors
     /// [`TargetError::OverInterface`].
     pub fn check_interface(&self, line: Rate) -> Result<(), TargetError> {
-        let needed = self.implied_bottleneck();
+        let needed = self.least_capacity();
         if needed > line {
             return Err(TargetError::OverInterface { needed, line });
         }
@@ -172,13 +172,13 @@ impl Target {
             .clamp(1, MAX_WINDOW)
     }
 
-    /// The least IP capacity of a bottleneck that carries the target: the rate with its headers
-    /// (RFC 8337 section 3, `implied_bottleneck_IP_capacity`).
-    pub fn implied_bottleneck(&self) -> Rate {
+    /// The least IP capacity of a bottleneck that carries the target: the rate with its headers (RFC 8337 section 5.2).
+    pub fn least_capacity(&self) -> Rate {
         self.on_link(1)
     }
 
-    /// The rate of slow start, on the link: twice the implied bottleneck (RFC 8337 sections 3 and 6.1).
+    /// The rate of slow start, on the link: twice the capacity of a bottleneck that just carries the target. RFC 8337 section 3 takes
+    /// twice the capacity that returning acknowledgements imply, which is not measured here.
     pub fn slow_start_rate(&self) -> Rate {
         self.on_link(2)
     }

@@ -16,7 +16,7 @@ fn the_example_of_the_rfc_has_its_window() {
     let target = Target::new(spec("2.5Mbit", "50ms")).unwrap();
     assert_eq!(target.window(), 11);
     // 2.5 Mbit/s of data are 2.611 Mbit/s on the link.
-    assert_eq!(target.implied_bottleneck().as_bps(), 2_611_421);
+    assert_eq!(target.least_capacity().as_bps(), 2_611_421);
     assert_eq!(target.test_window(Duration::from_millis(10)), 3);
     assert_eq!(target.test_window(Duration::ZERO), 1);
 }
