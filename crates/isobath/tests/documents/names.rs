@@ -1,6 +1,7 @@
 //! What the documents list is what the program has: columns, fields, labs, plans, stages.
 
 use crate::{code_words, read, section, stems};
+use mbm::diagnostic::Test;
 use record::Row;
 use schema::tables::{
     Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
@@ -96,6 +97,22 @@ fn the_labs_in_the_document_are_those_of_the_program() {
 fn the_plans_in_the_document_are_those_of_the_program() {
     let plans = stems("plans", "toml").into_iter().collect();
     assert_eq!(rows(&read("docs/rrul.md"), "## Plans"), plans);
+}
+
+#[test]
+fn the_document_says_what_decides_each_test_of_rfc_8337() {
+    let document = read("docs/mbm.md");
+    let lines = section(&document, "## Tests").lines();
+    let listed: Vec<_> = lines
+        .filter_map(|line| {
+            let cells: Vec<_> = line.split('|').map(str::trim).collect();
+            let name = cells.get(1)?.strip_prefix('`')?.strip_suffix('`')?;
+            let [section, stream, decided] = cells.get(2..5)?.try_into().ok()?;
+            (!stream.is_empty() && !decided.is_empty()).then_some((name, section))
+        })
+        .collect();
+    let tests = Test::ALL.map(|test| (test.name(), test.section()));
+    assert_eq!(listed, tests);
 }
 
 #[test]

@@ -75,4 +75,12 @@ fn alone_streams_from_the_far_end_begin_together_and_are_told_apart() {
             ("windowed-full-rate", "PASS")
         ]
     );
+    // Bursts are 20 ms apart, and the first of both leave together.
+    let arrivals = rows::<Arrival>(&place.path().join("r"));
+    let first = |test| {
+        let packets = arrivals.iter().filter(|row| row.test == test);
+        packets.map(|row| row.t_ns).min().unwrap()
+    };
+    let apart = first(0).abs_diff(first(1));
+    assert!(apart < 10_000_000, "{apart} ns apart");
 }

@@ -1,6 +1,7 @@
 //! Measurements in virtual time, from outside.
 
-use crate::support::{folder, run};
+use crate::support::{folder, rows, run};
+use schema::btc::tables::{EventRow, Transfer, WindowRow};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -78,6 +79,34 @@ fn a_simulated_transfer_has_the_summary_of_a_real_one() {
         "{card}"
     );
     assert!(card.lines().count() <= 25, "{card}");
+}
+
+#[test]
+fn the_record_says_in_which_state_each_window_was_and_what_cut_it() {
+    let place = folder(&[]);
+    // So many losses, and windows so small, that some cost a timeout.
+    let path = ["--rate", "10Mbit", "--rtt", "40ms", "--loss", "8%"];
+    let more = ["--duration", "60s", "-o", "run"];
+    run(place.path(), &[&["sim", "btc"], &path[..], &more].concat()).ended(0);
+    let record = place.path().join("run");
+    let windows: Vec<WindowRow> = rows(&record);
+    let largest = |state: &str| {
+        let of = windows.iter().filter(|row| row.state == state);
+        of.map(|row| row.cwnd).fold(0.0, f64::max)
+    };
+    for state in ["slow-start", "avoidance", "recovery", "loss"] {
+        assert!(largest(state) >= 1.0, "{state}");
+    }
+    let events: Vec<EventRow> = rows(&record);
+    for what in ["cut-loss", "cut-timeout", "recovered"] {
+        assert!(events.iter().any(|event| event.what == what), "{what}");
+    }
+    let [transfer] = &rows::<Transfer>(&record)[..] else {
+        panic!("one transfer");
+    };
+    let cuts = events.iter().filter(|event| event.what == "cut-timeout");
+    let timeouts = transfer.timeouts.unwrap();
+    assert!(0 < timeouts && cuts.count() as u64 <= timeouts);
 }
 
 fn run_show(place: &Path) -> String {

@@ -163,6 +163,10 @@ fn without_a_far_end_icmp_finds_the_rate_of_the_link() {
             panic!("one transfer");
         };
         assert_eq!((&*transfer.tool, &*transfer.outcome), ("icmp", "time"));
+        // What the way back carried: an error for each packet that was answered.
+        let errors = rows::<SegmentRow>(&record);
+        let errors = errors.iter().filter(|row| row.kind == "icmp").count() as u64;
+        assert!(errors >= transfer.segments, "{errors}: {transfer:?}");
         let files = entries(&record);
         assert!(files.contains(&"sender.pcapng".to_owned()), "{files:?}");
         assert!(!files.contains(&"receiver.pcapng".to_owned()), "{files:?}");

@@ -146,6 +146,15 @@ proptest! {
 }
 
 #[test]
+fn the_interconnection_of_the_rfcs_example_may_lose_one_packet_in_82_bursts() {
+    // RFC 8337 section 9: 50 % for the last mile, 40 % between networks, 1 % for each of ten hops inside.
+    let shares: Vec<f64> = [50.0, 40.0].into_iter().chain([1.0; 10]).collect();
+    let parts = budgets(1.0 / 363.0, &shares);
+    let bursts = 1.0 / parts[1] / 11.0;
+    assert!((82.0..83.0).contains(&bursts), "{bursts}");
+}
+
+#[test]
 fn impossible_budgets_are_none() {
     assert!(budgets(0.01, &[1.0, 0.0]).is_empty());
     assert!(budgets(1.0, &[1.0]).is_empty());

@@ -65,6 +65,19 @@ fn what_was_overtaken_is_delivered_and_its_extent_is_known() {
 }
 
 #[test]
+fn an_extent_beyond_the_history_is_told_as_that() {
+    let extent = |later: u64| {
+        let mut reordering = Reordering::default();
+        (1..=later).for_each(|seq| reordering.arrive(seq));
+        reordering.arrive(0);
+        reordering.report().max_extent
+    };
+    assert_eq!(extent(4_095), 4_095);
+    assert_eq!(extent(4_096), 4_096);
+    assert_eq!(extent(10_000), 4_096);
+}
+
+#[test]
 fn the_end_settles_all_that_was_sent() {
     let mut ledger = Ledger::new(PATIENCE);
     ledger.handle_arrival(0, false, at(0));

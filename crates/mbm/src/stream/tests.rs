@@ -1,6 +1,8 @@
 use super::*;
-use crate::target::{Derating, Target, TargetSpec};
+use crate::model::Model;
+use crate::target::{Derating, NamedTarget, Target, TargetSpec};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 use units::Rate;
 
 fn spec(rate: &str, rtt: &str) -> TargetSpec {
@@ -81,6 +83,59 @@ fn sustained_bursts_keep_their_mean_when_derated() {
     );
     let rare = Pattern::sender_rate_bursts(&whole, 2.0, 3);
     assert_eq!(first(rare, 2), [(0, 20), (60_000, 20)]);
+}
+
+#[test]
+fn the_example_of_the_rfc_sends_eleven_packets_every_fifty_milliseconds() {
+    let target = NamedTarget::find("video-rfc8337").unwrap().target;
+    let bursts = Pattern::sustained_bursts(&target);
+    assert_eq!(first(bursts, 3), [(0, 11), (50_000, 11), (100_000, 11)]);
+    let run = Model::Reference.run_length(&target).unwrap();
+    // One loss in 33 bursts, 1.65 s.
+    assert_eq!(run.packets, 33 * 11);
+}
+
+#[test]
+fn a_scan_ends_a_window_after_its_first_mark() {
+    let options = ScanOptions {
+        from: 4,
+        to: 100,
+        furthest: 100,
+        standing: Duration::from_secs(1),
+        growth: Growth::Reno,
+        path_rtt: Duration::from_millis(10),
+        delay_limit: Duration::from_secs(1),
+    };
+    let mut scan = Scan::new(options, Instant::ZERO);
+    let mut under_way = VecDeque::new();
+    for ms in 0..10_000 {
+        let now = Instant::from_millis(ms);
+        // Each is acknowledged 10 ms later; from the hundredth on with a mark.
+        while under_way.front().is_some_and(|(at, _)| *at <= now) {
+            let (_, seq) = under_way.pop_front().unwrap();
+            let ce = seq >= 100;
+            scan.handle_ack(Ack { seq, ce }, now);
+        }
+        while let Some(burst) = scan.poll(now) {
+            under_way.push_back((now + Duration::from_millis(10), burst.first));
+        }
+    }
+    assert!(scan.is_done());
+    let report = scan.scan().unwrap();
+    let mark = report.first_mark.unwrap();
+    assert_eq!(mark.seq, 100);
+    // The window may have grown by one before the mark was known.
+    let most = u64::from(mark.window) + 1;
+    assert!(
+        (most - 1..=most).contains(&(report.sent - 100)),
+        "{report:?}"
+    );
+    assert!(
+        report
+            .steps
+            .iter()
+            .all(|step| step.window <= mark.window + 1)
+    );
 }
 
 #[test]

@@ -10,9 +10,11 @@
 //! The standing-queue tests see one scan each, not a statistic: a loss by chance ends a scan as a full queue does. So they are run without such losses.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod thesis;
 mod world;
 
 use isobath_mbm::diagnostic::{Decider, Test};
+use isobath_mbm::model::Model;
 use isobath_mbm::verdict::{Outcome, Reason};
 use world::{Bed, RATE, RUN_LENGTH, WINDOW};
 
@@ -57,6 +59,11 @@ fn assert_reason(test: Test, bed: Bed, outcome: Outcome, reason: Reason) {
 
 #[test]
 fn every_test_passes_on_it() {
+    let run = Model::Reference.run_length(&world::target()).unwrap();
+    assert_eq!(
+        (world::target().window(), run.packets),
+        (WINDOW, RUN_LENGTH)
+    );
     for test in active() {
         let passed = passes(test, |bed| bed);
         println!(

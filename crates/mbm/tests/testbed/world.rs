@@ -32,6 +32,10 @@ pub(crate) fn target() -> Target {
 /// A path that passes every test, but only just.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bed {
+    /// What is asked of it.
+    pub(crate) target: fn() -> Target,
+    /// Delay each way.
+    pub(crate) one_way: Duration,
     /// Rate of the bottleneck, bit/s.
     pub(crate) rate: u64,
     /// Packets that may wait in its queue, the one in transmission apart.
@@ -48,6 +52,8 @@ pub(crate) struct Bed {
 impl Bed {
     pub(crate) const fn passing() -> Self {
         Self {
+            target,
+            one_way: ONE_WAY,
             rate: RATE,
             queue: WINDOW - 1,
             loss: 0.0,
@@ -77,13 +83,19 @@ impl Bed {
         let text = format!(
             "path = [{link}, {{ kind = 'loss', probability = {} }}, {{ kind = 'delay', delay = '{}ns' }}]",
             self.loss,
-            ONE_WAY.as_nanos()
+            self.one_way.as_nanos()
         );
         let file: File = toml::from_str(&text).unwrap();
         let no_trace = |name: &str| Err(format!("no trace {name}").into());
         file.path
             .build(self.seed, &no_trace, &Assigned::default())
             .unwrap()
+    }
+
+    /// Round trip of a full packet over the idle path.
+    fn round_trip(&self) -> Duration {
+        let octets = u64::from((self.target)().mtu());
+        2 * self.one_way + Duration::from_nanos(octets * 8_000_000_000 / self.rate)
     }
 
     /// Runs `test`.
@@ -105,19 +117,22 @@ struct World {
     seen: Observation,
     acks: BTreeMap<(Instant, u64), Ack>,
     spans: Spans,
+    one_way: Duration,
+    path_rtt: Duration,
     now: Instant,
     tick: Instant,
 }
 
-/// How long each burst of a window took to leave and to arrive.
-#[derive(Default)]
+/// How long each burst took to leave and to arrive.
 struct Spans {
+    /// Packets in a burst.
+    packets: u64,
     bursts: BTreeMap<u64, [Option<Instant>; 4]>,
 }
 
 impl Spans {
     fn note(&mut self, seq: u64, at: Instant, place: usize) {
-        let times = self.bursts.entry(seq / u64::from(WINDOW)).or_default();
+        let times = self.bursts.entry(seq / self.packets).or_default();
         times[place].get_or_insert(at);
         times[place + 1] = Some(at);
     }
@@ -142,10 +157,10 @@ impl Spans {
 
 impl World {
     fn new(bed: &Bed, test: Test) -> Self {
-        let target = target();
+        let target = (bed.target)();
         let run = Model::Reference.run_length(&target).unwrap();
-        assert_eq!((target.window(), run.packets), (WINDOW, RUN_LENGTH));
-        let setup = Setup::new(&target, Duration::from_millis(50));
+        let path_rtt = bed.round_trip();
+        let setup = Setup::new(&target, path_rtt);
         let stream = setup.stream(test, Instant::ZERO).unwrap();
         let sprt = Sprt::new(Hypotheses::for_run_length(run.packets, ALPHA, BETA)).unwrap();
         let ruling = Ruling::new(Rule::Sequential, sprt);
@@ -155,13 +170,18 @@ impl World {
             keeping: Keeping::new(stream.shape(), target.rtt(), Duration::ZERO),
             stream,
             path: bed.path(),
+            one_way: bed.one_way,
+            path_rtt,
             out: VecDeque::new(),
             wake: None,
             ledger: Ledger::new(target.rtt()),
             judge: Judge::new(options, Instant::ZERO),
             seen: Observation::default(),
             acks: BTreeMap::new(),
-            spans: Spans::default(),
+            spans: Spans {
+                packets: u64::from(target.window()),
+                bursts: BTreeMap::new(),
+            },
             now: Instant::ZERO,
             tick: Instant::ZERO,
             target,
@@ -219,7 +239,7 @@ impl World {
             self.spans.note(seq, packet.at, 2);
             self.seen.arrived += 1;
             self.acks
-                .insert((packet.at + ONE_WAY, seq), Ack { seq, ce });
+                .insert((packet.at + self.one_way, seq), Ack { seq, ce });
         }
     }
 
@@ -250,8 +270,7 @@ impl World {
             }
             Decider::Scan if self.stream.is_done() => {
                 let run = Model::Reference.run_length(&self.target).unwrap();
-                let limits =
-                    QueueLimits::new(&Setup::new(&self.target, Duration::from_millis(50)), run);
+                let limits = QueueLimits::new(&Setup::new(&self.target, self.path_rtt), run);
                 Some(judge_scan(self.test, &self.stream.scan()?, &limits))
             }
             Decider::Rounds if self.stream.is_done() => Some(judge_rounds(

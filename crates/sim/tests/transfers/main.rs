@@ -11,3 +11,4 @@ mod friendly;
 mod golden;
 mod mathis;
 mod path;
+mod testbed;
