@@ -384,6 +384,7 @@ mod tests {
         assert_eq!((row.seq, row.ack, row.sack.as_str()), (3, Some(1), "2-3"));
     }
 
+    /// Holds btc/definition, btc/directions.
     #[test]
     fn what_is_lost_is_what_left_and_did_not_arrive() {
         let plan = serde_json::json!({

@@ -153,7 +153,7 @@ mod tests {
         status(&Ending::Complete, Measured::All, &list.0, &[])
     }
 
-    /// Holds rrul/cpu.
+    /// Holds rrul/cpu, btc/host-is-no-bottleneck.
     #[test]
     fn a_late_host_invalidates_whatever_was_measured() {
         assert_eq!(of_late("client", 30.0), Status::Invalid);

@@ -128,6 +128,7 @@ mod tests {
         verdict(&results(outcomes), outcomes.len())
     }
 
+    /// Holds mbm/suite-verdict.
     #[test]
     fn a_suite_passes_when_every_test_does() {
         use Outcome::{Error, Fail, Inconclusive, Pass};
@@ -140,6 +141,7 @@ mod tests {
         assert_eq!(whole(&[]).outcome, Error);
     }
 
+    /// Holds mbm/suite-verdict.
     #[test]
     fn a_suite_that_was_not_made_to_its_end_can_fail_and_cannot_pass() {
         use Outcome::{Fail, Inconclusive, Pass};

@@ -62,6 +62,7 @@ fn noise(share: f64) -> f64 {
     3.0 * (share * (1.0 - share) / f64::from(STREAMS)).sqrt()
 }
 
+/// Holds mbm/hypotheses.
 #[test]
 fn errors_are_at_most_those_asked_for() {
     for (alpha, beta) in [(0.05, 0.05), (0.01, 0.10), (0.10, 0.02)] {

@@ -96,6 +96,7 @@ mod tests {
         assert_eq!(siphash(key, 0x0706_0504_0302_0100), 0x93f5_f579_9a93_2462);
     }
 
+    /// Holds btc/interference.
     #[test]
     fn only_identifiers_that_were_issued_are_known() {
         let mut idents = Idents::new(7);

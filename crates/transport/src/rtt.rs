@@ -171,6 +171,7 @@ mod tests {
         })
     }
 
+    /// Holds btc/timeout-details, btc/cap-timestamps.
     #[test]
     fn the_first_sample_and_the_second_are_as_in_rfc_6298() {
         let mut trips = round_trips(RtoFloor::Timeout);
@@ -188,6 +189,7 @@ mod tests {
         );
     }
 
+    /// Holds btc/timeout-rule.
     #[test]
     fn a_steady_path_has_the_floor_under_its_variation() {
         for (floor, rto) in [

@@ -69,6 +69,7 @@ fn scattered(n: u64) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
+    /// Holds btc/unique-data.
     #[test]
     fn what_is_supplied_arrives_exactly_once(
         options in options(),

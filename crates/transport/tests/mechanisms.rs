@@ -46,6 +46,7 @@ fn a_clean_path_is_filled_without_a_retransmission() {
     assert!(took < 5_000.0 * 0.0012 * 1.05, "{took}");
 }
 
+/// Holds btc/congestion-avoidance, btc/fast-recovery.
 #[test]
 fn one_loss_costs_half_the_window_and_one_retransmission() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
@@ -71,6 +72,7 @@ fn one_loss_costs_half_the_window_and_one_retransmission() {
     }
 }
 
+/// Holds btc/advanced-recovery.
 #[test]
 fn many_losses_in_one_window_are_one_cut_with_sack_and_with_newreno() {
     for (recovery, rack) in [
@@ -94,6 +96,7 @@ fn many_losses_in_one_window_are_one_cut_with_sack_and_with_newreno() {
     }
 }
 
+/// Holds btc/advanced-recovery.
 #[test]
 fn a_lost_retransmission_is_found_by_rack_and_costs_a_timeout_without() {
     for (rack, timeouts) in [(true, 0), (false, 1)] {
@@ -156,6 +159,7 @@ fn a_probe_that_was_not_needed_cuts_nothing() {
     assert_eq!(cuts(&link), []);
 }
 
+/// Holds btc/retransmission-timer.
 #[test]
 fn timeouts_double_while_nothing_comes_through() {
     let mut link = Link::new(&Options::default());
@@ -189,6 +193,7 @@ fn timeouts_double_while_nothing_comes_through() {
     );
 }
 
+/// Holds btc/timeout-rule.
 #[test]
 fn the_least_timeout_is_of_the_variation_or_of_the_whole() {
     for (rto_floor, least) in [(RtoFloor::Variation, 240), (RtoFloor::Timeout, 200)] {
@@ -208,6 +213,7 @@ fn the_least_timeout_is_of_the_variation_or_of_the_whole() {
     }
 }
 
+/// Holds btc/false-timeouts.
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut link = Link::new(&Options {
@@ -232,6 +238,7 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(link.receiver.receipts().segments, 2_000);
 }
 
+/// Holds btc/reordering-window.
 #[test]
 fn reordering_is_learnt_and_then_costs_nothing() {
     let mut link = Link::new(&Options::default());
@@ -445,6 +452,7 @@ impl Far {
     }
 }
 
+/// Holds btc/cap-delayed-acks.
 #[test]
 fn every_second_segment_is_acknowledged_and_a_single_one_after_a_while() {
     let mut far = Far::new(DelayedAck {
@@ -500,6 +508,7 @@ fn sack_blocks_tell_the_latest_first_and_a_duplicate_before_it() {
     assert_eq!(far.0.receipts().duplicates, 2);
 }
 
+/// Holds btc/new-algorithms.
 #[test]
 fn one_segment_more_leaves_for_each_of_the_first_duplicates() {
     for limited_transmit in [true, false] {

@@ -30,6 +30,8 @@ use std::fs;
 use std::path::Path;
 use units::{Ecn, Instant, Span};
 
+/// Holds btc/slow-start, btc/congestion-avoidance, btc/fast-recovery, btc/retransmission-timer, btc/growth-rule, btc/at-threshold,
+/// btc/advanced-recovery, btc/new-algorithms, btc/cap-window, btc/cap-growth.
 #[test]
 fn the_sender_follows_its_scripts() {
     for_each_script("sender", |options, lines| {
@@ -37,6 +39,7 @@ fn the_sender_follows_its_scripts() {
     });
 }
 
+/// Holds btc/cap-delayed-acks.
 #[test]
 fn the_receiver_follows_its_scripts() {
     for_each_script("receiver", |options, lines| {

@@ -38,6 +38,7 @@ fn summary(parallel: u16, transfers: Vec<Transfer>) -> Summary {
     summarise(&plan(parallel), &findings)
 }
 
+/// Holds btc/cap-loss.
 #[test]
 fn pairs_are_of_one_repetition_and_say_who_was_first() {
     let summary = summary(

@@ -99,6 +99,7 @@ fn the_plans_in_the_document_are_those_of_the_program() {
     assert_eq!(rows(&read("docs/rrul.md"), "## Plans"), plans);
 }
 
+/// Holds mbm/criteria-stated.
 #[test]
 fn the_document_says_what_decides_each_test_of_rfc_8337() {
     let document = read("docs/mbm.md");

@@ -40,6 +40,7 @@ fn in_lab(place: &Path, more: &[&str]) -> Value {
     run(place, &[&common, more].concat()).measured()
 }
 
+/// Holds btc/definition, btc/unique-data, btc/loss-clustering, btc/ancillary, btc/cap-cooperative, btc/cap-size.
 #[test]
 fn a_transfer_over_a_lossy_link_is_whole_and_its_counters_agree() {
     let Some(_machine) = Machine::shared() else {
@@ -77,6 +78,7 @@ fn a_transfer_over_a_lossy_link_is_whole_and_its_counters_agree() {
     assert_eq!(shown.ended(0).json()["summary"], run["summary"]);
 }
 
+/// Holds btc/directions, btc/cap-cooperative.
 #[test]
 fn the_far_end_can_be_the_sender() {
     let Some(_machine) = Machine::shared() else {
@@ -96,6 +98,7 @@ fn the_far_end_can_be_the_sender() {
     assert!(number(&run, "/summary/segments") * 1_448.0 <= 8e6 / 8.0 * 2.2);
 }
 
+/// Holds btc/cap-one-way.
 #[test]
 fn identifiers_alone_are_enough_for_a_sender() {
     let Some(_machine) = Machine::shared() else {
@@ -108,6 +111,7 @@ fn identifiers_alone_are_enough_for_a_sender() {
     assert!((number(&run, "/summary/segments") - 300.0).abs() < 0.5);
 }
 
+/// Holds btc/cap-tcp.
 #[test]
 fn each_pair_has_one_of_ours_and_one_of_the_kernels() {
     let Some(_machine) = Machine::shared() else {
@@ -165,6 +169,7 @@ fn the_kernels_receiver_offers_a_window_that_is_no_limit() {
     assert!(widest >= Some(150), "{widest:?}");
 }
 
+/// Holds btc/segment-size.
 #[test]
 fn a_segment_too_long_for_the_interface_is_told_with_the_one_that_fits() {
     let Some(_machine) = Machine::shared() else {
@@ -190,6 +195,7 @@ fn a_segment_too_long_for_the_interface_is_told_with_the_one_that_fits() {
     );
 }
 
+/// Holds btc/interference.
 #[test]
 fn garbage_tampering_replays_and_strangers_change_no_octet() {
     let _machine = Machine::without_networks();
@@ -395,6 +401,7 @@ impl Receiving {
     }
 }
 
+/// Holds btc/friendly.
 #[test]
 fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
     let _machine = Machine::without_networks();
@@ -440,6 +447,7 @@ fn a_receiver_that_acknowledges_what_it_has_not_got_is_found_out() {
     assert_eq!(other.hear(), json!("over"));
 }
 
+/// Holds btc/friendly.
 #[test]
 fn rules_that_are_no_congestion_control_are_refused_by_the_server() {
     let _machine = Machine::without_networks();

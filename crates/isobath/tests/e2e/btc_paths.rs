@@ -53,6 +53,7 @@ fn marks_cut_the_window_as_losses_do_and_nothing_is_sent_twice() {
     assert_eq!(number(&run, "/summary/retransmits").to_bits(), 0);
 }
 
+/// Holds btc/segment-size.
 #[test]
 fn several_transfers_share_a_path_by_ipv6() {
     let Some(_machine) = Machine::shared() else {

@@ -127,6 +127,7 @@ fn cell(found: &Value, table: usize, row: usize, column: &str) -> Value {
     table["rows"][row][at.unwrap()].clone()
 }
 
+/// Holds btc/cap-figure-2.
 #[test]
 fn a_grid_compares_ours_the_kernels_and_virtual_time() {
     let Some(_machine) = Machine::shared() else {
@@ -144,6 +145,7 @@ fn a_grid_compares_ours_the_kernels_and_virtual_time() {
     assert!(found["figures"].as_array().unwrap().len() >= 8);
 }
 
+/// Holds btc/cap-failures, btc/cap-figure-1.
 #[test]
 fn a_mesh_leaves_a_record_of_every_measurement() {
     let Some(_machine) = Machine::shared() else {
@@ -156,6 +158,7 @@ fn a_mesh_leaves_a_record_of_every_measurement() {
     assert_eq!(cell(&found, 0, 2, "paper"), 181.0);
 }
 
+/// Holds btc/cap-growth.
 #[test]
 fn growth_is_studied_in_virtual_time_and_in_labs() {
     let Some(_machine) = Machine::shared() else {

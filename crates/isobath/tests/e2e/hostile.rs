@@ -98,6 +98,7 @@ fn request(random: &mut Random) -> Vec<u8> {
     datagram
 }
 
+/// Holds mbm/security.
 #[test]
 fn strangers_get_no_answer_and_leave_nothing_behind() {
     let _machine = Machine::without_networks();

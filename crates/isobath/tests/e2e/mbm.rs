@@ -79,6 +79,7 @@ pub(crate) fn verdicts(run: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Holds mbm/test-path-rtt, mbm/raw-data.
 #[test]
 fn alone_a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
     let Some(_machine) = Machine::whole() else {
@@ -168,6 +169,7 @@ fn alone_a_path_that_is_too_slow_fails_by_its_rate() {
     assert_eq!(verdict["outcome"], "FAIL", "{verdict}");
 }
 
+/// Holds mbm/few-inconclusive.
 #[test]
 fn alone_a_path_with_much_more_than_the_target_asks_for_passes_the_suite() {
     let Some(_machine) = Machine::whole() else {
@@ -185,6 +187,7 @@ fn alone_a_path_with_much_more_than_the_target_asks_for_passes_the_suite() {
     );
 }
 
+/// Holds mbm/smaller-rtt.
 #[test]
 fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
     let Some(_machine) = Machine::whole() else {
@@ -205,6 +208,7 @@ fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
     assert!(test["loss"].is_null() && test["pattern"].is_null());
 }
 
+/// Holds mbm/composable.
 #[test]
 fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
     let Some(_machine) = Machine::whole() else {
@@ -254,6 +258,7 @@ fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
     }
 }
 
+/// Holds mbm/passive.
 #[test]
 fn alone_a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
     let Some(_machine) = Machine::whole() else {
@@ -336,6 +341,7 @@ fn between_two_hosts_a_long_test_is_not_made_unasked() {
     assert_eq!(ran["path"]["lab"], json!(null));
 }
 
+/// Holds mbm/background.
 #[test]
 fn a_monitor_keeps_a_history_and_figures_for_prometheus() {
     let _machine = Machine::without_networks();

@@ -29,6 +29,7 @@ fn alone_a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pac
     assert_eq!(reason, "rate_low");
 }
 
+/// Holds mbm/reordering-measured, mbm/reordering-tolerated.
 #[test]
 fn alone_packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
     let Some(_machine) = Machine::whole() else {
@@ -72,6 +73,7 @@ fn alone_a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_p
     );
 }
 
+/// Holds mbm/undecided, mbm/evidence.
 #[test]
 fn alone_when_time_runs_out_the_test_says_how_far_it_got() {
     let Some(_machine) = Machine::whole() else {
@@ -99,6 +101,7 @@ fn alone_when_time_runs_out_the_test_says_how_far_it_got() {
     assert!(number(&found, "/summary/tests/0/figures/counts/packets") > 50.0);
 }
 
+/// Holds mbm/evidence.
 #[test]
 fn a_suite_whose_far_end_vanishes_keeps_what_it_has_and_does_not_pass() {
     let _machine = Machine::without_networks();
@@ -142,6 +145,7 @@ fn a_suite_whose_far_end_vanishes_keeps_what_it_has_and_does_not_pass() {
     assert!(found["warnings"].to_string().contains("server_lost"));
 }
 
+/// Holds mbm/smaller-mtu.
 #[test]
 fn a_path_that_does_not_take_the_target_s_packets_is_said_to_be_one() {
     let Some(_machine) = Machine::shared() else {

@@ -7,6 +7,7 @@ use schema::mbm::tables::Arrival;
 /// 6 Mbit/s over 20 ms: a window of 11 packets. Three of these fit into 20 Mbit/s, four do not.
 const TARGET: [&str; 4] = ["--rate", "6Mbit", "--rtt", "20ms"];
 
+/// Holds mbm/streams-stated.
 #[test]
 fn alone_a_path_that_carries_three_at_once_may_not_carry_four() {
     let Some(_machine) = Machine::whole() else {
@@ -50,6 +51,7 @@ fn alone_a_path_that_carries_three_at_once_may_not_carry_four() {
     );
 }
 
+/// Holds mbm/streams-concurrent.
 #[test]
 fn alone_streams_from_the_far_end_begin_together_and_are_told_apart() {
     let Some(_machine) = Machine::whole() else {

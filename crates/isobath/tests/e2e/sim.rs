@@ -81,6 +81,7 @@ fn a_simulated_transfer_has_the_summary_of_a_real_one() {
     assert!(card.lines().count() <= 25, "{card}");
 }
 
+/// Holds btc/avoidance-capacity, btc/clock-transitions, btc/missed-opportunities, btc/clock-preservation, btc/maximum-window.
 #[test]
 fn the_record_says_in_which_state_each_window_was_and_what_cut_it() {
     let place = folder(&[]);

@@ -106,6 +106,7 @@ fn most_in_flight(capture: &Path) -> u64 {
         .unwrap_or(0)
 }
 
+/// Holds btc/cap-window, btc/cap-tcp.
 #[test]
 fn a_window_binds_the_kernels_tcp_too() {
     let Some(_machine) = Machine::shared() else {

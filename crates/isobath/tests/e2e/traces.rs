@@ -60,6 +60,7 @@ fn in_lab(place: &Path, more: &[&str]) -> Value {
     run(place, &[&common, more].concat()).measured()
 }
 
+/// Holds btc/ancillary, btc/directions, btc/cap-two-traces.
 #[test]
 fn tshark_shows_the_very_packets_that_the_record_has_at_both_ends() {
     let Some(_machine) = Machine::shared() else {
@@ -114,6 +115,7 @@ fn tshark_shows_the_very_packets_that_the_record_has_at_both_ends() {
     }
 }
 
+/// Holds btc/cap-two-traces.
 #[test]
 fn both_ends_are_on_one_clock() {
     let Some(_machine) = Machine::shared() else {
@@ -141,6 +143,7 @@ fn both_ends_are_on_one_clock() {
     }
 }
 
+/// Holds btc/cap-icmp, btc/reverse-load.
 #[test]
 fn without_a_far_end_icmp_finds_the_rate_of_the_link() {
     let Some(_machine) = Machine::shared() else {

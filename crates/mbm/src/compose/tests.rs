@@ -32,6 +32,7 @@ fn composed(one: (u64, u64), two: (u64, u64)) -> Composed {
     compose(parts, 0.05, 0.05).unwrap()
 }
 
+/// Holds mbm/composable.
 #[test]
 fn loss_composes_as_rfc_6049_says() {
     assert!((loss_rate([0.01, 0.02]) - 0.0298).abs() < 1e-12);
@@ -40,6 +41,7 @@ fn loss_composes_as_rfc_6049_says() {
     assert!((loss_rate([0.1, 1.0]) - 1.0).abs() < 1e-15);
 }
 
+/// Holds mbm/composable.
 #[test]
 fn good_parts_make_a_good_path_or_not() {
     assert_eq!(
@@ -107,6 +109,7 @@ fn unlike_parts_are_refused_with_the_reason() {
     assert!(compose(vec![good(), good()], 0.0, 0.05).is_err());
 }
 
+/// Holds mbm/composable.
 #[test]
 fn a_part_is_counted_once() {
     let of_run = |name: &str, run: &str| {
@@ -130,6 +133,7 @@ fn a_part_is_counted_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// Holds mbm/apportioned.
     #[test]
     fn budgets_compose_to_the_whole(whole in 1e-9_f64..0.5, shares in prop::collection::vec(0.01_f64..10.0, 1..8)) {
         let parts = budgets(whole, &shares);
@@ -145,6 +149,7 @@ proptest! {
     }
 }
 
+/// Holds mbm/apportioned.
 #[test]
 fn the_interconnection_of_the_rfcs_example_may_lose_one_packet_in_82_bursts() {
     // RFC 8337 section 9: 50 % for the last mile, 40 % between networks, 1 % for each of ten hops inside.

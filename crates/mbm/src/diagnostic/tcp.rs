@@ -128,6 +128,7 @@ mod tests {
     use super::*;
     use crate::target::NamedTarget;
 
+    /// Holds mbm/tcp-carrier.
     #[test]
     fn four_tests_can_be_carried_and_every_other_says_why_not() {
         let target = NamedTarget::find("video-rfc8337").unwrap().target;

@@ -72,6 +72,7 @@ fn names_are_read_back() {
     );
 }
 
+/// Holds mbm/onset.
 #[test]
 fn the_onset_is_where_power_is_greatest() {
     let found = onset(&scan(11)).unwrap();
@@ -83,6 +84,7 @@ fn the_onset_is_where_power_is_greatest() {
     assert_eq!(onset(&rising), None);
 }
 
+/// Holds mbm/congestion-avoidance.
 #[test]
 fn a_queue_of_one_window_passes_and_one_packet_less_fails() {
     // From 11 to 22 packets Reno delivers 2 (11 + 12 + .. + 22) = 396; to 21 it is 352, and 363 are asked for.
@@ -96,6 +98,7 @@ fn a_queue_of_one_window_passes_and_one_packet_less_fails() {
     );
 }
 
+/// Holds mbm/bufferbloat.
 #[test]
 fn a_queue_of_more_than_two_windows_is_bufferbloat() {
     assert_eq!(
@@ -119,6 +122,7 @@ fn a_queue_of_more_than_two_windows_is_bufferbloat() {
     );
 }
 
+/// Holds mbm/non-excessive-loss.
 #[test]
 fn many_losses_at_once_are_excessive() {
     let mut policed = scan(11);
@@ -130,6 +134,7 @@ fn many_losses_at_once_are_excessive() {
     );
 }
 
+/// Holds mbm/duplex.
 #[test]
 fn acknowledgements_that_wait_for_data_interfere() {
     let mut duplex = scan(11);
@@ -153,6 +158,7 @@ fn acknowledgements_that_wait_for_data_interfere() {
     );
 }
 
+/// Holds mbm/slow-start-aqm.
 #[test]
 fn slow_start_is_to_be_stopped_neither_early_nor_late() {
     let limits = AqmLimits::new(&target());
@@ -207,6 +213,7 @@ fn fast() -> ScanReport {
     }
 }
 
+/// Holds mbm/few-inconclusive, mbm/no-queue.
 #[test]
 fn better_than_asked_is_no_open_question() {
     let tests = [
@@ -266,6 +273,7 @@ fn rounds_without_a_loss_pass_when_they_are_long_enough() {
     assert_eq!(rounds(22, 101), (Outcome::Fail, Reason::QueueLong));
 }
 
+/// Holds mbm/full-window-slow-start.
 #[test]
 fn slow_start_bursts_leave_at_the_interface_s_rate_where_the_path_is_faster() {
     let target = target();
@@ -280,6 +288,7 @@ fn slow_start_bursts_leave_at_the_interface_s_rate_where_the_path_is_faster() {
     assert_eq!((burst.first, burst.packets), (1_003, 11));
 }
 
+/// Holds mbm/passive.
 #[test]
 fn a_load_outside_of_the_envelope_proves_nothing() {
     let target = target();
@@ -307,6 +316,7 @@ fn a_load_outside_of_the_envelope_proves_nothing() {
     assert_eq!(judge("2.5Mbit", 12, 0), Outcome::Error);
 }
 
+/// Holds mbm/six-conditions.
 #[test]
 fn every_active_test_has_a_stream() {
     let target = target();

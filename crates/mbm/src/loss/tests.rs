@@ -10,6 +10,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
+/// Holds mbm/marks, mbm/reordering-tolerated, mbm/loss-events.
 #[test]
 fn a_packet_is_given_up_when_a_later_one_has_waited() {
     let mut ledger = Ledger::new(PATIENCE);
@@ -35,6 +36,7 @@ fn a_packet_is_given_up_when_a_later_one_has_waited() {
     assert_eq!((ledger.late(), ledger.duplicates()), (1, 2));
 }
 
+/// Holds mbm/reordering-measured.
 #[test]
 fn what_was_overtaken_is_delivered_and_its_extent_is_known() {
     let mut ledger = Ledger::new(PATIENCE);
@@ -64,6 +66,7 @@ fn what_was_overtaken_is_delivered_and_its_extent_is_known() {
     );
 }
 
+/// Holds mbm/reordering-history.
 #[test]
 fn an_extent_beyond_the_history_is_told_as_that() {
     let extent = |later: u64| {
@@ -120,6 +123,7 @@ fn runs(marks: impl IntoIterator<Item = bool>) -> Runs {
     counters.report()
 }
 
+/// Holds mbm/independence.
 #[test]
 fn runs_are_those_of_a_worked_example() {
     let marks = [
@@ -141,6 +145,7 @@ fn runs_are_those_of_a_worked_example() {
     assert_eq!(report.mean_burst, Some(2.5));
 }
 
+/// Holds mbm/independence.
 #[test]
 fn chance_looks_independent_and_bursts_do_not() {
     let mut random = SplitMix64::new(5);

@@ -16,6 +16,7 @@ fn packets(model: &Model, target: &Target) -> u64 {
     model.run_length(target).unwrap().packets
 }
 
+/// Holds mbm/reference-run-length, mbm/queueless, mbm/thesis-window.
 #[test]
 fn the_models_give_their_formulas() {
     let target = target("2.5Mbit", "50ms", 64);
@@ -39,6 +40,7 @@ fn cubic_needs_less_of_a_long_fat_path_than_reno() {
     assert!((cubic_window(1.0 / run, 0.1) / window - 1.0).abs() < 1e-3);
 }
 
+/// Holds mbm/throughput-model.
 #[test]
 fn the_mathis_model_is_that_of_the_thesis() {
     // Thesis 3.2: at 0.5 % of loss Reno holds 10 Mbit/s up to about 20 ms (equation 2.1 with packets of 1,500 octets).
@@ -48,6 +50,7 @@ fn the_mathis_model_is_that_of_the_thesis() {
     assert_eq!(throughput(&target, f64::INFINITY), None);
 }
 
+/// Holds mbm/conservativeness.
 #[test]
 fn the_reference_is_as_cautious_as_the_thesis_says() {
     let target = target("100Mbit", "50ms", 0);
@@ -57,6 +60,7 @@ fn the_reference_is_as_cautious_as_the_thesis_says() {
     assert!((reno.at_p1_ratio - 1.06).abs() < 0.01, "{reno:?}");
 }
 
+/// Holds mbm/derating.
 #[test]
 fn derating_is_in_what_is_asked_for_and_the_model_stays_known() {
     let mut spec = target("100Mbit", "50ms", 64).spec().clone();
@@ -71,6 +75,7 @@ fn derating_is_in_what_is_asked_for_and_the_model_stays_known() {
     assert_eq!((run.model_packets, run.packets), (570_288, 285_144));
 }
 
+/// Holds mbm/other-models.
 #[test]
 fn what_tells_nothing_is_refused() {
     let small = target("240kbit", "100ms", 0);

@@ -6,6 +6,7 @@ fn sprt(run_length: u64) -> Sprt {
 }
 
 /// By hand from RFC 8337 section 7.2 for R = 363.
+/// Holds mbm/sprt, mbm/hypotheses.
 #[test]
 fn the_lines_are_those_of_the_rfc() {
     let sprt = sprt(363);
@@ -96,6 +97,7 @@ fn the_exact_reckoning_does_not_depend_on_scale() {
     assert!((short.packets / 2_000.0 / (long.packets / 570_288.0) - 1.0).abs() < 1e-3);
 }
 
+/// Holds mbm/early-ends, mbm/fixed-sample.
 #[test]
 fn a_rule_waits_for_its_packets() {
     let sprt = sprt(363);

@@ -32,6 +32,7 @@ fn first(pattern: Pattern, count: usize) -> Vec<(u64, u32)> {
         .collect()
 }
 
+/// Holds mbm/deterministic.
 #[test]
 fn paced_packets_keep_their_headway() {
     let target = target("12Mbit", "100ms");
@@ -42,6 +43,7 @@ fn paced_packets_keep_their_headway() {
     assert!((single.packets_per_s() - 1_000.0).abs() < 1e-9);
 }
 
+/// Holds mbm/slow-start-rate, mbm/slow-start-bursts.
 #[test]
 fn slow_start_sends_four_at_a_time_at_twice_the_rate() {
     let target = target("12Mbit", "10ms");
@@ -62,6 +64,7 @@ fn slow_start_sends_four_at_a_time_at_twice_the_rate() {
     assert_eq!(first(limited, 2), [(0, 4), (4_000, 4)]);
 }
 
+/// Holds mbm/sustained-burst, mbm/sender-rate-burst.
 #[test]
 fn sustained_bursts_keep_their_mean_when_derated() {
     let mut spec = spec("12Mbit", "10ms");
@@ -85,6 +88,7 @@ fn sustained_bursts_keep_their_mean_when_derated() {
     assert_eq!(first(rare, 2), [(0, 20), (60_000, 20)]);
 }
 
+/// Holds mbm/example.
 #[test]
 fn the_example_of_the_rfc_sends_eleven_packets_every_fifty_milliseconds() {
     let target = NamedTarget::find("video-rfc8337").unwrap().target;
@@ -95,6 +99,7 @@ fn the_example_of_the_rfc_sends_eleven_packets_every_fifty_milliseconds() {
     assert_eq!(run.packets, 33 * 11);
 }
 
+/// Holds mbm/scan-stiff.
 #[test]
 fn a_scan_ends_a_window_after_its_first_mark() {
     let options = ScanOptions {
@@ -138,6 +143,7 @@ fn a_scan_ends_a_window_after_its_first_mark() {
     );
 }
 
+/// Holds mbm/deterministic, mbm/open-loop.
 #[test]
 fn a_late_poll_shifts_nothing_and_a_limit_is_kept() {
     let target = target("12Mbit", "100ms");
@@ -154,6 +160,7 @@ fn a_late_poll_shifts_nothing_and_a_limit_is_kept() {
     assert!(schedule.is_done() && schedule.next_due().is_none());
 }
 
+/// Holds mbm/constant-window.
 #[test]
 fn a_constant_window_is_spread_and_then_clocked_by_acknowledgements() {
     let mut stream = ConstantWindow::new(4, Duration::from_millis(8), Instant::ZERO);
@@ -238,6 +245,7 @@ fn a_meter_says_nothing_before_its_window_is_full() {
 }
 
 proptest! {
+    /// Holds mbm/deterministic.
     #[test]
     fn a_schedule_never_drifts(bps in 1_000_u64..100_000_000_000, packets in 1_u32..100, burst in 0_u64..1_000_000) {
         let target = target("10Mbit", "50ms");

@@ -11,6 +11,7 @@ fn spec(rate: &str, rtt: &str) -> TargetSpec {
     }
 }
 
+/// Holds mbm/target, mbm/payload-rate, mbm/test-window, mbm/target-window, mbm/example.
 #[test]
 fn the_example_of_the_rfc_has_its_window() {
     let target = Target::new(spec("2.5Mbit", "50ms")).unwrap();
@@ -21,6 +22,7 @@ fn the_example_of_the_rfc_has_its_window() {
     assert_eq!(target.test_window(Duration::ZERO), 1);
 }
 
+/// Holds mbm/target-window, mbm/thesis-window.
 #[test]
 fn windows_are_rounded_up_and_exact_ones_are_left_alone() {
     let mut exact = spec("12Mbit", "100ms");
@@ -51,6 +53,7 @@ fn impossible_targets_say_what_to_do() {
     }
 }
 
+/// Holds mbm/derating.
 #[test]
 fn a_derating_has_a_reason() {
     let derated = |run_length, burst, reason: &str| {
@@ -114,6 +117,7 @@ fn a_target_is_checked_when_it_is_read() {
 }
 
 proptest! {
+    /// Holds mbm/target-window.
     #[test]
     fn a_window_carries_its_rate_and_no_smaller_one_does(
         bps in 1_u64..400_000_000_000,

@@ -54,6 +54,7 @@ mod tests {
         judge_reach(&target.unwrap(), Duration::from_micros(least_us))
     }
 
+    /// Holds mbm/smaller-rtt.
     #[test]
     fn a_path_longer_than_the_complete_one_is_no_part_of_it() {
         let verdict = judged("5ms", 80_900).unwrap();
@@ -65,6 +66,7 @@ mod tests {
         assert!(verdict.would_change.contains("--rtt 81ms"));
     }
 
+    /// Holds mbm/smaller-rtt.
     #[test]
     fn a_part_and_the_whole_path_itself_are_judged() {
         assert_eq!(judged("80ms", 10_400), None);

@@ -65,6 +65,7 @@ fn verdict(judge: &Judge) -> (Outcome, Reason) {
 
 const fn nothing(_: u64, _: &mut Observation) {}
 
+/// Holds mbm/evidence, mbm/growth-period.
 #[test]
 fn a_good_path_passes_after_the_growth_period() {
     let judge = judge(options(), |_| (10, 10, 0), nothing);
@@ -79,6 +80,7 @@ fn a_good_path_passes_after_the_growth_period() {
     assert!(judge.verdict().unwrap().would_change.contains("would fail"));
 }
 
+/// Holds mbm/marks, mbm/table-3-1.
 #[test]
 fn a_lossy_path_fails_and_so_does_one_that_marks() {
     let lossy = judge(options(), |_| (20, 19, 0), nothing);
@@ -91,6 +93,7 @@ fn a_lossy_path_fails_and_so_does_one_that_marks() {
     );
 }
 
+/// Holds mbm/rate-not-attained, mbm/table-3-1.
 #[test]
 fn a_path_that_does_not_carry_the_rate_fails_whatever_the_losses() {
     let judge = judge(options(), |_| (10, 8, 0), nothing);
@@ -100,6 +103,7 @@ fn a_path_that_does_not_carry_the_rate_fails_whatever_the_losses() {
     assert_eq!(verdict(&silent), (Outcome::Fail, Reason::Silence));
 }
 
+/// Holds mbm/preconditions, mbm/table-3-1.
 #[test]
 fn a_sender_that_is_too_slow_is_an_error_and_is_named() {
     let judge = judge(options(), |_| (8, 8, 0), nothing);
@@ -120,6 +124,7 @@ fn a_sender_that_is_too_slow_is_an_error_and_is_named() {
     assert_eq!(verdict(&judge), (Outcome::Fail, Reason::RateLow));
 }
 
+/// Holds mbm/losses-decide.
 #[test]
 fn a_low_rate_of_tcp_is_the_paths_and_bursts_it_held_back_pass_nothing() {
     let by_tcp = JudgeOptions {
@@ -156,6 +161,7 @@ fn a_low_rate_of_tcp_is_the_paths_and_bursts_it_held_back_pass_nothing() {
     assert_eq!(verdict(&late), (Outcome::Error, Reason::SenderPattern));
 }
 
+/// Holds mbm/preconditions, mbm/growth-period.
 #[test]
 fn preconditions_count_during_the_test_too() {
     let rule = Ruling::new(Rule::AtLeast { packets: 100_000 }, *options().ruling.sprt());
@@ -184,6 +190,7 @@ fn preconditions_count_during_the_test_too() {
     assert_eq!(verdict(&late), (Outcome::Error, Reason::SenderPattern));
 }
 
+/// Holds mbm/undecided, mbm/table-3-1.
 #[test]
 fn time_that_runs_out_is_inconclusive_and_says_how_far_it_got() {
     // 1 loss in 170 packets stays between the lines, whose slope is 1 in 167.6.
@@ -218,6 +225,7 @@ fn time_that_runs_out_is_inconclusive_and_says_how_far_it_got() {
     assert_eq!(verdict(&judge), (Outcome::Error, Reason::Timeout));
 }
 
+/// Holds mbm/full-window-slow-start.
 #[test]
 fn a_burst_must_be_faster_than_the_bottleneck_where_that_is_asked_for() {
     let stretched = JudgeOptions {
@@ -238,6 +246,7 @@ fn a_burst_must_be_faster_than_the_bottleneck_where_that_is_asked_for() {
     assert_eq!(verdict(&fast), (Outcome::Pass, Reason::LossLow));
 }
 
+/// Holds mbm/fixed-sample.
 #[test]
 fn a_fixed_sample_ends_with_its_last_packet() {
     let sprt = *options().ruling.sprt();

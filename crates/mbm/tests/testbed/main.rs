@@ -57,6 +57,7 @@ fn assert_reason(test: Test, bed: Bed, outcome: Outcome, reason: Reason) {
     );
 }
 
+/// Holds mbm/testbed, mbm/six-conditions.
 #[test]
 fn every_test_passes_on_it() {
     let run = Model::Reference.run_length(&world::target()).unwrap();
@@ -75,6 +76,7 @@ fn every_test_passes_on_it() {
     }
 }
 
+/// Holds mbm/testbed, mbm/paced-full-rate, mbm/windowed-full-rate, mbm/background, mbm/sender-rate-burst, mbm/sustained-burst.
 #[test]
 fn more_loss_fails_every_test_that_is_decided_by_losses() {
     for test in active().filter(|test| test.decider() == Decider::Losses) {
@@ -87,6 +89,7 @@ fn more_loss_fails_every_test_that_is_decided_by_losses() {
     }
 }
 
+/// Holds mbm/testbed, mbm/window-rate, mbm/windowed-full-window.
 #[test]
 fn a_slower_bottleneck_fails_every_test_that_sends_at_the_rate() {
     for test in [
@@ -139,6 +142,7 @@ fn least_queue(test: Test) -> u32 {
     least
 }
 
+/// Holds mbm/testbed, mbm/scan-step, mbm/congestion-avoidance, mbm/slow-start-aqm.
 #[test]
 fn a_shorter_queue_fails_every_test_that_bursts() {
     // The burst is a window, of which one packet is in transmission.
@@ -160,6 +164,7 @@ fn a_shorter_queue_fails_every_test_that_bursts() {
     assert!(least_queue(Test::WindowedFullRate) <= 2);
 }
 
+/// Holds mbm/testbed, mbm/bufferbloat, mbm/slow-start-aqm.
 #[test]
 fn a_queue_of_more_than_two_windows_is_too_long() {
     let with = |queue| Bed {
@@ -186,6 +191,7 @@ fn a_queue_of_more_than_two_windows_is_too_long() {
     );
 }
 
+/// Holds mbm/non-excessive-loss.
 #[test]
 fn a_policer_loses_too_much_at_once() {
     let policed = Bed {
@@ -207,6 +213,7 @@ fn a_policer_loses_too_much_at_once() {
     );
 }
 
+/// Holds mbm/duplex.
 #[test]
 fn a_link_that_is_shared_with_its_acknowledgements_interferes() {
     let shared = Bed {
@@ -237,6 +244,7 @@ const STANDING: [Test; 4] = [
     Test::DuplexSelfInterference,
 ];
 
+/// Holds mbm/few-inconclusive, mbm/no-queue.
 #[test]
 fn a_path_with_much_more_than_the_target_asks_for_passes() {
     for percent in [400, 1_000, 40_000] {

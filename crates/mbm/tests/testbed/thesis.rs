@@ -35,6 +35,7 @@ fn link(target: fn() -> Target, one_way_ms: u64) -> Bed {
     }
 }
 
+/// Holds mbm/vantage, mbm/vantage-point.
 #[test]
 fn a_link_is_judged_for_the_complete_path_wherever_it_is_tested_from() {
     let tested = |target: fn() -> Target, one_way_ms, outcome, reason| {
@@ -55,6 +56,7 @@ fn a_link_is_judged_for_the_complete_path_wherever_it_is_tested_from() {
     tested(long, 40, Outcome::Fail, Reason::LossHigh);
 }
 
+/// Holds mbm/queue-size.
 #[test]
 fn bursts_find_the_short_queue_that_a_constant_rate_does_not() {
     let tested = |target: fn() -> Target, test| {

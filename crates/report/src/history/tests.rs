@@ -51,6 +51,7 @@ fn record_of(folder: &Path, name: &str) {
     writer.finish(&run).unwrap();
 }
 
+/// Holds mbm/scheduled.
 #[test]
 fn runs_are_told_by_verdict_time_and_loss() {
     let lines = [

@@ -309,6 +309,7 @@ pub fn check_options(options: &Options) -> Result<(), String> {
 mod tests {
     use super::*;
 
+    /// Holds btc/segment-size.
     #[test]
     fn a_packet_by_ipv6_is_no_longer_than_one_by_ipv4() {
         let fitted = |peer: &str, mss: u16| {
@@ -369,6 +370,7 @@ mod tests {
         assert_eq!(first[..3], [0, 2, 4]);
     }
 
+    /// Holds btc/tightly-specified, btc/smaller-segments.
     #[test]
     fn a_plan_survives_its_record() {
         let json = serde_json::to_value(plan()).unwrap();
@@ -376,6 +378,7 @@ mod tests {
         assert_eq!(serde_json::from_value::<Plan>(json).unwrap(), plan());
     }
 
+    /// Holds btc/friendly, btc/cap-options.
     #[test]
     fn what_no_congestion_control_does_is_refused() {
         let with = |change: fn(&mut Options)| {

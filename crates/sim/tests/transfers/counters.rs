@@ -13,6 +13,7 @@ fn seconds(seconds: u64) -> End {
     End::After(Duration::from_secs(seconds))
 }
 
+/// Holds btc/same-everywhere.
 #[test]
 fn the_same_seed_is_the_same_transfer_to_the_last_packet_and_another_one_is_not() {
     let run = |seed| {

@@ -38,6 +38,7 @@ fn table(congestion_control: CongestionControl) -> String {
     table
 }
 
+/// Holds btc/same-everywhere.
 #[test]
 fn reno_over_a_grid_of_paths() {
     insta::assert_snapshot!(table(CongestionControl::Reno));

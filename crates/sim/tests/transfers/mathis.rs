@@ -74,6 +74,7 @@ fn model(rule: &Rule, loss: f64, rtt_ms: u64) -> f64 {
     mss_bits / (rtt_ms as f64 * 1e3) * (rule.constant / loss).sqrt()
 }
 
+/// Holds btc/models, mbm/throughput-curves.
 #[test]
 fn throughput_follows_the_square_root_of_loss_where_timeouts_are_rare() {
     let mut table = String::from("loss   round trip    measured   model  ratio  timeouts/losses\n");

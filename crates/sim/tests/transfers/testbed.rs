@@ -21,6 +21,7 @@ fn share(congestion_control: CongestionControl, loss: f64, seed: u64) -> f64 {
     bed.throughput(&options, end, seed) / TARGET_MBPS
 }
 
+/// Holds mbm/testbed-applications.
 #[test]
 fn transports_get_the_target_on_a_path_that_just_passes_its_tests() {
     use CongestionControl::{Cubic, Reno};

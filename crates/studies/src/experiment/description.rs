@@ -173,6 +173,7 @@ impl Study {
 mod tests {
     use super::*;
 
+    /// Holds mbm/figure-4-7.
     #[test]
     fn every_built_in_experiment_can_be_read_and_has_a_paper() {
         for name in Description::names() {

@@ -75,6 +75,7 @@ mod tests {
             .collect()
     }
 
+    /// Holds btc/reordering.
     #[test]
     fn what_comes_after_a_later_one_is_late_once() {
         assert_eq!(late(&[1, 2, 3, 5, 4, 6]), [4]);

@@ -45,6 +45,7 @@ fn emitted(datagram: &Datagram) -> Vec<u8> {
     out
 }
 
+/// Holds btc/header-bits, btc/cap-identifiers.
 #[test]
 fn the_octets_of_a_segment_are_in_the_documented_places() {
     let mut out = emitted(&Datagram::Segment(segment(1_448)));
@@ -56,6 +57,7 @@ fn the_octets_of_a_segment_are_in_the_documented_places() {
     assert_eq!(&out[..48], expected);
 }
 
+/// Holds btc/cap-identifiers.
 #[test]
 fn the_octets_of_an_acknowledgement_are_in_the_documented_places() {
     let out = emitted(&Datagram::Ack(ack()));
@@ -67,6 +69,7 @@ fn the_octets_of_an_acknowledgement_are_in_the_documented_places() {
     assert_eq!(out, expected);
 }
 
+/// Holds btc/header-bits.
 #[test]
 fn a_segment_is_as_long_as_tcps_where_its_header_has_room() {
     assert_eq!(segment_length(0), 48);
@@ -75,6 +78,7 @@ fn a_segment_is_as_long_as_tcps_where_its_header_has_room() {
     assert_eq!(segment_length(u16::MAX), 65_559);
 }
 
+/// Holds btc/interference.
 #[test]
 fn the_tag_covers_the_header_and_no_payload() {
     let mut out = emitted(&Datagram::Segment(segment(1_448)));

@@ -125,6 +125,7 @@ mod tests {
         Line::try_parse_from(all)?.args.plan()
     }
 
+    /// Holds btc/tightly-specified, btc/cap-options.
     #[test]
     fn every_rule_can_be_set_by_its_name() {
         let plan = plan(&[
@@ -163,6 +164,7 @@ mod tests {
         assert_eq!(paper.options.max_window, Some(135));
     }
 
+    /// Holds btc/cap-rules, btc/cap-options, btc/cap-delayed-acks, btc/cap-size.
     #[test]
     fn the_papers_rules_are_one_option_and_each_can_be_changed() {
         let paper = plan(&["--preset", "cap-2001"]).unwrap();

@@ -305,6 +305,7 @@ mod tests {
         assert!(super::made(&transfer("stalled")).is_none());
     }
 
+    /// Holds btc/cap-failures.
     #[test]
     fn what_carries_the_measurements_and_what_is_measured_fail_apart() {
         let of = |status, rows: &[Transfer], made| {

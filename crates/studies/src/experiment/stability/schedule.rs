@@ -53,6 +53,7 @@ mod tests {
         draw(&hosts, 6_000, MEAN, 1)
     }
 
+    /// Holds btc/cap-mesh, btc/cap-tool-choice.
     #[test]
     fn every_ordered_pair_of_hosts_and_of_tools_is_as_likely_as_any() {
         let mut pairs = BTreeMap::<_, u32>::new();
@@ -73,6 +74,7 @@ mod tests {
         );
     }
 
+    /// Holds btc/cap-schedule.
     #[test]
     fn starts_are_a_poisson_process() {
         let drawn = drawn();
