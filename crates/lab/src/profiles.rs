@@ -120,7 +120,7 @@ fn read(file: &str) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::{Assigned, Element as _, Family, Packet, Recording};
+    use path::{Assigned, Element as _, Family, Limit, Packet, QueueSpec, Recording};
     use std::collections::VecDeque;
     use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -132,6 +132,22 @@ mod tests {
             crate::network::pipelines(&topology, 1, &Assigned::default())
                 .unwrap_or_else(|error| panic!("{error}"));
         }
+    }
+
+    #[test]
+    fn the_dumbbell_is_a_gigabit_behind_which_65_000_packets_wait() {
+        let lab = find("dumbbell").unwrap();
+        assert_eq!(lab.hosts.len(), 2);
+        let [link] = &lab.links[..] else {
+            panic!("one link joins two hosts")
+        };
+        let bottleneck = StageSpec::Rate {
+            rate: "1Gbit".parse().unwrap(),
+            queue: QueueSpec::Fifo(Limit::packets(65_000)),
+            cross: None,
+        };
+        let way = [StageSpec::ConnectionDelay {}, bottleneck];
+        assert_eq!((&link.up.0[..], &link.down.0[..]), (&way[..], &way[..]));
     }
 
     #[test]

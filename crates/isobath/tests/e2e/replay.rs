@@ -44,7 +44,9 @@ fn alone_what_is_replayed_is_what_was_asked_for() {
     };
     let place = folder(&[("v.cvec", &vectors(120))]);
     let printed = replayed(place.path(), &[]);
-    let summary = &printed["summary"];
+    let (plan, summary) = (&printed["plan"], &printed["summary"]);
+    let models = ["structure", "rtt", "windows"].map(|model| plan[model].as_str());
+    assert_eq!(models, ["a-t-b-t", "usernet", "empirical"].map(Some));
     assert_eq!(summary["connections"]["planned"], 120);
     assert_eq!(summary["connections"]["completed"], 120, "{summary}");
     assert_eq!(summary["bytes"]["sent"], summary["bytes"]["planned"]);
@@ -91,7 +93,6 @@ fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
         "reno",
         "--duration",
         "5s",
-        "--no-capture",
     ];
     let printed = replayed(place.path(), &options);
     let summary = &printed["summary"];
@@ -104,6 +105,13 @@ fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
         "{summary}"
     );
     assert!(number(summary, "/queue_ms/max") > 100.0, "{summary}");
+    // A sixth is left out at either end, and no more than each 10 ms has a sample.
+    for (end, s) in [("from_s", 5.0 / 6.0), ("to_s", 25.0 / 6.0)] {
+        let found = number(summary, &format!("/window/{end}"));
+        assert!((found - s).abs() < 1e-3, "{end}: {found}");
+    }
+    let samples = number(summary, "/queue_ms/n");
+    assert!((100.0..=335.0).contains(&samples), "{samples}");
     assert!(
         number(summary, "/throughput_mbps/forward") <= 2.01,
         "{summary}"
@@ -112,6 +120,21 @@ fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
         number(summary, "/throughput_mbps/forward") > 1.5,
         "{summary}"
     );
+    // An initiator advertises the window that was asked for, or little more, and not the kernel's 64 KiB.
+    let capture = "run/bottleneck.pcapng";
+    let extract = ["trace", "extract", capture, "-o", "seen.cvec"];
+    run(place.path(), &extract).ended(0);
+    let seen = fs::read_to_string(place.path().join("seen.cvec")).unwrap();
+    let windows = seen.lines().filter_map(|line| line.strip_prefix("w "));
+    let windows: Vec<u32> = windows
+        .map(|both| both.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(windows.len() > 10, "{seen}");
+    assert!(
+        windows.iter().all(|window| *window <= 16_384),
+        "{windows:?}"
+    );
+    fs::remove_file(place.path().join(capture)).unwrap();
     let refused = run(place.path(), &["replay", "verify", "run"]);
     assert!(refused.refused(3).contains("--no-capture"));
 }

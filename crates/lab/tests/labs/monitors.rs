@@ -130,6 +130,12 @@ fn arrivals_at_the_queue_are_the_departures_before_they_waited() {
             ([left.packets; 2], left.bytes)
         );
         assert!(log.arrivals.is_sorted_by_key(|bin| bin.at));
+        // Each is the beginning of a bin of 100 us, and hardly all of them that of a millisecond.
+        let begins = || {
+            let bins = log.arrivals.iter().chain(&log.bins);
+            bins.map(|bin| bin.at.as_nanos())
+        };
+        assert!(begins().all(|at| at % 100_000 == 0) && begins().any(|at| at % 1_000_000 > 0));
         assert!(log.arrivals[0].at <= log.bins[0].at);
         assert_eq!((log.quality.unlogged, log.quality.uncaptured), (0, 0));
     }

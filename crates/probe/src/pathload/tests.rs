@@ -88,6 +88,38 @@ proptest! {
 }
 
 #[test]
+fn a_fleet_is_twelve_streams_of_a_hundred_equal_probes_of_one_rate() {
+    let link = Link {
+        capacity_bps: 10e6,
+        cross_bps: 4e6,
+        most_s: 0.2,
+        grain: 100.0,
+    };
+    let options = Options {
+        confirms: None,
+        ..Options::default()
+    };
+    let mut streams = Vec::new();
+    run(options, |train, at| {
+        streams.push(train.clone());
+        link.carry(train, at)
+    });
+    let opening = streams.remove(0);
+    assert!(opening.probes.iter().all(|probe| !probe.may_carry));
+    for Train { probes, .. } in &streams {
+        assert_eq!(probes.len(), 100);
+        assert!((600..=1_500).contains(&probes[0].octets) && probes[0].octets == probes[1].octets);
+        assert!(probes[1..].iter().all(|probe| *probe == probes[1]));
+    }
+    // Where all agree nine of the twelve are enough, and where that becomes impossible fewer.
+    assert_eq!(options.streams, 12);
+    let fleets = streams.chunk_by(|one, other| one.probes[1] == other.probes[1]);
+    let fleets: Vec<_> = fleets.map(<[_]>::len).collect();
+    assert!(fleets.len() > 3 && fleets.contains(&9), "{fleets:?}");
+    assert!(fleets.iter().all(|count| *count <= 12), "{fleets:?}");
+}
+
+#[test]
 fn the_slow_one_takes_a_tenth_of_its_rate_and_the_fast_one_more() {
     let link = Link {
         capacity_bps: 10e6,

@@ -160,5 +160,7 @@ mod tests {
             assert_eq!(client + server, rtt);
         }
         assert_eq!(RttAt::Server.split(rtt), [Duration::ZERO, rtt]);
+        let halves = RttAt::default().split(Duration::from_millis(80));
+        assert_eq!(halves, [Duration::from_millis(40); 2]);
     }
 }

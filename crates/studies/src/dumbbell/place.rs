@@ -165,9 +165,10 @@ mod tests {
         assert!(place.others.is_none());
         let text = toml::to_string(&topology).unwrap();
         let topology = Topology::parse(&text, "lab").unwrap();
-        let StageSpec::Rate { cross, .. } = &topology.links[0].up.0[0] else {
+        let StageSpec::Rate { rate, cross, .. } = &topology.links[0].up.0[0] else {
             panic!("{text}");
         };
+        assert_eq!(rate.to_string(), "10Mbit");
         let cross = cross.as_ref().unwrap();
         assert_eq!(
             (cross.rates.len(), cross.each),

@@ -253,6 +253,13 @@ mod tests {
 
     #[test]
     fn regular_trains_have_the_rates_of_the_table() {
+        let trains = [Probes::Pk1, Probes::Pk2, Probes::Pk3].map(|probes| {
+            let of = probes.regular().unwrap();
+            let (gap, pause) = (of.gap.as_micros(), of.pause.as_millis());
+            (of.octets, of.probes, gap, pause)
+        });
+        let table = [(300, 10, 200, 20), (500, 20, 1_000, 20), (300, 10, 0, 10)];
+        assert_eq!(trains, table);
         let rates = |probes: Probes| {
             let regular = probes.regular().unwrap();
             let train = regular.train();

@@ -298,12 +298,11 @@ proptest! {
     #[test]
     fn probes_leave_as_planned_whatever_rides(
         offers in prop::collection::vec((0_u64..1_000, 20_u16..1_400, any::<bool>()), 0..60),
-        gaps in prop::collection::vec(0_u64..3_000, 1..40),
-        octets in 64_u16..1_500,
+        probes in prop::collection::vec((0_u64..3_000, 64_u16..1_500), 1..40),
     ) {
-        let mut asked = train(u32::try_from(gaps.len()).unwrap(), octets, 0);
-        for (probe, gap) in asked.probes.iter_mut().zip(&gaps) {
-            probe.gap = Duration::from_micros(*gap);
+        let mut asked = train(u32::try_from(probes.len()).unwrap(), 64, 0);
+        for (probe, (gap, octets)) in asked.probes.iter_mut().zip(&probes) {
+            (probe.gap, probe.octets) = (Duration::from_micros(*gap), *octets);
         }
         let mut world = World::new(config());
         world.advance(us(500));
@@ -318,12 +317,12 @@ proptest! {
         }
         world.advance(us(200_000));
         let mut due = us(500);
-        for (place, (probe, gap)) in world.probes().zip(&gaps).enumerate() {
+        for (place, (probe, (gap, octets))) in world.probes().zip(&probes).enumerate() {
             due += Duration::from_micros(if place == 0 { 0 } else { *gap });
-            prop_assert_eq!((probe.at, probe.octets()), (due, usize::from(octets)));
+            prop_assert_eq!((probe.at, probe.octets()), (due, usize::from(*octets)));
             prop_assert_eq!(probe.packet().stamp_ns, due.as_nanos());
         }
-        prop_assert_eq!(world.probes().count(), gaps.len());
+        prop_assert_eq!(world.probes().count(), probes.len());
         prop_assert_eq!(world.finished[0].outcome.worst_error(), Duration::ZERO);
     }
 }

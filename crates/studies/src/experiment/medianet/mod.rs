@@ -148,6 +148,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_built_in_one_has_the_five_modes_of_the_thesis_at_its_length() {
+        use crate::experiment::{Description, Study};
+        let Study::Medianet(study) = Description::find("manager/medianet").unwrap().0.study else {
+            panic!("it is that study");
+        };
+        let length = Span::from_millis(336_000);
+        assert_eq!((study.runs, study.duration), (4, length));
+        let told = [
+            "off/none",
+            "off/pathload",
+            "on/pathload",
+            "off/pathload-fast",
+            "on/pathload-fast",
+        ];
+        assert_eq!(MODES.map(Mode::name), told);
+        // Table 6.2: by how much more frames a second are decoded than without estimates.
+        let gains = MODES.map(|mode| (mode.paper[0] / MODES[0].paper[0] - 1.0) * 100.0);
+        for (gain, told) in gains.iter().zip([0.0, 31.44, 44.19, 29.87, 72.96]) {
+            assert!((gain - told).abs() < 0.05, "{gains:?}");
+        }
+    }
+
+    #[test]
     fn a_smaller_scale_has_fewer_runs_and_then_shorter_ones() {
         let study = MediaNet {
             runs: 4,

@@ -11,8 +11,13 @@ fn study(name: &str) -> Replays {
 #[test]
 fn the_core_grid_has_twelve_cells_and_the_other_ten_each_once() {
     for (name, count) in [("replay/structure", 12), ("replay/rtt", 10)] {
-        let cells = study(name).cells();
+        let replays = study(name);
+        let told = (&*replays.mix, &*replays.share, replays.repeats);
+        assert_eq!(told, ("unc-2008", "1/3", 3), "{name}");
+        assert!((replays.capacity - 1.05).abs() < 1e-9, "{name}");
+        let cells = replays.cells();
         assert_eq!(cells.len(), count, "{name}");
+        assert!(cells.contains(&CONTROL), "{name}");
         let mut names: Vec<String> = cells
             .iter()
             .flat_map(|&cell| Mode::ALL.map(|mode| record(cell, mode, 0)))

@@ -232,6 +232,34 @@ mod tests {
     }
 
     #[test]
+    fn the_built_in_ones_have_the_traffic_the_tools_and_the_runs_of_the_thesis() {
+        use crate::experiment::{Description, Study};
+        let all = [
+            Probes::None,
+            Probes::Pathload,
+            Probes::PathloadFast,
+            Probes::Pk1,
+            Probes::Pk2,
+            Probes::Pk3,
+        ];
+        let step = "1Mbit,3Mbit,5Mbit,6Mbit,4Mbit,2Mbit";
+        for (name, cross, ratios) in [
+            ("manager/step", step, Vec::new()),
+            ("manager/fixed5", "5Mbit", Vec::new()),
+            ("manager/web", "web", vec![0.5]),
+        ] {
+            let Study::Trials(trials) = Description::find(name).unwrap().0.study else {
+                panic!("{name} is another study");
+            };
+            assert_eq!(trials.cross.to_string(), cross);
+            assert_eq!((&trials.probes[..], trials.repeats), (&all[..], 4));
+            assert_eq!(trials.ratios, ratios);
+            assert_eq!(trials.duration, Span::from_millis(6 * 45_000));
+            assert_eq!(trials.each, Span::from_millis(45_000));
+        }
+    }
+
+    #[test]
     fn each_tool_is_tried_with_and_without_riding() {
         let cells = step().cells();
         let words: Vec<_> = cells.iter().map(|cell| cell.record(0)).collect();

@@ -141,6 +141,9 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
     near(summary.duration_from_connect_ms, 1, 70.0);
     near(summary.start_lateness_ms, 2, 1.5);
     near(summary.queue_packets, 2, 2.0);
+    let queue = summary.queue_packets.unwrap();
+    // Of none and 4.
+    assert!((queue.p80 - 3.2).abs() < 1e-9 && (queue.sd - 2.0).abs() < 1e-9);
     // 1,250 octets take 1 ms at 10 Mbit/s.
     near(summary.queue_ms, 2, 2.0);
     assert_eq!(summary.queue_empty_pct, Some(50.0));

@@ -33,6 +33,7 @@ fn mean_and_median_are_those_of_the_set() {
     let us = Duration::from_micros;
     assert_eq!(Model::Mean.resolve(&set), Rtts::One(us(400)));
     assert_eq!(Model::Median.resolve(&set), Rtts::One(us(30)));
+    assert_eq!(Model::NoDelay.resolve(&set), Rtts::One(us(0)));
     assert_eq!(set.unknown(), 1);
     let own = Model::Usernet.resolve(&set);
     assert_eq!(own.of(&unknown, 0, 1), us(30));
@@ -80,11 +81,12 @@ fn published_figures_are_those_of_d() {
     // Means of 66.4 and 83.4 ms.
     assert_eq!((sum(&UNC_2008), sum(&IBM_2006)), (1_992, 2_502));
     assert_eq!(TEN_PATHS_MS.iter().sum::<u32>(), 922);
-    assert_eq!(Model::Mean.published(&IBM_2006), Some(Rtts::One(ms(92))));
-    assert_eq!(
-        Model::Uniform.published(&UNC_2008),
-        Some(Rtts::Uniform(10, 200))
-    );
+    let of_both = |model: Model| [&UNC_2008, &IBM_2006].map(|set| model.published(set));
+    let one = |told: [u64; 2]| told.map(|each| Some(Rtts::One(ms(each))));
+    assert_eq!(of_both(Model::Mean), one([80, 92]));
+    assert_eq!(of_both(Model::Median), one([36, 68]));
+    let ranges = [(10, 200), (30, 150)].map(|(from, to)| Some(Rtts::Uniform(from, to)));
+    assert_eq!(of_both(Model::Uniform), ranges);
     assert_eq!(da(150).published(&UNC_2008), None);
     assert!(Model::DA.published(&UNC_2008).is_some());
 }

@@ -84,8 +84,12 @@ fn step() -> Cross {
 
 #[track_caller]
 fn holds(found: &[Found], part: &str) -> Option<bool> {
-    let cross = step();
-    let cases = Claims::new(&cross, found).step();
+    told(&Claims::new(&step(), found).step(), part)
+}
+
+/// What is said of the case with these words in its name.
+#[track_caller]
+fn told(cases: &[Case], part: &str) -> Option<bool> {
     let mut named = cases.iter().filter(|case| case.name.contains(part));
     let case = named.next().unwrap_or_else(|| panic!("no case '{part}'"));
     assert!(case.holds.is_none() || case.found.is_some(), "{case:?}");
@@ -167,4 +171,93 @@ fn a_cell_without_runs_tells_nothing() {
         assert!(experiment.cases.len() > 10);
         assert!(experiment.cases.iter().all(|case| case.holds.is_none()));
     }
+}
+
+/// Cells without riding and with it of all tools, whose application reads so much of 4 Mbit/s.
+fn cells(mbps: impl Fn(Probes, bool) -> f64) -> Vec<Found> {
+    let tools = [&PATHLOADS[..], &REGULAR].concat();
+    let pairs = tools
+        .into_iter()
+        .flat_map(|probes| [(probes, false), (probes, true)]);
+    let cells = pairs.map(|(probes, riding)| {
+        let times: &[u64] = match (probes.pause().is_some(), riding) {
+            (false, _) => &[],
+            (true, false) => &[20, 30, 40, 50, 60],
+            (true, true) => &[10, 20, 30, 40, 45],
+        };
+        let run = run(probes, riding, mbps(probes, riding), times, 5.0);
+        cell(probes, riding, vec![run])
+    });
+    cells.collect()
+}
+
+#[test]
+fn beside_a_constant_load_more_probes_slow_the_application_down_and_riding_sustains_it() {
+    let slowed = |last: f64| {
+        cells(move |probes, riding| match probes {
+            _ if riding => 3.95,
+            Probes::Pk2 => 3.7,
+            Probes::Pk3 => last,
+            _ => 3.9,
+        })
+    };
+    let fixed: Cross = "5Mbit".parse().unwrap();
+    let of = |found: &[Found], part| told(&Claims::new(&fixed, found).fixed(), part);
+    let found = slowed(3.5);
+    for part in [
+        "riding takes away what pk2 adds",
+        "with riding the application is sustained",
+        "the application is slowed by more probes",
+        "figure 5.14",
+        "figure 5.15: pathload takes as long",
+        "figure 5.11: riding does others no harm",
+    ] {
+        assert_eq!(of(&found, part), Some(true), "{part}");
+    }
+    assert_eq!(of(&slowed(3.8), "slowed by more probes"), Some(false));
+    let lost = cells(|probes, _| if probes == Probes::Pk3 { 3.7 } else { 3.9 });
+    assert_eq!(of(&lost, "is sustained"), Some(false));
+}
+
+#[test]
+fn beside_connections_of_others_riding_may_hurt_and_a_ratio_of_a_half_hurts_less() {
+    let seconds = |probes, below: usize| {
+        let mut run = run(probes, true, 4.0, &[10, 20, 30, 40, 45], 5.0);
+        run.source_mbps[..below].fill(3.0);
+        run.summary.riders_lost = below as u64;
+        run
+    };
+    let found = |slow: usize, half: usize| {
+        let mut found = cells(|_, _| 4.0);
+        for one in &mut found {
+            match (one.cell.probes, one.cell.riding) {
+                (Probes::PathloadFast, true) => one.runs = vec![seconds(Probes::PathloadFast, 4)],
+                (Probes::Pathload, true) => one.runs = vec![seconds(Probes::Pathload, slow)],
+                _ => {}
+            }
+        }
+        let half_of_it = Cell {
+            probes: Probes::PathloadFast,
+            riding: true,
+            ratio: 0.5,
+        };
+        let run = seconds(Probes::PathloadFast, half);
+        found.push(Found::of(half_of_it, vec![run]));
+        found
+    };
+    let of = |found: &[Found], part| told(&Claims::new(&Cross::Web, found).web(), part);
+    let as_told = found(2, 1);
+    for part in [
+        "with pFAST riding hurts the application",
+        "with pSLOW it hurts less",
+        "losses come toward the end of trains",
+        "a ratio of 0.5 loses fewer riders",
+        "a ratio of 0.5 hurts the application less",
+        "a ratio of 0.5 still makes pFAST faster",
+    ] {
+        assert_eq!(of(&as_told, part), Some(true), "{part}");
+    }
+    assert_eq!(of(&found(5, 1), "with pSLOW it hurts less"), Some(false));
+    assert_eq!(of(&found(2, 5), "hurts the application less"), Some(false));
+    assert_eq!(of(&found(2, 5), "loses fewer riders"), Some(false));
 }
