@@ -11,6 +11,7 @@ after(async () => await chrome?.close());
 
 const words = async (page, id) => (await page.locator(`#${id} svg`).allTextContents()).join(" ");
 
+// Holds tmix/curves.
 test("a set has a figure for each quantity, with its unit, its quantiles and a table", async () => {
   const { page, problems } = await chrome.open("description");
   assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id)), [...FAMILIES, "starts"]);

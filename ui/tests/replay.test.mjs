@@ -14,6 +14,7 @@ after(async () => await chrome?.close());
 const ids = (page) => page.locator("figure").evaluateAll((all) => all.map((figure) => figure.id));
 const title = (page, id) => page.locator(`#${id} h3`).innerText();
 
+// Holds tmix/figures, tmix/strata.
 test("a replay shows every figure with its finding and its units", async () => {
   const { page, problems } = await chrome.open("replay");
   assert.deepEqual(await ids(page), [...FIGURES, "cpu"]);
@@ -73,6 +74,7 @@ test("replays stand beside each other: models by colour, modes by dashes", async
   assert.deepEqual(problems, []);
 });
 
+// Holds tmix/figures.
 test("a family of replays is drawn by an experiment, with variants of a name in its colour", async () => {
   const { page, problems } = await chrome.open("replay-family");
   const all = await ids(page);

@@ -134,6 +134,7 @@ mod tests {
         }
     }
 
+    /// Holds tmix/link, tmix/pairs.
     #[test]
     fn the_dumbbell_is_a_gigabit_behind_which_65_000_packets_wait() {
         let lab = find("dumbbell").unwrap();

@@ -309,6 +309,7 @@ mod tests {
         Buffer::new(Duration::from_millis(10), 100_000)
     }
 
+    /// Holds manager/buffer.
     #[test]
     fn packets_leave_as_far_apart_as_they_came() {
         let mut buffer = buffer();
@@ -343,6 +344,8 @@ mod tests {
     }
 
     /// The probes of T figures 4.4 and 4.5.
+    ///
+    /// Holds manager/empty-probe, manager/whole-rider, manager/cut-rider.
     #[test]
     fn probes_take_what_fits_and_cut_what_does_not() {
         let mut buffer = buffer();
@@ -376,6 +379,7 @@ mod tests {
         assert!(first.competes([at(0), at(5)]) && !second.competes([at(2), at(5)]));
     }
 
+    /// Holds manager/rest.
     #[test]
     fn the_rest_of_a_cut_packet_leaves_with_its_train() {
         let mut buffer = buffer();
@@ -389,6 +393,7 @@ mod tests {
         assert_eq!(buffer.len(), 1);
     }
 
+    /// Holds manager/global-delay.
     #[test]
     fn what_has_no_room_is_handed_back() {
         let mut small = Buffer::new(Duration::from_millis(10), 1_500);

@@ -158,6 +158,7 @@ pub(crate) mod tests {
         datagram
     }
 
+    /// Holds manager/header.
     #[test]
     fn the_octets_are_in_their_places() {
         let datagram = sealed(7, 9);

@@ -265,6 +265,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Holds manager/header, manager/flags, manager/unit, manager/fragments.
     #[test]
     fn the_octets_are_in_their_places() {
         let packet = Packet {
@@ -301,6 +302,7 @@ mod tests {
         Packet::stamp(&mut [0; 9], 5);
     }
 
+    /// Holds manager/flags.
     #[test]
     fn what_no_sender_makes_is_refused() {
         let mut out = Vec::new();
@@ -345,6 +347,7 @@ mod tests {
     }
 
     proptest! {
+        /// Holds manager/unit.
         #[test]
         fn a_packet_survives_the_wire(
             sequence: u32,
@@ -376,6 +379,7 @@ mod tests {
             }
         }
 
+        /// Holds manager/stamp.
         #[test]
         fn a_stamp_is_told_whole_by_who_knows_the_hour(at in STAMPS..u64::MAX / 2, off in -(1_i64 << 46)..1 << 46) {
             let near = at.saturating_add_signed(off);

@@ -209,6 +209,7 @@ mod tests {
         tally
     }
 
+    /// Holds manager/rider-correction.
     #[test]
     fn trains_are_spared_what_is_offered_and_did_not_leave_beside_them() {
         let found = tally(3, 10_000, 0, 4_000).competing();

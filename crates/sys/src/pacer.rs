@@ -111,6 +111,7 @@ fn next_margin(margin: Duration, late: bool) -> Duration {
 mod tests {
     use super::*;
 
+    /// Holds manager/calibration.
     #[test]
     fn the_first_margin_covers_nearly_all_sleeps_and_ignores_outliers() {
         let mut steady = [Duration::from_micros(60); PROBES];
@@ -129,6 +130,7 @@ mod tests {
         assert_eq!(next_margin(MARGIN[1], true), MARGIN[1]);
     }
 
+    /// Holds manager/gaps, manager/calibration.
     #[test]
     fn the_margin_settles_where_one_sleep_in_two_thousand_is_late() {
         // Sleeps overshoot by 0 to 80 us, all lengths alike: the 99.95th percentile is 79.9 us. The
@@ -144,6 +146,7 @@ mod tests {
         assert!(margin > Duration::from_micros(70), "{margin:?}");
     }
 
+    /// Holds manager/gaps.
     #[test]
     fn waiting_never_ends_early_whether_asleep_or_spinning() {
         let mut pacer = Pacer::calibrate().unwrap();

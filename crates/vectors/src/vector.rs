@@ -200,6 +200,7 @@ mod tests {
         }
     }
 
+    /// Holds tmix/vector.
     #[test]
     fn epochs_are_requests_with_their_responses() {
         let body = sequential(&[
@@ -220,6 +221,7 @@ mod tests {
         assert_eq!((body.bytes(Initiator), body.bytes(Acceptor)), (150, 2_001));
     }
 
+    /// Holds tmix/vector.
     #[test]
     fn an_end_that_speaks_twice_begins_an_epoch_each_time() {
         let body = sequential(&[

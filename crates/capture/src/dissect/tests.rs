@@ -200,6 +200,7 @@ fn ethernet_padding_is_no_payload() {
     assert_eq!(tcp(ETHERNET, &frame).payload, 0);
 }
 
+/// Holds tmix/headers.
 #[test]
 fn a_segment_of_which_headers_were_kept_has_all_its_payload() {
     let mut packet = SYN.to_vec();

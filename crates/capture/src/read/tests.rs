@@ -69,6 +69,7 @@ fn expected() -> Found {
 const MICRO: u32 = 0xa1b2_c3d4;
 const NANO: u32 = 0xa1b2_3c4d;
 
+/// Holds tmix/headers.
 #[test]
 fn pcap_in_either_order_and_unit() {
     for big_endian in [false, true] {

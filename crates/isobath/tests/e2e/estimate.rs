@@ -213,6 +213,7 @@ fn alone_a_shaper_that_lets_bursts_pass_makes_no_wrong_figure() {
     assert_eq!(run["verdict"], "INCONCLUSIVE");
 }
 
+/// Holds manager/special-probes.
 #[test]
 fn the_bottleneck_is_the_link_whose_queue_grows() {
     let Some(_machine) = Machine::shared() else {

@@ -294,6 +294,7 @@ structures = ["block-sequential", "a-t-b-t"]
 rtts = ["usernet"]
 "#;
 
+/// Holds tmix/equal-octets, tmix/core-grid.
 #[test]
 fn all_models_play_the_connections_that_were_rehearsed_to_their_end() {
     let Some(_machine) = Machine::shared() else {

@@ -90,6 +90,8 @@ fn trains(place: &Path, name: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Holds manager/receiving, manager/stamps, manager/any-packet, manager/delivery, manager/kernel,
+/// manager/unchanged-tcp.
 #[test]
 fn packets_ride_on_trains_both_ways_and_arrive_as_they_were_sent() {
     let Some(_machine) = Machine::shared() else {
@@ -191,6 +193,7 @@ fetch http://127.0.0.1:9489/metrics > metrics
     assert!(page("metrics").contains("isobath_manager_peer_riders_total{peer=\"m5\"}"));
 }
 
+/// Holds manager/protocol-254.
 #[test]
 fn packets_go_without_udp_where_both_files_say_so_and_the_path_lets_them() {
     let Some(_machine) = Machine::shared() else {
@@ -362,6 +365,7 @@ print(json.dumps({'names': list(names.values()), 'among silent ones': status('lo
     assert_eq!(said["open"], 159, "{said:#}");
 }
 
+/// Holds manager/opt-in.
 #[test]
 fn packets_of_a_class_that_does_not_wait_leave_at_once() {
     let Some(_machine) = Machine::shared() else {
@@ -518,6 +522,7 @@ python3 "$tool" 10.99.0.2 --socket m3.sock --octets 1401 --trains 1 > refused
     assert!(page.contains("packets up to 1400 octets"), "{page}");
 }
 
+/// Holds manager/special-probes, manager/any-packet, manager/unchanged-tcp, manager/estimation-overlay.
 #[test]
 fn an_estimator_s_trains_carry_what_curl_and_iperf3_send() {
     let Some(_machine) = Machine::shared() else {
@@ -579,6 +584,7 @@ wait $transfer
     assert!(nobody.contains("no such peer"), "{nobody}");
 }
 
+/// Holds manager/opportunistic, manager/elastic.
 #[test]
 fn trains_that_a_transfer_makes_add_no_padding_to_it() {
     let Some(_machine) = Machine::shared() else {
@@ -709,6 +715,7 @@ cat /proc/net/dev /proc/net/route /proc/net/ipv6_route > left.3
     assert!(told.contains("not linked: "), "{told}");
 }
 
+/// Holds manager/opt-in.
 #[test]
 fn a_program_that_is_run_by_the_manager_takes_its_interface_and_others_do_not() {
     let Some(_machine) = Machine::shared() else {

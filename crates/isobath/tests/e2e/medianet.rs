@@ -44,6 +44,7 @@ fn check(folder: &Path, printed: &Value) {
     assert_eq!(told, reports.len());
 }
 
+/// Holds manager/estimation-overlay.
 #[test]
 fn frames_ride_on_probes_and_none_is_forgotten() {
     let Some(_machine) = Machine::shared() else {
@@ -85,6 +86,7 @@ fn frames_ride_on_probes_and_none_is_forgotten() {
     run(place.path(), &["report", "run", "-o", "page.html"]).ended(0);
 }
 
+/// Holds manager/medianet-figures.
 #[test]
 fn a_run_that_is_interrupted_keeps_its_frames() {
     let Some(_machine) = Machine::shared() else {

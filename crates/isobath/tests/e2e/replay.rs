@@ -37,6 +37,7 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
     ran.json()
 }
 
+/// Holds tmix/sockets, tmix/link, tmix/fidelity, tmix/start, tmix/control.
 #[test]
 fn alone_what_is_replayed_is_what_was_asked_for() {
     let Some(_machine) = Machine::whole() else {
@@ -74,6 +75,7 @@ fn alone_what_is_replayed_is_what_was_asked_for() {
     run(place.path(), &["report", "run", "-o", "page.html"]).ended(0);
 }
 
+/// Holds tmix/empirical-windows, tmix/fixed-windows, tmix/constrained, tmix/queue-samples, tmix/warm-up.
 #[test]
 fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
     let Some(_machine) = Machine::whole() else {
@@ -213,6 +215,7 @@ fn codes(printed: &Value) -> Vec<&str> {
     codes.collect()
 }
 
+/// Holds tmix/calibration.
 #[test]
 fn what_is_beyond_the_limits_is_refused_or_invalid() {
     let Some(_machine) = Machine::shared() else {
@@ -250,6 +253,7 @@ fn what_is_beyond_the_limits_is_refused_or_invalid() {
     assert!(printed["plan"]["limits"].is_null());
 }
 
+/// Holds tmix/calibration, tmix/calibration-load.
 #[test]
 fn alone_a_calibration_finds_limits_that_replays_then_know() {
     let Some(_machine) = Machine::whole() else {
@@ -317,6 +321,7 @@ fn connections(place: &Path) -> Vec<HashMap<String, String>> {
     lines.map(row).collect()
 }
 
+/// Holds tmix/treplay.
 #[test]
 fn two_hosts_replay_octet_for_octet() {
     let _machine = Machine::without_networks();

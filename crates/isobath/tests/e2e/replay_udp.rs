@@ -110,6 +110,7 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
     ran.json()
 }
 
+/// Holds tmix/udp.
 #[test]
 fn alone_flows_are_played_beside_connections_and_found_in_the_capture() {
     let Some(_machine) = Machine::whole() else {

@@ -46,6 +46,7 @@ fn events(place: &Path, name: &str) -> Vec<(String, Value)> {
 
 const FAR: &str = r#"exec "$isobath" manager up --config m5.toml"#;
 
+/// Holds manager/quality, manager/properties, manager/quality-tuple, manager/queries.
 #[test]
 fn who_asks_by_curl_is_answered_and_shares_with_others() {
     let Some(_machine) = Machine::shared() else {
@@ -154,6 +155,7 @@ while not os.path.exists("calm"):
     time.sleep(0.01)
 "#;
 
+/// Holds manager/queries.
 #[test]
 fn who_watches_is_told_when_a_threshold_is_crossed_and_not_else() {
     let Some(_machine) = Machine::shared() else {
@@ -195,6 +197,7 @@ until [ "$(counted queries_open)" = 0 ]; do sleep 0.1; done
     assert_eq!(open.trim(), "1", "and none when the connection is closed");
 }
 
+/// Holds manager/opportunistic.
 #[test]
 fn a_budget_holds_whoever_asks() {
     let Some(_machine) = Machine::shared() else {
@@ -304,6 +307,7 @@ counted queries_open > open
     assert!(grown_kb < 64 << 10, "{grown_kb} kB");
 }
 
+/// Holds manager/estimation-overlay.
 #[test]
 fn any_node_answers_for_any_pair() {
     let Some(_machine) = Machine::shared() else {

@@ -129,6 +129,7 @@ fn a_table_says_what_was_printed_fitted_and_realised() {
     }
 }
 
+/// Holds tmix/conserved, tmix/harpoon.
 #[test]
 fn models_keep_octets_and_starts() {
     let place = folder(&[("set.cvec", &hundred())]);
@@ -210,6 +211,7 @@ fn models_keep_octets_and_starts() {
     }
 }
 
+/// Holds tmix/resampling.
 #[test]
 fn loads_are_scaled_and_told() {
     let place = folder(&[("set.cvec", &hundred())]);
@@ -270,6 +272,7 @@ fn loads_are_scaled_and_told() {
     assert_eq!(few["warnings"][0]["code"], "few_blocks");
 }
 
+/// Holds tmix/distributions, tmix/curves.
 #[test]
 fn sets_are_described_side_by_side() {
     let place = folder(&[("set.cvec", &hundred())]);

@@ -36,6 +36,7 @@ fn tried(more: &[&str]) -> Value {
     run
 }
 
+/// Holds manager/off, manager/source, manager/measures.
 #[test]
 fn packets_ride_in_a_trial_with_riding_and_in_none_without() {
     let Some(_machine) = Machine::shared() else {
@@ -83,6 +84,7 @@ fn packets_ride_in_a_trial_with_riding_and_in_none_without() {
     }
 }
 
+/// Holds manager/first-probes, manager/cross-web.
 #[test]
 fn an_estimator_and_connections_of_others_take_part() {
     let Some(_machine) = Machine::shared() else {

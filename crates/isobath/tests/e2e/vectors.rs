@@ -120,6 +120,7 @@ t 30000
 t 10000
 ";
 
+/// Holds tmix/start, tmix/format, tmix/amounts, tmix/min-rtt.
 #[test]
 fn a_capture_becomes_vectors_in_every_format() {
     let place = folder(&[]);
@@ -263,6 +264,7 @@ fn questions() -> Vec<u8> {
     file.finish().unwrap()
 }
 
+/// Holds tmix/tcp-only.
 #[test]
 fn flows_of_udp_are_in_the_table_and_not_in_a_text() {
     let place = folder(&[]);

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 use sys::{clock, tcp};
 
+/// Holds tmix/per-connection-delay, tmix/usernet.
 #[test]
 fn a_connection_has_the_round_trip_that_it_is_given_from_its_handshake_on() {
     let lab = Dumbbell::up();
@@ -35,6 +36,7 @@ fn a_connection_has_the_round_trip_that_it_is_given_from_its_handshake_on() {
     assert_eq!((lab.delays.len(), lab.delays.missed()), (4, 0));
 }
 
+/// Holds tmix/per-connection-delay.
 #[test]
 fn a_near_connection_does_not_wait_for_a_far_one_that_began_before() {
     let lab = Dumbbell::up();

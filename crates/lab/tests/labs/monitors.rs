@@ -76,6 +76,7 @@ fn ends(lab: &Dumbbell, v6: bool) -> [SocketAddr; 2] {
     [near, lab.address("right", v6, FAR_PORT)]
 }
 
+/// Holds tmix/signals.
 #[test]
 fn every_connection_is_seen_to_begin_and_end() {
     for v6 in [false, true] {
@@ -108,6 +109,7 @@ fn every_connection_is_seen_to_begin_and_end() {
     }
 }
 
+/// Holds tmix/counters.
 #[test]
 fn arrivals_at_the_queue_are_the_departures_before_they_waited() {
     let lab = Dumbbell::with(all());

@@ -5,6 +5,7 @@ use isobath_lab::{Network, Options, profiles};
 use std::time::Duration;
 use sys::tcp;
 
+/// Holds tmix/tcp-of-hosts.
 #[test]
 fn connections_begin_with_the_window_and_the_control_of_the_lab() {
     for (v6, window) in [(false, 2), (true, 3), (false, 40)] {

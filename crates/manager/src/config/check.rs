@@ -228,6 +228,7 @@ mod tests {
         Config::parse(&text(top, peer)).unwrap_err()
     }
 
+    /// Holds manager/small-delay, manager/global-delay.
     #[test]
     fn a_file_says_as_little_as_it_must() {
         let config = Config::parse(&text("", "routes = [\"10.99.0.2/32\"]")).unwrap();

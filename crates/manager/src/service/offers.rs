@@ -168,6 +168,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/properties.
     #[test]
     fn whatever_can_be_asked_can_be_found_within_a_minute_without_a_wish() {
         for way in &WAYS {

@@ -28,6 +28,7 @@ fn begin(header: &[u8]) -> Message {
     }
 }
 
+/// Holds manager/specification.
 #[test]
 fn the_octets_are_in_their_places() {
     let told = [
@@ -113,6 +114,7 @@ fn what_nobody_sends_is_refused() {
     assert!(out.is_empty(), "nothing of it was written");
 }
 
+/// Holds manager/barrier.
 #[test]
 fn a_message_comes_in_pieces_and_tells_how_long_it_took() {
     let octets = [emitted(&begin(b"hi")), emitted(&begin(b"you"))].concat();

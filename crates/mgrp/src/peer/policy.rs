@@ -60,6 +60,7 @@ mod tests {
         led
     }
 
+    /// Holds manager/first-probes.
     #[test]
     fn only_the_head_of_a_train_carries() {
         let policy = Policy::default();

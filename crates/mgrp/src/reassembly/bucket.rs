@@ -160,6 +160,8 @@ mod tests {
     }
 
     /// The cases of T figure 4.8, of a packet of ten octets: middle, left, right, the open end, and the whole gap.
+    ///
+    /// Holds manager/gap-list.
     #[test]
     fn gaps_shrink_split_and_vanish() {
         let octets: Vec<u8> = (0..10).collect();
@@ -179,6 +181,7 @@ mod tests {
         assert_eq!((bucket.fragments(), bucket.into_octets()), (6, octets));
     }
 
+    /// Holds manager/gap-list.
     #[test]
     fn who_contradicts_is_found_out() {
         let octets = vec![7; 20];
@@ -224,6 +227,7 @@ mod tests {
     }
 
     proptest! {
+        /// Holds manager/fragments.
         #[test]
         fn a_packet_is_put_together_in_any_order(
             octets in prop::collection::vec(any::<u8>(), 1..2_000),

@@ -26,6 +26,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
+/// Holds manager/bucket-key.
 #[test]
 fn packets_of_two_senders_do_not_mix() {
     let mut table = Reassembly::new(Limits::default());
@@ -49,6 +50,7 @@ fn packets_of_two_senders_do_not_mix() {
     assert_eq!((counters.fragments, counters.whole), (3, 1));
 }
 
+/// Holds manager/timeout.
 #[test]
 fn what_takes_too_long_is_given_up_and_its_number_is_free_again() {
     let mut table = Reassembly::new(Limits::default());
@@ -110,6 +112,8 @@ fn the_oldest_goes_when_there_is_no_room() {
 }
 
 /// T table 4.2 has all buckets in one view.
+///
+/// Holds manager/table-4-2.
 #[test]
 fn packets_that_are_over_can_be_looked_at_for_a_while() {
     let mut table = Reassembly::new(Limits::default());

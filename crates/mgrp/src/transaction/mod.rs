@@ -148,6 +148,7 @@ mod tests {
         transaction.check(60, 1_500)
     }
 
+    /// Holds manager/probe-group.
     #[test]
     fn what_fits_is_taken_and_what_does_not_is_told() {
         let ms = Duration::from_millis(1);

@@ -86,6 +86,7 @@ impl Outcome {
 mod tests {
     use super::*;
 
+    /// Holds manager/audit.
     #[test]
     fn the_worst_gap_is_told_whether_it_was_too_short_or_too_long() {
         let gap = |planned, actual| Gap {

@@ -150,6 +150,7 @@ mod tests {
         patience: Duration::ZERO,
     };
 
+    /// Holds manager/opportunistic, manager/elastic, manager/semi-elastic.
     #[test]
     fn the_three_of_the_thesis_are_taken_and_what_makes_no_train_is_not() {
         let up_to = Spacing::UpTo(Duration::from_micros(200));

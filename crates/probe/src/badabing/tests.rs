@@ -232,6 +232,7 @@ fn ratios_of_drop_tail(scale: u32) -> ([f64; 2], Counts) {
     ([mean(&ratios, 0), mean(&ratios, 1)], tally::sum(&counts))
 }
 
+/// Holds manager/badabing.
 #[test]
 fn the_loss_episodes_of_a_full_queue_are_found() {
     let ([frequency, duration], counts) = ratios_of_drop_tail(10);
@@ -290,6 +291,7 @@ fn a_sender_that_does_not_keep_its_slots_finds_nothing() {
     );
 }
 
+/// Holds manager/badabing.
 #[test]
 fn a_train_is_about_a_second_and_holds_each_probe_once() {
     let options = Options::default();

@@ -128,6 +128,7 @@ fn finite(factor: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Holds manager/pathchirp.
     #[test]
     fn each_gap_is_shorter_by_the_factor_and_the_last_has_the_highest_rate() {
         let range = Range::new(&Options::default());

@@ -70,6 +70,7 @@ fn bursts_longer_than_a_chirp_are_worse() {
     assert!(told.into_iter().all(|error| (-0.5..4.0).contains(&error)));
 }
 
+/// Holds manager/pathchirp.
 #[test]
 fn an_estimate_is_kept_each_second_and_the_time_is_held() {
     let (estimate, end) = measure(&mut idle(50e6), Options::default());

@@ -38,6 +38,7 @@ fn path() -> Path {
     Path::new([Link::new(20e6, 0.3, Arrivals::Poisson, MIX, 3)])
 }
 
+/// Holds manager/opportunistic.
 #[test]
 fn bursts_of_many_rates_tell_what_is_available() {
     let mut chance = SplitMix64::new(5);

@@ -215,6 +215,7 @@ mod tests {
     }
 
     proptest! {
+        /// Holds manager/pathload-search.
         #[test]
         fn the_edge_lies_between_the_bounds(available in 0.2e6_f64..400e6) {
             let (range, fleets) = found(1e6, 500e6, |rate| {
@@ -225,6 +226,7 @@ mod tests {
             prop_assert!(fleets < 30);
         }
 
+        /// Holds manager/pathload-search.
         #[test]
         fn a_grey_region_is_bounded_on_both_sides(middle in 5e6_f64..200e6, half in 0.0_f64..0.3) {
             let [from, to] = [middle * (1.0 - half), middle * (1.0 + half)];

@@ -87,6 +87,7 @@ proptest! {
     }
 }
 
+/// Holds manager/pathload-streams, manager/probe-flag.
 #[test]
 fn a_fleet_is_twelve_streams_of_a_hundred_equal_probes_of_one_rate() {
     let link = Link {
@@ -119,6 +120,7 @@ fn a_fleet_is_twelve_streams_of_a_hundred_equal_probes_of_one_rate() {
     assert!(fleets.iter().all(|count| *count <= 12), "{fleets:?}");
 }
 
+/// Holds manager/pathload-pauses.
 #[test]
 fn the_slow_one_takes_a_tenth_of_its_rate_and_the_fast_one_more() {
     let link = Link {
@@ -209,6 +211,7 @@ fn a_full_queue_is_above_by_its_losses_alone() {
     assert!(estimate.high_bps <= search::LEAST);
 }
 
+/// Holds manager/audit.
 #[test]
 fn a_sender_that_cannot_keep_its_gaps_finds_nothing() {
     let link = Link {
@@ -232,6 +235,7 @@ fn made_of(packets: usize, train: &Train) -> Train {
     train
 }
 
+/// Holds manager/elastic.
 #[test]
 fn elastic_streams_find_it_with_a_dozen_packets_each() {
     let link = Link {
@@ -290,6 +294,7 @@ fn semi_elastic_streams_have_their_least() {
     assert!((middle / 30e6 - 1.0).abs() < 0.1, "{middle}");
 }
 
+/// Holds manager/rider-correction.
 #[test]
 fn riders_that_would_have_competed_are_told() {
     let link = Link {

@@ -89,6 +89,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/pathload-trend.
     #[test]
     fn a_queue_that_builds_up_is_seen_and_an_outlier_is_not() {
         let mut rising = passage((0..100).map(|i| 20_000 + i * 5));
@@ -102,6 +103,7 @@ mod tests {
         assert_eq!(Trend::of(&passage(vec![700; 100])), Trend::Level);
     }
 
+    /// Holds manager/pathload-trend.
     #[test]
     fn a_saw_that_climbs_is_a_rise_though_most_neighbours_fall() {
         // Every 25th probe finds one more packet of 1,200 us before it; in between the queue drains by 1,200 us, or by half of that.

@@ -178,6 +178,7 @@ impl Progress {
 mod tests {
     use super::*;
 
+    /// Holds manager/pathrate.
     #[test]
     fn lengths_grow_until_three_trains_of_one_lose_packets() {
         let options = Options::default();
@@ -197,6 +198,7 @@ mod tests {
         assert_eq!(progress.longest(), 20);
     }
 
+    /// Holds manager/pathrate.
     #[test]
     fn there_are_as_many_trains_as_asked_for_of_all_sizes() {
         let options = Options::default();

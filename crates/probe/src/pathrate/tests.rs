@@ -32,6 +32,7 @@ fn found(load: f64, arrivals: Arrivals) -> Vec<(Outcome, f64)> {
     cells.to_vec()
 }
 
+/// Holds manager/pathrate.
 #[test]
 fn a_path_with_little_load_is_found_quickly() {
     for (outcome, error) in found(0.0, Arrivals::Constant) {

@@ -167,6 +167,7 @@ impl World {
     }
 }
 
+/// Holds manager/what-not-how.
 #[test]
 fn two_that_want_the_same_share_one_measurement_and_a_third_what_is_kept() {
     let mut world = World::new();
@@ -184,6 +185,7 @@ fn two_that_want_the_same_share_one_measurement_and_a_third_what_is_kept() {
     assert_eq!(world.begun.len(), 2, "eleven seconds old is too old");
 }
 
+/// Holds manager/quality, manager/what-not-how.
 #[test]
 fn the_cheapest_is_chosen_that_is_good_enough() {
     for (within_pct, estimator, chosen) in [
@@ -390,6 +392,7 @@ fn watches_that_are_always_overdue_let_others_have_their_turn() {
     assert_eq!(world.words(newcomer), ["own"]);
 }
 
+/// Holds manager/queries.
 #[test]
 fn who_watches_is_told_each_time_and_shares_with_others() {
     let mut world = World::new();
@@ -415,6 +418,7 @@ fn who_watches_is_told_each_time_and_shares_with_others() {
     assert_eq!(world.begun.len(), begun);
 }
 
+/// Holds manager/queries.
 #[test]
 fn only_what_is_surely_on_the_other_side_is_a_crossing() {
     let mut world = World::new();

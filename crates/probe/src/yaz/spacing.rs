@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(stream(&[(0, 100)], 1), None, "no gap");
     }
 
+    /// Holds manager/yaz.
     #[test]
     fn a_stream_gets_as_many_packets_as_its_noise_asks_for() {
         // Changes of 10 us up and down: a standard deviation of 20 us over changes of -20 and 20.

@@ -27,6 +27,7 @@ fn cells(arrivals: Arrivals) -> Vec<testing::Cell> {
     cells
 }
 
+/// Holds manager/yaz.
 #[test]
 fn a_loaded_link_is_found_to_within_the_tolerance_of_its_capacity() {
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {

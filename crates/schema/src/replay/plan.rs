@@ -152,6 +152,7 @@ impl Plan {
 mod tests {
     use super::*;
 
+    /// Holds tmix/delay-placement.
     #[test]
     fn a_round_trip_is_split_and_nothing_of_it_lost() {
         let rtt = Duration::from_nanos(33_000_001);

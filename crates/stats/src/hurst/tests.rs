@@ -91,6 +91,8 @@ fn the_wavelet_is_orthonormal_and_has_three_vanishing_moments() {
 }
 
 /// The same in numpy and scipy, written independently: sliding windows times the filter, `polygamma`, `chi2.sf`.
+///
+/// Holds tmix/hurst.
 #[test]
 fn octaves_and_estimate_are_those_of_a_second_implementation() {
     let series: Vec<f64> = (0..5_000_u64)
@@ -128,6 +130,8 @@ fn octaves_and_estimate_are_those_of_a_second_implementation() {
 }
 
 /// 400 series of each kind; the share of 400 whose interval covers the truth has a standard deviation of 0.012 around 0.94.
+///
+/// Holds tmix/hurst.
 #[test]
 fn the_interval_covers_the_truth_of_exact_noise_in_nineteen_of_twenty_cases() {
     for hurst in [0.5, 0.7, 0.9] {

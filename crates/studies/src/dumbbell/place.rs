@@ -151,6 +151,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/dumbbell, manager/cross-packets.
     #[test]
     fn the_dumbbell_has_its_place_and_others_send_as_asked() {
         let mut topology = profiles::find("manager-dumbbell").unwrap();

@@ -59,6 +59,7 @@ mod tests {
         assert_eq!(all, "IxxPBBPBBPBBPBBIBBPBBPBBPBBPBBIBBPBBPBBPBBPBB");
     }
 
+    /// Holds manager/decoding.
     #[test]
     fn what_depends_on_a_lost_frame_fails_until_the_next_picture() {
         let without = |number| decoded(|n| n == number);

@@ -228,6 +228,7 @@ mod tests {
             .collect()
     }
 
+    /// Holds manager/frames.
     #[test]
     fn a_stream_has_the_rates_of_the_thesis() {
         let rates = Level::ALL.map(Level::octets_per_s);
@@ -247,6 +248,7 @@ mod tests {
         assert!(frames.windows(2).all(|two| two[0].due < two[1].due));
     }
 
+    /// Holds manager/frames.
     #[test]
     fn a_group_is_sent_in_the_order_of_coding() {
         let mut stream = Stream::new(0, at(0));

@@ -197,6 +197,7 @@ mod tests {
         (scheduler.view_bps() / 1e6 - mbps).abs() < 1e-3
     }
 
+    /// Holds manager/global-scheduler.
     #[test]
     fn a_view_gives_the_configurations_of_the_thesis() {
         assert_eq!(choose(9e6), [H, H, H]);
@@ -211,6 +212,7 @@ mod tests {
         assert_eq!(choose(0.0), [L, L, L]);
     }
 
+    /// Holds manager/view.
     #[test]
     fn failures_push_the_view_down_and_successes_up() {
         let mut scheduler = GlobalScheduler::new(PLAIN, Instant::ZERO);
@@ -234,6 +236,7 @@ mod tests {
         assert!(is(&scheduler, 2.2), "a backlog drained");
     }
 
+    /// Holds manager/view.
     #[test]
     fn without_creep_and_estimates_what_was_lost_does_not_come_back() {
         let mut scheduler = GlobalScheduler::new(PLAIN, Instant::ZERO);
@@ -253,6 +256,7 @@ mod tests {
         assert!(is(&scheduler, 2.2));
     }
 
+    /// Holds manager/view.
     #[test]
     fn an_estimate_is_beside_what_was_sent_while_it_was_made() {
         let options = Options {

@@ -157,6 +157,7 @@ mod tests {
         assert!(sent.eq(0..15));
     }
 
+    /// Holds manager/local-scheduler.
     #[test]
     fn the_least_important_go_first_and_of_them_the_latest() {
         let mut local = LocalScheduler::new(Instant::ZERO);
@@ -181,6 +182,7 @@ mod tests {
         assert_eq!(kinds, [Kind::B, Kind::B, Kind::B, Kind::B, Kind::P]);
     }
 
+    /// Holds manager/local-scheduler.
     #[test]
     fn a_report_is_of_its_interval() {
         let mut local = LocalScheduler::new(Instant::ZERO);

@@ -240,6 +240,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/medianet-traffic.
     #[test]
     fn a_whole_run_has_240_s_of_cross_traffic_after_40_s_alone() {
         let cross = plan(336).cross();

@@ -284,6 +284,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/measures.
     #[test]
     fn every_octet_is_booked_once_and_a_rider_apart_from_its_probe() {
         let mut ledger = Ledger::new(ENDS);
@@ -316,6 +317,7 @@ mod tests {
         assert!(ledger.take().0.is_empty(), "each row once");
     }
 
+    /// Holds manager/losses.
     #[test]
     fn a_probe_that_came_and_did_not_leave_is_lost_in_its_tenth() {
         let mut ledger = Ledger::new(ENDS);

@@ -251,6 +251,7 @@ impl Plan {
 mod tests {
     use super::*;
 
+    /// Holds manager/table-5-1.
     #[test]
     fn regular_trains_have_the_rates_of_the_table() {
         let trains = [Probes::Pk1, Probes::Pk2, Probes::Pk3].map(|probes| {

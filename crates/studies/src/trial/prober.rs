@@ -219,6 +219,7 @@ impl Carry for TrainCarrier<'_, '_> {
 mod tests {
     use super::*;
 
+    /// Holds manager/rider-correction.
     #[test]
     fn a_finding_is_told_with_and_without_the_riders_that_would_have_competed() {
         let mut estimate = Estimate {

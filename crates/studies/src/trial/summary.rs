@@ -391,6 +391,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/measures.
     #[test]
     fn who_never_comes_to_an_end_counts_among_all() {
         let rows = [
@@ -416,6 +417,7 @@ mod tests {
         assert!(Estimates::of(&rows[4..]).is_none());
     }
 
+    /// Holds manager/source.
     #[test]
     fn a_source_that_holds_its_rate_is_within_five_per_cent_of_it() {
         let source = Source::of(4.0, &[4.0, 3.9, 4.1, 3.0, 5.0]).unwrap();

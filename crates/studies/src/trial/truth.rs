@@ -75,6 +75,7 @@ impl Truth {
 mod tests {
     use super::*;
 
+    /// Holds manager/measures.
     #[test]
     fn what_is_left_is_the_rate_less_all_but_probes() {
         let mut truth = Truth::new("10Mbit".parse().unwrap());

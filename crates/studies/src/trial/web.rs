@@ -161,6 +161,7 @@ fn send(address: SocketAddr, octets: u64, over: &AtomicBool) -> std::io::Result<
 mod tests {
     use super::*;
 
+    /// Holds manager/cross-web.
     #[test]
     fn flows_are_as_many_and_as_large_as_told_and_the_same_again() {
         let flows = draw(Duration::from_secs(20_000), 1);

@@ -152,6 +152,7 @@ pub(super) fn await_stamps(sender: &UdpSocket, receiver: &UdpSocket) {
     panic!("the kernel never stamps what it takes in");
 }
 
+/// Holds manager/stamps.
 #[test]
 fn kernel_stamps_lie_between_the_clock_readings_around_the_calls() {
     for local in LOOPBACKS {

@@ -82,6 +82,7 @@ mod tests {
         rst: false,
     };
 
+    /// Holds tmix/active, tmix/signals.
     #[test]
     fn whoever_is_there_for_a_moment_counts_for_the_second() {
         let mut seconds = Seconds::default();

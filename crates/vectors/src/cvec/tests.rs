@@ -85,6 +85,7 @@ fn refused(text: &str) -> (u64, Problem) {
     }
 }
 
+/// Holds tmix/format.
 #[test]
 fn both_forms_say_the_same_and_are_written_as_they_were() {
     let vectors = read(ORIGINAL.as_bytes()).unwrap();

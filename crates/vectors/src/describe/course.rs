@@ -143,6 +143,7 @@ mod tests {
         moments.course(last.unwrap_or_default())
     }
 
+    /// Holds tmix/offered-load.
     #[test]
     fn octets_are_where_the_waits_put_them() {
         let mut web = vector(sequential(&[a(10, 0), b(20, 900), a(5, 1_000)], None));

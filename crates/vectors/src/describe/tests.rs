@@ -30,6 +30,7 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= Sketch::RELATIVE_ERROR * other.abs()
 }
 
+/// Holds tmix/amounts.
 #[test]
 fn connections_and_octets_are_counted_by_kind() {
     let description = describer(&three()).describe("three");
@@ -60,6 +61,7 @@ fn connections_and_octets_are_counted_by_kind() {
     assert!((description.last_start_s - 12.5).abs() < 1e-9);
 }
 
+/// Holds tmix/distributions.
 #[test]
 fn distributions_are_of_what_their_names_say() {
     let description = describer(&three()).describe("three");
@@ -90,6 +92,7 @@ fn distributions_are_of_what_their_names_say() {
     assert!((loss.mean - 1e-5).abs() < 1e-12, "{loss:?}");
 }
 
+/// Holds tmix/shares.
 #[test]
 fn shares_are_those_that_d_quotes() {
     let shares = describer(&three()).describe("three").shares;

@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(trip.shortest_ns(), Some(35));
     }
 
+    /// Holds tmix/min-rtt.
     #[test]
     fn what_was_sent_twice_is_not_timed() {
         let mut trip = RoundTrip::default();

@@ -84,6 +84,7 @@ mod tests {
     use super::super::samples::{a, sequential, vector};
     use super::*;
 
+    /// Holds tmix/empirical-windows, tmix/fixed-windows.
     #[test]
     fn windows_are_the_ends_own_or_the_same_for_all() {
         let mut vector = vector(sequential(&[a(1, 0)], None));

@@ -124,6 +124,7 @@ fn sequential(turns: &[Turn], tail: Option<Duration>) -> Body {
     }
 }
 
+/// Holds tmix/turns, tmix/response-time.
 #[test]
 fn an_end_waits_for_all_of_the_turn_before_and_then_its_own_time() {
     let turns = [
@@ -177,6 +178,7 @@ fn one_end_may_speak_twice_and_the_other_tells_its_turns_apart_by_counting() {
     assert_eq!(epochs, [(3, 7)]);
 }
 
+/// Holds tmix/independent-ends.
 #[test]
 fn the_ends_of_a_concurrent_connection_do_not_wait_for_each_other() {
     let body = Body::Concurrent {
@@ -234,6 +236,7 @@ fn any_body() -> impl Strategy<Value = Body> {
 }
 
 proptest! {
+    /// Holds tmix/turns.
     #[test]
     fn every_talk_comes_to_its_end_and_says_all(body in any_body(), delay in 0_u64..300, piece in 1_000_u64..30_000) {
         let expected: u64 = body.turns().iter().map(|turn| turn.bytes.div_ceil(piece)).sum();

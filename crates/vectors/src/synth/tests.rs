@@ -31,6 +31,7 @@ fn allowed(fit: &Fit, statement: &Statement) -> f64 {
     }
 }
 
+/// Holds tmix/mixes, tmix/parametric.
 #[test]
 fn the_fits_say_what_is_printed() {
     for (name, _) in BUILT_IN {
@@ -64,6 +65,8 @@ fn a_set_of_a_given_size_is_spread_over_its_span() {
 
 /// Octets of a connection on average: 46.8 and 113 KB sequential, 748 KB and 1.08 MB concurrent (from the totals of section
 /// 3.1.2). No fit used them.
+///
+/// Holds tmix/mixes.
 #[test]
 fn the_fits_have_the_printed_octets() {
     let printed = [("unc-2008", [46.8e3, 748e3]), ("ibm-2006", [113e3, 1.08e6])];
@@ -81,6 +84,8 @@ fn the_fits_have_the_printed_octets() {
 
 /// Of some 50,000 connections. Quantiles lie within 6 % and shares within 1 point of the fit's; means of such tails do not
 /// settle and are not looked at.
+///
+/// Holds tmix/mixes.
 #[test]
 fn what_is_made_has_the_quantiles_of_the_fit() {
     for (name, seconds) in [("unc-2008", 40), ("ibm-2006", 60)] {
@@ -164,6 +169,8 @@ fn what_is_no_fit_is_refused() {
 }
 
 /// What a copula ties is tied in what is made with it.
+///
+/// Holds tmix/correlations, tmix/parametric.
 #[test]
 fn a_copula_hands_ties_on() {
     let fit = Fit::named("unc-2008").unwrap();

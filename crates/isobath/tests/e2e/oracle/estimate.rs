@@ -156,6 +156,7 @@ fn told(lab: &str, what: &str, reverse: bool, mbps: f64, within: f64) -> Table {
     table
 }
 
+/// Holds manager/properties.
 #[test]
 fn alone_oracle_of_estimate() {
     let Some(_machine) = Machine::whole() else {

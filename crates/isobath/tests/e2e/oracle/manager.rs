@@ -111,6 +111,7 @@ date +%s%N > now"#,
     table
 }
 
+/// Holds manager/unit, manager/single-rider.
 #[test]
 fn alone_oracle_of_manager() {
     let Some(_machine) = Machine::whole() else {

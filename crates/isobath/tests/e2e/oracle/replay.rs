@@ -187,6 +187,7 @@ fn traced(table: &mut Table, scene: &Scene) {
     );
 }
 
+/// Holds tmix/sockets, tmix/adu.
 #[test]
 fn alone_oracle_of_replay() {
     let Some(_machine) = Machine::whole() else {

@@ -112,6 +112,8 @@ impl Case {
 
 /// T section 4.5.2: 30 probes of 400 octets, 300 us apart. There 26 probes carried 7,696 octets and 16 of them, with 4,752, carried what would
 /// have competed: 4.4 Mbit/s over the train.
+///
+/// Holds manager/table-3-1, manager/competing.
 #[test]
 fn riders_that_would_have_competed_are_those_that_came_while_the_train_was_sent() {
     let mut asked = Some(train(30, 400, 300));

@@ -34,6 +34,7 @@ fn waits(config: Config, last_ms: u64) -> Vec<u128> {
         .collect()
 }
 
+/// Holds manager/buffer.
 #[test]
 fn nothing_waits_where_nobody_probes() {
     let mut world = World::new(while_probing());
@@ -47,6 +48,7 @@ fn nothing_waits_where_nobody_probes() {
     assert!(waits(config(), 100).iter().all(|wait| *wait == 10_000));
 }
 
+/// Holds manager/buffer.
 #[test]
 fn packets_wait_from_the_first_train_until_a_second_after_the_last() {
     let waits = waits(while_probing(), 1_100);
@@ -75,6 +77,7 @@ fn a_train_that_waits_for_packets_lets_them_wait_and_takes_the_first() {
 }
 
 proptest! {
+    /// Holds manager/head-of-buffer.
     #[test]
     fn no_packet_overtakes_another_whenever_trains_come_and_go(
         offers in prop::collection::vec((0_u64..30_000, 20_u16..1_400), 1..80),

@@ -123,6 +123,7 @@ fn deliver(world: &World, fates: &[Fate]) -> Vec<Vec<u8>> {
 }
 
 proptest! {
+    /// Holds manager/delivery.
     #[test]
     fn a_packet_is_delivered_once_or_lost_with_what_carried_it(
         actions in actions(),
@@ -146,6 +147,7 @@ proptest! {
         prop_assert_eq!(delivered, expected);
     }
 
+    /// Holds manager/head-of-buffer.
     #[test]
     fn a_link_that_keeps_order_delivers_in_order(actions in actions(), fates in fates(1)) {
         let (world, _) = run(&actions);
@@ -153,6 +155,7 @@ proptest! {
         prop_assert!(delivered.is_sorted_by_key(|packet| number(packet)));
     }
 
+    /// Holds manager/buffer.
     #[test]
     fn no_packet_leaves_later_than_the_delay_and_what_finds_no_probe_leaves_then(actions in actions()) {
         let (world, came) = run(&actions);

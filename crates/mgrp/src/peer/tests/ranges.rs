@@ -39,6 +39,7 @@ fn an_opportunistic_train_cuts_only_what_the_path_does_not_take() {
     assert!(left(&world).iter().all(|(_, _, is_probe)| *is_probe));
 }
 
+/// Holds manager/opportunistic.
 #[test]
 fn packets_of_an_opportunistic_train_leave_as_they_would_have_and_not_an_octet_is_added() {
     let play = |is_probing: bool| {
@@ -89,6 +90,7 @@ fn packets_of_an_opportunistic_train_leave_as_they_would_have_and_not_an_octet_i
     );
 }
 
+/// Holds manager/elastic.
 #[test]
 fn what_waits_is_cut_into_an_elastic_train_and_its_rest_follows_at_once() {
     let mut world = World::new(config());
@@ -145,6 +147,7 @@ fn an_elastic_train_is_over_when_nothing_waits() {
     assert_eq!(world.peer.counters().padding_octets, 0);
 }
 
+/// Holds manager/semi-elastic.
 #[test]
 fn a_semi_elastic_train_has_its_least_without_packets_and_more_with_them() {
     let asked = ranges([4, 10], Some(500), Spacing::Fixed, 200);

@@ -18,6 +18,7 @@ fn datagram(payload: Payload<'_>, sequence: u32) -> Vec<u8> {
     octets
 }
 
+/// Holds manager/receiving, manager/delivery.
 #[test]
 fn a_probe_comes_with_its_stamps_and_what_it_carries() {
     let mut world = World::new(config());
@@ -101,6 +102,7 @@ fn numbers_come_round_and_an_old_packet_does_not_pass() {
     assert!(receiver.handle(&send((1 << 32) + 5), 0, us(0), tag).is_ok());
 }
 
+/// Holds manager/table-4-2.
 #[test]
 fn the_buckets_can_be_looked_at() {
     let mut peer = Peer::new(config());

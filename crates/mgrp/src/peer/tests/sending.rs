@@ -2,6 +2,7 @@ use super::*;
 use crate::packet::Payload;
 use proptest::prelude::*;
 
+/// Holds manager/padding, manager/whole-rider, manager/cut-rider, manager/single-rider.
 #[test]
 fn a_probe_is_as_long_as_asked_and_takes_what_waits() {
     let mut world = World::new(config());
@@ -60,6 +61,7 @@ fn what_is_too_long_for_the_path_leaves_in_parts_and_arrives_whole() {
     assert_eq!(world.peer.path_mtu(), config().mtu);
 }
 
+/// Holds manager/rest.
 #[test]
 fn the_rest_of_a_cut_packet_leaves_when_the_train_is_over_and_before_the_next() {
     let mut world = World::new(config());
@@ -83,6 +85,7 @@ fn the_rest_of_a_cut_packet_leaves_when_the_train_is_over_and_before_the_next() 
     assert!(world.left.iter().all(|left| left.at == Instant::ZERO));
 }
 
+/// Holds manager/transactions.
 #[test]
 fn packets_leave_in_the_gaps_and_two_trains_never_overlap() {
     let mut world = World::new(Config {
@@ -113,6 +116,7 @@ fn packets_leave_in_the_gaps_and_two_trains_never_overlap() {
     assert_eq!(world.finished.len(), 2);
 }
 
+/// Holds manager/table-3-1, manager/audit.
 #[test]
 fn the_audit_tells_departures_as_they_were_and_the_plan_stays() {
     let mut peer = Peer::new(config());
@@ -152,6 +156,7 @@ fn who_does_not_tell_departures_still_gets_an_outcome() {
     assert_eq!(outcome.transmission, Duration::from_micros(103));
 }
 
+/// Holds manager/rest.
 #[test]
 fn who_calls_off_loses_no_packet() {
     let mut world = World::new(config());
@@ -181,6 +186,7 @@ fn who_calls_off_loses_no_packet() {
     assert_eq!(world.peer.counters().called_off, 2);
 }
 
+/// Holds manager/probe-flag.
 #[test]
 fn only_probes_that_may_carry_do() {
     let mut world = World::new(Config {
@@ -275,6 +281,7 @@ fn what_is_too_much_is_refused_and_counted() {
 }
 
 proptest! {
+    /// Holds manager/buffer.
     #[test]
     fn without_trains_each_packet_leaves_the_delay_after_it_came(
         offers in prop::collection::vec((0_u64..4_000, 20_u16..1_400), 1..60),
@@ -295,6 +302,7 @@ proptest! {
         prop_assert_eq!(left, came);
     }
 
+    /// Holds manager/probe-group, manager/empty-probe.
     #[test]
     fn probes_leave_as_planned_whatever_rides(
         offers in prop::collection::vec((0_u64..1_000, 20_u16..1_400, any::<bool>()), 0..60),

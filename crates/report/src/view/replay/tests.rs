@@ -128,6 +128,7 @@ fn assert_is(quantity: Option<&Quantity>, values: &[f64]) {
     assert_eq!(quantity.curve.v, values);
 }
 
+/// Holds tmix/duration, tmix/response-time, tmix/strata.
 #[test]
 fn durations_are_of_complete_connections_and_responses_of_sequential_ones() {
     let replay = replay();
@@ -155,6 +156,7 @@ fn durations_are_of_complete_connections_and_responses_of_sequential_ones() {
     );
 }
 
+/// Holds tmix/active, tmix/tables, tmix/warm-up.
 #[test]
 fn queue_and_active_connections_are_of_the_part_that_counts_and_lines_of_all() {
     let replay = replay();
@@ -169,6 +171,7 @@ fn queue_and_active_connections_are_of_the_part_that_counts_and_lines_of_all() {
     assert_eq!(active.connections.n, 4);
 }
 
+/// Holds tmix/marginals, tmix/load-figures.
 #[test]
 fn arrivals_are_forward_and_counted_in_bins_of_the_window() {
     let replay = replay();

@@ -232,6 +232,7 @@ mod tests {
         experiment.cases.iter().map(|case| case.holds).collect()
     }
 
+    /// Holds manager/medianet-claims.
     #[test]
     fn orders_hold_where_runs_show_them_and_not_where_they_show_the_opposite() {
         let all = [

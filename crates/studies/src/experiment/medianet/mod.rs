@@ -147,6 +147,7 @@ pub(super) fn conclude(
 mod tests {
     use super::*;
 
+    /// Holds manager/medianet-modes.
     #[test]
     fn the_built_in_one_has_the_five_modes_of_the_thesis_at_its_length() {
         use crate::experiment::{Description, Study};

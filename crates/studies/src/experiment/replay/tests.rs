@@ -8,6 +8,7 @@ fn study(name: &str) -> Replays {
     }
 }
 
+/// Holds tmix/core-grid, tmix/control, tmix/constrained.
 #[test]
 fn the_core_grid_has_twelve_cells_and_the_other_ten_each_once() {
     for (name, count) in [("replay/structure", 12), ("replay/rtt", 10)] {

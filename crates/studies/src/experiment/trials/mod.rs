@@ -231,6 +231,7 @@ mod tests {
         assert_eq!(extent("2"), (8, 45, 270));
     }
 
+    /// Holds manager/cross-rates, manager/grid.
     #[test]
     fn the_built_in_ones_have_the_traffic_the_tools_and_the_runs_of_the_thesis() {
         use crate::experiment::{Description, Study};
@@ -259,6 +260,7 @@ mod tests {
         }
     }
 
+    /// Holds manager/grid.
     #[test]
     fn each_tool_is_tried_with_and_without_riding() {
         let cells = step().cells();

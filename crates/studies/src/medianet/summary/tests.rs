@@ -92,6 +92,7 @@ fn plan() -> Plan {
     }
 }
 
+/// Holds manager/medianet-metrics, manager/frames.
 #[test]
 fn figures_follow_from_the_rows() {
     let bottleneck = Bottleneck {

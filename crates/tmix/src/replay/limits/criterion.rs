@@ -135,6 +135,7 @@ mod tests {
         assert!(judged(&summary(0.4), 60.0, 3).is_empty());
     }
 
+    /// Holds tmix/sockets.
     #[test]
     fn every_sign_is_seen() {
         assert_eq!(judged(&summary(5.1), 60.0, 3), [Criterion::StartsLate]);

@@ -147,6 +147,7 @@ mod tests {
         }
     }
 
+    /// Holds tmix/calibration.
     #[test]
     fn up_to_four_fifths_of_every_limit_all_is_well() {
         let demands = planned(&forecast(800, 400.0));

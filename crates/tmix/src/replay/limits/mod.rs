@@ -215,6 +215,7 @@ pub(crate) mod tests {
         Found::of(component, vec![trial(limit + 1.0, &[])], Bound::Time)
     }
 
+    /// Holds tmix/calibration.
     #[test]
     fn the_limit_is_the_largest_load_held_and_what_broke_is_of_the_next() {
         let late = Criterion::StartsLate;

@@ -82,6 +82,7 @@ fn waiting(t_ms: u64, packets: u64) -> Queue {
     }
 }
 
+/// Holds tmix/duration, tmix/queue-samples, tmix/load-figures, tmix/tables, tmix/marginals, tmix/warm-up.
 #[test]
 fn durations_are_of_complete_connections_and_series_of_the_window() {
     let plan = plan();

@@ -99,6 +99,7 @@ fn disturb(segments: &mut Vec<Segment>, begin: usize, trouble: Trouble) {
 }
 
 proptest! {
+    /// Holds tmix/inference.
     #[test]
     fn it_comes_back(talk in talk()) {
         let mut stage = Stage::new();

@@ -3,6 +3,7 @@ use crate::Loss;
 use crate::extract::{Count, Counters, End, Options};
 use capture::dissect::Flags;
 
+/// Holds tmix/vector, tmix/inference, tmix/latencies, tmix/min-rtt, tmix/incomplete.
 #[test]
 fn requests_and_responses_with_their_waits() {
     let mut stage = Stage::new();
@@ -45,6 +46,7 @@ fn a_silent_end_that_speaks_again_begins_another_unit() {
     assert_eq!(stage.body(), sequential(&[(I, 110, 10), (I, 1, 530)], None));
 }
 
+/// Holds tmix/adu, tmix/latencies.
 #[test]
 fn an_end_that_waits_for_the_network_is_not_silent() {
     let mut stage = Stage::new();
@@ -107,6 +109,7 @@ fn keep_alives_are_neither_data_nor_loss() {
     assert_eq!((found.seen.again, found.seen.segments), ([0; 2], [1; 2]));
 }
 
+/// Holds tmix/concurrent, tmix/quiet-time.
 #[test]
 fn what_was_under_way_at_once_is_concurrent() {
     let mut stage = Stage::new();
@@ -128,6 +131,7 @@ fn what_was_under_way_at_once_is_concurrent() {
     assert_eq!(stage.body(), concurrent(&turns, [Some(1_000), Some(1_000)]));
 }
 
+/// Holds tmix/concurrent.
 #[test]
 fn what_becomes_concurrent_late_is_concurrent_from_the_beginning() {
     let mut stage = Stage::new();
@@ -148,6 +152,7 @@ fn what_becomes_concurrent_late_is_concurrent_from_the_beginning() {
     assert_eq!(stage.body(), concurrent(&turns, [None, None]));
 }
 
+/// Holds tmix/adu.
 #[test]
 fn segments_that_are_overtaken_change_nothing() {
     let mut stage = Stage::new();
@@ -165,6 +170,7 @@ fn segments_that_are_overtaken_change_nothing() {
     assert_eq!(found.vector.loss, [Loss::NONE; 2]);
 }
 
+/// Holds tmix/loss.
 #[test]
 fn loss_on_either_side_of_the_monitor_is_loss() {
     let mut stage = Stage::new();
@@ -193,6 +199,7 @@ fn loss_on_either_side_of_the_monitor_is_loss() {
     assert_eq!(found.vector.loss, [Loss::of(2, 6), Loss::NONE]);
 }
 
+/// Holds tmix/adu.
 #[test]
 fn a_capture_with_holes_has_all_octets() {
     let mut stage = Stage::new();
@@ -221,6 +228,7 @@ fn a_capture_with_holes_has_all_octets() {
     assert_eq!(found.vector.loss, [Loss::NONE; 2]);
 }
 
+/// Holds tmix/windows.
 #[test]
 fn windows_are_scaled_when_both_ends_want_that() {
     let scaled = |both: bool| {
@@ -263,6 +271,7 @@ fn a_syn_that_is_sent_again_echoes_nothing() {
     assert_eq!(found.seen.half_rtt, [Some(ms(900)), Some(ms(2_000))]);
 }
 
+/// Holds tmix/one-sided, tmix/incomplete.
 #[test]
 fn clocks_tell_the_half_that_never_acknowledges() {
     let mut stage = Stage::new();
@@ -291,6 +300,7 @@ fn clocks_tell_the_half_that_never_acknowledges() {
     assert_eq!(found.vector.body, sequential(&[(A, 5_000, 0)], None));
 }
 
+/// Holds tmix/discarded.
 #[test]
 fn what_has_no_vector_is_counted_by_reason() {
     let mut stage = Stage::new();
@@ -330,6 +340,7 @@ fn what_has_no_vector_is_counted_by_reason() {
     );
 }
 
+/// Holds tmix/start.
 #[test]
 fn packets_after_the_end_belong_to_nothing_and_a_syn_begins_another() {
     let mut stage = Stage::new();

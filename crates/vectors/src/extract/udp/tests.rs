@@ -70,6 +70,7 @@ fn exchange(turns: &[Turn]) -> Body {
     }
 }
 
+/// Holds tmix/tcp-only, tmix/udp.
 #[test]
 fn a_question_and_its_answer() {
     // Both addresses of a name are asked for at once, and each answer is as long as it is.
@@ -134,6 +135,7 @@ fn a_quiet_time_ends_a_train_and_an_acknowledgement() {
     assert_eq!(found.vector.body, exchange(&turns));
 }
 
+/// Holds tmix/udp.
 #[test]
 fn a_call_keeps_every_datagram_and_both_clocks() {
     let mut script = Vec::new();

@@ -22,6 +22,7 @@ fn da(paths: u16) -> Model {
     Model::Da(NonZeroU16::new(paths).unwrap())
 }
 
+/// Holds tmix/mean-median, tmix/usernet, tmix/nodelay.
 #[test]
 fn mean_and_median_are_those_of_the_set() {
     let mut set = summary([10, 20, 30, 40, 1_900]);
@@ -41,6 +42,8 @@ fn mean_and_median_are_those_of_the_set() {
 }
 
 /// Of 1 to 1,000 us the first and last ten are cut off; 490 remain for each half: means 255.5 and 745.5.
+///
+/// Holds tmix/da.
 #[test]
 fn the_discrete_approximation_averages_equal_parts_of_the_middle() {
     let set = summary(1..=1_000);
@@ -64,6 +67,7 @@ fn a_part_may_hold_a_share_of_a_connection() {
     assert_eq!(us, [0, 500, 1_000]);
 }
 
+/// Holds tmix/uniform.
 #[test]
 fn uniform_has_whole_ms_of_the_middle_of_the_set() {
     let set = summary((1..=100).map(|ms| ms * 1_000));
@@ -75,6 +79,7 @@ fn uniform_has_whole_ms_of_the_middle_of_the_set() {
     assert_eq!(seen, [10, 11, 12].map(ms));
 }
 
+/// Holds tmix/mean-median, tmix/ten-paths, tmix/da, tmix/uniform.
 #[test]
 fn published_figures_are_those_of_d() {
     let sum = |set: &Published| set.da_ms.iter().sum::<u32>();
@@ -91,6 +96,7 @@ fn published_figures_are_those_of_d() {
     assert!(Model::DA.published(&UNC_2008).is_some());
 }
 
+/// Holds tmix/ten-paths, tmix/da.
 #[test]
 fn paths_get_equal_shares_of_the_connections() {
     let rtts = Model::TenPaths.resolve(&Summary::default());
@@ -106,6 +112,7 @@ fn paths_get_equal_shares_of_the_connections() {
     );
 }
 
+/// Holds tmix/more-paths.
 #[test]
 fn names_are_read_and_written() {
     for model in Model::ALL {

@@ -34,6 +34,7 @@ fn one(model: Structure, vector: Vector) -> Vector {
     pieces.forth.unwrap()
 }
 
+/// Holds tmix/harpoon.
 #[test]
 fn harpoon_opens_a_connection_from_each_side() {
     let pieces = Structure::Harpoon.apply(http(), &Latencies::default());
@@ -47,6 +48,7 @@ fn harpoon_opens_a_connection_from_each_side() {
     assert_eq!(back.loss[1], forth.loss[0]);
 }
 
+/// Holds tmix/harpoon.
 #[test]
 fn harpoon_opens_none_for_an_end_that_said_nothing() {
     let download = vector(sequential(&[b(5, 0)], None));
@@ -55,6 +57,7 @@ fn harpoon_opens_none_for_an_end_that_said_nothing() {
     assert_eq!(pieces.back.unwrap().body.bytes(Side::Initiator), 5);
 }
 
+/// Holds tmix/block-concurrent, tmix/block-sequential, tmix/tail.
 #[test]
 fn blocks_are_sent_at_once_or_in_turn() {
     let both = [a(930, 0), b(6_000, 0)];
@@ -67,6 +70,7 @@ fn blocks_are_sent_at_once_or_in_turn() {
     assert_eq!(chat.body, sequential(&[a(60, 0), b(300, 0)], closes));
 }
 
+/// Holds tmix/a-b.
 #[test]
 fn a_b_keeps_epochs_and_no_waits() {
     let expected = [
@@ -85,6 +89,7 @@ fn a_b_keeps_epochs_and_no_waits() {
     );
 }
 
+/// Holds tmix/threshold, tmix/a-t-b.
 #[test]
 fn a_t_b_keeps_the_time_to_answer_from_500_ms_on() {
     let expected = [
@@ -100,6 +105,7 @@ fn a_t_b_keeps_the_time_to_answer_from_500_ms_on() {
     assert_eq!(one(Structure::ATB, chat()), one(Structure::ATBT, chat()));
 }
 
+/// Holds tmix/a-t-b-t, tmix/threshold, tmix/tail.
 #[test]
 fn a_t_b_t_keeps_the_time_to_think_too() {
     let http = one(Structure::ATBT, http());
@@ -130,6 +136,7 @@ fn adus_without_the_wait_between_them_are_one() {
     assert_eq!(one(Structure::ATBT, twice).body.turns().len(), 6);
 }
 
+/// Holds tmix/threshold, tmix/latencies.
 #[test]
 fn the_rule_for_waits_can_be_changed() {
     let all = Structure::ATBT.apply(http(), &Latencies::ALL);
@@ -177,6 +184,7 @@ fn remains(first: Structure, then: Structure) -> Structure {
 }
 
 proptest! {
+    /// Holds tmix/conserved.
     #[test]
     fn no_octet_and_no_start_is_moved(vectors in prop::collection::vec(any_vector(), 0..8)) {
         for model in Structure::ALL {

@@ -24,6 +24,7 @@ fn to(target: &str) -> Resampling {
     }
 }
 
+/// Holds tmix/resampling.
 #[test]
 fn an_even_load_is_met_above_and_below_that_of_the_trace() {
     for (target, bps) in [("20kbit", 2e4), ("80kbit", 8e4), ("1Mbit", 1e6)] {
@@ -48,6 +49,7 @@ fn the_target_can_be_of_one_end() {
     assert!((bps - 8e3).abs() < 1e-6);
 }
 
+/// Holds tmix/resampling.
 #[test]
 fn the_pattern_within_a_block_stays() {
     let burst = [10, 11, 12].map(|at| connection(at, 1_000, 0));

@@ -142,6 +142,7 @@ fn what_is_told_of_models_is_told_of_all_their_runs() {
     assert_eq!(every([Some(true), Some(true)]), Some(true));
 }
 
+/// Holds tmix/equal-octets.
 #[test]
 fn nothing_is_told_of_models_that_delivered_different_loads() {
     let of = |block: f64| {
@@ -192,6 +193,7 @@ fn a_claim_on_the_grid_compares_all_of_it_and_others_what_they_need() {
     assert!(all().all(|claim| !claim.modes.is_empty()));
 }
 
+/// Holds tmix/rtt-free.
 #[test]
 fn claim_1_round_trips_change_short_durations_only() {
     let ends = |ms: [f64; 3]| core(Structure::ATBT, Unconstrained, |at| until(ms[at]));
@@ -203,6 +205,7 @@ fn claim_1_round_trips_change_short_durations_only() {
     assert_eq!(holds(1, late), Some(false));
 }
 
+/// Holds tmix/rtt-free.
 #[test]
 fn claim_2_one_round_trip_makes_steps() {
     let smooth = || until(900.0);
@@ -226,6 +229,7 @@ fn claim_2_one_round_trip_makes_steps() {
     assert_eq!(holds(2, none.into_iter().flatten().collect()), Some(false));
 }
 
+/// Holds tmix/rtt-free.
 #[test]
 fn claim_3_nothing_is_faster_than_the_round_trip() {
     let pair = |least: f64| {
@@ -248,6 +252,7 @@ fn claim_3_nothing_is_faster_than_the_round_trip() {
     assert_eq!(holds(3, pair(60.0)), Some(false));
 }
 
+/// Holds tmix/rtt-free.
 #[test]
 fn claims_4_and_5_order_and_active_connections() {
     let of = |ms: [f64; 3], active: [f64; 3]| {
@@ -268,6 +273,7 @@ fn claims_4_and_5_order_and_active_connections() {
     );
 }
 
+/// Holds tmix/structure-free.
 #[test]
 fn claims_6_and_7_blocks_end_sooner_and_alike() {
     let ladder = |ends: [f64; 4]| {
@@ -287,6 +293,7 @@ fn claims_6_and_7_blocks_end_sooner_and_alike() {
     );
 }
 
+/// Holds tmix/structure-free.
 #[test]
 fn claim_8_a_b_falls_behind_beyond_one_epoch() {
     let ladder = |second: f64| {
@@ -299,6 +306,7 @@ fn claim_8_a_b_falls_behind_beyond_one_epoch() {
     assert_eq!(holds(8, ladder(100.0)), Some(false));
 }
 
+/// Holds tmix/structure-free, tmix/structure-constrained.
 #[test]
 fn claims_9_and_13_responses() {
     let ladder = |mode, ms: [f64; 4], share: u32| {
@@ -327,6 +335,7 @@ fn claims_9_and_13_responses() {
     assert_eq!(holds(13, both(500.0, 0)), None);
 }
 
+/// Holds tmix/structure-free.
 #[test]
 fn claim_10_cannot_fail_in_a_short_run() {
     let ladder = |full: f64| {
@@ -339,6 +348,7 @@ fn claim_10_cannot_fail_in_a_short_run() {
     assert_eq!(holds(10, ladder(300.0)), None);
 }
 
+/// Holds tmix/rtt-constrained, tmix/structure-constrained.
 #[test]
 fn claims_11_and_12_the_queue_by_structure_and_by_round_trips() {
     let ladder =
@@ -358,6 +368,7 @@ fn claims_11_and_12_the_queue_by_structure_and_by_round_trips() {
     assert_eq!(holds(12, models([0; 3])), None);
 }
 
+/// Holds tmix/structure-constrained.
 #[test]
 fn claim_14_blocks_take_longer_on_a_full_link() {
     let ladder = |block: f64| {
@@ -371,6 +382,7 @@ fn claim_14_blocks_take_longer_on_a_full_link() {
     assert_eq!(holds(14, ladder(50.0)), Some(false));
 }
 
+/// Holds tmix/rtt-constrained.
 #[test]
 fn claim_15_a_full_link_hides_round_trips() {
     let all = |held: [f64; 2]| {
@@ -395,6 +407,7 @@ fn claim_15_a_full_link_hides_round_trips() {
     assert_eq!(holds(15, all([5.0, 5.0])), Some(false));
 }
 
+/// Holds tmix/other-rtts, tmix/da-enough.
 #[test]
 fn claims_16_to_18_other_models_of_round_trips() {
     let of = |rtt, mode, pooled| group(Cell::new(Structure::ATBT, rtt), mode, pooled);
@@ -440,6 +453,7 @@ fn claims_16_to_18_other_models_of_round_trips() {
     assert_eq!(holds(18, paths(300.0, 40)), Some(false));
 }
 
+/// Holds tmix/window-effects.
 #[test]
 fn claims_19_and_20_windows() {
     let of = |mode, kib, share, huge: Curve, ms| {
@@ -485,6 +499,7 @@ fn claims_19_and_20_windows() {
     assert_eq!(holds(20, full(40, 90.0, 2e4)), Some(false));
 }
 
+/// Holds tmix/arrivals.
 #[test]
 fn claims_21_and_22_arrivals() {
     let ladder = |cov: [f64; 4], full_mbps: f64, hurst: f64| {
@@ -512,6 +527,7 @@ fn claims_21_and_22_arrivals() {
     assert_eq!(holds(22, ladder(paper, 16.0, 0.0)), None);
 }
 
+/// Holds tmix/fidelity.
 #[test]
 fn claim_23_is_the_verdict_of_verify() {
     for (verdict, holds) in [
@@ -533,6 +549,7 @@ fn claim_23_is_the_verdict_of_verify() {
     assert_eq!(told(23, Vec::new()), None);
 }
 
+/// Holds tmix/structure-constrained.
 #[test]
 fn claim_24_the_queue_drains_sooner() {
     let ladder = |full: f64, share| {
@@ -572,6 +589,7 @@ fn what_is_load_is_not_said_to_be_structure() {
     assert_eq!(found.figures["link_mbps"], 16.0);
 }
 
+/// Holds tmix/control-constrained.
 #[test]
 fn claim_25_responses_only() {
     let pair = |response: f64, mean: f64, share| {

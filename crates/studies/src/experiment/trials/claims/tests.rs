@@ -96,6 +96,7 @@ fn told(cases: &[Case], part: &str) -> Option<bool> {
     case.holds
 }
 
+/// Holds manager/step.
 #[test]
 fn a_claim_holds_by_its_figures_or_does_not() {
     let of = |off: f64, on: f64| {
@@ -113,6 +114,7 @@ fn a_claim_holds_by_its_figures_or_does_not() {
     assert_eq!(holds(&of(3.9, 3.0), "no harm"), Some(true));
 }
 
+/// Holds manager/step.
 #[test]
 fn estimations_are_held_against_all_that_had_their_time() {
     let of = |off: &[u64], on: &[u64]| {
@@ -191,6 +193,7 @@ fn cells(mbps: impl Fn(Probes, bool) -> f64) -> Vec<Found> {
     cells.collect()
 }
 
+/// Holds manager/fixed5.
 #[test]
 fn beside_a_constant_load_more_probes_slow_the_application_down_and_riding_sustains_it() {
     let slowed = |last: f64| {
@@ -219,6 +222,7 @@ fn beside_a_constant_load_more_probes_slow_the_application_down_and_riding_susta
     assert_eq!(of(&lost, "is sustained"), Some(false));
 }
 
+/// Holds manager/web, manager/losses.
 #[test]
 fn beside_connections_of_others_riding_may_hurt_and_a_ratio_of_a_half_hurts_less() {
     let seconds = |probes, below: usize| {
