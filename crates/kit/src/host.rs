@@ -19,6 +19,7 @@ pub fn facts(role: &str) -> Host {
             default: default.map(|name| name.trim().to_owned()),
             available: tcp::available_congestion().unwrap_or_default(),
         },
+        tcp_ecn: tcp::ecn_setting(),
         clock: record::Clock {
             source: std::fs::read_to_string(source)
                 .ok()

@@ -37,6 +37,9 @@ pub struct StreamEnd {
     pub cc: Option<String>,
     /// Traffic-class octet of the other end's handshake as it arrived here.
     pub class_seen: Option<u8>,
+    /// Whether both ends of the connection agreed on ECN.
+    #[serde(default)]
+    pub ecn: Option<bool>,
     /// Datagrams of a call that there were to send from here.
     pub sent: Option<u32>,
     /// Numbers of those that were not sent, from the first of each pair to below the second: the moment of each had passed
@@ -130,6 +133,7 @@ impl<S: Sink> Sampler<S> {
                 .series(live.row(self.origin, self.end, &info, true));
             end.received_bytes = info.bytes_received;
             end.retransmits = info.total_retrans.map(u64::from);
+            end.ecn = info.ecn;
         }
         end.cc = tcp::congestion(&*live.socket).ok();
         self.sink.ended(end);
@@ -211,6 +215,8 @@ impl Live {
             segs_out: info.segs_out.map(u64::from),
             data_segs_in: segments,
             data_segs_out: info.data_segs_out.map(u64::from),
+            ce_segs_in: info.received_ce.map(u64::from),
+            echoed_segs_out: info.delivered_ce.map(u64::from),
         };
         self.last = now;
         row

@@ -184,6 +184,7 @@ fn namespace(
         let (parameter, value) = PING_GROUPS;
         let _ = netns::set_sysctl(parameter, value);
         congestion.apply()?;
+        options.ecn.map_or(Ok(()), sys::tcp::set_ecn)?;
         limit_errors(topology.icmp_interval)
     })?;
     Ok(ns)

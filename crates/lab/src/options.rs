@@ -20,6 +20,8 @@ pub struct Options {
     pub initial_window: Option<u32>,
     /// TCP's congestion control on all nodes, instead of cubic ([`Congestion`](crate::Congestion)).
     pub congestion_control: Option<String>,
+    /// Whether TCP on all nodes asks for ECN and agrees to it, or does neither; without one, as the kernel has it.
+    pub ecn: Option<bool>,
     /// Whether the hosts are for tens of thousands of connections at once: more ports, longer queues of those that want
     /// to connect, room for those that have ended.
     pub busy_hosts: bool,

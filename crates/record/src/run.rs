@@ -194,6 +194,9 @@ pub struct Host {
     pub isobath: String,
     /// What its kernel offers for TCP.
     pub congestion_control: CongestionControl,
+    /// Whether its TCP asks for ECN and agrees to it, as `net.ipv4.tcp_ecn` has it; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_ecn: Option<u8>,
     /// Its clocks.
     pub clock: Clock,
 }

@@ -280,6 +280,7 @@ impl Tables {
         let Some(stream) = self.stream(how.id) else {
             return;
         };
+        stream.ecn_agreed = how.ecn.or(stream.ecn_agreed);
         let receives = (end == "client") == (stream.direction == "down");
         if receives {
             stream.first_byte_ns = how.first_byte_ns;

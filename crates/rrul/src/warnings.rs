@@ -6,7 +6,8 @@ use kit::ending::Ending;
 use kit::stream::DRAIN;
 use kit::warnings::List;
 use record::{Instrument, Warning};
-use schema::rrul::Summary;
+use schema::rrul::plan::Switch;
+use schema::rrul::{Plan, Summary};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use units::TrafficClass;
@@ -25,7 +26,12 @@ const HEAVY: f64 = 0.25;
 const UNSENT: f64 = 0.01;
 
 /// All warnings of a run.
-pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -> Vec<Warning> {
+pub fn warnings(
+    plan: &Plan,
+    outcome: &Outcome,
+    instrument: &Instrument,
+    summary: &Summary,
+) -> Vec<Warning> {
     let mut list = List::default();
     endings(&mut list, outcome);
     missing(&mut list, outcome, summary);
@@ -33,6 +39,7 @@ pub fn warnings(outcome: &Outcome, instrument: &Instrument, summary: &Summary) -
     list.instrument(instrument, &outcome.tables.cpu, &summary.lab);
     standstill(&mut list, outcome);
     path(&mut list, outcome, summary);
+    without_ecn(&mut list, plan, summary);
     heavy(&mut list, summary);
     if matches!(outcome.ending, Ending::Complete) {
         short(&mut list, summary);
@@ -247,6 +254,28 @@ fn path(list: &mut List, outcome: &Outcome, summary: &Summary) {
             "dscp_changed",
             message,
             "classification does not survive this path",
+        );
+    }
+}
+
+/// Load streams that were to be ECN-capable and are not.
+fn without_ecn(list: &mut List, plan: &Plan, summary: &Summary) {
+    if plan.tcp_ecn != Some(Switch::On) {
+        return;
+    }
+    let ways = [("down", &summary.ecn.tcp.down), ("up", &summary.ecn.tcp.up)];
+    for (way, marks) in ways {
+        let Some(marks) = marks.as_ref().filter(|marks| marks.agreed < marks.streams) else {
+            continue;
+        };
+        list.add(
+            "ecn_refused",
+            format!(
+                "of {} load streams {way} {} are without ECN, which this host asks for: the server or the path does not let it through",
+                marks.streams,
+                marks.streams - marks.agreed
+            ),
+            "see whether net.ipv4.tcp_ecn of the server is 0, and what clears the flags of TCP on the way",
         );
     }
 }

@@ -80,6 +80,11 @@ table! {
         data_segs_in: Option<u64> => "segments",
         /// Segments sent that carried data, cumulative.
         data_segs_out: Option<u64> => "segments",
+        /// Segments with data that arrived marked with congestion experienced, cumulative; null before Linux 6.18.
+        ce_segs_in: Option<u64> => "segments",
+        /// Segments that were acknowledged with an echo of congestion, cumulative: with the echo of RFC 3168, which lasts until
+        /// it is answered, more than were marked.
+        echoed_segs_out: Option<u64> => "segments",
     }
 }
 
@@ -102,6 +107,8 @@ table! {
         server: Option<u8>,
         /// ECN field of its datagrams as sent: `Not-ECT`, `ECT(0)` or `ECT(1)`; null for TCP.
         ecn: Option<Label>,
+        /// Whether both ends of its TCP connection agreed on ECN; null for what is not one connection, or was never connected.
+        ecn_agreed: Option<bool>,
         /// Payload of one of its datagrams or messages; null where there are none.
         message_bytes: Option<u32> => "bytes",
         /// Congestion control of the sender; null where there is none.

@@ -6,6 +6,7 @@
 
 mod class;
 mod congestion;
+mod ecn;
 mod info;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use congestion::{
     adopt_congestion, available_congestion, congestion, pin_congestion, set_congestion,
     set_default_congestion, try_congestion,
 };
+pub use ecn::{ecn_setting, requests_ecn, set_ecn};
 pub use info::{TcpInfo, TcpState, info};
 
 use crate::{Error, sockopt};

@@ -256,6 +256,63 @@ fn keeps_its_promises_by_row(record: &Path) {
     }
 }
 
+/// Nothing but load, so that all marks of the lab are on it.
+///
+/// Holds rrul/mark-ecn.
+#[test]
+fn a_load_with_ecn_counts_the_marks_that_the_lab_gave() {
+    const LOAD: &str = r#"
+summary = "a load that can be marked"
+idle_before = "500ms"
+duration = "4s"
+settle = "1s"
+idle_after = "1s"
+tcp_ecn = "on"
+load = [{ direction = "both", streams = 2 }]
+"#;
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("load.toml", LOAD)]);
+    let measure = [
+        "rrul",
+        "--lab",
+        "dsl-ecn",
+        "--plan",
+        "load.toml",
+        "--json",
+        "-o",
+    ];
+    let run = |more: &[&str]| run(place.path(), &[&measure[..], more].concat()).measured();
+    let with = run(&["with"]);
+    for direction in ["down", "up"] {
+        let marks = &with["summary"]["ecn"]["tcp"][direction];
+        assert_eq!(
+            (&marks["streams"], &marks["agreed"]),
+            (&2.into(), &2.into())
+        );
+        let mut links = values(&with["summary"]["lab"]);
+        let link = links.find(|l| l["link"] == "home-dslam" && l["direction"] == direction);
+        let given = number(link.unwrap(), "/marked");
+        assert!(given > 0.0, "{direction}: {marks:#}");
+        // The echo of a mark goes on until it is answered.
+        assert!(number(marks, "/echoed_segments") >= given, "{marks:#}");
+        // Kernels before 6.18 do not count what arrives.
+        if let Some(counted) = marks["ce_segments"].as_f64() {
+            assert!(
+                (counted - given).abs() < 0.5,
+                "{given} given, {counted} counted"
+            );
+        }
+    }
+    let without = run(&["without", "--ecn", "off", "--duration", "2"]);
+    let marks = &without["summary"]["ecn"]["tcp"]["down"];
+    assert_eq!(
+        (&marks["streams"], &marks["agreed"]),
+        (&2.into(), &0.into())
+    );
+}
+
 #[test]
 fn version_class_and_congestion_control_are_those_asked_for() {
     let Some(_machine) = Machine::shared() else {

@@ -2,7 +2,7 @@
 
 use super::words::{dash, ms, number, quantiles};
 use record::Run;
-use schema::rrul::{CallFigures, Phases, Summary};
+use schema::rrul::{CallFigures, Phases, Summary, TcpMarks};
 
 /// Emulated links that are shown.
 const MOST_LINKS: usize = 2;
@@ -135,9 +135,30 @@ pub(super) fn marks(summary: &Summary) -> Option<String> {
         .map(|family| family.replace('v', "IPv"))
         .collect();
     Some(format!(
-        "marks         {dscp}{ecn}; over {}",
+        "marks         {dscp}{ecn}{}; over {}",
+        tcp_ecn(summary),
         families.join(" and ")
     ))
+}
+
+/// How much of the TCP load was ECN-capable, and how much of it was marked; nothing where none was.
+fn tcp_ecn(summary: &Summary) -> String {
+    let ways = [("down", &summary.ecn.tcp.down), ("up", &summary.ecn.tcp.up)];
+    let ways: Vec<_> = ways
+        .into_iter()
+        .filter_map(|(way, marks)| Some((way, marks.as_ref()?)))
+        .collect();
+    let sum = |figure: fn(&TcpMarks) -> u32| ways.iter().map(|(_, marks)| figure(marks)).sum();
+    let (streams, agreed): (u32, u32) = (sum(|marks| marks.streams), sum(|marks| marks.agreed));
+    if agreed == 0 {
+        return String::new();
+    }
+    let marked = ways.iter().filter_map(|(way, marks)| {
+        let ce = marks.ce_pct?;
+        Some(format!(", {ce:.2} % CE {way}"))
+    });
+    let marked: String = marked.collect();
+    format!("; TCP with ECN ({agreed} of {streams}){marked}")
 }
 
 /// Where the queue is.

@@ -2,7 +2,8 @@
 
 use super::super::streams::ecn_name;
 use super::view::View;
-use schema::rrul::{EcnFigures, Marks};
+use schema::rrul::{EcnFigures, Marks, TcpEcn, TcpMarks};
+use schema::tables::Series;
 use std::collections::BTreeMap;
 use units::{Ecn, TrafficClass};
 
@@ -38,7 +39,45 @@ impl View<'_> {
             ce_pct: share("CE"),
             bleached_pct: share("Not-ECT"),
             sent: if total > 0 { sent } else { BTreeMap::new() },
+            tcp: TcpEcn {
+                down: self.tcp_marks("down"),
+                up: self.tcp_marks("up"),
+            },
         }
+    }
+
+    /// What the ends of the load streams of `direction` counted in the whole run.
+    fn tcp_marks(&self, direction: &str) -> Option<TcpMarks> {
+        self.load(direction).next()?;
+        let told: Vec<bool> = self.load(direction).filter_map(|s| s.ecn_agreed).collect();
+        let count = |streams: usize| u32::try_from(streams).unwrap_or(u32::MAX);
+        let ce_segments = self.last_counts(direction, true, |row| row.ce_segs_in);
+        let arrived = self.last_counts(direction, true, |row| row.data_segs_in);
+        let share = ce_segments.zip(arrived.filter(|arrived| *arrived > 0));
+        Some(TcpMarks {
+            streams: count(told.len()),
+            agreed: count(told.iter().filter(|agreed| **agreed).count()),
+            ce_segments,
+            ce_pct: share.map(|(marked, all)| marked as f64 / all as f64 * 100.0),
+            echoed_segments: self.last_counts(direction, false, |row| row.echoed_segs_out),
+        })
+    }
+
+    /// The last value of a cumulative counter of each load stream of `direction`, at its receiver or its sender, all together.
+    pub(super) fn last_counts(
+        &self,
+        direction: &str,
+        at_receiver: bool,
+        counter: fn(&Series) -> Option<u64>,
+    ) -> Option<u64> {
+        let mut last: BTreeMap<u16, u64> = BTreeMap::new();
+        for row in self.all_bins(direction, at_receiver) {
+            if let Some(count) = counter(row) {
+                let last = last.entry(row.stream).or_default();
+                *last = count.max(*last);
+            }
+        }
+        (!last.is_empty()).then(|| last.values().sum())
     }
 
     /// Counts what datagrams arrived with, by what they were sent with; `name` says what of the octet.

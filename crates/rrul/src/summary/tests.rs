@@ -471,3 +471,42 @@ fn a_burst_allowance_is_left_out_of_the_loaded_time() {
     let down = summary.throughput_mbps.down.unwrap();
     assert!((down - 20.0).abs() < 0.1, "{down}");
 }
+
+/// Holds rrul/mark-ecn.
+#[test]
+fn the_loads_marks_are_those_that_its_receivers_counted() {
+    let plan = plan();
+    let mut tables = tables(&plan);
+    assert_eq!(summarise(&plan, &tables).ecn.tcp.down.unwrap().streams, 0);
+    // Streams 0 and 2 go down; one of them is refused ECN. The sender hears an echo of a whole window.
+    for (stream, agreed) in [(0, true), (2, false)] {
+        let end = |id| kit::sampler::StreamEnd {
+            id,
+            ecn: Some(agreed),
+            ..Default::default()
+        };
+        tables.ended("client", &end(stream));
+        for (t, end) in [(2, "client"), (2, "server"), (3, "client"), (3, "server")] {
+            let marks = u64::from(agreed) * 5 * t;
+            tables.series.push(Series {
+                t_ns: t * SECOND,
+                stream,
+                direction: "down".into(),
+                end: end.into(),
+                data_segs_in: (end == "client").then_some(t * 100),
+                ce_segs_in: (end == "client").then_some(marks),
+                echoed_segs_out: (end == "server").then_some(marks * 10),
+                ..Series::default()
+            });
+        }
+    }
+    let tcp = summarise(&plan, &tables).ecn.tcp;
+    let down = tcp.down.unwrap();
+    assert_eq!((down.streams, down.agreed), (2, 1));
+    assert_eq!(
+        (down.ce_segments, down.echoed_segments),
+        (Some(15), Some(150))
+    );
+    assert_eq!(down.ce_pct, Some(2.5), "of 600 segments");
+    assert_eq!(tcp.up.unwrap().ce_segments, None);
+}

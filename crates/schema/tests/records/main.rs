@@ -64,6 +64,7 @@ fn host() -> Host {
             default: Some("cubic".into()),
             available: vec!["reno".into(), "cubic".into()],
         },
+        tcp_ecn: Some(2),
         clock: Clock {
             source: Some("tsc".into()),
             synchronized: Some(true),
@@ -148,6 +149,8 @@ fn series() -> Vec<Series> {
         segs_out: Some(91),
         data_segs_in: Some(89),
         data_segs_out: Some(0),
+        ce_segs_in: Some(7),
+        echoed_segs_out: Some(70),
     };
     vec![Series::default(), full]
 }
@@ -162,6 +165,7 @@ fn streams() -> Vec<Stream> {
         family: 6,
         server: Some(0),
         ecn: Some("ECT(0)".into()),
+        ecn_agreed: Some(true),
         message_bytes: Some(1_200),
         congestion_control: Some("cubic".into()),
         planned_ns: 5_000_000_000,

@@ -13,6 +13,10 @@ use units::Rate;
 
 /// Octets offered to the kernel: more than the structure has in Linux 6.18 (280).
 const CAPACITY: usize = 512;
+/// The bit of `tcpi_options` that says that both ends agreed on ECN (`TCPI_OPT_ECN`).
+const OPTION_ECN: u8 = 8;
+/// Where Linux 6.18 and newer have `tcpi_received_ce`, which `libc` does not know yet.
+const RECEIVED_CE: usize = 248;
 /// A slow start threshold that has not been set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
@@ -123,8 +127,13 @@ pub struct TcpInfo {
     pub data_segs_out: Option<u32>,
     /// Segments that reached the peer.
     pub delivered: Option<u32>,
-    /// Those of them that the peer reported as marked "congestion experienced" (RFC 3168).
+    /// Those of them that the peer acknowledged with an echo of congestion. The echo of RFC 3168 goes on until the sender has
+    /// answered it, so this is all that arrived meanwhile and not the number of marks.
     pub delivered_ce: Option<u32>,
+    /// Segments with payload that arrived marked "congestion experienced" (RFC 3168); since Linux 6.18.
+    pub received_ce: Option<u32>,
+    /// Whether both ends agreed on ECN (RFC 3168 section 6.1.1).
+    pub ecn: Option<bool>,
 
     /// Rate at which data reached the peer lately, once measured.
     pub delivery_rate: Option<Rate>,
@@ -172,6 +181,7 @@ impl TcpInfo {
             pmtu: field!(bytes, u32, tcpi_pmtu),
             snd_wnd: field!(bytes, u32, tcpi_snd_wnd),
             rcv_wnd: field!(bytes, u32, tcpi_rcv_wnd),
+            ecn: field!(bytes, u8, tcpi_options).map(|options| options & OPTION_ECN != 0),
             ..Self::default()
         };
         info.parse_times(bytes);
@@ -223,6 +233,7 @@ impl TcpInfo {
         self.data_segs_out = field!(bytes, u32, tcpi_data_segs_out);
         self.delivered = field!(bytes, u32, tcpi_delivered);
         self.delivered_ce = field!(bytes, u32, tcpi_delivered_ce);
+        self.received_ce = number(bytes, RECEIVED_CE).map(u32::from_ne_bytes);
         self.delivery_rate = field!(bytes, u64, tcpi_delivery_rate).and_then(rate);
         self.pacing_rate = field!(bytes, u64, tcpi_pacing_rate).and_then(rate);
         // The lowest bit of the octet after the window scales, which C calls a bit field.
@@ -278,6 +289,14 @@ mod tests {
         assert_eq!(info.snd_wnd, word(228));
         assert_eq!(info.rcv_wnd, word(232));
         assert_eq!(info.app_limited, Some(true));
+        assert_eq!(info.delivered_ce, word(196));
+        assert_eq!(info.received_ce, word(248));
+        // Octet 5 is 5: no ECN.
+        assert_eq!(info.ecn, Some(false));
+        let mut agreed = numbered();
+        agreed[5] |= OPTION_ECN;
+        assert_eq!(TcpInfo::parse(&agreed).ecn, Some(true));
+        assert_eq!(TcpInfo::parse(&agreed[..248]).received_ce, None);
     }
 
     #[test]

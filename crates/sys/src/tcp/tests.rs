@@ -185,3 +185,21 @@ fn a_window_that_is_offered_has_room_before_anything_arrives() {
         assert!(room() >= 1_000_000, "{}", room());
     }
 }
+
+#[test]
+fn the_namespace_of_the_opener_decides_about_ecn_for_both_versions_of_ip() {
+    for wanted in [false, true] {
+        let ns = crate::netns::Netns::create().unwrap();
+        ns.run(|| {
+            set_ecn(wanted)?;
+            assert_eq!(requests_ecn(), Some(wanted));
+            for local in LOOPBACKS {
+                let (opened, accepted) = connection(local);
+                assert_eq!(info(&opened)?.ecn, Some(wanted), "{local}");
+                assert_eq!(info(&accepted)?.ecn, Some(wanted), "{local}");
+            }
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::Usage;
 use kit::options::Output;
-use schema::rrul::plan::{Families, Plan, Web};
+use schema::rrul::plan::{Families, Plan, Switch, Web};
 use session::AccessKey;
 use std::path::PathBuf;
 use units::{Dscp, Span};
@@ -12,6 +12,15 @@ use units::{Dscp, Span};
 pub(crate) enum BrowserName {
     /// Headless Chromium.
     Chromium,
+}
+
+/// Whether TCP asks for ECN.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum EcnName {
+    /// It does not.
+    Off,
+    /// It does.
+    On,
 }
 
 #[derive(Debug, clap::Args)]
@@ -46,6 +55,9 @@ pub(crate) struct Args {
     /// Congestion control of the load [default: the sending host's; cubic in a lab].
     #[arg(long, value_name = "NAME")]
     pub(super) cc: Option<String>,
+    /// Whether TCP asks for ECN [default: the plan's, else as this host is set]. In a lab it is set so; elsewhere it must be.
+    #[arg(long, value_name = "ON|OFF")]
+    ecn: Option<EcnName>,
     /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
     #[arg(long)]
     dscp: Option<Dscp>,
@@ -80,6 +92,15 @@ pub(crate) struct Args {
     pub(super) live: bool,
 }
 
+impl From<EcnName> for Switch {
+    fn from(name: EcnName) -> Self {
+        match name {
+            EcnName::Off => Self::Off,
+            EcnName::On => Self::On,
+        }
+    }
+}
+
 impl Args {
     /// The plan, with what the options change of it.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
@@ -97,6 +118,7 @@ impl Args {
         if let Some(streams) = self.streams {
             plan.load.iter_mut().for_each(|load| load.streams = streams);
         }
+        plan.tcp_ecn = self.ecn.map(Switch::from).or(plan.tcp_ecn);
         if let Some(class) = self.dscp {
             plan.load.iter_mut().for_each(|load| load.class = class);
             plan.probe.iter_mut().for_each(|probe| probe.class = class);

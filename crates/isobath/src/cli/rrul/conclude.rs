@@ -23,7 +23,7 @@ pub(super) fn conclude(
 ) -> anyhow::Result<()> {
     let summary = summarise(plan, &outcome.tables);
     run.instrument = quality::instrument(plan, outcome, &summary, emulator);
-    run.warnings = warnings(outcome, &run.instrument, &summary);
+    run.warnings = warnings(plan, outcome, &run.instrument, &summary);
     run.warnings.extend(notes);
     run.status = quality::status(&outcome.ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;

@@ -18,7 +18,7 @@ use progress::Display;
 use rrul::ndjson::Ndjson;
 use rrul::run::{self, Context};
 use rrul::streams::{Common, StreamPlan};
-use schema::rrul::plan::Plan;
+use schema::rrul::plan::{Plan, Switch};
 use std::time::Duration;
 use sys::process;
 
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let network = args
         .lab
         .as_deref()
-        .map(|name| network(name, args))
+        .map(|name| network(name, &plan, args))
         .transpose()?;
     let interrupt = process::interrupt_flag()?;
     let mut far = network
@@ -86,9 +86,10 @@ fn list_plans() -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn network(name: &str, args: &Args) -> anyhow::Result<Network> {
+fn network(name: &str, plan: &Plan, args: &Args) -> anyhow::Result<Network> {
     let topology = profiles::find(name).map_err(Usage::of)?;
     let options = lab::Options {
+        ecn: plan.tcp_ecn.map(Switch::is_on),
         watch: args.packet_log.then(lab_packets::watch),
         ..lab::Options::default()
     };
@@ -110,5 +111,23 @@ fn check(plan: &Plan, streams: &[StreamPlan], ends: &FarEnds) -> anyhow::Result<
     for cc in streams.iter().filter_map(StreamPlan::cc) {
         sys::tcp::try_congestion(cc).map_err(Usage::of)?;
     }
-    Ok(())
+    check_ecn(plan)
+}
+
+/// Whether this host's TCP asks for ECN is a setting of the host's, not of a connection: what was asked for must be so.
+fn check_ecn(plan: &Plan) -> anyhow::Result<()> {
+    let (Some(wanted), Some(is_on)) = (plan.tcp_ecn, sys::tcp::requests_ecn()) else {
+        return Ok(());
+    };
+    if wanted.is_on() == is_on {
+        return Ok(());
+    }
+    let (asks, set) = if is_on {
+        ("asks", "2")
+    } else {
+        ("does not ask", "1")
+    };
+    Err(Usage::of(anyhow::anyhow!(
+        "TCP of this host {asks} for ECN, which no program can change for its own connections - as root, 'sysctl -w net.ipv4.tcp_ecn={set}'"
+    )))
 }

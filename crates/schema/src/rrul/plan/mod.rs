@@ -15,7 +15,7 @@ mod defaults;
 mod parts;
 
 pub use check::{LARGEST_PROBE, SMALLEST_PROBE};
-pub use parts::{Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Trace, Web};
+pub use parts::{Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Switch, Trace, Web};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -46,6 +46,10 @@ pub struct Plan {
     /// IP versions to use at once, where both are there.
     #[serde(default)]
     pub families: Families,
+    /// Whether TCP asks for ECN (RFC 3168); without one, as the client's host is set. A property of the host: it holds for
+    /// all connections, not only for the load's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_ecn: Option<Switch>,
     /// How many servers it needs.
     #[serde(default = "defaults::one_server")]
     pub servers: u8,

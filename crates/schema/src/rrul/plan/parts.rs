@@ -199,3 +199,20 @@ pub enum Families {
     #[default]
     One,
 }
+
+/// What can be had or not.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    /// Not had.
+    Off,
+    /// Had.
+    On,
+}
+
+impl Switch {
+    /// Whether it is had.
+    pub const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}

@@ -10,7 +10,7 @@ mod web;
 
 pub use calls::{Adaptive, CallFigures, Calls, Heard};
 pub use figures::{ClockFigures, Interval, Phases, Times};
-pub use marks::{EcnFigures, Marks};
+pub use marks::{EcnFigures, Marks, TcpEcn, TcpMarks};
 pub use path::{HopFigures, PathFigures, Trace};
 pub use rates::{
     AckFigures, Acks, DatagramRates, Datagrams, Fairness, Retransmitted, Throughput, Transferred,
