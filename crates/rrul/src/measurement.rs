@@ -98,6 +98,6 @@ impl FarEnd for Rrul {
         setup: Self::Setup,
         equipment: &Equipment,
     ) -> Result<(), Error> {
-        crate::far::serve(control, session, &setup, equipment)
+        crate::far::serve(control, session, setup, equipment)
     }
 }

@@ -142,7 +142,7 @@ pub fn agree(context: &Context<'_>, clients: &mut [Client]) -> anyhow::Result<Ag
     Ok(Agreement { origin, clocks })
 }
 
-fn ready(client: &mut Client) -> anyhow::Result<()> {
+pub(super) fn ready(client: &mut Client) -> anyhow::Result<()> {
     match client.control.recv(ANSWER)? {
         Far::Ready => Ok(()),
         Far::Refused(reason) => {

@@ -7,7 +7,7 @@ use kit::stream::DRAIN;
 use kit::warnings::List;
 use record::{Instrument, Warning};
 use schema::rrul::plan::Switch;
-use schema::rrul::{Plan, Summary};
+use schema::rrul::{Estimate, Plan, Summary};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use units::TrafficClass;
@@ -76,6 +76,7 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
     let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
     unheard(list, outcome);
+    few_pages(list, summary);
     unsent(list, outcome);
     let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
     if has_udp && !answered.any(|sample| udp(sample.stream)) {
@@ -119,6 +120,46 @@ fn unheard(list: &mut List, outcome: &Outcome) {
                 "see whether a firewall lets UDP through, both ways, to the server's port",
             );
         }
+    }
+}
+
+/// Means of pages that say little.
+fn few_pages(list: &mut List, summary: &Summary) {
+    let Some(web) = &summary.web else { return };
+    // As the summary chooses whose figures are the run's.
+    let loader = web.by_loader.get("chromium");
+    let Some(pages) = loader.or_else(|| web.by_loader.values().next()) else {
+        return;
+    };
+    let phases = [
+        ("idle", pages.idle_ms, pages.idle_mean_ms),
+        ("under load", pages.loaded_ms, pages.loaded_mean_ms),
+    ];
+    for (when, loads, mean) in phases {
+        let Some((loads, mean)) = loads.zip(mean) else {
+            continue;
+        };
+        if let Some(why) = is_vague(loads.n, &mean) {
+            let (loads, mean) = (loads.n, mean.mean / 1e3);
+            list.add(
+                "pages_few",
+                format!("the mean time of a page {when}, {mean:.1} s, is that of {loads} that finished{why}"),
+                "take the pages' part of the score as a hint; use a longer --duration or a smaller --page",
+            );
+        }
+    }
+}
+
+/// Why a mean of `n` loads says little, if it does: there is a single one, or its 95 % interval is wider than itself.
+fn is_vague(n: u64, mean: &Estimate) -> Option<String> {
+    match mean.ci95 {
+        _ if n < 2 => Some(String::new()),
+        Some([low, high]) if high - low > mean.mean => Some(format!(
+            ", and its 95 % interval is {:.1} to {:.1} s",
+            low / 1e3,
+            high / 1e3
+        )),
+        _ => None,
     }
 }
 
@@ -318,6 +359,7 @@ fn changed_marks(tables: &Tables) -> Option<String> {
 mod tests {
     use super::*;
     use record::Distribution;
+    use schema::rrul::{LoaderFigures, WebFigures};
 
     /// Holds rrul/length.
     #[test]
@@ -331,6 +373,41 @@ mod tests {
             list.0.len()
         };
         assert_eq!((warned([15.6, 16.0]), warned([15.6, 75.6])), (1, 0));
+    }
+
+    #[test]
+    fn means_of_pages_that_say_little_are_warned_of() {
+        let of = |idle: &[f64], ci95| {
+            let mut list = List::default();
+            let of = Distribution::of(idle.iter().copied());
+            let pages = LoaderFigures {
+                idle_ms: of,
+                idle_mean_ms: of.map(|of| Estimate {
+                    mean: of.mean,
+                    ci95,
+                    ..Estimate::default()
+                }),
+                ..LoaderFigures::default()
+            };
+            let web = WebFigures {
+                by_loader: [("native h2".to_owned(), pages)].into(),
+                ..WebFigures::default()
+            };
+            let summary = Summary {
+                web: Some(web),
+                ..Summary::default()
+            };
+            few_pages(&mut list, &summary);
+            list.0.into_iter().next().map(|warning| warning.message)
+        };
+        assert_eq!(of(&[790.0, 800.0, 810.0], Some([775.0, 825.0])), None);
+        assert_eq!(of(&[], None), None, "another warning says so");
+        assert!(of(&[800.0], None).is_some());
+        let wide = of(&[1_268.0, 1_501.0], Some([-87.0, 2_856.0])).unwrap();
+        assert!(
+            wide.contains("1.4 s, is that of 2") && wide.ends_with("-0.1 to 2.9 s"),
+            "{wide}"
+        );
     }
 
     /// Holds rrul/distance.

@@ -82,7 +82,8 @@ struct Far<'a> {
     stop: AtomicBool,
 }
 
-/// Serves the run that the client of `session` set up. Returns when it is over or the client is gone.
+/// Serves the run that the client of `session` set up, and before it rehearsals without streams, if there are any. Returns when it is
+/// over or the client is gone.
 ///
 /// # Errors
 ///
@@ -90,11 +91,26 @@ struct Far<'a> {
 pub fn serve(
     control: &mut Control,
     session: &Arc<Session>,
-    setup: &Setup,
+    setup: Setup,
     equipment: &Equipment,
 ) -> Result<(), Error> {
+    let mut next = Some(setup);
+    while let Some(setup) = next {
+        next = serve_run(control, session, &setup, equipment)?;
+    }
+    Ok(())
+}
+
+/// Serves one run; gives back the set-up of the next, if this one was a rehearsal.
+fn serve_run(
+    control: &mut Control,
+    session: &Arc<Session>,
+    setup: &Setup,
+    equipment: &Equipment,
+) -> Result<Option<Setup>, Error> {
     if let Err(reason) = check(setup, session) {
-        return control.send(&messages::Far::Refused(reason));
+        control.send(&messages::Far::Refused(reason))?;
+        return Ok(None);
     }
     let cpu_before = OwnCpu::now().ok();
     let far = Far {
@@ -114,12 +130,15 @@ pub fn serve(
     let _published = page.map(|page| equipment.site.publish(session.id, page));
     control.send(&messages::Far::Ready)?;
     match far.run(control)? {
-        Near::Finish => far.finish(control, mailboxes, cpu_before),
+        Near::Finish => far.finish(control, mailboxes, cpu_before)?,
+        // Nothing but the page was served: whoever wants to know how long it takes has tried.
+        Near::Setup(next) if setup.streams.is_empty() => return Ok(Some(*next)),
         Near::Setup(_) => {
             let reason = "a run is already set up".to_owned();
-            control.send(&messages::Far::Refused(reason))
+            control.send(&messages::Far::Refused(reason))?;
         }
     }
+    Ok(None)
 }
 
 /// What can be found wrong before the run. The client has the key, which is no reason to believe its numbers.

@@ -2,9 +2,11 @@
 
 mod datagrams;
 mod pages;
+mod rehearsal;
 mod tcp;
 
 pub use pages::{Loaders, Pages};
+pub use rehearsal::lengthen;
 
 use super::Plan;
 use super::collector::{Finding, Teller};

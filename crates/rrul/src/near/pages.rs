@@ -11,8 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
-use units::HttpVersion;
-use units::Instant;
+use units::{Dscp, HttpVersion, Instant};
 use web::{PageModel, Target};
 
 /// A page that has not loaded after this has failed: whoever waited has gone.
@@ -46,7 +45,7 @@ pub struct Loaders {
 
 /// One of the ways to load the page.
 #[derive(Clone, Copy)]
-enum Way<'a> {
+pub(super) enum Way<'a> {
     Browser(&'a Mutex<web::browser::Browser>),
     Native(HttpVersion),
 }
@@ -57,7 +56,7 @@ impl NearStream<'_> {
             return Err("no page was found for it".to_owned());
         };
         self.opened();
-        let target = self.target(peer, address);
+        let target = target(peer, address, self.plan.class);
         let ways = pages.ways();
         let abort = || self.stop.load(Ordering::Relaxed);
         let mut number = 0;
@@ -82,16 +81,6 @@ impl NearStream<'_> {
             }
         }
         Ok(())
-    }
-
-    fn target(&self, peer: &Peer, address: SocketAddr) -> Target {
-        Target {
-            peer: address,
-            resolver: address,
-            token: peer.dialer.session(),
-            fingerprint: peer.fingerprint,
-            dscp: self.plan.class,
-        }
     }
 
     fn tell_load(&self, number: u32, way: Way<'_>, pages: &Pages<'_>, load: &web::PageLoad) {
@@ -141,7 +130,7 @@ impl NearStream<'_> {
 
     pub(super) fn https(&self, peer: &Peer, address: SocketAddr) -> Result<(), String> {
         self.opened();
-        let target = self.target(peer, address);
+        let target = target(peer, address, self.plan.class);
         let abort = || self.stop.load(Ordering::Relaxed);
         let mut failure = None;
         while clock::now() < self.until() && !abort() {
@@ -170,15 +159,26 @@ impl NearStream<'_> {
     }
 }
 
+/// Where the pages of a session with `peer` are loaded from.
+pub(super) fn target(peer: &Peer, address: SocketAddr, class: Dscp) -> Target {
+    Target {
+        peer: address,
+        resolver: address,
+        token: peer.dialer.session(),
+        fingerprint: peer.fingerprint,
+        dscp: class,
+    }
+}
+
 impl Pages<'_> {
     /// The ways that take turns.
-    fn ways(&self) -> Vec<Way<'_>> {
+    pub(super) fn ways(&self) -> Vec<Way<'_>> {
         let mut ways: Vec<_> = self.protocols.iter().copied().map(Way::Native).collect();
         ways.extend(self.loaders.browser.as_ref().map(Way::Browser));
         ways
     }
 
-    fn load(
+    pub(super) fn load(
         &self,
         way: Way<'_>,
         target: &Target,

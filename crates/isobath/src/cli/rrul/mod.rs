@@ -26,13 +26,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.list_plans {
         return list_plans();
     }
-    let plan = args.plan()?;
-    args.check(&plan)?;
+    let asked = args.plan()?;
+    args.check(&asked)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let network = args
         .lab
         .as_deref()
-        .map(|name| network(name, &plan, args))
+        .map(|name| network(name, &asked, args))
         .transpose()?;
     let interrupt = process::interrupt_flag()?;
     let mut far = network
@@ -40,18 +40,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .map(|network| Far::start_all(network, args.ipv6))
         .transpose()?
         .unwrap_or_default();
-    let mut ends = FarEnds::connect(args, &plan, &far)?;
+    let mut ends = FarEnds::connect(args, &asked, &far)?;
     let in_lab = network.as_ref().map(Network::congestion);
     let in_lab = in_lab.map(|congestion| congestion.stated.clone());
     let cc = args.cc.clone().or(in_lab);
+    let families = ends.families.clone();
     let common = Common {
-        families: &ends.families,
+        families: &families,
         cc: cc.as_deref(),
     };
-    let streams = StreamPlan::all(&plan, &common);
-    check(&plan, &streams, &ends)?;
-    let (pages, mut notes) = pages::find(args, &plan, &ends)?;
+    check(&asked, &StreamPlan::all(&asked, &common), &ends)?;
+    let (pages, mut notes) = pages::find(args, &asked, &ends)?;
     notes.append(&mut ends.notes);
+    let plan = pages::lengthen(&asked, pages.as_ref(), &mut ends, &interrupt)?;
+    let streams = StreamPlan::all(&plan, &common);
     let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
     let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
     let mut opened = record::open(args, &run)?;

@@ -6,6 +6,8 @@ use record::Warning;
 use rrul::near::{Loaders, Pages};
 use schema::rrul::plan::Plan;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use web::PageModel;
 use web::browser::{Browser, Chromium};
 
@@ -27,7 +29,7 @@ pub(super) fn find<'a>(
         let pages = smallest.map_err(Usage::of)?.map(|model| Pages {
             model,
             protocols: &[],
-            pause: std::time::Duration::ZERO,
+            pause: Duration::ZERO,
             loaders: Loaders::default(),
         });
         return Ok((pages, Vec::new()));
@@ -59,6 +61,21 @@ pub(super) fn find<'a>(
         pages.loaders.url.clone_from(&args.url);
     }
     Ok((Some(pages), notes))
+}
+
+/// The plan with a phase of idle pages that is long enough to tell a mean, as far as the server lets a run last.
+pub(super) fn lengthen(
+    plan: &Plan,
+    pages: Option<&Pages<'_>>,
+    ends: &mut FarEnds,
+    interrupt: &AtomicBool,
+) -> anyhow::Result<Plan> {
+    let ends = (ends.clients.first_mut(), ends.peers.first());
+    let ((Some(client), Some(peer)), Some(pages)) = (ends, pages) else {
+        return Ok(plan.clone());
+    };
+    let most = Duration::from_secs(client.welcome.limits.duration_s);
+    rrul::near::lengthen(plan.clone(), pages, peer, client, most, interrupt)
 }
 
 fn browser(args: &Args, ends: &FarEnds) -> Result<Browser, web::browser::Error> {
