@@ -41,9 +41,15 @@ export function warnings(run: RunView): HTMLElement | null {
 /** The figures that people ask for first, each a link to where it comes from. */
 export function tiles(run: RunView): HTMLElement | null {
   const s = run.run.summary;
+  // Half the width of a figure's 95 % interval, as the end of a line.
+  const sure = (path: string, text: (v: number) => string) => {
+    const bounds = (at(s, "ci95") ?? {})[path] as { low: number; high: number } | undefined;
+    return bounds ? `, ±${text((bounds.high - bounds.low) / 2)} (95 %)` : "";
+  };
   const two = (path: string, text: (v: number | null) => string) => {
     const [idle, loaded] = [numberAt(s, `${path}.idle.p50`), numberAt(s, `${path}.loaded.p50`)];
-    return idle === null && loaded === null ? null : [loaded === null ? text(idle) : text(loaded), loaded === null ? "idle" : `${text(idle)} idle`];
+    const aside = loaded === null ? `idle${sure(`${path}.idle.p50`, text)}` : `${text(idle)} idle${sure(`${path}.loaded.p50`, text)}`;
+    return idle === null && loaded === null ? null : [loaded === null ? text(idle) : text(loaded), aside];
   };
   const web = numberAt(s, "web.loaded_ms.p50");
   const worst = (key: string) => Math.min(...Object.keys(at(s, "voip") ?? {}).flatMap((name) => ["up", "down"].flatMap((way) => numberAt(s, `voip.${name}.${way}.loaded.${key}`) ?? [])));
@@ -54,8 +60,8 @@ export function tiles(run: RunView): HTMLElement | null {
     tile("TCP round trip, median", two("tcp_rr_ms", ms), "spread"),
     tile("Web page, median", web === null ? null : [ms(web), `${ms(numberAt(s, "web.idle_ms.p50"))} idle`], "web"),
     tile("Calls, worst MOS", Number.isFinite(worstMos) ? [worstMos.toFixed(2), Number.isFinite(worstAdaptive) ? `${worstAdaptive.toFixed(2)} with an adaptive buffer` : "of at most 4.5"] : null, "voip"),
-    tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved`], "streams"),
-    tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved`], "streams"),
+    tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved${sure("throughput_mbps.down", mbps)}`], "streams"),
+    tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved${sure("throughput_mbps.up", mbps)}`], "streams"),
     tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];

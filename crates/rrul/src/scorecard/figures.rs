@@ -1,8 +1,8 @@
 //! The lines of the scorecard between the answer and the notes.
 
-use super::words::{dash, ms, number, quantiles};
+use super::words::{dash, ms, number, quantiles, rate};
 use record::Run;
-use schema::rrul::{CallFigures, Phases, Summary, TcpMarks};
+use schema::rrul::{Bounds, CallFigures, Phases, Summary, TcpMarks};
 
 /// Emulated links that are shown.
 const MOST_LINKS: usize = 2;
@@ -10,33 +10,41 @@ const MOST_LINKS: usize = 2;
 /// Times, idle and loaded.
 pub(super) fn table(summary: &Summary) -> Vec<String> {
     let mut lines = vec![format!(
-        "{:16}{:>30}{:>34}",
-        "round trips", "idle p50 / p95 / p99", "loaded p50 / p95 / p99"
+        "{:16}{:>35}{:>41}",
+        "round trips", "idle p50 ±95 % / p95 / p99", "loaded p50 ±95 % / p95 / p99"
     )];
+    let named = |name: &str, path: &str, phases: &Phases| {
+        let sure = |phase: &str| summary.ci95.get(&format!("{path}.{phase}.p50"));
+        row(name, phases, [sure("idle"), sure("loaded")])
+    };
     let by_class = summary.latency_ms.by_class.iter();
-    lines.extend(by_class.filter_map(|(class, phases)| row(&format!("UDP {class}"), phases)));
-    lines.extend(row("UDP, paced", &summary.paced_ms));
-    lines.extend(row("TCP, all", &summary.tcp_rr_ms));
-    lines.extend(row("DNS", &summary.dns_ms));
+    lines.extend(by_class.filter_map(|(class, phases)| {
+        let path = format!("latency_ms.by_class.{class}");
+        named(&format!("UDP {class}"), &path, phases)
+    }));
+    lines.extend(named("UDP, paced", "paced_ms", &summary.paced_ms));
+    lines.extend(named("TCP, all", "tcp_rr_ms", &summary.tcp_rr_ms));
+    lines.extend(named("DNS", "dns_ms", &summary.dns_ms));
     for (loader, figures) in summary.web.iter().flat_map(|web| &web.by_loader) {
         let phases = Phases {
             idle: figures.idle_ms,
             loaded: figures.loaded_ms,
         };
         let name = loader.strip_prefix("native ").unwrap_or(loader);
-        lines.extend(row(&format!("page, {name}"), &phases));
+        lines.extend(row(&format!("page, {name}"), &phases, [None; 2]));
     }
     lines
 }
 
-fn row(name: &str, phases: &Phases) -> Option<String> {
+/// A row; `sure` are the intervals of both medians.
+fn row(name: &str, phases: &Phases, sure: [Option<&Bounds>; 2]) -> Option<String> {
     if phases.idle.is_none() && phases.loaded.is_none() {
         return None;
     }
     Some(format!(
-        "{name:16}{:>30}{:>34}",
-        quantiles(phases.idle),
-        quantiles(phases.loaded)
+        "{name:16}{:>35}{:>41}",
+        quantiles(phases.idle, sure[0]),
+        quantiles(phases.loaded, sure[1])
     ))
 }
 
@@ -77,23 +85,28 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
     let rates = &summary.throughput_mbps;
     let percent = |share: Option<f64>| share.map_or_else(dash, |share| format!("{share:.2} %"));
     let loss = &summary.loss_pct;
+    let sure = summary.ci95.get("loss_pct.loaded");
+    let sure = sure.map(|bounds| format!(" ({:.2} to {:.2})", bounds.low, bounds.high));
     let unanswered = format!(
-        "UDP loss {} idle, {} loaded",
+        "UDP loss {} idle, {} loaded{}",
         percent(loss.idle),
-        percent(loss.loaded)
+        percent(loss.loaded),
+        sure.unwrap_or_default()
     );
-    let Some(sum) = rates.sum else {
+    if rates.sum.is_none() {
         return vec![format!("loss          {unanswered}")];
-    };
+    }
+    let sure_of = |way: &str| summary.ci95.get(&format!("throughput_mbps.{way}"));
     let slew = summary.slew_ms.map_or_else(dash, |d| {
         format!("{} median, {} worst", ms(d.p50), ms(d.max))
     });
     let fair = &summary.fairness;
     vec![
         format!(
-            "throughput    down {}, up {}, sum {sum:.2} Mbit/s of TCP payload; ACKs {} down, {} up",
-            number(rates.down, 2),
-            number(rates.up, 2),
+            "throughput    down {}, up {}, sum {} Mbit/s of TCP payload; ACKs {} down, {} up",
+            rate(rates.down, sure_of("down")),
+            rate(rates.up, sure_of("up")),
+            rate(rates.sum, sure_of("sum")),
             number(rates.ack_down, 2),
             number(rates.ack_up, 2)
         ),

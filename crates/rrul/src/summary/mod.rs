@@ -9,6 +9,7 @@ mod boost;
 mod calls;
 mod datagrams;
 mod figures;
+mod intervals;
 mod marks;
 mod path;
 mod rates;
@@ -51,6 +52,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         ecn: view.ecn(),
         bottleneck: view.path(),
         transferred_bytes: view.transferred(),
+        ci95: view.intervals(),
         families: view.families(),
         clock: clock.map(figures::clock),
         score: None,

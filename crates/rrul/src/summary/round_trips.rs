@@ -47,12 +47,21 @@ impl View<'_> {
     }
 
     fn loss_during(&self, when: &Range<u64>, wanted: &dyn Fn(&Stream) -> bool) -> Option<f64> {
+        let (sent, lost) = self.requests(when, wanted);
+        (sent > 0).then(|| lost as f64 / sent as f64 * 100.0)
+    }
+
+    /// How many requests of the wanted streams were sent, and how many of them never answered.
+    pub(super) fn requests(
+        &self,
+        when: &Range<u64>,
+        wanted: &dyn Fn(&Stream) -> bool,
+    ) -> (u64, u64) {
         let during = || {
             self.samples(wanted)
                 .filter(|sample| when.contains(&sample.t_ns))
         };
-        let sent = during().count();
-        let lost = during().filter(|sample| sample.lost).count();
-        (sent > 0).then(|| lost as f64 / sent as f64 * 100.0)
+        let lost = during().filter(|sample| sample.lost);
+        (during().count() as u64, lost.count() as u64)
     }
 }

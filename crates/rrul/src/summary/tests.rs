@@ -510,3 +510,61 @@ fn the_loads_marks_are_those_that_its_receivers_counted() {
     assert_eq!(down.ce_pct, Some(2.5), "of 600 segments");
     assert_eq!(tcp.up.unwrap().ce_segments, None);
 }
+
+#[test]
+fn the_figures_asked_for_first_have_intervals_from_their_seconds() {
+    let plan = crate::catalogue::parse(
+        "summary = 'test'
+         idle_before = '4s'
+         duration = '8s'
+         settle = '1s'
+         load = [{ direction = 'down' }]
+         probe = [{ kind = 'udp_rr' }]",
+        "test",
+    )
+    .unwrap();
+    let mut tables = tables(&plan);
+    // Idle round trips are alike; under load those of a second are, and the seconds differ by 20 ms.
+    for tenth in 0..120_u64 {
+        let second = tenth / 10;
+        let rtt_ms = match second {
+            0..=3 => 20,
+            even if even % 2 == 0 => 100,
+            _ => 120,
+        };
+        tables.samples.push(Sample {
+            t_ns: tenth * SECOND / 10,
+            stream: 1,
+            rtt_ns: (tenth != 60).then_some(rtt_ms * 1_000_000),
+            lost: tenth == 60,
+            ..Sample::default()
+        });
+        tables.series.push(Series {
+            t_ns: (tenth + 1) * SECOND / 10,
+            bin_ns: SECOND / 10,
+            direction: "down".into(),
+            end: "client".into(),
+            delivered_bytes: Some(100_000 + 1_000 * (second % 2)),
+            ..Series::default()
+        });
+    }
+    let summary = summarise(&plan, &tables);
+    let of = |path: &str| summary.ci95[path];
+    let idle = of("latency_ms.idle.p50");
+    assert_eq!((idle.low, idle.high, idle.n), (20.0, 20.0, 4.0));
+    let loaded = of("latency_ms.by_class.CS0.loaded.p50");
+    // Seven seconds, 100 and 120 in turn: Student's half width is 2.447 s / sqrt(7), s = 10.69.
+    assert!((loaded.n - 7.0).abs() < 1e-9);
+    let half = (loaded.high - loaded.low) / 2.0;
+    assert!((half - 9.886).abs() < 0.01, "{loaded:?}");
+    let down = of("throughput_mbps.down");
+    let rate = summary.throughput_mbps.down.unwrap();
+    assert!(down.low < rate && rate < down.high, "{rate} {down:?}");
+    let loss = of("loss_pct.loaded");
+    // 1 of 70 by Wilson.
+    assert!(
+        (loss.low - 0.253).abs() < 0.01 && (loss.high - 7.66).abs() < 0.02,
+        "{loss:?}"
+    );
+    assert!(!summary.ci95.contains_key("throughput_mbps.up"));
+}

@@ -1,9 +1,12 @@
 //! How sure a mean, a median, or a difference between two sets of runs is.
 //!
 //! A figure from a few repeated runs is an estimate; its confidence interval says which true values are compatible with
-//! them. What is compared must be *independent*: whole runs, not the samples within one, which follow each other.
+//! them. What is compared must be *independent*: whole runs, not the samples within one, which follow each other. Only
+//! [`mean_in_time`] is for those.
 //!
 //! - [`mean`]: Student's t interval. Right for normal values; good for means of anything from about ten runs.
+//! - [`mean_in_time`]: the same for values that follow each other at even times, such as rates by the second of one run, of which
+//!   neighbours are alike: it counts only as many as are independent.
 //! - [`difference_of_means`]: Welch's (1947) t with the Welch-Satterthwaite degrees of freedom: the two sets may have
 //!   different variances and sizes.
 //! - [`median`]: order statistics (Conover, "Practical Nonparametric Statistics", section 3.2). Exact for any distribution.
@@ -88,6 +91,37 @@ pub fn mean(samples: &[f64], level: f64) -> Option<Interval> {
     let moments = Moments::of(samples)?;
     let t = student::quantile(f64::midpoint(1.0, level), (moments.n - 1) as f64)?;
     Interval::around(moments.mean, t * moments.squared_error().sqrt())
+}
+
+/// The mean of `values` that follow each other at even times, with its interval at confidence `level`, and the number of independent
+/// values among them.
+///
+/// Of n values of which neighbours correlate by r, the mean is as uncertain as one of n (1 - r) / (1 + r) independent ones, if what is
+/// farther apart correlates by powers of r (Bayley and Hammersley, "The 'effective' number of independent observations in an
+/// autocorrelated time series", 1946). Neighbours that differ more than by chance (r < 0) are taken as independent. `None` for fewer
+/// than three values, and where not even two are independent.
+pub fn mean_in_time(values: &[f64], level: f64) -> Option<(Interval, f64)> {
+    let moments = Moments::of(values).filter(|moments| moments.n > 2)?;
+    let r = neighbours(values, &moments).clamp(0.0, 1.0);
+    let independent = moments.n as f64 * (1.0 - r) / (1.0 + r);
+    if independent < 2.0 {
+        return None;
+    }
+    let t = student::quantile(f64::midpoint(1.0, level), independent - 1.0)?;
+    let interval = Interval::around(moments.mean, t * moments.sd / independent.sqrt())?;
+    Some((interval, independent))
+}
+
+/// Correlation of each value with the next (Box and Jenkins' r1); 0 of values that are all alike.
+fn neighbours(values: &[f64], moments: &Moments) -> f64 {
+    let off = |x: f64| x - moments.mean;
+    let squares: f64 = values.iter().map(|x| off(*x).powi(2)).sum();
+    let products: f64 = values.windows(2).map(|w| off(w[0]) * off(w[1])).sum();
+    if squares > 0.0 {
+        products / squares
+    } else {
+        0.0
+    }
 }
 
 /// Mean of `b` less mean of `a`, with its interval at confidence `level`. `None` when either has fewer than two finite

@@ -46,6 +46,26 @@ fn a_mean_has_the_interval_of_scipy() {
     assert_interval(mean(&B, 0.95), expected, 1e-9);
 }
 
+/// Figures of the same formula in numpy, with the quantile of scipy.
+#[test]
+fn of_values_that_resemble_their_neighbours_only_the_independent_ones_count() {
+    let slow = [17.2, 17.6, 18.1, 18.3, 17.9, 17.1, 16.8, 17.0, 17.5, 18.0];
+    let (interval, independent) = mean_in_time(&slow, 0.95).unwrap();
+    let expected = [17.55, 16.276_253_836_970_98, 18.823_746_163_029_02];
+    assert_interval(Some(interval), expected, 1e-9);
+    assert!((independent - 3.006_134_969_325_151).abs() < 1e-9);
+    // Neighbours that differ are no better than independent ones.
+    let (restless, all) = mean_in_time(&A, 0.95).unwrap();
+    assert_eq!(Some(restless), mean(&A, 0.95));
+    assert!((all - 5.0).abs() < 1e-12);
+    let still = mean_in_time(&[3.0; 4], 0.95).unwrap().0;
+    assert_eq!((still.low, still.high), (3.0, 3.0));
+    // A rise from end to end is one value, if that.
+    let rising: Vec<f64> = (0..20).map(f64::from).collect();
+    assert_eq!(mean_in_time(&rising, 0.95), None);
+    assert_eq!(mean_in_time(&[1.0, 2.0], 0.95), None);
+}
+
 #[test]
 fn a_difference_of_means_has_the_interval_of_scipy() {
     let difference = difference_of_means(&A, &B, 0.95);

@@ -2,6 +2,7 @@
 
 mod calls;
 mod figures;
+mod intervals;
 mod marks;
 mod path;
 mod rates;
@@ -10,6 +11,7 @@ mod web;
 
 pub use calls::{Adaptive, CallFigures, Calls, Heard};
 pub use figures::{ClockFigures, Interval, Phases, Times};
+pub use intervals::Bounds;
 pub use marks::{EcnFigures, Marks, TcpEcn, TcpMarks};
 pub use path::{HopFigures, PathFigures, Trace};
 pub use rates::{
@@ -69,6 +71,9 @@ pub struct Summary {
     pub bottleneck: Option<PathFigures>,
     /// TCP payload delivered.
     pub transferred_bytes: Transferred,
+    /// How sure the figures are that people ask for first, by their path in this summary, such as `latency_ms.loaded.p50`: of
+    /// medians and rates from their values by the second, of shares by Wilson's interval. Means of pages have their own.
+    pub ci95: BTreeMap<String, Bounds>,
     /// Streams by IP version.
     pub families: BTreeMap<String, u32>,
     /// How far the far end's clock is from the client's, found from the one-way delays.
