@@ -51,10 +51,10 @@ impl<'a> Ends<'a> {
 
 /// A transfer of ours: each packet has its identifier, each segment its number.
 fn ours(ends: &Ends<'_>) -> Watched {
-    let of_kind = |packets: &[&Packet], kind| -> Vec<(i64, u64, u32, u64)> {
+    let of_kind = |packets: &[&Packet], kind| -> Vec<(i64, u64, u32)> {
         let wanted = packets.iter().filter_map(|p| {
             let ours = p.ours().filter(|ours| ours.kind == kind)?;
-            Some((p.at, p.long(40), ours.seq, p.long(32)))
+            Some((p.at, p.long(40), ours.seq))
         });
         wanted.collect()
     };
@@ -65,12 +65,12 @@ fn ours(ends: &Ends<'_>) -> Watched {
     };
     let mut left = HashMap::new();
     let mut segments = HashSet::new();
-    for (at, _, seq, stamp) in &sent {
-        left.insert(*stamp, *at);
+    for (at, id, seq) in &sent {
+        left.insert(*id, *at);
         watched.again += u64::from(!segments.insert(*seq));
     }
     let (mut packets, mut had, mut highest) = (HashSet::new(), HashSet::new(), 0);
-    for (_, id, seq, _) in &came {
+    for (_, id, seq) in &came {
         watched.came += u64::from(packets.insert(*id));
         watched.duplicates += u64::from(!had.insert(*seq));
         // The upper half counts the packets.
@@ -94,11 +94,10 @@ fn ours(ends: &Ends<'_>) -> Watched {
         if ack.word(12) > next {
             next = ack.word(12);
             watched.lasted = ack.at - sent[0].0;
-            if let Some(at) = left.get(&ack.long(32)) {
-                watched
-                    .round_trips
-                    .push(ms(ack.at - at - i64::from(ack.word(56))));
-            }
+        }
+        // Of the packet that triggered it, so it has not waited.
+        if let Some(at) = left.get(&ack.long(40)) {
+            watched.round_trips.push(ms(ack.at - at));
         }
     }
     watched

@@ -1,9 +1,9 @@
 //! `isobath mbm`: packets, losses and marks of its tests.
 
-use super::LABS;
-use super::packets::{ONE_WAY, Packet};
+use super::packets::{ONE_WAY, Packet, REPLY, REQUEST};
 use super::scene::{Scene, can_watch};
 use super::table::{Table, assert_holds};
+use super::{LABS, ms};
 use crate::support::{Machine, number, values};
 use std::collections::HashMap;
 
@@ -47,7 +47,27 @@ fn compared(lab: &str, v6: bool, reverse: bool, packets: u32) -> Table {
         exact("loss.counts.lost", sent.len() - came.len());
         exact("loss.counts.ce", marked);
     }
+    let ours = number(&summary, "/path_rtt_ms");
+    table.delay("path_rtt_ms", ours, least(&scene), "tshark");
     table
+}
+
+/// The least round trip of full packets before the tests, in ms, without the time that the far end held them.
+fn least(scene: &Scene) -> f64 {
+    let passed = |packets: &[Packet], up, kind| -> HashMap<u32, i64> {
+        let full = packets.iter().filter(|p| p.up == up && p.octets >= 1_400);
+        let ours = full.filter_map(|p| {
+            let ours = p.ours().filter(|o| o.kind == kind && o.stream == 0)?;
+            Some((ours.seq, p.at))
+        });
+        ours.collect()
+    };
+    let asked = passed(&scene.near, true, REQUEST);
+    let came = passed(&scene.far, true, REQUEST);
+    let replied = passed(&scene.far, false, REPLY);
+    let back = passed(&scene.near, false, REPLY);
+    let trip = |seq: &u32| Some(back.get(seq)? - asked[seq] - (replied.get(seq)? - came.get(seq)?));
+    ms(asked.keys().filter_map(trip).min().unwrap())
 }
 
 #[test]

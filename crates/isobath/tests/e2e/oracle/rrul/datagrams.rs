@@ -240,6 +240,7 @@ impl Seen {
 
     /// What our own datagrams take of the path.
     fn rates(&self, table: &mut Table) {
+        let asked = stamps(&self.scene.near, |p, o| p.up && o.kind == REQUEST);
         for phase in ["idle", "loaded"] {
             let (begin, end) = self.phase(phase);
             let is_probe = |stream| {
@@ -248,17 +249,19 @@ impl Seen {
                     .any(|kind| self.is(stream, kind))
             };
             for (way, up) in [("up", true), ("down", false)] {
-                let within = self
-                    .scene
-                    .near
-                    .iter()
-                    .filter(|p| p.up == up && (begin..end).contains(&p.at));
-                let ours = within.filter(|p| p.ours().is_some_and(|o| is_probe(o.stream)));
+                // A reply counts at its request's time.
+                let counts = |packet: &&Packet| {
+                    packet.ours().is_some_and(|ours| {
+                        let request = asked.get(&(ours.stream, ours.seq));
+                        let request = request.filter(|_| ours.kind == REPLY);
+                        let at = request.copied().unwrap_or(packet.at);
+                        packet.up == up && is_probe(ours.stream) && (begin..end).contains(&at)
+                    })
+                };
+                let ours = self.scene.near.iter().filter(counts);
                 let octets: u64 = ours.map(|packet| packet.octets).sum();
                 let figure = self.figure(&format!("/datagrams_mbps/{way}/{phase}"));
-                // A reply counts at its request's time.
-                table.within(
-                    0.06,
+                table.rate(
                     &format!("datagrams_mbps.{way}.{phase}"),
                     figure.unwrap(),
                     mbps(octets, end - begin),

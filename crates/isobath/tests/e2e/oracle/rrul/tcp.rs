@@ -5,7 +5,7 @@ use super::super::table::Table;
 use super::super::{mbps, ms, quantile};
 use super::{SHORT, SYN, Seen};
 use schema::tables::Stream;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 /// A data stream's preamble.
@@ -114,10 +114,13 @@ impl Seen {
             }
         }
         let mut sent: HashMap<u16, Octets> = HashMap::new();
+        let mut opened = HashSet::new();
         for packet in sender.iter().filter(|packet| packet.up == up) {
             if let Some((id, segment)) = stream(packet).zip(packet.segment) {
                 let fresh = sent.entry(id).or_default().add(segment);
-                if fresh < segment.len {
+                // The kernel counts SYNs that were sent again, too.
+                let is_second = segment.flags & SYN != 0 && !opened.insert(id);
+                if fresh < segment.len || is_second {
                     load.again += packet.on_the_wire().0;
                 }
             }
