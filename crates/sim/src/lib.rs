@@ -8,6 +8,7 @@
 //! |---|---|
 //! | put machines of any kind into a network | [`Node`], [`Builder`], [`World`] |
 //! | run bulk transfers over a path, a chain of links or a shared bottleneck | [`Transfers`] |
+//! | open connections, say things over them in both directions, and close them | [`tcp`] |
 //! | carry trains of probes over a path | [`Probing`] |
 //! | see what happened on the way | [`Log`], or any other [`Observer`] |
 //!
@@ -49,6 +50,7 @@ mod calendar;
 mod node;
 mod probing;
 mod routes;
+pub mod tcp;
 mod transfer;
 mod world;
 
@@ -58,4 +60,4 @@ pub use transfer::{
     Duplex, End, Endpoint, Headers, Log, Observer, Outcome, Packet, Plan, Report, Side, Sink,
     Source, Transfers, pipeline,
 };
-pub use world::{Builder, Work, World};
+pub use world::{Builder, Tap, Work, World};

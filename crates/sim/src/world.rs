@@ -7,6 +7,16 @@ use path::{Element, Pipeline};
 use std::collections::VecDeque;
 use units::Instant;
 
+/// Looks on where links end. `()` sees nothing.
+pub trait Tap<P> {
+    /// A packet has come out of link `id`, at a router or a host.
+    fn left(&mut self, id: LinkId, packet: &Parcel<P>) {
+        let _ = (id, packet);
+    }
+}
+
+impl<P> Tap<P> for () {}
+
 /// What a world consists of, before its time begins.
 pub struct Builder<N: Node> {
     nodes: Vec<Option<N>>,
@@ -74,7 +84,12 @@ impl<N: Node> Builder<N> {
     }
 
     /// The world at its instant zero.
-    pub fn build(mut self) -> World<N> {
+    pub fn build(self) -> World<N> {
+        self.build_with(())
+    }
+
+    /// The same, with `tap` at the ends of its links.
+    pub fn build_with<T: Tap<N::Payload>>(mut self, tap: T) -> World<N, T> {
         let named = self.links.iter().map(|link| link.from.max(link.to).0);
         let nodes = named.max().map_or(0, |most| most as usize + 1);
         self.nodes.resize_with(nodes.max(self.nodes.len()), || None);
@@ -90,6 +105,7 @@ impl<N: Node> Builder<N> {
             arriving: VecDeque::new(),
             bound: VecDeque::new(),
             work: Work::default(),
+            tap,
         };
         (0..count(&world.nodes)).for_each(|number| world.rearm(NodeId(number)));
         world
@@ -101,7 +117,7 @@ impl<N: Node> Builder<N> {
 /// At one instant links come before hosts, so a packet that arrives at the instant at which a timer runs out arrives before
 /// it does; among links, and among hosts, the lower number comes first. What happens is therefore a function of what the
 /// world was built of.
-pub struct World<N: Node> {
+pub struct World<N: Node, T = ()> {
     now: Instant,
     /// Routers are `None`.
     nodes: Vec<Option<N>>,
@@ -113,12 +129,13 @@ pub struct World<N: Node> {
     first_node: u32,
     /// What links have given out at this instant and no node has handled yet.
     arriving: VecDeque<Parcel<N::Payload>>,
-    /// Where so many of them arrive, in order.
-    bound: VecDeque<(NodeId, usize)>,
+    /// Out of which link so many of them came, in order.
+    bound: VecDeque<(LinkId, usize)>,
     work: Work,
+    tap: T,
 }
 
-impl<N: Node> World<N> {
+impl<N: Node, T: Tap<N::Payload>> World<N, T> {
     /// Does everything that is due up to `until`, each thing at its own instant; afterwards it is `until`.
     pub fn run_until(&mut self, until: Instant) {
         while let Some((at, party)) = self.calendar.first()
@@ -145,6 +162,21 @@ impl<N: Node> World<N> {
     /// The host number `id`.
     pub fn node(&self, id: NodeId) -> Option<&N> {
         self.nodes.get(id.0 as usize)?.as_ref()
+    }
+
+    /// The same, for what has no influence on when it acts next.
+    pub fn node_mut(&mut self, id: NodeId) -> Option<&mut N> {
+        self.nodes.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// What looks on where links end.
+    pub const fn tap_mut(&mut self) -> &mut T {
+        &mut self.tap
+    }
+
+    /// Link number `id`, to take what it has noted.
+    pub fn link_mut(&mut self, id: LinkId) -> Option<&mut Pipeline<Addressed<N::Payload>>> {
+        Some(&mut self.links.get_mut(id.0 as usize)?.pipeline)
     }
 
     /// All hosts, by number.
@@ -176,10 +208,12 @@ impl<N: Node> World<N> {
 
     /// Handles what has arrived, and what arrives in consequence at the same instant.
     fn settle(&mut self) {
-        while let Some((id, count)) = self.bound.pop_front() {
+        while let Some((link, count)) = self.bound.pop_front() {
+            let to = self.links[link.0 as usize].to;
             for _ in 0..count {
                 if let Some(packet) = self.arriving.pop_front() {
-                    self.arrive(id, packet);
+                    self.tap.left(link, &packet);
+                    self.arrive(to, packet);
                 }
             }
         }
@@ -228,8 +262,7 @@ impl<N: Node> World<N> {
         let wake = link.pipeline.process(packet, self.now, &mut self.arriving);
         self.calendar.set(id.0, wake);
         if self.arriving.len() > waiting {
-            self.bound
-                .push_back((link.to, self.arriving.len() - waiting));
+            self.bound.push_back((id, self.arriving.len() - waiting));
         }
     }
 }

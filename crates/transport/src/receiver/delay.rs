@@ -1,6 +1,7 @@
 //! When an acknowledgement is due: at once, or after a while for several segments (RFC 5681 section 4.2).
 
 use crate::DelayedAck;
+use std::time::Duration;
 use units::Instant;
 
 /// Segments that are acknowledged at once after a duplicate, as the kernel does; the sender's window is small then.
@@ -63,6 +64,22 @@ impl Delay {
         (self.is_due, self.until, self.waiting) = (false, None, 0);
         self.quick = self.quick.saturating_sub(1);
         true
+    }
+
+    /// Takes the acknowledgement that is due or will be: something is about to leave that can carry it.
+    pub(super) const fn take_early(&mut self) -> bool {
+        self.is_due |= self.until.is_some();
+        self.take()
+    }
+
+    /// How long an acknowledgement waits at most.
+    pub(super) const fn longest(&self) -> Duration {
+        self.rule.interval.0
+    }
+
+    /// No more acknowledgements at once: what arrives is answered with data soon.
+    pub(super) const fn be_patient(&mut self) {
+        self.quick = 0;
     }
 
     pub(super) const fn deadline(&self) -> Option<Instant> {

@@ -186,16 +186,27 @@ impl Receiver {
 
     /// The next acknowledgement to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Ack> {
-        if !self.delay.take() {
-            return None;
+        self.delay.take().then(|| self.acknowledge(now))
+    }
+
+    /// The acknowledgement that a segment with data of this end's own carries: of what has arrived since the last one, whether
+    /// it is due already or not. Where data answer data within the delay of acknowledgements these no longer go at once, as
+    /// in the kernel's interactive sessions.
+    pub fn poll_with_data(&mut self, now: Instant) -> Option<Ack> {
+        if self.highest.is_some() && now.since(self.echo_arrived) < self.delay.longest() {
+            self.delay.be_patient();
         }
+        self.delay.take_early().then(|| self.acknowledge(now))
+    }
+
+    fn acknowledge(&mut self, now: Instant) -> Ack {
         let next = self.assembly.next();
         let read = self.held_at.unwrap_or(next);
         self.edge = self.edge.max(read + self.room);
         self.acked = next;
         self.receipts.acks += 1;
         let duplicate = self.duplicate.take();
-        Some(Ack {
+        Ack {
             ack: self.seq(next),
             id: self.latest,
             highest: self.highest.map_or(self.latest, |(_, id)| id),
@@ -204,12 +215,17 @@ impl Receiver {
             window: u32::try_from(self.edge - next).unwrap_or(u32::MAX),
             ece: self.echoes_mark,
             sack: self.assembly.blocks(duplicate, |number| self.seq(number)),
-        })
+        }
     }
 
     /// When to call [`Receiver::handle_timeout`].
     pub fn next_timeout(&self) -> Option<Instant> {
         self.delay.deadline()
+    }
+
+    /// Octets of payload in order.
+    pub const fn bytes(&self) -> u64 {
+        self.assembly.bytes()
     }
 
     /// The number expected next.

@@ -37,6 +37,7 @@ use rack::Rack;
 use report::Events;
 pub use report::{Cause, Event, Sent, Snapshot, Violation};
 use rescue::Rescue;
+use std::time::Duration;
 use supply::Supply;
 use tail::Tail;
 use timer::Timer;
@@ -145,6 +146,20 @@ impl Sender {
         }
     }
 
+    /// The same sender, which keeps no events for [`Sender::poll_event`].
+    #[must_use]
+    pub fn without_events(mut self) -> Self {
+        self.events.turn_off();
+        self
+    }
+
+    /// The handshake before the transfer took `rtt`: the first sample of the round trip (RFC 6298 section 2.2). To be told
+    /// before anything is sent.
+    pub fn handle_handshake(&mut self, rtt: Duration, now: Instant) {
+        self.round_trips.sample_min(rtt, now);
+        self.round_trips.sample(rtt, 0, 0);
+    }
+
     /// Gives the sender `segments` full segments more to send (any number: `u32::MAX` at a time).
     pub fn supply(&mut self, segments: u32) {
         self.supply.add(segments, self.options.mss);
@@ -153,6 +168,11 @@ impl Sender {
     /// Gives the sender one segment of `len` octets (at most the full size) to send after what it has.
     pub fn supply_one(&mut self, len: u16) {
         self.supply.add(1, len.min(self.options.mss));
+    }
+
+    /// Whether something that was supplied has not been sent yet.
+    pub fn has_supply(&self) -> bool {
+        !self.supply.is_empty()
     }
 
     /// Takes back what has not been sent yet, and marks the end: the transfer is done when all that was sent is acknowledged.
@@ -210,6 +230,21 @@ impl Sender {
     /// What has been done so far.
     pub fn sent(&self) -> Sent {
         self.sent
+    }
+
+    /// Octets of payload acknowledged in order.
+    pub const fn acked_bytes(&self) -> u64 {
+        self.sent.acked_bytes
+    }
+
+    /// Segments acknowledged in order.
+    pub const fn acked(&self) -> u64 {
+        self.sent.acked
+    }
+
+    /// The least round trip of the last minutes.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.round_trips.min()
     }
 
     /// How things stand.

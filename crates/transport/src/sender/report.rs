@@ -117,17 +117,31 @@ const MOST_EVENTS: usize = 4_096;
 
 /// What happened and has not been asked for yet; when it is full, the oldest is forgotten.
 #[derive(Debug, Default)]
-pub(super) struct Events(VecDeque<Event>);
+pub(super) struct Events {
+    waiting: VecDeque<Event>,
+    /// Nobody will ask.
+    is_off: bool,
+}
 
 impl Events {
     pub(super) fn push(&mut self, event: Event) {
-        if self.0.len() >= MOST_EVENTS {
-            self.0.pop_front();
+        if self.is_off {
+            return;
         }
-        self.0.push_back(event);
+        if self.waiting.len() >= MOST_EVENTS {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(event);
     }
 
     pub(super) fn pop(&mut self) -> Option<Event> {
-        self.0.pop_front()
+        self.waiting.pop_front()
+    }
+
+    pub(super) fn turn_off(&mut self) {
+        *self = Self {
+            is_off: true,
+            ..Self::default()
+        };
     }
 }

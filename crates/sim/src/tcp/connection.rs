@@ -1,0 +1,243 @@
+//! One end of a connection.
+
+use super::flow::Flow;
+use super::handshake::Handshake;
+use super::packet::Tcp;
+use crate::Headers;
+use std::time::Duration;
+use transport::Options;
+use units::{Ecn, Instant};
+
+/// How an end of a connection behaves.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Congestion control, recovery, acknowledgements.
+    pub options: Options,
+    /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`).
+    pub syn_retries: u32,
+    /// Times that the answer to a SYN is (Linux `tcp_synack_retries`).
+    pub synack_retries: u32,
+    /// Octets that may wait unsent before a writer has to wait (Linux `TCP_NOTSENT_LOWAT`).
+    pub unsent: u64,
+}
+
+impl Settings {
+    /// With `options`, and otherwise as Linux does it; 16 KiB may wait unsent.
+    pub const fn new(options: Options) -> Self {
+        Self {
+            options,
+            syn_retries: 6,
+            synack_retries: 5,
+            unsent: 16 << 10,
+        }
+    }
+
+    /// What headers add.
+    pub const fn headers(&self) -> Headers {
+        Headers::tcp(&self.options)
+    }
+}
+
+/// What differs from one connection to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Names of packets come from it.
+    pub seed: u64,
+    /// Octets that the peer has room for at a time; without it there is no limit.
+    pub peer_window: Option<u32>,
+}
+
+/// One end of a connection; see [`super`].
+#[derive(Debug)]
+pub struct Connection {
+    phase: Phase,
+    terms: Terms,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// A SYN, or the answer to one, is on its way.
+    Opening(Handshake),
+    Established(Box<Flow>),
+    /// A reset is to be sent.
+    Aborting,
+    /// Nobody answered, or somebody refused.
+    Refused,
+    /// It was reset.
+    Broken,
+}
+
+impl Connection {
+    /// Asks for a connection at `now`.
+    pub const fn open(terms: Terms, now: Instant) -> Self {
+        Self {
+            phase: Phase::Opening(Handshake::new(false, now)),
+            terms,
+        }
+    }
+
+    /// Answers a SYN that arrived at `now`.
+    pub const fn accept(terms: Terms, now: Instant) -> Self {
+        Self {
+            phase: Phase::Opening(Handshake::new(true, now)),
+            terms,
+        }
+    }
+
+    /// A packet arrived, with `ecn` in its IP header.
+    pub fn handle_packet(&mut self, tcp: &Tcp, ecn: Ecn, settings: &Settings, now: Instant) {
+        if tcp.is_reset() {
+            self.phase = match self.phase {
+                Phase::Opening(_) | Phase::Refused => Phase::Refused,
+                _ => Phase::Broken,
+            };
+            return;
+        }
+        if let Phase::Opening(handshake) = &mut self.phase {
+            if *tcp == Tcp::Syn {
+                return handshake.handle_again();
+            }
+            let mut flow = Flow::new(settings, self.terms, handshake, now);
+            if *tcp == Tcp::SynAck {
+                flow.confirm();
+            }
+            self.phase = Phase::Established(Box::new(flow));
+        }
+        let Phase::Established(flow) = &mut self.phase else {
+            return;
+        };
+        match tcp {
+            Tcp::Segment { segment, fin, ack } => {
+                if let Some(ack) = ack {
+                    flow.handle_ack(ack, now);
+                }
+                flow.handle_segment(segment, *fin, ecn, now);
+            }
+            Tcp::Ack(Some(ack)) => flow.handle_ack(ack, now),
+            // The handshake's last word was lost.
+            Tcp::SynAck => flow.confirm(),
+            Tcp::Syn | Tcp::Ack(None) | Tcp::Reset => {}
+        }
+    }
+
+    /// The instant of [`Connection::next_timeout`] has come.
+    pub fn handle_timeout(&mut self, settings: &Settings, now: Instant) {
+        match &mut self.phase {
+            Phase::Opening(handshake) => {
+                let retries = if handshake.is_answer() {
+                    settings.synack_retries
+                } else {
+                    settings.syn_retries
+                };
+                if handshake.handle_timeout(retries, now) {
+                    self.phase = Phase::Refused;
+                }
+            }
+            Phase::Established(flow) => flow.handle_timeout(now),
+            Phase::Aborting | Phase::Refused | Phase::Broken => {}
+        }
+    }
+
+    /// When to call [`Connection::handle_timeout`].
+    pub fn next_timeout(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Opening(handshake) => Some(handshake.next_timeout()),
+            Phase::Established(flow) => flow.next_timeout(),
+            Phase::Aborting | Phase::Refused | Phase::Broken => None,
+        }
+    }
+
+    /// The next packet to send, and the ECN field of its IP header.
+    pub fn poll_transmit(&mut self, settings: &Settings, now: Instant) -> Option<(Tcp, Ecn)> {
+        match &mut self.phase {
+            Phase::Opening(handshake) => {
+                let tcp = handshake.poll_transmit(settings.options.rto_initial.0, now)?;
+                Some((tcp, Ecn::NotEct))
+            }
+            Phase::Established(flow) => {
+                let tcp = flow.poll_transmit(now)?;
+                Some((tcp, flow.ecn(&tcp)))
+            }
+            Phase::Aborting => {
+                self.phase = Phase::Broken;
+                Some((Tcp::Reset, Ecn::NotEct))
+            }
+            Phase::Refused | Phase::Broken => None,
+        }
+    }
+
+    /// Octets that the application may write now.
+    pub fn room(&self, settings: &Settings) -> u64 {
+        let flow = self.flow();
+        flow.map_or(0, |flow| settings.unsent.saturating_sub(flow.queued()))
+    }
+
+    /// The application says `octets` more.
+    pub fn write(&mut self, octets: u64) {
+        if let Phase::Established(flow) = &mut self.phase {
+            flow.write(octets);
+        }
+    }
+
+    /// The application says nothing more.
+    pub fn close(&mut self) {
+        if let Phase::Established(flow) = &mut self.phase {
+            flow.close();
+        }
+    }
+
+    /// Breaks the connection: the peer is told by a reset.
+    pub fn abort(&mut self) {
+        self.phase = Phase::Aborting;
+    }
+
+    /// Octets that the peer has said since the last call.
+    pub fn take_heard(&mut self) -> u64 {
+        match &mut self.phase {
+            Phase::Established(flow) => flow.take_heard(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the handshake is done.
+    pub const fn is_established(&self) -> bool {
+        matches!(self.phase, Phase::Established(_))
+    }
+
+    /// Whether the peer has said its last octet, and it has been here.
+    pub fn has_peer_closed(&self) -> bool {
+        self.flow().is_some_and(Flow::has_peer_closed)
+    }
+
+    /// Whether it could not be made.
+    pub const fn is_refused(&self) -> bool {
+        matches!(self.phase, Phase::Refused)
+    }
+
+    /// Whether it was reset, by this end or the other.
+    pub const fn is_broken(&self) -> bool {
+        matches!(self.phase, Phase::Broken | Phase::Aborting)
+    }
+
+    /// Whether nothing is left to be done: both directions have ended and been acknowledged, or there is no connection.
+    pub fn is_over(&self) -> bool {
+        match &self.phase {
+            Phase::Established(flow) => flow.has_peer_closed() && flow.is_all_acked(),
+            Phase::Refused | Phase::Broken => true,
+            Phase::Opening(_) | Phase::Aborting => false,
+        }
+    }
+
+    /// Segments that were sent again, and the least round trip.
+    pub fn repairs(&self) -> Option<(u64, Option<Duration>)> {
+        let sender = self.flow()?.sender();
+        Some((sender.sent().retransmits, sender.min_rtt()))
+    }
+
+    const fn flow(&self) -> Option<&Flow> {
+        match &self.phase {
+            Phase::Established(flow) => Some(flow),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! An established connection: octets to segments, and back.
+
+use super::connection::{Settings, Terms};
+use super::handshake::Handshake;
+use super::packet::Tcp;
+use transport::{Ack, Options, Receiver, Segment, Sender, Seq};
+use units::{Ecn, Instant};
+
+/// Windows above this bound segments to half of them (the kernel's rule, `tcp_bound_to_half_wnd`).
+const SMALL_WINDOW: u64 = 536;
+/// No segment is made shorter for a window than this.
+const LEAST_SEGMENT: u64 = 28;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Flow {
+    sender: Sender,
+    receiver: Receiver,
+    /// Octets of a full segment.
+    mss: u64,
+    /// Octets that the peer has room for.
+    peer_window: u64,
+    /// Octets written that are in no segment yet.
+    queued: u64,
+    /// Octets and segments given to the sender.
+    supplied: u64,
+    segments: u32,
+    /// The application writes no more.
+    is_closing: bool,
+    /// The segment that says so.
+    fin: Option<Seq>,
+    /// The peer's.
+    peer_fin: Option<Seq>,
+    /// Octets that the application has been given.
+    taken: u64,
+    /// The handshake's last acknowledgement is to be sent.
+    confirms: bool,
+    /// What had to be acknowledged at once: it leaves before the application can answer.
+    prompt: Option<Ack>,
+    ecn: bool,
+}
+
+impl Flow {
+    pub(super) fn new(
+        settings: &Settings,
+        terms: Terms,
+        handshake: &Handshake,
+        now: Instant,
+    ) -> Self {
+        let mut options = Options {
+            first_seq: 0,
+            ..settings.options.clone()
+        };
+        let peer_window = terms.peer_window.map_or(u64::MAX, u64::from);
+        if peer_window > SMALL_WINDOW {
+            let half = (peer_window / 2).max(LEAST_SEGMENT);
+            options.mss = u16::try_from(half).map_or(options.mss, |half| half.min(options.mss));
+        }
+        if handshake.was_hard() {
+            options.initial_window = 1;
+        }
+        let mut sender = Sender::new(&options, terms.seed).without_events();
+        if let Some(rtt) = handshake.rtt(now) {
+            sender.handle_handshake(rtt, now);
+        }
+        Self {
+            sender,
+            receiver: Receiver::new(&settings.options),
+            mss: options.mss.into(),
+            peer_window,
+            queued: 0,
+            supplied: 0,
+            segments: 0,
+            is_closing: false,
+            fin: None,
+            peer_fin: None,
+            taken: 0,
+            confirms: false,
+            prompt: None,
+            ecn: options.ecn,
+        }
+    }
+
+    /// The initiator's end answers the peer's SYN.
+    pub(super) const fn confirm(&mut self) {
+        self.confirms = true;
+    }
+
+    pub(super) fn handle_segment(&mut self, segment: &Segment, fin: bool, ecn: Ecn, now: Instant) {
+        if fin {
+            self.peer_fin = Some(segment.seq);
+        }
+        self.receiver.handle_segment(segment, ecn, now);
+        self.prompt = self.receiver.poll_transmit(now).or(self.prompt);
+    }
+
+    pub(super) fn handle_ack(&mut self, ack: &Ack, now: Instant) {
+        self.sender.handle_ack(ack, now);
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.sender.next_timeout().is_some_and(|at| at <= now) {
+            self.sender.handle_timeout(now);
+        }
+        if self.receiver.next_timeout().is_some_and(|at| at <= now) {
+            self.receiver.handle_timeout(now);
+        }
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let both = [self.sender.next_timeout(), self.receiver.next_timeout()];
+        both.into_iter().flatten().min()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Tcp> {
+        if std::mem::take(&mut self.confirms) {
+            return Some(Tcp::Ack(None));
+        }
+        if let Some(ack) = self.prompt.take() {
+            return Some(Tcp::Ack(Some(ack)));
+        }
+        self.supply();
+        if let Some(mut segment) = self.sender.poll_transmit(now) {
+            let fin = self.fin == Some(segment.seq) && !segment.flags.probe;
+            // The end is acknowledged at once, and nothing else for being the last so far.
+            segment.flags.last = fin;
+            let ack = self.receiver.poll_with_data(now);
+            return Some(Tcp::Segment { segment, fin, ack });
+        }
+        let ack = self.receiver.poll_transmit(now)?;
+        Some(Tcp::Ack(Some(ack)))
+    }
+
+    /// Cuts the next segment, if the peer has room for it.
+    fn supply(&mut self) {
+        if self.fin.is_some() || self.sender.has_supply() {
+            return;
+        }
+        let len = self.queued.min(self.mss);
+        let ends = self.is_closing && len == self.queued;
+        let out = self.supplied - self.sender.acked_bytes();
+        let has_room = out + len <= self.peer_window || out == 0;
+        if len == 0 && !ends || !has_room {
+            return;
+        }
+        if ends {
+            self.fin = Some(Seq(self.segments));
+        }
+        self.sender
+            .supply_one(u16::try_from(len).unwrap_or(u16::MAX));
+        self.segments = self.segments.wrapping_add(1);
+        self.supplied += len;
+        self.queued -= len;
+    }
+
+    /// Octets that wait to be sent.
+    pub(super) const fn queued(&self) -> u64 {
+        self.queued
+    }
+
+    pub(super) const fn write(&mut self, octets: u64) {
+        if !self.is_closing {
+            self.queued += octets;
+        }
+    }
+
+    pub(super) const fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// Octets that have come in order since the last call.
+    pub(super) const fn take_heard(&mut self) -> u64 {
+        let heard = self.receiver.bytes() - self.taken;
+        self.taken += heard;
+        heard
+    }
+
+    /// Whether the peer has said its last octet, and it is here.
+    pub(super) fn has_peer_closed(&self) -> bool {
+        self.peer_fin
+            .is_some_and(|fin| self.receiver.next().minus(fin) > 0)
+    }
+
+    /// Whether everything that this end said has arrived, its end included.
+    pub(super) fn is_all_acked(&self) -> bool {
+        self.fin.is_some() && self.sender.acked() >= u64::from(self.segments)
+    }
+
+    pub(super) const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The ECN field of a packet.
+    pub(super) const fn ecn(&self, tcp: &Tcp) -> Ecn {
+        if self.ecn && matches!(tcp, Tcp::Segment { .. }) {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        }
+    }
+}

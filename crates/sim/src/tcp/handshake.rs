@@ -1,0 +1,80 @@
+//! How a connection begins (RFC 9293 section 3.5, RFC 6298 section 2.1).
+
+use super::Tcp;
+use std::time::Duration;
+use units::Instant;
+
+/// One end of a handshake: what it has sent, and when it sends it again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handshake {
+    /// It answers a SYN.
+    is_answer: bool,
+    /// Times that it was sent.
+    sent: u32,
+    /// When it was sent last.
+    at: Instant,
+    /// When to send it again.
+    due: Instant,
+    /// To be sent now.
+    is_due: bool,
+}
+
+impl Handshake {
+    pub(super) const fn new(is_answer: bool, now: Instant) -> Self {
+        Self {
+            is_answer,
+            sent: 0,
+            at: now,
+            due: now,
+            is_due: true,
+        }
+    }
+
+    /// Whether it answers a SYN.
+    pub(super) const fn is_answer(&self) -> bool {
+        self.is_answer
+    }
+
+    /// The timer has run out; says whether to give up, after so many `retries`.
+    pub(super) fn handle_timeout(&mut self, retries: u32, now: Instant) -> bool {
+        if now < self.due {
+            return false;
+        }
+        self.is_due = true;
+        self.sent > retries
+    }
+
+    /// The peer has asked again: it has not heard the answer.
+    pub(super) const fn handle_again(&mut self) {
+        self.is_due = true;
+    }
+
+    /// What is to be sent now; `first` is the timeout of the first, and each later one takes twice as long.
+    pub(super) fn poll_transmit(&mut self, first: Duration, now: Instant) -> Option<Tcp> {
+        if !std::mem::take(&mut self.is_due) {
+            return None;
+        }
+        let factor = 1_u32.checked_shl(self.sent).unwrap_or(u32::MAX);
+        self.sent += 1;
+        (self.at, self.due) = (now, now + first.saturating_mul(factor));
+        Some(if self.is_answer {
+            Tcp::SynAck
+        } else {
+            Tcp::Syn
+        })
+    }
+
+    pub(super) const fn next_timeout(&self) -> Instant {
+        self.due
+    }
+
+    /// What the handshake took; none when it is not certain which copy was answered (RFC 6298 section 3).
+    pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
+        (self.sent == 1).then(|| now.since(self.at))
+    }
+
+    /// Whether more than one copy was lost: the window starts at one segment (RFC 5681 section 3.1, as the kernel takes it).
+    pub(super) const fn was_hard(&self) -> bool {
+        self.sent > 2
+    }
+}

@@ -1,0 +1,354 @@
+//! The connections of a host.
+
+use super::connection::{Connection, Settings, Terms};
+use super::packet::Tcp;
+use crate::{Addressed, Headers, NodeId, Parcel};
+use path::{Family, Packet};
+use slab::Slab;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use transport::{Ack, SackBlocks, Segment};
+use units::{Dscp, Ecn, FlowId, Instant};
+
+/// Names one of a host's connections while it is there.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Key(u32);
+
+impl Key {
+    /// A small number that no other connection of the host has at the same time.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a packet was for a host.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Incoming {
+    /// Something of a connection may have changed.
+    Changed(Key),
+    /// A connection is asked for: to be accepted ([`Stack::accept`]) or refused ([`Stack::refuse`]).
+    Asked {
+        /// By whom.
+        from: NodeId,
+        /// The direction towards this host.
+        flow: FlowId,
+    },
+    /// Nothing to do with an application.
+    Nothing,
+}
+
+/// See the module. A connection has two numbers of flows, one for each direction: the initiator's is even, the other's is
+/// the next ([`back`]).
+#[derive(Debug)]
+pub struct Stack {
+    here: NodeId,
+    settings: Settings,
+    headers: Headers,
+    entries: Slab<Entry>,
+    /// By the flow that leaves this host.
+    by_flow: HashMap<u64, u32>,
+    timers: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Connections that may have something to send.
+    ready: VecDeque<u32>,
+    /// Connections whose writers waited for room, and have it.
+    drained: VecDeque<Key>,
+    /// Answers to packets that belong to no connection.
+    strays: VecDeque<Parcel<Tcp>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    connection: Connection,
+    to: NodeId,
+    flow: FlowId,
+    /// The timer that will look after it.
+    alarm: Option<Instant>,
+    is_ready: bool,
+    wants_room: bool,
+    /// The application does not look at it any more.
+    is_released: bool,
+}
+
+/// The flow of the other direction of the same connection.
+pub const fn back(flow: FlowId) -> FlowId {
+    FlowId(flow.0 ^ 1)
+}
+
+impl Stack {
+    /// The host `here`, without a connection.
+    pub fn new(here: NodeId, settings: Settings) -> Self {
+        Self {
+            here,
+            headers: settings.headers(),
+            settings,
+            entries: Slab::new(),
+            by_flow: HashMap::new(),
+            timers: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            drained: VecDeque::new(),
+            strays: VecDeque::new(),
+        }
+    }
+
+    /// Asks host `to` for a connection whose packets from here are of `flow`, an even number that no other connection has.
+    pub fn open(&mut self, to: NodeId, flow: FlowId, terms: Terms, now: Instant) -> Key {
+        self.enter(Connection::open(terms, now), to, flow)
+    }
+
+    /// Accepts the connection that `from` asked for by a packet of `flow`.
+    pub fn accept(&mut self, from: NodeId, flow: FlowId, terms: Terms, now: Instant) -> Key {
+        self.enter(Connection::accept(terms, now), from, back(flow))
+    }
+
+    /// Refuses it.
+    pub fn refuse(&mut self, from: NodeId, flow: FlowId, now: Instant) {
+        self.stray(from, back(flow), Tcp::Reset, now);
+    }
+
+    fn enter(&mut self, connection: Connection, to: NodeId, flow: FlowId) -> Key {
+        let key = self.entries.insert(Entry {
+            connection,
+            to,
+            flow,
+            alarm: None,
+            is_ready: false,
+            wants_room: false,
+            is_released: false,
+        });
+        let key = u32::try_from(key).unwrap_or(u32::MAX);
+        self.by_flow.insert(flow.0, key);
+        self.make_ready(key);
+        Key(key)
+    }
+
+    /// A packet arrived.
+    pub fn handle_packet(&mut self, packet: &Parcel<Tcp>, now: Instant) -> Incoming {
+        let (from, tcp) = (packet.body.from, &packet.body.payload);
+        let Some(&key) = self.by_flow.get(&back(packet.flow).0) else {
+            if *tcp == Tcp::Syn {
+                let flow = packet.flow;
+                return Incoming::Asked { from, flow };
+            }
+            self.answer_late(packet, now);
+            return Incoming::Nothing;
+        };
+        let Some(entry) = self.entries.get_mut(key as usize) else {
+            return Incoming::Nothing;
+        };
+        entry
+            .connection
+            .handle_packet(tcp, packet.ecn, &self.settings, now);
+        self.make_ready(key);
+        Incoming::Changed(Key(key))
+    }
+
+    /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
+    fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
+        if let Tcp::Segment { segment, .. } = &packet.body.payload {
+            let tcp = Tcp::Ack(Some(last_ack(segment)));
+            self.stray(packet.body.from, back(packet.flow), tcp, now);
+        }
+    }
+
+    fn stray(&mut self, to: NodeId, flow: FlowId, tcp: Tcp, now: Instant) {
+        let packet = self.packet(to, flow, (tcp, Ecn::NotEct), now);
+        self.strays.push_back(packet);
+    }
+
+    /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections that may have changed.
+    pub fn handle_timeout(&mut self, now: Instant, changed: &mut Vec<Key>) {
+        while let Some(&Reverse((at, key))) = self.timers.peek()
+            && at <= now
+        {
+            self.timers.pop();
+            let Some(entry) = self.entries.get_mut(key as usize) else {
+                continue;
+            };
+            if entry.alarm != Some(at) {
+                // Another timer has its place, or another connection.
+                continue;
+            }
+            entry.alarm = None;
+            if entry
+                .connection
+                .next_timeout()
+                .is_some_and(|due| due <= now)
+            {
+                entry.connection.handle_timeout(&self.settings, now);
+                changed.push(Key(key));
+                self.make_ready(key);
+            } else {
+                self.rearm(key);
+            }
+        }
+    }
+
+    /// When to call [`Stack::handle_timeout`]; now and then earlier than needed.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        Some(self.timers.peek()?.0.0)
+    }
+
+    /// The next packet to send.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Tcp>> {
+        if let Some(stray) = self.strays.pop_front() {
+            return Some(stray);
+        }
+        while let Some(&key) = self.ready.front() {
+            let Some(entry) = self.entries.get_mut(key as usize) else {
+                self.ready.pop_front();
+                continue;
+            };
+            if let Some(tcp) = entry.connection.poll_transmit(&self.settings, now) {
+                let (to, flow) = (entry.to, entry.flow);
+                return Some(self.packet(to, flow, tcp, now));
+            }
+            self.ready.pop_front();
+            self.settle(key);
+        }
+        None
+    }
+
+    /// A connection has nothing more to send now.
+    fn settle(&mut self, key: u32) {
+        let Some(entry) = self.entries.get_mut(key as usize) else {
+            return;
+        };
+        entry.is_ready = false;
+        if entry.is_released && entry.connection.is_over() {
+            self.by_flow.remove(&entry.flow.0);
+            self.entries.remove(key as usize);
+            return;
+        }
+        // As the kernel does, a writer is woken when half of the room is free.
+        if entry.wants_room && entry.connection.room(&self.settings) * 2 >= self.settings.unsent {
+            entry.wants_room = false;
+            self.drained.push_back(Key(key));
+        }
+        self.rearm(key);
+    }
+
+    /// A connection whose writer waited for room and has it.
+    pub fn poll_drained(&mut self) -> Option<Key> {
+        self.drained.pop_front()
+    }
+
+    /// The connection `key`.
+    pub fn get(&self, key: Key) -> Option<&Connection> {
+        Some(&self.entries.get(key.index())?.connection)
+    }
+
+    /// The flow of the packets that leave here for connection `key`.
+    pub fn flow(&self, key: Key) -> Option<FlowId> {
+        Some(self.entries.get(key.index())?.flow)
+    }
+
+    /// Octets that the peer has said since the last call.
+    pub fn take_heard(&mut self, key: Key) -> u64 {
+        let entry = self.entries.get_mut(key.index());
+        entry.map_or(0, |entry| entry.connection.take_heard())
+    }
+
+    /// Says up to `octets`; returns how many there was room for. When it was less, [`Stack::poll_drained`] tells when there is
+    /// more.
+    pub fn write(&mut self, key: Key, octets: u64) -> u64 {
+        let Some(entry) = self.entries.get_mut(key.index()) else {
+            return 0;
+        };
+        let taken = octets.min(entry.connection.room(&self.settings));
+        entry.connection.write(taken);
+        entry.wants_room |= taken < octets;
+        self.make_ready(key.0);
+        taken
+    }
+
+    /// Says nothing more.
+    pub fn close(&mut self, key: Key) {
+        if let Some(entry) = self.entries.get_mut(key.index()) {
+            entry.connection.close();
+            self.make_ready(key.0);
+        }
+    }
+
+    /// Breaks the connection.
+    pub fn abort(&mut self, key: Key) {
+        if let Some(entry) = self.entries.get_mut(key.index()) {
+            entry.connection.abort();
+            entry.is_released = true;
+            self.make_ready(key.0);
+        }
+    }
+
+    /// The application is done with the connection, which is forgotten when its end has been acknowledged.
+    pub fn release(&mut self, key: Key) {
+        if let Some(entry) = self.entries.get_mut(key.index()) {
+            entry.is_released = true;
+            self.make_ready(key.0);
+        }
+    }
+
+    /// Connections that are there.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn make_ready(&mut self, key: u32) {
+        if let Some(entry) = self.entries.get_mut(key as usize)
+            && !std::mem::replace(&mut entry.is_ready, true)
+        {
+            self.ready.push_back(key);
+        }
+    }
+
+    fn rearm(&mut self, key: u32) {
+        let Some(entry) = self.entries.get_mut(key as usize) else {
+            return;
+        };
+        if let Some(due) = entry.connection.next_timeout()
+            && entry.alarm.is_none_or(|alarm| due < alarm)
+        {
+            entry.alarm = Some(due);
+            self.timers.push(Reverse((due, key)));
+        }
+    }
+
+    fn packet(
+        &self,
+        to: NodeId,
+        flow: FlowId,
+        (tcp, ecn): (Tcp, Ecn),
+        now: Instant,
+    ) -> Parcel<Tcp> {
+        Packet {
+            size: tcp.size(&self.headers),
+            flow,
+            family: Family::V4,
+            dscp: Dscp::CS0,
+            ecn,
+            at: now,
+            body: Addressed {
+                from: self.here,
+                to,
+                payload: tcp,
+            },
+        }
+    }
+}
+
+/// The acknowledgement of the last segment of a connection.
+fn last_ack(segment: &Segment) -> Ack {
+    Ack {
+        ack: segment.seq.plus(1),
+        id: segment.id,
+        highest: segment.id,
+        echo: segment.sent,
+        delay_ns: 0,
+        window: u32::MAX >> 1,
+        ece: false,
+        sack: SackBlocks::NONE,
+    }
+}
