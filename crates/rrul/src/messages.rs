@@ -131,7 +131,7 @@ pub enum Row {
     /// A probe of a trace was answered, or not.
     Hop(Hop),
     /// One stream in one bin.
-    Series(Series),
+    Series(Box<Series>),
     /// The end of a stream.
     Stream(StreamEnd),
 }

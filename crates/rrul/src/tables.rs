@@ -250,7 +250,7 @@ impl Tables {
             }),
             Row::Series(row) => self.series(Series {
                 end: end.into(),
-                ..row
+                ..*row
             }),
             Row::Stream(how) => self.ended(end, &how),
         }

@@ -59,7 +59,7 @@ impl Rows {
 
 impl Sink for Rows {
     fn series(&self, row: Series) {
-        self.push(Row::Series(row));
+        self.push(Row::Series(Box::new(row)));
     }
 
     fn cpu(&self, row: Cpu) {

@@ -57,7 +57,8 @@ pub fn lengthen(
 /// How long the phase must be when one load by each way takes `turn`, pauses included: in whole seconds.
 fn long_enough(turn: Duration, most: Duration) -> Duration {
     let needed = turn.mul_f64(MARGIN) * LEAST_LOADS;
-    Duration::from_secs(needed.as_secs_f64().ceil() as u64).min(most)
+    let more = u64::from(needed.subsec_nanos() > 0);
+    Duration::from_secs(needed.as_secs() + more).min(most)
 }
 
 /// Loads the page once by each way, and tells how long that took with the pauses between.

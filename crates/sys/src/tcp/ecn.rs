@@ -7,7 +7,7 @@ use crate::{Error, netns};
 use std::fs;
 
 const SETTING: &str = "/proc/sys/net/ipv4/tcp_ecn";
-/// The values with which connections that this host opens ask for ECN: classic (1 and, with AccECN for others, 4) or AccECN (3).
+/// The values with which connections that this host opens ask for ECN: classic (1 and, with `AccECN` for others, 4) or `AccECN` (3).
 const REQUESTS: [u8; 3] = [1, 3, 4];
 
 /// The setting of the namespace of the calling thread; `None` when the kernel does not tell.
