@@ -109,11 +109,11 @@ impl Connection {
         match tcp {
             Tcp::Segment { segment, fin, ack } => {
                 if let Some(ack) = ack {
-                    flow.handle_ack(ack, now);
+                    flow.handle_ack(&ack.ack(), now);
                 }
                 flow.handle_segment(segment, *fin, ecn, now);
             }
-            Tcp::Ack(Some(ack)) => flow.handle_ack(ack, now),
+            Tcp::Ack(Some(ack)) => flow.handle_ack(&ack.ack(), now),
             // The handshake's last word was lost.
             Tcp::SynAck => flow.confirm(),
             Tcp::Syn | Tcp::Ack(None) | Tcp::Reset => {}
@@ -156,7 +156,8 @@ impl Connection {
             }
             Phase::Established(flow) => {
                 let tcp = flow.poll_transmit(now)?;
-                Some((tcp, flow.ecn(&tcp)))
+                let ecn = flow.ecn(&tcp);
+                Some((tcp, ecn))
             }
             Phase::Aborting => {
                 self.phase = Phase::Broken;

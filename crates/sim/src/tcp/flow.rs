@@ -25,6 +25,8 @@ pub(super) struct Flow {
     /// Octets and segments given to the sender.
     supplied: u64,
     segments: u32,
+    /// When the latest segment was cut.
+    burst: Instant,
     /// The application writes no more.
     is_closing: bool,
     /// The segment that says so.
@@ -59,7 +61,9 @@ impl Flow {
         if handshake.was_hard() {
             options.initial_window = 1;
         }
-        let mut sender = Sender::new(&options, terms.seed).without_events();
+        let mut sender = Sender::new(&options, terms.seed)
+            .without_events()
+            .trusting();
         if let Some(rtt) = handshake.rtt(now) {
             sender.handle_handshake(rtt, now);
         }
@@ -71,6 +75,7 @@ impl Flow {
             queued: 0,
             supplied: 0,
             segments: 0,
+            burst: Instant::ZERO,
             is_closing: false,
             fin: None,
             peer_fin: None,
@@ -117,32 +122,36 @@ impl Flow {
             return Some(Tcp::Ack(None));
         }
         if let Some(ack) = self.prompt.take() {
-            return Some(Tcp::Ack(Some(ack)));
+            return Some(Tcp::Ack(Some(ack.into())));
         }
-        self.supply();
+        self.supply(now);
         if let Some(mut segment) = self.sender.poll_transmit(now) {
             let fin = self.fin == Some(segment.seq) && !segment.flags.probe;
             // The end is acknowledged at once, and nothing else for being the last so far.
             segment.flags.last = fin;
-            let ack = self.receiver.poll_with_data(now);
+            let ack = self.receiver.poll_with_data(now).map(Into::into);
             return Some(Tcp::Segment { segment, fin, ack });
         }
         let ack = self.receiver.poll_transmit(now)?;
-        Some(Tcp::Ack(Some(ack)))
+        Some(Tcp::Ack(Some(ack.into())))
     }
 
-    /// Cuts the next segment, if the peer has room for it.
-    fn supply(&mut self) {
+    /// Cuts the next segment, if the peer has room for it. Without Nagle's algorithm the kernel fills the window to its end, but
+    /// begins no burst with less than a full segment when it has more.
+    fn supply(&mut self, now: Instant) {
         if self.fin.is_some() || self.sender.has_supply() {
             return;
         }
-        let len = self.queued.min(self.mss);
-        let ends = self.is_closing && len == self.queued;
         let out = self.supplied - self.sender.acked_bytes();
-        let has_room = out + len <= self.peer_window || out == 0;
-        if len == 0 && !ends || !has_room {
+        let room = self.peer_window.saturating_sub(out);
+        let wanted = self.queued.min(self.mss);
+        let fits = wanted <= room || out == 0 || (self.burst == now && room > 0);
+        let len = if out == 0 { wanted } else { wanted.min(room) };
+        let ends = self.is_closing && len == self.queued;
+        if len == 0 && !ends || !fits {
             return;
         }
+        self.burst = now;
         if ends {
             self.fin = Some(Seq(self.segments));
         }

@@ -3,6 +3,7 @@
 use super::connection::{Connection, Settings, Terms};
 use super::packet::Tcp;
 use crate::{Addressed, Headers, NodeId, Parcel};
+use foldhash::fast::FixedState;
 use path::{Family, Packet};
 use slab::Slab;
 use std::cmp::Reverse;
@@ -46,7 +47,7 @@ pub struct Stack {
     headers: Headers,
     entries: Slab<Entry>,
     /// By the flow that leaves this host.
-    by_flow: HashMap<u64, u32>,
+    by_flow: HashMap<u64, u32, FixedState>,
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Connections that may have something to send.
     ready: VecDeque<u32>,
@@ -82,7 +83,7 @@ impl Stack {
             headers: settings.headers(),
             settings,
             entries: Slab::new(),
-            by_flow: HashMap::new(),
+            by_flow: HashMap::default(),
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             drained: VecDeque::new(),
@@ -145,7 +146,7 @@ impl Stack {
     /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
     fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
         if let Tcp::Segment { segment, .. } = &packet.body.payload {
-            let tcp = Tcp::Ack(Some(last_ack(segment)));
+            let tcp = Tcp::Ack(Some(last_ack(segment).into()));
             self.stray(packet.body.from, back(packet.flow), tcp, now);
         }
     }

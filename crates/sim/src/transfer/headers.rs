@@ -1,6 +1,6 @@
 //! What headers add to a packet.
 
-use transport::{Ack, Options, Segment};
+use transport::{Ack, Options, SackBlocks, Segment};
 
 /// Octets of headers, IP's included, around what a transfer's packets carry. Links count them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -55,8 +55,13 @@ impl Headers {
 
     /// Octets of the packet with `ack`.
     pub fn of_ack(&self, ack: &Ack) -> u32 {
-        let blocks = ack.sack.iter().map(|_| self.block).sum::<u32>();
+        self.ack + self.of_blocks(&ack.sack)
+    }
+
+    /// Octets of the option with these blocks.
+    pub fn of_blocks(&self, sack: &SackBlocks) -> u32 {
+        let blocks = sack.iter().map(|_| self.block).sum::<u32>();
         let more = if blocks > 0 { self.blocks } else { 0 };
-        self.ack + blocks + more
+        blocks + more
     }
 }

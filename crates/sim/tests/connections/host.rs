@@ -1,6 +1,6 @@
 //! A host whose only connection says and hears numbers of octets, and a path that loses what a test names.
 
-use isobath_sim::tcp::{Incoming, Key, Settings, Stack, Tcp, Terms};
+use isobath_sim::tcp::{Connection, Incoming, Key, Settings, Stack, Tcp, Terms};
 use isobath_sim::{Addressed, Builder, Node, NodeId, Parcel, World};
 use path::{ConstantRate, Counters, Delay, Element, Fifo, Fixed, Limit, Link, Pipeline};
 use std::collections::VecDeque;
@@ -101,7 +101,7 @@ impl Host {
                 self.stack.close(key);
             }
         }
-        if self.stack.get(key).is_some_and(|c| c.has_peer_closed()) {
+        if self.stack.get(key).is_some_and(Connection::has_peer_closed) {
             self.seen.peer_closed.get_or_insert(ms);
             if self.closed {
                 self.stack.release(key);
@@ -131,7 +131,7 @@ impl Node for Host {
 
     fn handle_packet(&mut self, packet: Parcel<Tcp>, now: Instant) {
         let ms = now.as_nanos() / 1_000_000;
-        self.seen.came.push((ms, packet.body.payload));
+        self.seen.came.push((ms, packet.body.payload.clone()));
         match self.stack.handle_packet(&packet, now) {
             Incoming::Changed(key) => self.attend(key, now),
             Incoming::Asked { from, flow } if self.script.refuses => {
@@ -160,7 +160,7 @@ impl Node for Host {
         let ms = now.as_nanos() / 1_000_000;
         loop {
             if let Some(packet) = self.stack.poll_transmit(now) {
-                self.seen.sent.push((ms, packet.body.payload));
+                self.seen.sent.push((ms, packet.body.payload.clone()));
                 return Some(packet);
             }
             if self.stack.is_empty() && self.key.is_some() {
