@@ -441,7 +441,7 @@ pub fn prepare(
 }
 
 /// The window that `side` offers, if its peer says so much that it can ever be full.
-fn binding_window(part: &Part, side: Side) -> Option<u32> {
+pub fn binding_window(part: &Part, side: Side) -> Option<u32> {
     let window = part.vector.windows[side.index()];
     let heard = part.vector.body.bytes(side.other());
     (window > 0 && heard > u64::from(window)).then_some(window)

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Replay;
 
 impl Measurement for Replay {
-    const TESTS: &'static [&'static str] = &["replay"];
+    const TESTS: &'static [&'static str] = &["replay", "sim-replay"];
     const FIGURES: &'static [Figure] = &[
         figure("connections", "", "/connections/completed"),
         figure("duration p50", "ms", "/duration_ms/p50"),

@@ -30,7 +30,10 @@ pub fn up(name: &str, plan: &Plan, delays: &Assigned) -> anyhow::Result<Network>
 }
 
 /// Gives every link of `topology` that has a rate this one.
-fn bottleneck(topology: &mut Topology, to: Rate) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When none has.
+pub fn bottleneck(topology: &mut Topology, to: Rate) -> anyhow::Result<()> {
     let mut changed = false;
     for link in &mut topology.links {
         for stage in link.up.0.iter_mut().chain(&mut link.down.0) {

@@ -57,18 +57,12 @@ pub(crate) struct Calibrate {
     pub(super) quiet: bool,
 }
 
+/// What is played, and how; the same on sockets and in virtual time.
 #[derive(Debug, clap::Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
-pub(crate) struct Play {
+pub(crate) struct Played {
     /// Vectors in any format.
     #[arg(required = true)]
     vectors: Option<PathBuf>,
-    /// Replay with a far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets.
-    #[arg(conflicts_with_all = ["lab", "rtt_at", "bottleneck", "initial_window", "no_capture", "beyond_limits"])]
-    pub(super) host: Option<String>,
     /// Replay in an emulated network: a name from 'isobath lab list', or a TOML file [default: dumbbell].
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
@@ -87,10 +81,6 @@ pub(crate) struct Play {
     /// Host at which the RTT is added.
     #[arg(long, value_enum, default_value = "both")]
     rtt_at: RttAt,
-    /// With HOST: add the RTT of --rtt to the path's own, in this host's sending direction; its
-    /// interface needs the fq qdisc.
-    #[arg(long, requires = "host")]
-    add_rtt: bool,
     /// Replay vectors that start before TIME, then close all connections [default: until the last one ends].
     #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
@@ -106,40 +96,22 @@ pub(crate) struct Play {
     /// Record that --bottleneck was derived from the load of another replay; changes nothing else.
     #[arg(long, requires = "bottleneck")]
     constrained: bool,
-    /// Congestion control of all connections [default: the system's].
-    #[arg(long, value_name = "NAME")]
-    cc: Option<String>,
     /// Initial window in segments [default: the kernel's 10].
     #[arg(long, value_name = "SEGMENTS")]
     initial_window: Option<u32>,
-    #[command(flatten)]
-    pub(super) reach: Reach,
-    /// Do not capture packets at the bottleneck.
-    #[arg(long)]
-    no_capture: bool,
-    /// Replay even above 80 % of the limits from 'isobath replay calibrate'; the run is then invalid.
-    #[arg(long)]
-    pub(super) beyond_limits: bool,
     /// Random seed.
     #[arg(long, default_value_t = 1)]
-    pub(super) seed: u64,
-    #[command(flatten)]
-    pub(super) output: Output,
+    pub(crate) seed: u64,
 }
 
-impl Play {
+impl Played {
     /// The emulated network.
-    pub(super) fn lab(&self) -> &str {
+    pub(crate) fn lab(&self) -> &str {
         self.lab.as_deref().unwrap_or("dumbbell")
     }
 
     /// What is asked for; the direction of more data is known once the vectors are.
-    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        if self.host.is_some() && self.rtt.is_some() && !self.add_rtt {
-            return Err(Usage::of(anyhow!(
-                "with a host the distance is the path's - use --add-rtt to add one of --rtt, or leave --rtt out"
-            )));
-        }
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let file = self.vectors.clone().unwrap_or_default();
         let sixth = Span(self.duration.unwrap_or_default().0 / 6);
         let plan = Plan {
@@ -158,14 +130,14 @@ impl Play {
             warm_up: self.warm_up.unwrap_or(sixth),
             cool_down: self.cool_down.unwrap_or(sixth),
             rtt_at: self.rtt_at,
-            add_rtt: self.add_rtt,
+            add_rtt: false,
             bottleneck: self.bottleneck,
             constrained: self.constrained,
             forward: Way::Down,
-            congestion_control: self.cc.clone(),
+            congestion_control: None,
             initial_window: self.initial_window,
-            capture: !self.no_capture && self.host.is_none(),
-            udp: self.host.is_none(),
+            capture: false,
+            udp: false,
             seed: self.seed,
         };
         let cut = plan.warm_up.0 + plan.cool_down.0;
@@ -175,5 +147,49 @@ impl Play {
             )));
         }
         Ok(plan)
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Play {
+    #[command(flatten)]
+    pub(super) played: Played,
+    /// Replay with a far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets.
+    #[arg(conflicts_with_all = ["lab", "rtt_at", "bottleneck", "initial_window", "no_capture", "beyond_limits"])]
+    pub(super) host: Option<String>,
+    /// With HOST: add the RTT of --rtt to the path's own, in this host's sending direction; its
+    /// interface needs the fq qdisc.
+    #[arg(long, requires = "host")]
+    add_rtt: bool,
+    /// Congestion control of all connections [default: the system's].
+    #[arg(long, value_name = "NAME")]
+    cc: Option<String>,
+    #[command(flatten)]
+    pub(super) reach: Reach,
+    /// Do not capture packets at the bottleneck.
+    #[arg(long)]
+    no_capture: bool,
+    /// Replay even above 80 % of the limits from 'isobath replay calibrate'; the run is then invalid.
+    #[arg(long)]
+    pub(super) beyond_limits: bool,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+impl Play {
+    /// What is asked for; the direction of more data is known once the vectors are.
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        if self.host.is_some() && self.played.rtt.is_some() && !self.add_rtt {
+            return Err(Usage::of(anyhow!(
+                "with a host the distance is the path's - use --add-rtt to add one of --rtt, or leave --rtt out"
+            )));
+        }
+        Ok(Plan {
+            add_rtt: self.add_rtt,
+            congestion_control: self.cc.clone(),
+            capture: !self.no_capture && self.host.is_none(),
+            udp: self.host.is_none(),
+            ..self.played.plan()?
+        })
     }
 }

@@ -5,7 +5,8 @@ mod calibrate;
 mod hosts;
 mod progress;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Played};
+pub(crate) use progress::{bar, show};
 
 use anyhow::anyhow;
 use args::{Play, Verb, Verify};
@@ -58,16 +59,18 @@ fn verify(args: &Verify) -> anyhow::Result<u8> {
 }
 
 fn play(args: &Play) -> anyhow::Result<u8> {
-    let (plan, workload) = prepare(args)?;
+    let (plan, workload) = prepare(args.plan()?)?;
     match &args.host {
         Some(host) => hosts::play(args, host, &plan, workload),
         None => in_lab(args, &plan, &workload),
     }
 }
 
-/// What will be played.
-fn prepare(args: &Play) -> anyhow::Result<(Plan, Workload)> {
-    let mut plan = args.plan()?;
+/// What will be played by `plan`, which learns the direction of more data.
+///
+/// # Errors
+/// When the file cannot be read, or nothing of it is to be played.
+pub(crate) fn prepare(mut plan: Plan) -> anyhow::Result<(Plan, Workload)> {
     let file = plan.vectors.clone();
     let mut workload = Workload::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
     if !plan.udp {
@@ -89,19 +92,19 @@ fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
     let reserve = Reserve::of(args, &forecast)?;
     // The lab comes first: it may have to change this process before there are other threads.
     let delays = Assigned::default();
-    let network = place::up(args.lab(), plan, &delays)?;
+    let network = place::up(args.played.lab(), plan, &delays)?;
     let interrupt = process::interrupt_flag()?;
     let mut run = new_run(args, plan, &forecast)?;
     run.plan["limits"] = reserve.described();
     run.path = path(args, &network);
-    let mut opened = Opened::create(args.output.out.as_deref(), args.lab(), &run)?;
-    let bar = progress::bar(args.output.quiet);
+    let mut opened = Opened::create(args.output.out.as_deref(), args.played.lab(), &run)?;
+    let bar = bar(args.output.quiet);
     let context = Context {
         plan,
         workload,
         lab: Some(&network),
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| show(&bar, live),
     };
     let place = Place {
         network: &network,
@@ -181,7 +184,7 @@ fn path(args: &Play, network: &Network) -> PathInfo {
         .collect();
     let servers: Vec<SocketAddr> = addresses.into_iter().map(|ip| (ip, 0).into()).collect();
     let family = if v6 { 6 } else { 4 };
-    begin::path_info(&servers, vec![family], Some((args.lab(), network)))
+    begin::path_info(&servers, vec![family], Some((args.played.lab(), network)))
 }
 
 /// Turns what was found into the run's conclusion.

@@ -5,11 +5,11 @@ use kit::bar;
 use kit::bar::STEPS;
 use tmix::replay::Live;
 
-pub(super) fn bar(is_quiet: bool) -> ProgressBar {
+pub(crate) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("{bar:30} {elapsed}/{prefix} {msg}", Some(STEPS), is_quiet)
 }
 
-pub(super) fn show(bar: &ProgressBar, live: &Live) {
+pub(crate) fn show(bar: &ProgressBar, live: &Live) {
     let planned = live.planned.as_secs_f64();
     bar.set_prefix(format!("{planned:.0}s"));
     bar.set_message(format!(
