@@ -7,9 +7,10 @@ use ::path::{
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
 use serde_json::json;
-use sim::{Duplex, Probing};
+use sim::{Duplex, Probing, tcp};
 use std::str::FromStr;
 use std::time::Duration;
+use tmix::simulated::Hop;
 use units::{Bytes, Rate, Span};
 
 /// Octets of a full packet.
@@ -177,14 +178,26 @@ impl Path {
     /// # Errors
     /// When there is no such lab, or its links do what is not simulated.
     pub(crate) fn of_lab(name: &str, seed: u64, is_reverse: bool) -> anyhow::Result<Self> {
-        let topology = profiles::find(name)?;
+        Self::of_topology(&profiles::find(name)?, name, seed, is_reverse)
+    }
+
+    /// The same for the network `topology`, called `name`.
+    ///
+    /// # Errors
+    /// When its links do what is not simulated.
+    pub(crate) fn of_topology(
+        topology: &Topology,
+        name: &str,
+        seed: u64,
+        is_reverse: bool,
+    ) -> anyhow::Result<Self> {
         let mut way = topology.way();
         if is_reverse {
             way.reverse();
         }
         let links = way
             .windows(2)
-            .map(|pair| hop(&topology, pair[0], pair[1], seed));
+            .map(|pair| hop(topology, pair[0], pair[1], seed));
         Ok(Self {
             name: format!("{name}, simulated"),
             links: links.collect::<anyhow::Result<_>>()?,
@@ -196,14 +209,34 @@ impl Path {
     /// # Errors
     /// When a description contradicts itself, or its trace cannot be had.
     pub(crate) fn build(&self) -> anyhow::Result<Vec<Duplex>> {
-        let built = self.links.iter().map(|link| -> anyhow::Result<Duplex> {
-            let trace = |name: &str| profiles::trace(name).map_err(Into::into);
-            let delays = Assigned::default();
+        let trace = |name: &str| profiles::trace(name).map_err(Into::into);
+        let delays = Assigned::default();
+        let built = self.links.iter().map(|link| {
             let up = link.up.build(link.seeds[0], &trace, &delays)?;
             let down = link.down.build(link.seeds[1], &trace, &delays)?;
             Ok((up, down))
         });
         built.collect()
+    }
+
+    /// The links for a replay, which writes into `delays` how far its connections are.
+    ///
+    /// # Errors
+    /// As [`Path::build`].
+    pub(crate) fn hops(&self, delays: &Assigned) -> anyhow::Result<Vec<Hop>> {
+        let trace = |name: &str| profiles::trace(name).map_err(Into::into);
+        let hops = self.links.iter().map(|link| {
+            let way = |spec: &Spec, seed| tcp::pipeline(spec, seed, &trace, delays);
+            Ok(Hop {
+                name: link.name.clone(),
+                ways: [
+                    way(&link.up, link.seeds[0])?,
+                    way(&link.down, link.seeds[1])?,
+                ],
+                rates: [&link.up, &link.down].map(profiles::rate),
+            })
+        });
+        hops.collect()
     }
 
     /// All links in a row, and back, for trains of probes.

@@ -2,6 +2,7 @@
 
 mod described;
 mod estimate;
+mod replay;
 
 use super::rules::Rules;
 use crate::virtual_time::bounds;
@@ -28,6 +29,8 @@ pub(crate) enum Verb {
     Btc(Args),
     /// Estimate one property of such a path, whose true value is known.
     Estimate(estimate::Args),
+    /// Replay connection vectors; a trace's whole hour takes minutes.
+    Replay(replay::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -59,6 +62,7 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Btc(args) => btc(args),
         Verb::Estimate(args) => estimate::run(args),
+        Verb::Replay(args) => replay::run(args),
     }
 }
 

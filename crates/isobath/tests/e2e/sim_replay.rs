@@ -1,0 +1,113 @@
+//! Replays in virtual time, from outside, and beside the same replay on real sockets.
+
+use crate::replay::vectors;
+use crate::support::{Machine, folder, number, rows, run};
+use schema::replay::tables::{Connection, Goodput};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn simulated(place: &Path, out: &str, more: &[&str]) -> Value {
+    let arguments = [&["sim", "replay", "v.cvec", "--json", "-o", out], more].concat();
+    run(place, &arguments).ended(0).json()
+}
+
+#[test]
+fn everything_is_said_and_heard_and_the_same_seed_gives_the_same_tables() {
+    let place = folder(&[("v.cvec", &vectors(120))]);
+    let printed = simulated(place.path(), "one", &[]);
+    let summary = &printed["summary"];
+    assert_eq!(printed["status"], "complete");
+    assert_eq!(summary["connections"]["completed"], 120);
+    assert_eq!(summary["bytes"]["sent"], summary["bytes"]["planned"]);
+    assert_eq!(summary["drops"], 0);
+    // 96 sequential connections of two epochs; the shortest round trip is 11 ms, the wait 600 ms.
+    assert_eq!(summary["response_ms"]["n"], 192);
+    assert!(number(summary, "/response_ms/min") >= 11.0);
+    assert!(number(summary, "/start_lateness_ms/max") <= 0.0);
+    assert!(number(summary, "/active_connections/max") > 1.0);
+    let heard: Vec<Goodput> = rows(&place.path().join("one"));
+    let heard: u64 = heard.iter().map(|row| row.bytes).sum();
+    assert_eq!(summary["bytes"]["sent"], heard);
+    let _ = simulated(place.path(), "two", &[]);
+    for entry in fs::read_dir(place.path().join("one")).unwrap() {
+        let name = entry.unwrap().file_name();
+        let read = |run: &str| fs::read(place.path().join(run).join(&name)).unwrap();
+        let is_same = read("one") == read("two");
+        assert!(is_same || name == "run.json", "{name:?}");
+    }
+    let shown = run(place.path(), &["show", "one"]);
+    let card = &shown.ended(0).stdout;
+    assert!(
+        card.contains("dumbbell, simulated") && card.contains("120 completed"),
+        "{card}"
+    );
+    run(place.path(), &["compare", "one", "two"]).ended(0);
+    run(place.path(), &["report", "one", "-o", "page.html"]).ended(0);
+}
+
+#[test]
+fn a_narrow_link_queues_and_what_is_left_at_the_end_is_cut() {
+    let place = folder(&[("v.cvec", &vectors(60))]);
+    let options = [
+        "--bottleneck",
+        "2Mbit",
+        "--duration",
+        "5s",
+        "--structure",
+        "block-sequential",
+    ];
+    let printed = simulated(place.path(), "run", &options);
+    let summary = &printed["summary"];
+    assert_eq!(summary["connections"]["planned"], 50);
+    assert!(number(summary, "/connections/unfinished") > 0.0);
+    assert!(number(summary, "/queue_ms/max") > 100.0, "{summary}");
+    let carried = number(summary, "/throughput_mbps/forward");
+    // A packet at either edge of a second may count whole.
+    assert!(carried > 1.5 && carried < 2.01, "{carried}");
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_before_anything_is_written() {
+    let place = folder(&[("v.cvec", &vectors(2)), ("none.cvec", "")]);
+    for (arguments, says) in [
+        (&["none.cvec"][..], "no vector"),
+        (&["v.cvec", "--lab", "nowhere"], "nowhere"),
+        (&["v.cvec", "--cc", "bbr"], "bbr"),
+        (
+            &["v.cvec", "--lab", "wire", "--bottleneck", "1Mbit"],
+            "no link of this lab has a rate",
+        ),
+    ] {
+        let ran = run(place.path(), &[&["sim", "replay"], arguments].concat());
+        assert!(ran.ended(2).stderr.contains(says), "{}", ran.stderr);
+    }
+}
+
+/// Each connection beside the same one over sockets of the kernel: no window binds, nothing is lost.
+#[test]
+fn alone_a_connection_takes_as_long_as_with_the_kernel() {
+    let Some(_machine) = Machine::whole() else {
+        return;
+    };
+    let place = folder(&[("v.cvec", &vectors(80))]);
+    let arguments = ["replay", "v.cvec", "-o", "real", "--no-capture", "-q"];
+    assert!(matches!(run(place.path(), &arguments).code(), Some(0 | 4)));
+    let _ = simulated(place.path(), "simulated", &[]);
+    let took = |name: &str| -> Vec<f64> {
+        let mut rows: Vec<Connection> = rows(&place.path().join(name));
+        rows.sort_by_key(|row| row.connection);
+        let ms = |row: &Connection| {
+            assert_eq!(row.end.as_ref(), "complete");
+            (row.last_byte_ns.unwrap() - row.first_byte_ns.unwrap()) as f64 / 1e6
+        };
+        rows.iter().map(ms).collect()
+    };
+    let pairs = took("simulated").into_iter().zip(took("real"));
+    let mut apart: Vec<f64> = pairs
+        .map(|(ours, real)| (ours - real).abs() / real)
+        .collect();
+    apart.sort_by(f64::total_cmp);
+    // On a busy machine the kernel's are late now and then.
+    assert!(apart[apart.len() * 3 / 4] < 0.02, "{apart:?}");
+}

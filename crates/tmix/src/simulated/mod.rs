@@ -1,0 +1,17 @@
+//! A replay in virtual time: the same vectors, models, tables and figures, over connections of [`sim`].
+//!
+//! What the kernel, the sockets and the emulated path are to [`crate::replay`], [`sim::tcp`] and [`path`] are here. What an end
+//! says and when is decided by the same [`vectors::play::Player`]; what the record holds is made of the same rows. So a trace's
+//! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
+//!
+//! - [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
+//! - [`run`]: the loop around them.
+//!
+//! Flows of UDP are not played.
+
+mod host;
+mod links;
+mod run;
+
+pub use links::Hop;
+pub use run::{Context, delays, run};
