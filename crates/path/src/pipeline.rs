@@ -99,6 +99,10 @@ impl<B> Pipeline<B> {
 }
 
 impl<B> Stage<B> {
+    fn is_due(&self, now: Instant) -> bool {
+        self.wake.is_some_and(|wake| wake <= now)
+    }
+
     /// Takes all of `arrivals`, then does what is due by `now`.
     fn run(
         &mut self,
@@ -106,11 +110,11 @@ impl<B> Stage<B> {
         now: Instant,
         out: &mut VecDeque<Packet<B>>,
     ) {
-        for packet in arrivals.drain(..) {
+        while let Some(packet) = arrivals.pop_front() {
             let at = packet.at;
             self.wake = self.element.process(Some(packet), at, out);
         }
-        if self.wake.is_some_and(|wake| wake <= now) {
+        if self.is_due(now) {
             self.wake = self.element.process(None, now, out);
         }
     }
@@ -125,13 +129,18 @@ impl<B: Send> Element<B> for Pipeline<B> {
     ) -> Option<Instant> {
         self.between.extend(packet);
         for (position, stage) in self.stages.iter_mut().enumerate() {
+            if self.between.is_empty() && !stage.is_due(now) {
+                continue;
+            }
             if let Some((_, arrivals)) = self.watched.as_mut().filter(|(at, _)| *at == position) {
                 arrivals.extend(self.between.iter().map(|packet| (packet.at, packet.size)));
             }
             stage.run(&mut self.between, now, &mut self.leaving);
             std::mem::swap(&mut self.between, &mut self.leaving);
         }
-        out.append(&mut self.between);
+        if !self.between.is_empty() {
+            out.append(&mut self.between);
+        }
         self.stages.iter().filter_map(|stage| stage.wake).min()
     }
 

@@ -4,6 +4,7 @@ use super::flow::Flow;
 use super::handshake::Handshake;
 use super::packet::Tcp;
 use crate::Headers;
+use std::sync::Arc;
 use std::time::Duration;
 use transport::Options;
 use units::{Ecn, Instant};
@@ -12,7 +13,7 @@ use units::{Ecn, Instant};
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Congestion control, recovery, acknowledgements.
-    pub options: Options,
+    pub options: Arc<Options>,
     /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`).
     pub syn_retries: u32,
     /// Times that the answer to a SYN is (Linux `tcp_synack_retries`).
@@ -23,9 +24,9 @@ pub struct Settings {
 
 impl Settings {
     /// With `options`, and otherwise as Linux does it; 16 KiB may wait unsent.
-    pub const fn new(options: Options) -> Self {
+    pub fn new(options: Options) -> Self {
         Self {
-            options,
+            options: Arc::new(options),
             syn_retries: 6,
             synack_retries: 5,
             unsent: 16 << 10,
@@ -33,7 +34,7 @@ impl Settings {
     }
 
     /// What headers add.
-    pub const fn headers(&self) -> Headers {
+    pub fn headers(&self) -> Headers {
         Headers::tcp(&self.options)
     }
 }
@@ -107,13 +108,13 @@ impl Connection {
             return;
         };
         match tcp {
-            Tcp::Segment { segment, fin, ack } => {
-                if let Some(ack) = ack {
-                    flow.handle_ack(&ack.ack(), now);
+            Tcp::Data(data) => {
+                if let Some(ack) = &data.ack {
+                    flow.handle_ack(ack, now);
                 }
-                flow.handle_segment(segment, *fin, ecn, now);
+                flow.handle_segment(&data.segment, data.fin, ecn, now);
             }
-            Tcp::Ack(Some(ack)) => flow.handle_ack(&ack.ack(), now),
+            Tcp::Ack(Some(ack)) => flow.handle_ack(ack, now),
             // The handshake's last word was lost.
             Tcp::SynAck => flow.confirm(),
             Tcp::Syn | Tcp::Ack(None) | Tcp::Reset => {}
@@ -190,6 +191,16 @@ impl Connection {
     /// Breaks the connection: the peer is told by a reset.
     pub fn abort(&mut self) {
         self.phase = Phase::Aborting;
+    }
+
+    /// Whether something has happened since the last call that an application wants to know: the connection is there, octets
+    /// have come, the peer has closed, or there is no connection.
+    pub fn take_news(&mut self) -> bool {
+        match &mut self.phase {
+            Phase::Opening(_) => false,
+            Phase::Established(flow) => flow.take_news(),
+            Phase::Aborting | Phase::Refused | Phase::Broken => true,
+        }
     }
 
     /// Octets that the peer has said since the last call.

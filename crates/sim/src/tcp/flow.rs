@@ -2,8 +2,9 @@
 
 use super::connection::{Settings, Terms};
 use super::handshake::Handshake;
-use super::packet::Tcp;
-use transport::{Ack, Options, Receiver, Segment, Sender, Seq};
+use super::packet::{Data, Tcp};
+use std::sync::Arc;
+use transport::{Ack, Receiver, Segment, Sender, Seq};
 use units::{Ecn, Instant};
 
 /// Windows above this bound segments to half of them (the kernel's rule, `tcp_bound_to_half_wnd`).
@@ -35,6 +36,11 @@ pub(super) struct Flow {
     peer_fin: Option<Seq>,
     /// Octets that the application has been given.
     taken: u64,
+    /// The application knows of the connection, and of its peer's end.
+    is_known: bool,
+    is_known_closed: bool,
+    /// The sender has nothing to do until something happens to it.
+    is_quiet: bool,
     /// The handshake's last acknowledgement is to be sent.
     confirms: bool,
     /// What had to be acknowledged at once: it leaves before the application can answer.
@@ -49,28 +55,24 @@ impl Flow {
         handshake: &Handshake,
         now: Instant,
     ) -> Self {
-        let mut options = Options {
-            first_seq: 0,
-            ..settings.options.clone()
-        };
+        let mut options = Arc::clone(&settings.options);
         let peer_window = terms.peer_window.map_or(u64::MAX, u64::from);
-        if peer_window > SMALL_WINDOW {
-            let half = (peer_window / 2).max(LEAST_SEGMENT);
-            options.mss = u16::try_from(half).map_or(options.mss, |half| half.min(options.mss));
+        let half = u16::try_from((peer_window / 2).max(LEAST_SEGMENT)).unwrap_or(u16::MAX);
+        if peer_window > SMALL_WINDOW && half < options.mss {
+            Arc::make_mut(&mut options).mss = half;
         }
         if handshake.was_hard() {
-            options.initial_window = 1;
+            Arc::make_mut(&mut options).initial_window = 1;
         }
-        let mut sender = Sender::new(&options, terms.seed)
-            .without_events()
-            .trusting();
+        let (mss, ecn) = (options.mss.into(), options.ecn);
+        let mut sender = Sender::by(options, terms.seed).without_events().trusting();
         if let Some(rtt) = handshake.rtt(now) {
             sender.handle_handshake(rtt, now);
         }
         Self {
             sender,
             receiver: Receiver::new(&settings.options),
-            mss: options.mss.into(),
+            mss,
             peer_window,
             queued: 0,
             supplied: 0,
@@ -80,9 +82,12 @@ impl Flow {
             fin: None,
             peer_fin: None,
             taken: 0,
+            is_known: false,
+            is_known_closed: false,
+            is_quiet: false,
             confirms: false,
             prompt: None,
-            ecn: options.ecn,
+            ecn,
         }
     }
 
@@ -100,11 +105,13 @@ impl Flow {
     }
 
     pub(super) fn handle_ack(&mut self, ack: &Ack, now: Instant) {
+        self.is_quiet = false;
         self.sender.handle_ack(ack, now);
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.sender.next_timeout().is_some_and(|at| at <= now) {
+            self.is_quiet = false;
             self.sender.handle_timeout(now);
         }
         if self.receiver.next_timeout().is_some_and(|at| at <= now) {
@@ -122,18 +129,35 @@ impl Flow {
             return Some(Tcp::Ack(None));
         }
         if let Some(ack) = self.prompt.take() {
-            return Some(Tcp::Ack(Some(ack.into())));
+            return Some(Tcp::Ack(Some(Box::new(ack))));
         }
         self.supply(now);
-        if let Some(mut segment) = self.sender.poll_transmit(now) {
+        if let Some(mut segment) = self.poll_sender(now) {
             let fin = self.fin == Some(segment.seq) && !segment.flags.probe;
             // The end is acknowledged at once, and nothing else for being the last so far.
             segment.flags.last = fin;
-            let ack = self.receiver.poll_with_data(now).map(Into::into);
-            return Some(Tcp::Segment { segment, fin, ack });
+            let ack = self.receiver.poll_with_data(now);
+            return Some(Tcp::Data(Box::new(Data { segment, fin, ack })));
         }
         let ack = self.receiver.poll_transmit(now)?;
-        Some(Tcp::Ack(Some(ack.into())))
+        Some(Tcp::Ack(Some(Box::new(ack))))
+    }
+
+    fn poll_sender(&mut self, now: Instant) -> Option<Segment> {
+        if self.is_quiet {
+            return None;
+        }
+        let segment = self.sender.poll_transmit(now);
+        self.is_quiet = segment.is_none() && self.sender.is_idle();
+        segment
+    }
+
+    /// Whether something has happened that an application wants to know, since the last call.
+    pub(super) fn take_news(&mut self) -> bool {
+        let closed = self.has_peer_closed();
+        let is_news = !self.is_known || closed != self.is_known_closed;
+        (self.is_known, self.is_known_closed) = (true, closed);
+        is_news || self.receiver.bytes() > self.taken
     }
 
     /// Cuts the next segment, if the peer has room for it. Without Nagle's algorithm the kernel fills the window to its end, but
@@ -155,6 +179,7 @@ impl Flow {
         if ends {
             self.fin = Some(Seq(self.segments));
         }
+        self.is_quiet = false;
         self.sender
             .supply_one(u16::try_from(len).unwrap_or(u16::MAX));
         self.segments = self.segments.wrapping_add(1);
@@ -201,7 +226,7 @@ impl Flow {
 
     /// The ECN field of a packet.
     pub(super) const fn ecn(&self, tcp: &Tcp) -> Ecn {
-        if self.ecn && matches!(tcp, Tcp::Segment { .. }) {
+        if self.ecn && matches!(tcp, Tcp::Data(_)) {
             Ecn::Ect0
         } else {
             Ecn::NotEct

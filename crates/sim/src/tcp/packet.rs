@@ -2,15 +2,14 @@
 
 use crate::{Addressed, Headers};
 use path::{Assigned, Pipeline, Resolver, Spec};
-use transport::{Ack, PacketId, SackBlocks, Segment, Seq};
-use units::Instant;
+use transport::{Ack, Segment};
 
 /// Octets of a SYN: 20 of IPv4, 20 of TCP, 20 of options (MSS, SACK permitted, time stamps, window scale), as Linux sends it.
 const SYN: u32 = 60;
 /// Octets of a packet that resets: the two headers.
 const RESET: u32 = 40;
 
-/// A packet of a connection.
+/// A packet of a connection. It is copied from stage to stage of a path, so what is large in it is elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Tcp {
     /// Asks for the connection.
@@ -18,18 +17,22 @@ pub enum Tcp {
     /// Agrees to it.
     SynAck,
     /// Data, or the end of them.
-    Segment {
-        /// The data; none in the segment of a FIN alone.
-        segment: Segment,
-        /// These are the last.
-        fin: bool,
-        /// Of the other direction.
-        ack: Option<Acked>,
-    },
+    Data(Box<Data>),
     /// An acknowledgement alone; the handshake's last has nothing to say of data.
-    Ack(Option<Acked>),
+    Ack(Option<Box<Ack>>),
     /// The connection is no more.
     Reset,
+}
+
+/// Data with what goes beside them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Data {
+    /// The data; none in the segment of a FIN alone.
+    pub segment: Segment,
+    /// These are the last.
+    pub fin: bool,
+    /// Of the other direction.
+    pub ack: Option<Ack>,
 }
 
 impl Tcp {
@@ -39,8 +42,8 @@ impl Tcp {
     }
 
     /// Whether it ends a direction.
-    pub const fn is_fin(&self) -> bool {
-        matches!(self, Self::Segment { fin: true, .. })
+    pub fn is_fin(&self) -> bool {
+        matches!(self, Self::Data(data) if data.fin)
     }
 
     /// Whether it breaks the connection.
@@ -50,14 +53,16 @@ impl Tcp {
 
     /// Octets on the wire, with these headers.
     pub fn size(&self, headers: &Headers) -> u32 {
-        let options = |ack: &Option<Acked>| {
-            let blocks = ack.as_ref().and_then(|ack| ack.blocks.as_deref());
-            blocks.map_or(0, |blocks| headers.of_blocks(blocks))
-        };
         match self {
             Self::Syn | Self::SynAck => SYN,
-            Self::Segment { segment, ack, .. } => headers.of_segment(segment) + options(ack),
-            Self::Ack(ack) => headers.ack + options(ack),
+            Self::Data(data) => {
+                let options = data
+                    .ack
+                    .as_ref()
+                    .map_or(0, |ack| headers.of_blocks(&ack.sack));
+                headers.of_segment(&data.segment) + options
+            }
+            Self::Ack(ack) => ack.as_ref().map_or(headers.ack, |ack| headers.of_ack(ack)),
             Self::Reset => RESET,
         }
     }
@@ -77,57 +82,12 @@ pub fn pipeline(
     spec.build(seed, resolver, delays)
 }
 
-/// An acknowledgement within a packet. Packets are copied from stage to stage of a path, and few acknowledgements have blocks: so
-/// those are elsewhere.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Acked {
-    ack: Seq,
-    window: u32,
-    id: PacketId,
-    highest: PacketId,
-    echo: Instant,
-    delay_ns: u32,
-    ece: bool,
-    blocks: Option<Box<SackBlocks>>,
-}
-
-impl From<Ack> for Acked {
-    fn from(ack: Ack) -> Self {
-        Self {
-            ack: ack.ack,
-            window: ack.window,
-            id: ack.id,
-            highest: ack.highest,
-            echo: ack.echo,
-            delay_ns: ack.delay_ns,
-            ece: ack.ece,
-            blocks: (!ack.sack.is_empty()).then(|| Box::new(ack.sack)),
-        }
-    }
-}
-
-impl Acked {
-    /// The acknowledgement as [`transport`] has it.
-    pub fn ack(&self) -> Ack {
-        Ack {
-            ack: self.ack,
-            id: self.id,
-            highest: self.highest,
-            echo: self.echo,
-            delay_ns: self.delay_ns,
-            window: self.window,
-            ece: self.ece,
-            sack: self.blocks.as_deref().copied().unwrap_or(SackBlocks::NONE),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_packet_is_small_enough_to_be_copied_often() {
-        assert!(size_of::<crate::Parcel<Tcp>>() <= 136);
+        assert!(size_of::<crate::Parcel<Tcp>>() <= 56);
     }
 }

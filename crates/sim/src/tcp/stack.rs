@@ -25,7 +25,7 @@ impl Key {
 /// What a packet was for a host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Incoming {
-    /// Something of a connection may have changed.
+    /// A connection has something new for its application.
     Changed(Key),
     /// A connection is asked for: to be accepted ([`Stack::accept`]) or refused ([`Stack::refuse`]).
     Asked {
@@ -139,14 +139,19 @@ impl Stack {
         entry
             .connection
             .handle_packet(tcp, packet.ecn, &self.settings, now);
+        let has_news = entry.connection.take_news();
         self.make_ready(key);
-        Incoming::Changed(Key(key))
+        if has_news {
+            Incoming::Changed(Key(key))
+        } else {
+            Incoming::Nothing
+        }
     }
 
     /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
     fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
-        if let Tcp::Segment { segment, .. } = &packet.body.payload {
-            let tcp = Tcp::Ack(Some(last_ack(segment).into()));
+        if let Tcp::Data(data) = &packet.body.payload {
+            let tcp = Tcp::Ack(Some(Box::new(last_ack(&data.segment))));
             self.stray(packet.body.from, back(packet.flow), tcp, now);
         }
     }
@@ -156,7 +161,7 @@ impl Stack {
         self.strays.push_back(packet);
     }
 
-    /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections that may have changed.
+    /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections with something new.
     pub fn handle_timeout(&mut self, now: Instant, changed: &mut Vec<Key>) {
         while let Some(&Reverse((at, key))) = self.timers.peek()
             && at <= now
@@ -176,7 +181,9 @@ impl Stack {
                 .is_some_and(|due| due <= now)
             {
                 entry.connection.handle_timeout(&self.settings, now);
-                changed.push(Key(key));
+                if entry.connection.take_news() {
+                    changed.push(Key(key));
+                }
                 self.make_ready(key);
             } else {
                 self.rearm(key);

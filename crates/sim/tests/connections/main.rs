@@ -54,11 +54,9 @@ fn a_handshake_takes_a_round_trip_and_the_answer_another() {
         let kind = |tcp: &Tcp| match tcp {
             Tcp::Syn => "syn",
             Tcp::SynAck => "syn-ack",
-            Tcp::Segment {
-                fin: true, segment, ..
-            } if segment.len == 0 => "fin",
-            Tcp::Segment { fin: true, .. } => "data fin",
-            Tcp::Segment { .. } => "data",
+            Tcp::Data(data) if data.fin && data.segment.len == 0 => "fin",
+            Tcp::Data(data) if data.fin => "data fin",
+            Tcp::Data(_) => "data",
             Tcp::Ack(_) => "ack",
             Tcp::Reset => "reset",
         };
@@ -126,7 +124,7 @@ fn both_ends_speak_at_once() {
     // A loss makes the two fall out of step.
     let seen = play(&settings(), scripts, [&[30], &[]]);
     // Data carry acknowledgements of data, too.
-    let carries = |tcp: &Tcp| matches!(tcp, Tcp::Segment { ack: Some(_), .. });
+    let carries = |tcp: &Tcp| matches!(tcp, Tcp::Data(data) if data.ack.is_some());
     for end in &seen {
         assert!(end.sent.iter().any(|(_, tcp)| carries(tcp)));
     }
@@ -162,15 +160,21 @@ fn no_more_octets_are_under_way_than_the_peer_has_room_for() {
         let mut events: Vec<(u64, bool, u64)> = Vec::new();
         let mut lens = Vec::new();
         for (ms, tcp) in &server.sent {
-            if let Tcp::Segment { segment, .. } = tcp {
+            if let Tcp::Data(data) = tcp {
+                let segment = data.segment;
                 lens.push(u64::from(segment.len));
                 longest = longest.max(segment.len);
                 events.push((*ms, true, segment.len.into()));
             }
         }
         for (ms, tcp) in &server.came {
-            if let Tcp::Ack(Some(ack)) | Tcp::Segment { ack: Some(ack), .. } = tcp {
-                events.push((*ms, false, lens.iter().take(ack.ack().ack.0 as usize).sum()));
+            let ack = match tcp {
+                Tcp::Ack(ack) => ack.as_deref(),
+                Tcp::Data(data) => data.ack.as_ref(),
+                _ => None,
+            };
+            if let Some(ack) = ack {
+                events.push((*ms, false, lens.iter().take(ack.ack.0 as usize).sum()));
             }
         }
         // An acknowledgement frees room for what leaves at the same moment.

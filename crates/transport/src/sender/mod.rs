@@ -37,6 +37,7 @@ use rack::Rack;
 use report::Events;
 pub use report::{Cause, Event, Sent, Snapshot, Violation};
 use rescue::Rescue;
+use std::sync::Arc;
 use std::time::Duration;
 use supply::Supply;
 use tail::Tail;
@@ -66,7 +67,7 @@ enum State {
     reason = "each is a small state of its own"
 )]
 pub struct Sender {
-    options: Options,
+    options: Arc<Options>,
     idents: Idents,
     board: Scoreboard,
     supply: Supply,
@@ -112,16 +113,21 @@ impl Sender {
     /// A sender by `options` with nothing to send; its packet identifiers come from `seed`, which for a receiver that may lie
     /// must be a secret.
     pub fn new(options: &Options, seed: u64) -> Self {
+        Self::by(Arc::new(options.clone()), seed)
+    }
+
+    /// The same by options that many senders have.
+    pub fn by(options: Arc<Options>, seed: u64) -> Self {
         Self {
             idents: Idents::new(seed),
             board: Scoreboard::default(),
             supply: Supply::default(),
             is_closed: false,
-            window: Window::new(options),
-            controller: controller::chosen(options),
-            round_trips: RoundTrips::new(options),
+            window: Window::new(&options),
+            controller: controller::chosen(&options),
+            round_trips: RoundTrips::new(&options),
             timed: None,
-            rack: Rack::new(options),
+            rack: Rack::new(&options),
             state: State::Open,
             high: 0,
             recover: None,
@@ -142,7 +148,7 @@ impl Sender {
             fresh: Vec::new(),
             sent: Sent::default(),
             events: Events::default(),
-            options: options.clone(),
+            options,
         }
     }
 
@@ -181,6 +187,11 @@ impl Sender {
     /// Whether something that was supplied has not been sent yet.
     pub fn has_supply(&self) -> bool {
         !self.supply.is_empty()
+    }
+
+    /// Whether nothing is out or waits to be sent: only an application can change that.
+    pub fn is_idle(&self) -> bool {
+        self.supply.is_empty() && self.board.out() == 0
     }
 
     /// Takes back what has not been sent yet, and marks the end: the transfer is done when all that was sent is acknowledged.
@@ -282,7 +293,7 @@ impl Sender {
         clippy::cast_possible_truncation,
         reason = "numbers on the wire are modulo 2^32"
     )]
-    const fn seq(&self, number: u64) -> Seq {
+    fn seq(&self, number: u64) -> Seq {
         Seq(self.options.first_seq).plus(number as u32)
     }
 
