@@ -44,7 +44,7 @@ impl Phases {
             {
                 Self::default()
             }
-            _ if run.test == replay::TEST => Self::counted(replay::window_s(run), end_s),
+            _ if replay::is_replay(run) => Self::counted(replay::window_s(run), end_s),
             _ => Self::planned(rrul::Plan::of_record(&run.plan).ok().as_ref(), end_s),
         }
     }

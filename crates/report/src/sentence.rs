@@ -12,7 +12,7 @@ pub(crate) fn sentence(run: &Run) -> String {
     }
     let says = match run.test.as_str() {
         mbm::TEST => mbm::sentence::sentence(run),
-        replay::TEST => replay::sentence(run),
+        replay::TEST | replay::SIMULATED => replay::sentence(run),
         estimate::TEST => estimate::sentence(run),
         "btc" | "sim-btc" => told::summary(run).and_then(|figures| bulk_transfer(&figures)),
         _ => told::summary(run).and_then(|figures| under_load(&figures)),

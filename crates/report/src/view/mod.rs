@@ -82,7 +82,7 @@ impl RunView {
             https: https::read(record, &phases)?,
             hops: hops::read(record, &phases, last_ns)?,
             // A replay has figures of its own for the bottleneck.
-            lab: if run.test == replay::TEST {
+            lab: if replay::is_replay(run) {
                 Vec::new()
             } else {
                 lab::read(record, run)?

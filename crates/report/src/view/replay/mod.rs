@@ -18,6 +18,13 @@ use serde::{Deserialize, Serialize};
 
 /// The name of the measurement in `run.json`.
 pub(crate) const TEST: &str = "replay";
+/// The same in virtual time.
+pub(crate) const SIMULATED: &str = "sim-replay";
+
+/// Whether `run` is a replay, in whichever world.
+pub(crate) fn is_replay(run: &Run) -> bool {
+    matches!(run.test.as_str(), TEST | SIMULATED)
+}
 
 /// A replay.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -66,7 +73,7 @@ pub(crate) fn read(
     run: &Run,
     end_ns: u64,
 ) -> Result<Option<Replay>, record::Error> {
-    if run.test != TEST {
+    if !is_replay(run) {
         return Ok(None);
     }
     let frame = Frame::of(record, run, end_ns)?;
