@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use studies::experiment::display::Display;
 use studies::experiment::folder::Plan;
-use studies::experiment::{Bench, Description, Scale, page};
+use studies::experiment::{Bench, Description, Scale, World, page};
 use sys::process;
 
 /// Exit status when a case does not hold.
@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Share of the cells, repeats and transfers to run, such as 0.1.
     #[arg(long, default_value = "1")]
     scale: Scale,
+    /// World to run it in, where an experiment knows several [default: lab].
+    #[arg(long, value_name = "WORLD", value_enum)]
+    world: Option<World>,
     /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor].
     #[arg(long)]
     jobs: Option<usize>,
@@ -94,7 +97,10 @@ fn jobs(asked: Option<usize>) -> usize {
 }
 
 fn carry_out(args: &Args) -> anyhow::Result<u8> {
-    let (description, toml) = Description::find(&args.name).map_err(Usage::of)?;
+    let (mut description, mut toml) = Description::find(&args.name).map_err(Usage::of)?;
+    if let Some(world) = args.world {
+        (description, toml) = description.in_world(world).map_err(Usage::of)?;
+    }
     let plan = Plan::new(description.name.clone(), toml, args.scale, args.seed);
     let dir = folder(args, &plan)?;
     let (plan, _lock) = plan.begin(&dir).map_err(Usage::of)?;

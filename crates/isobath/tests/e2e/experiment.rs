@@ -289,10 +289,28 @@ warm_up = "1s"
 repeats = 1
 capacity = 50.0
 
+[study.replay.whole]
+share = "1/40"
+starts = "20s"
+warm_up = "5s"
+
 [[study.replay.families]]
 structures = ["block-sequential", "a-t-b-t"]
 rtts = ["usernet"]
 "#;
+
+#[test]
+fn in_virtual_time_all_models_play_everything() {
+    let found = found(REPLAYS, &["--world", "sim"]);
+    assert_eq!(found["plan"]["study"]["replay"]["world"], "sim");
+    let models = &found["tables"][0];
+    assert_eq!(models["rows"].as_array().unwrap().len(), 4, "{models}");
+    for row in 0..4 {
+        let of = |column| cell(&found, 0, row, column).as_f64().unwrap();
+        assert!(of("ended") > 300.0 && of("cut") > 0.0, "{models}");
+        assert!(of("load forward") > 0.1, "{models}");
+    }
+}
 
 /// Holds tmix/equal-octets, tmix/core-grid.
 #[test]

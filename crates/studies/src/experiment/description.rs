@@ -16,7 +16,7 @@ use super::grid::Grid;
 use super::growth::Growth;
 use super::mathis::Mathis;
 use super::medianet::MediaNet;
-use super::replay::Replays;
+use super::replay::{Replays, World};
 use super::stability::Stability;
 use super::trials::Trials;
 use super::verdicts::Verdicts;
@@ -123,6 +123,21 @@ impl Description {
         })?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok((Self::parse(&text, &stem)?, text))
+    }
+
+    /// The same in another world, and its text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] when it has no such world.
+    pub fn in_world(mut self, world: World) -> Result<(Self, String), Error> {
+        let wrong = |what: String| Error::Text {
+            file: self.name.clone(),
+            what,
+        };
+        self.study.in_world(world).map_err(&wrong)?;
+        let text = toml::to_string(&self).map_err(|error| wrong(error.to_string()))?;
+        Ok((self, text))
     }
 
     /// The experiment in `text`, called `name` unless it says otherwise.

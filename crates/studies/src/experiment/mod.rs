@@ -56,11 +56,20 @@ pub mod verdicts;
 
 pub use bench::{Bench, Scale};
 pub use description::{Description, Study};
+pub use replay::World;
 
 /// The paper's transfers: 1,049,800 octets in segments of 1,448.
 const PAPER_SEGMENTS: u32 = 725;
 
 impl Study {
+    /// The same in another world.
+    fn in_world(&mut self, world: World) -> Result<(), String> {
+        match self {
+            Self::Replay(replays) => replays.in_world(world),
+            _ => Err("it has one world, its own - leave --world out".to_owned()),
+        }
+    }
+
     /// How long everything takes at this scale on so many processors, roughly.
     pub fn expected(&self, scale: Scale, jobs: usize) -> std::time::Duration {
         match self {
@@ -70,7 +79,7 @@ impl Study {
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
             Self::Medianet(medianet) => medianet.expected(scale),
-            Self::Replay(replays) => replays.expected(scale),
+            Self::Replay(replays) => replays.expected(scale, jobs),
             Self::Stability(stability) => stability.expected(scale),
             Self::Trials(trials) => trials.expected(scale),
             Self::Verdicts(verdicts) => verdicts.expected(scale, jobs),

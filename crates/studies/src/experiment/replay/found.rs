@@ -61,7 +61,11 @@ impl Found {
             fidelity: fidelity.and_then(|text| serde_json::from_str(&text).ok()),
             rate: known_capacity(bench),
             starts_s: extent.starts.as_secs_f64(),
-            longest_s: extent.longest.as_secs_f64(),
+            longest_s: if replays.is_simulated() {
+                f64::INFINITY
+            } else {
+                extent.longest.as_secs_f64()
+            },
             kept: Kept::known(bench),
             ..Self::default()
         };
@@ -189,7 +193,7 @@ pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) 
             by_windows,
         ),
     ];
-    if let Some(kept) = &found.kept {
+    if let Some(kept) = found.kept.as_ref().filter(|_| !replays.is_simulated()) {
         experiment = experiment.table(played(kept, found.longest_s));
     }
     experiment = experiment.table(table(found));
@@ -297,6 +301,23 @@ fn row(group: &Group) -> Vec<Entry> {
     ]
 }
 
+/// What is played for how long.
+fn how(replays: &Replays, found: &Found) -> String {
+    let (starts, longest) = (found.starts_s, found.longest_s);
+    if replays.is_simulated() {
+        return format!(
+            "All runs are in virtual time. Connections start for {starts} s, {} of the trace's, none of them left out; what is open at the end is cut, \
+             and figures are those of the time after the warm-up. Runs of a model differ by their seeds.",
+            replays.load().0
+        );
+    }
+    format!(
+        "Connections start for {starts} s, and runs go on until all are over. Played are those that the control ended within {longest} s, so that all models \
+         carry the same octets; what lasts longer because it waits, and is most of D's active connections, is left out. Figures are those of the starts \
+         after the warm-up, in which as many connections end as start: the warm-up's are those of the window's end once more."
+    )
+}
+
 fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experiment {
     let rate = found
         .rate
@@ -306,12 +327,7 @@ fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experi
             "Constrained runs had {rate}: {} times what the control carried forward. All models had the same; D does likewise.",
             replays.capacity
         ))
-        .note(format!(
-            "Connections start for {0} s, and runs go on until all are over. Played are those that the control ended within {1} s, so that all models \
-             carry the same octets; what lasts longer because it waits, and is most of D's active connections, is left out. Figures are those of the starts \
-             after the warm-up, in which as many connections end as start: the warm-up's are those of the window's end once more.",
-            found.starts_s, found.longest_s
-        ))
+        .note(how(replays, found))
         .note(
             "Durations are from the first octet to the last, unless a case says 'from connect'. A connection that was cut counts as one of at least the time \
              it was seen (product-limit estimate, Kaplan and Meier) in the cases and in the first table; in the figures and the other tables only those that ended do.",

@@ -66,11 +66,21 @@ pub(super) fn prepare(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<bo
     if Kept::known(bench).is_some() {
         return Ok(true);
     }
-    draw(replays, bench)?;
     let extent = replays.extent(bench.scale);
+    if replays.is_simulated() {
+        return whole(replays, bench, extent);
+    }
+    draw(replays, bench, DRAWN, extent.period())?;
     let length = extent.period() + extent.longest;
     let times = [length, Duration::ZERO, extent.longest];
-    let job = replays.job(bench, CONTROL, REHEARSAL, DRAWN, times, "--no-capture");
+    let job = replays.job(
+        bench,
+        CONTROL,
+        REHEARSAL,
+        DRAWN,
+        times,
+        &replays.uncaptured(bench, 0),
+    );
     pool::run(bench, &[job]);
     if bench.is_interrupted() {
         return Ok(false);
@@ -85,17 +95,38 @@ pub(super) fn prepare(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<bo
     Ok(kept.played.connections > 0)
 }
 
-/// Draws the vectors, once.
-fn draw(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
-    let made = bench.folder(DRAWN);
+/// Draws what is played when nothing has to be left out.
+fn whole(replays: &Replays, bench: &Bench<'_>, extent: Extent) -> anyhow::Result<bool> {
+    draw(replays, bench, VECTORS, extent.starts)?;
+    if bench.is_interrupted() {
+        return Ok(false);
+    }
+    let mut all = Count::default();
+    for vector in Input::open(&bench.folder(VECTORS))? {
+        all.enter(&vector?);
+    }
+    let kept = Kept {
+        drawn: all,
+        short: all,
+        played: all,
+    };
+    bench.write(KEPT, &serde_json::to_string_pretty(&kept)?)?;
+    Ok(all.connections > 0)
+}
+
+/// Draws vectors that start within `period`, once, into the file `name`.
+fn draw(replays: &Replays, bench: &Bench<'_>, name: &str, period: Duration) -> anyhow::Result<()> {
+    let made = bench.folder(name);
     if made.exists() {
         return Ok(());
     }
     let draft = draft(bench)?;
-    let period = replays.extent(bench.scale).period().as_millis();
+    let period = period.as_millis();
     let text = format!(
         "trace synth {} --share {} --duration {period}ms --seed {} --quiet --out",
-        replays.mix, replays.share, bench.seed
+        replays.mix,
+        replays.load().0,
+        bench.seed
     );
     let words = text.split_whitespace().map(str::to_owned);
     let arguments: Vec<String> = words.chain([draft.display().to_string()]).collect();

@@ -38,6 +38,8 @@ const MOST: usize = 1_000;
 const LEAST: Duration = Duration::from_secs(6);
 /// What a run takes beside its replay: reading, the lab, closing connections, figures.
 const AROUND: Duration = Duration::from_secs(2);
+/// About as many seconds of UNC's whole traffic are simulated in one.
+const SIMULATED: u32 = 8;
 
 /// Cells, and how each is replayed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -59,6 +61,32 @@ pub struct Replays {
     capacity: f64,
     /// What is played: of each family every combination.
     families: Vec<Family>,
+    /// Where it is played.
+    #[serde(default)]
+    world: World,
+    /// How much is played in virtual time, where no machine limits it.
+    whole: Option<Whole>,
+}
+
+/// Where an experiment is carried out.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum World {
+    /// In emulated networks, by the kernel's TCP.
+    #[default]
+    Lab,
+    /// In virtual time.
+    Sim,
+}
+
+/// A trace's whole traffic: nothing is left out, and what is open at the end is cut as a capture cuts it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Whole {
+    /// As in [`Replays`].
+    share: String,
+    starts: Span,
+    warm_up: Span,
 }
 
 /// Models of which each goes with each.
@@ -139,21 +167,48 @@ impl Extent {
 }
 
 impl Replays {
+    /// The same in another world.
+    ///
+    /// # Errors
+    /// When it does not say how much there is of it in that world.
+    pub(super) fn in_world(&mut self, world: World) -> Result<(), String> {
+        self.world = world;
+        self.check()
+    }
+
+    const fn is_simulated(&self) -> bool {
+        matches!(self.world, World::Sim)
+    }
+
+    /// What is played where: the share, how long connections start, the warm-up, and how long a connection may take.
+    fn load(&self) -> (&str, Span, Span, Duration) {
+        match &self.whole {
+            Some(whole) if self.is_simulated() => {
+                (&whole.share, whole.starts, whole.warm_up, Duration::ZERO)
+            }
+            _ => (&self.share, self.starts, self.warm_up, self.longest.0),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
-        let share: Result<Share, _> = self.share.parse();
-        share.map_err(|error| format!("share = '{}': write {error}", self.share))?;
+        if self.is_simulated() && self.whole.is_none() {
+            return Err("it does not say what is played in virtual time - add a table 'whole' with share, starts and warm_up".to_owned());
+        }
+        let (share, starts, warm_up, longest) = self.load();
+        let parsed: Result<Share, _> = share.parse();
+        parsed.map_err(|error| format!("share = '{share}': write {error}"))?;
         if !(1..=MOST).contains(&self.repeats) || !(1..=MOST).contains(&self.cells().len()) {
             return Err(format!(
                 "there are 1 to {MOST} cells of 1 to {MOST} repeats"
             ));
         }
-        if !(LEAST..=Duration::from_secs(86_400)).contains(&self.starts.0) {
+        if !(LEAST..=Duration::from_secs(86_400)).contains(&starts.0) {
             return Err("starts is 6s to a day".to_owned());
         }
-        if self.longest.0.is_zero() || self.longest.0 > self.warm_up.0 {
+        if longest > warm_up.0 || longest.is_zero() && !self.is_simulated() {
             return Err("longest is above 0 and at most warm_up".to_owned());
         }
-        if self.warm_up.0 > self.starts.0 / 2 {
+        if warm_up.0 > starts.0 / 2 {
             return Err("warm_up is at most half of starts".to_owned());
         }
         if !(0.1..=1_000.0).contains(&self.capacity) {
@@ -190,25 +245,40 @@ impl Replays {
     fn extent(&self, scale: Scale) -> Extent {
         let repeats = scale.of(self.repeats, 1);
         let share = (scale.get() * self.repeats as f64 / repeats as f64).min(1.0);
-        let least = (LEAST.as_secs_f64() / self.starts.0.as_secs_f64()).min(1.0);
-        let shorter = |span: Span| {
-            let ms = span.0.as_secs_f64() * share.max(least) * 1e3;
+        let (_, starts, warm_up, longest) = self.load();
+        let least = (LEAST.as_secs_f64() / starts.0.as_secs_f64()).min(1.0);
+        let shorter = |span: Duration| {
+            let ms = span.as_secs_f64() * share.max(least) * 1e3;
             Duration::from_secs_f64(ms.round() / 1e3)
         };
         Extent {
             repeats,
-            starts: shorter(self.starts),
-            longest: shorter(self.longest),
-            warm_up: shorter(self.warm_up),
+            starts: shorter(starts.0),
+            longest: shorter(longest),
+            warm_up: shorter(warm_up.0),
         }
     }
 
-    pub(super) fn expected(&self, scale: Scale) -> Duration {
+    pub(super) fn expected(&self, scale: Scale, jobs: usize) -> Duration {
         let extent = self.extent(scale);
-        // The rehearsal, and the one that is captured.
-        let runs = self.cells().len() * Mode::ALL.len() * extent.repeats + 2;
-        let one = extent.starts + extent.longest + AROUND + pool::OVERHEAD;
-        one.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+        let runs = self.cells().len() * Mode::ALL.len() * extent.repeats;
+        let (runs, side_by_side) = if self.is_simulated() {
+            (runs, jobs.max(1))
+        } else {
+            // The rehearsal, and the one that is captured.
+            (runs + 2, 1)
+        };
+        let one = self.time_for_one(extent) + pool::OVERHEAD;
+        one.saturating_mul(u32::try_from(runs.div_ceil(side_by_side)).unwrap_or(u32::MAX))
+    }
+
+    /// How long a run takes.
+    fn time_for_one(&self, extent: Extent) -> Duration {
+        if self.is_simulated() {
+            extent.starts / SIMULATED
+        } else {
+            extent.starts + extent.longest + AROUND
+        }
     }
 
     /// A run of `vectors` by the models of `cell`, with `more` options; `times` are its length, and what of it at the beginning
@@ -223,9 +293,14 @@ impl Replays {
         more: &str,
     ) -> Job {
         let [length, warm_up, cool_down] = times.map(|span| span.as_millis());
+        let verb = if self.is_simulated() {
+            "sim replay"
+        } else {
+            "replay"
+        };
         let text = format!(
-            "replay --structure {} --rtt {} --windows {} --duration {length}ms --warm-up {warm_up}ms --cool-down {cool_down}ms --seed {} {more}",
-            cell.structure, cell.rtt, cell.windows, bench.seed
+            "{verb} --structure {} --rtt {} --windows {} --duration {length}ms --warm-up {warm_up}ms --cool-down {cool_down}ms {more}",
+            cell.structure, cell.rtt, cell.windows
         );
         let words = text.split_whitespace().map(str::to_owned);
         let extent = self.extent(bench.scale);
@@ -234,8 +309,8 @@ impl Replays {
             arguments: words
                 .chain([bench.folder(vectors).display().to_string()])
                 .collect(),
-            expected: extent.starts + extent.longest + AROUND,
-            is_heavy: true,
+            expected: self.time_for_one(extent),
+            is_heavy: !self.is_simulated(),
         }
     }
 
@@ -247,12 +322,21 @@ impl Replays {
         self.job(bench, cell, name, VECTORS, times, more)
     }
 
+    /// Options of a run that is not captured. In virtual time nothing differs from run to run but what the seed makes.
+    fn uncaptured(&self, bench: &Bench<'_>, repeat: usize) -> String {
+        if self.is_simulated() {
+            format!("--seed {}", bench.seed.wrapping_add(repeat as u64))
+        } else {
+            format!("--no-capture --seed {}", bench.seed)
+        }
+    }
+
     /// All runs of a mode; `link` are the options that make it.
     fn jobs(&self, bench: &Bench<'_>, mode: Mode, link: &str) -> Vec<Job> {
         let repeats = 0..self.extent(bench.scale).repeats;
         let of = |repeat| {
             let job = move |cell| {
-                let options = format!("--no-capture {link}");
+                let options = format!("{} {link}", self.uncaptured(bench, repeat));
                 self.counted(bench, cell, &record(cell, mode, repeat), &options)
             };
             self.cells().into_iter().map(job)
@@ -278,7 +362,10 @@ pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut free = replays.jobs(bench, Mode::Unconstrained, "");
-    free.push(replays.counted(bench, CONTROL, CAPTURED, ""));
+    if !replays.is_simulated() {
+        let options = format!("--seed {}", bench.seed);
+        free.push(replays.counted(bench, CONTROL, CAPTURED, &options));
+    }
     pool::run(bench, &free);
     if bench.is_interrupted() {
         return Ok(());
