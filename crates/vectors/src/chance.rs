@@ -12,6 +12,8 @@ pub(crate) enum Purpose {
     Synthesis,
     Starts,
     Ties,
+    Earlier,
+    Ages,
 }
 
 /// The row of random numbers for one purpose of the vector at `index` under `seed`. It does not depend on the other vectors, so a set may

@@ -36,6 +36,7 @@ fn a_set_is_made_of_a_published_mix() {
             "20s",
             "--share",
             "1/4",
+            "--cold",
             "-o",
             "made.parquet",
         ],
@@ -47,6 +48,7 @@ fn a_set_is_made_of_a_published_mix() {
     let connections = load["connections"].as_f64().unwrap();
     assert!((connections / 6_505.0 - 1.0).abs() < 0.05, "{load}");
     assert_eq!(load["span_s"], 20.0);
+    assert!(printed["summary"]["in_progress"].is_null());
     let statements = printed["summary"]["statements"].as_array().unwrap();
     let median = statements
         .iter()
@@ -100,6 +102,42 @@ fn a_set_is_made_of_a_published_mix() {
     );
     let span = few["summary"]["load"]["span_s"].as_f64().unwrap();
     assert!((0.02..0.2).contains(&span), "{span}");
+}
+
+/// What a capture would have: connections that began earlier, and some that go on.
+#[test]
+fn a_set_has_connections_in_progress_at_both_ends() {
+    let place = folder(&[]);
+    let made = [
+        "trace",
+        "synth",
+        "ibm-2006",
+        "--duration",
+        "2s",
+        "--share",
+        "1/8",
+        "-o",
+    ];
+    let make = |out: &str| json(place.path(), &[&made[..], &[out]].concat());
+    let printed = make("made.parquet");
+    assert_eq!(printed["plan"]["cold"], false);
+    let summary = &printed["summary"];
+    let [start, end] = ["start", "end"].map(|end| summary["in_progress"][end].as_u64().unwrap());
+    let connections = summary["load"]["connections"].as_u64().unwrap();
+    // Beside some 194 that start within 2 s.
+    assert!(
+        start > 50 && end > 50 && connections > start + 150,
+        "{summary}"
+    );
+    let described = json(place.path(), &["trace", "describe", "made.parquet"]);
+    let set = &described["summary"]["sets"][0];
+    assert_eq!(set["connections"]["all"], connections);
+    assert_eq!(set["connections"]["unfinished"], end);
+    assert!(set["last_start_s"].as_f64().unwrap() < 2.0);
+    make("one.cvec");
+    make("two.cvec");
+    let text = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(text("one.cvec"), text("two.cvec"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Vectors, one after the other.
 
-use super::fit::Window;
+use super::course::Course;
+use super::fit::{LossShare, Window};
 use super::marginal::Curve;
 use super::{Copula, Fit};
 use crate::chance::{self, Purpose};
@@ -11,13 +12,19 @@ use stats::random::SplitMix64;
 
 /// Vectors of a fit, in the order of their starts. The same seed gives the same vectors.
 ///
-/// A connection says nothing before its first ADU is due, loses nothing, and closes when all is said.
+/// A connection says nothing before its first ADU is due, and closes when all is said.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     curves: Curves,
+    /// The span in which connections start.
+    pub(super) window: Duration,
     windows: [Vec<(f64, u32)>; 2],
+    /// Shares of ends, summed up, and their losses.
+    losses: [Vec<(f64, Loss)>; 2],
     concurrent_share: f64,
     copula: Option<Copula>,
+    /// How the rate of starts changes. What follows is by its even clock.
+    course: Course,
     /// Mean time between starts, in seconds.
     gap: f64,
     /// Starts that are yet to come, when their number is known.
@@ -27,6 +34,13 @@ pub struct Synthesis {
     span: f64,
     seed: u64,
     index: u64,
+}
+
+/// A connection whose start is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub(super) index: u64,
+    pub(super) at: Duration,
 }
 
 /// The distributions of a fit.
@@ -57,6 +71,16 @@ impl Synthesis {
         let curve = |measure| fit.curve(measure);
         let rate = fit.starts_per_second * share;
         let rated = rate.is_finite() && rate > 0.0;
+        let course = Course::new(&fit.course);
+        let even_span = course.even(span.as_secs_f64());
+        let losses = |losses: &[LossShare]| {
+            let mut sum = 0.0;
+            let add = |one: &LossShare| {
+                sum += one.share;
+                (sum, Loss::from_millionths(millionths(one.loss)))
+            };
+            losses.iter().map(add).collect()
+        };
         let cumulative = |windows: &[Window]| {
             let mut sum = 0.0;
             let add = |window: &Window| {
@@ -77,17 +101,20 @@ impl Synthesis {
                 quiet: curve(Measure::ConcurrentQuietMs),
                 rtt: curve(Measure::MinRttMs),
             },
+            window: span,
             windows: [
                 cumulative(&fit.windows.initiator),
                 cumulative(&fit.windows.acceptor),
             ],
+            losses: [losses(&fit.losses.initiator), losses(&fit.losses.acceptor)],
             concurrent_share: fit.concurrent_share,
             copula: None,
+            course,
             gap: if rated { 1.0 / rate } else { f64::INFINITY },
             left: None,
             starts: chance::of(Purpose::Starts, seed, 0),
             at: 0.0,
-            span: span.as_secs_f64(),
+            span: even_span,
             seed,
             index: 0,
         }
@@ -112,8 +139,8 @@ impl Synthesis {
         }
     }
 
-    /// The next start, in seconds.
-    fn next_start(&mut self) -> Option<f64> {
+    /// The next connection's start.
+    pub(super) fn next_start(&mut self) -> Option<Start> {
         match &mut self.left {
             Some(0) => return None,
             // The least of so many moments of what is left of the span.
@@ -126,26 +153,54 @@ impl Synthesis {
         }
         // Without a rate the next start is never, or not a number.
         let within = self.at >= 0.0 && (self.at < self.span || self.left.is_some());
-        within.then_some(self.at)
+        let at = within.then(|| self.course.when(self.at))?;
+        let at = Duration::try_from_secs_f64(at).ok()?;
+        let index = self.index;
+        self.index += 1;
+        Some(Start { index, at })
     }
 
-    fn vector(&self, start: Duration) -> Vector {
-        let mut draw = Draw::new(self, self.index);
+    /// Connections that start in a second at the beginning, and before it.
+    pub(super) fn first_rate(&self) -> f64 {
+        self.course.first() / self.gap
+    }
+
+    /// The random numbers of a connection that started before the beginning, of its age.
+    pub(super) const fn age(&self, index: u64) -> SplitMix64 {
+        chance::of(Purpose::Ages, self.seed, index)
+    }
+
+    /// A connection that started before the beginning.
+    pub(super) fn earlier(&self, index: u64, until: Duration) -> Vector {
+        self.vector(Purpose::Earlier, index, Duration::ZERO, until)
+    }
+
+    /// A connection that starts then.
+    pub(super) fn later(&self, start: Start, until: Duration) -> Vector {
+        self.vector(Purpose::Synthesis, start.index, start.at, until)
+    }
+
+    /// A connection, of which what it says later than `until` after its start may be missing.
+    fn vector(&self, purpose: Purpose, index: u64, start: Duration, until: Duration) -> Vector {
+        let mut draw = Draw::new(self, purpose, index);
+        // A row of their own: what is drawn for the body may end early.
+        let mut ends = SplitMix64::new(draw.random.clone().draw());
+        let windows = [0, 1].map(|end| window(&self.windows[end], ends.unit()));
+        let loss = [0, 1].map(|end| loss(&self.losses[end], ends.unit()));
         let concurrent = draw.random.unit() < self.concurrent_share;
         let rtt = self.curves.rtt.exceeded_by(draw.once(Copula::RTT));
         let body = if concurrent {
-            self.curves.concurrent(&mut draw)
+            self.curves.concurrent(&mut draw, until)
         } else {
-            self.curves.sequential(&mut draw)
+            self.curves.sequential(&mut draw, until)
         };
-        let windows = [0, 1].map(|end| window(&self.windows[end], draw.random.unit()));
         Vector {
             transport: Transport::Tcp,
             start,
-            ids: [0, self.index],
+            ids: [0, index],
             windows,
             min_rtt: Some(millis(rtt)),
-            loss: [Loss::NONE; 2],
+            loss,
             mss: None,
             body,
         }
@@ -156,30 +211,33 @@ impl Iterator for Synthesis {
     type Item = Vector;
 
     fn next(&mut self) -> Option<Vector> {
-        let at = self.next_start()?;
-        let start = Duration::try_from_secs_f64(at).ok()?;
-        let vector = self.vector(start);
-        self.index += 1;
-        Some(vector)
+        let start = self.next_start()?;
+        Some(self.later(start, Duration::MAX))
     }
 }
 
 impl Curves {
-    fn sequential(&self, draw: &mut Draw<'_>) -> Body {
+    fn sequential(&self, draw: &mut Draw<'_>, until: Duration) -> Body {
         let epochs = count(self.epochs.exceeded_by(draw.once(Copula::EPOCHS)));
-        let mut turns = Vec::with_capacity(2 * epochs);
+        let mut turns = Vec::new();
         let mut wait = Duration::ZERO;
+        let mut clock = Duration::ZERO;
         for _ in 0..epochs {
             turns.push(Turn {
                 side: Side::Initiator,
                 bytes: octets(self.request.exceeded_by(draw.again(Copula::REQUEST))),
                 wait,
             });
-            turns.push(Turn {
+            let response = Turn {
                 side: Side::Acceptor,
                 bytes: octets(self.response.exceeded_by(draw.again(Copula::RESPONSE))),
                 wait: millis(self.intra.exceeded_by(draw.again(Copula::INTRA))),
-            });
+            };
+            turns.push(response);
+            clock = clock.saturating_add(wait).saturating_add(response.wait);
+            if clock > until {
+                break;
+            }
             wait = millis(self.inter.exceeded_by(draw.again(Copula::INTER)));
         }
         Body::Sequential {
@@ -189,10 +247,10 @@ impl Curves {
     }
 
     /// Both ends begin at once; each ADU after the first two is of either end.
-    fn concurrent(&self, draw: &mut Draw<'_>) -> Body {
+    fn concurrent(&self, draw: &mut Draw<'_>, until: Duration) -> Body {
         let adus = count(self.adus.exceeded_by(draw.share())).max(2);
         let mut clocks = [Duration::ZERO; 2];
-        let mut turns = Vec::with_capacity(adus);
+        let mut turns = Vec::new();
         for place in 0..adus {
             let first = place < 2;
             let end = if first { place } else { draw.random.below(2) };
@@ -208,6 +266,9 @@ impl Curves {
                 wait,
             };
             turns.push((clocks[end], turn));
+            if clocks.iter().all(|&clock| clock > until) {
+                break;
+            }
         }
         turns.sort_by_key(|&(begin, _)| begin);
         Body::Concurrent {
@@ -218,8 +279,8 @@ impl Curves {
 }
 
 impl<'a> Draw<'a> {
-    fn new(of: &'a Synthesis, index: u64) -> Self {
-        let mut random = chance::of(Purpose::Synthesis, of.seed, index);
+    fn new(of: &'a Synthesis, purpose: Purpose, index: u64) -> Self {
+        let mut random = chance::of(purpose, of.seed, index);
         let copula = of.copula.as_ref();
         let nature = copula.map(|copula| copula.nature(&mut random));
         Self {
@@ -272,6 +333,20 @@ fn octets(value: f64) -> u64 {
 /// Rounded to microseconds, as files have it.
 fn millis(value: f64) -> Duration {
     Duration::from_micros(octets(value * 1e3))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share, from 0 to 1"
+)]
+fn millionths(share: f64) -> u32 {
+    (share * 1e6).round() as u32
+}
+
+fn loss(cumulative: &[(f64, Loss)], share: f64) -> Loss {
+    let found = cumulative.iter().find(|&&(sum, _)| share < sum);
+    found.map_or(Loss::NONE, |&(_, loss)| loss)
 }
 
 fn window(cumulative: &[(f64, u32)], share: f64) -> u32 {

@@ -10,12 +10,18 @@
 //!
 //! and the integral of a power of it is known, so means and deviations are exact. The last piece has no second end. Its
 //! exponent is the one at which the mean is the printed one; no value is larger than `most`.
+//!
+//! A time that is printed was seen in a capture, which has those only that begin and end within it: of times `w` the part
+//! `1 - w / capture`. So the mean of those that are seen is `(E[w] - E[w^2] / capture) / (1 - E[w] / capture)`, and that is fitted
+//! to the printed one. Quantiles are taken as they are printed; where they are printed, next to all times are seen.
 
 use super::statement::Statistic;
 use serde::Deserialize;
 
 /// The steepest tail that is tried. At 1 the mean of an unbounded tail is infinite.
 const STEEPEST: f64 = 8.0;
+/// Tails that are tried first where the mean need not grow with them.
+const STEPS: u32 = 128;
 
 /// A distribution as it is written in a file.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -107,22 +113,43 @@ impl Marginal {
             && self.tail.is_none_or(|k| (0.0..=STEEPEST).contains(&k))
     }
 
-    /// The distribution, with its tail fitted.
-    pub(super) fn curve(&self) -> Curve {
+    /// The distribution, with its tail fitted, of what was seen in a `capture` of this length, if it is a time.
+    pub(super) fn curve(&self, capture: Option<f64>) -> Curve {
         let with = |tail| Curve::new(self, tail);
         if let Some(tail) = self.tail {
             return with(tail);
         }
-        let (mut low, mut high) = (0.0, STEEPEST);
+        let seen = |tail| with(tail).seen_mean(capture);
+        let (mut low, mut high) = self.bounds(capture, &seen);
         for _ in 0..45 {
             let middle = f64::midpoint(low, high);
-            if with(middle).mean() < self.mean.value {
+            if seen(middle) < self.mean.value {
                 low = middle;
             } else {
                 high = middle;
             }
         }
         with(f64::midpoint(low, high))
+    }
+
+    /// Exponents between which the mean is the printed one. The mean of all grows with them; that of times that are seen falls
+    /// again when most of the long ones are too long, so it is the first such place, or where it is largest.
+    fn bounds(&self, capture: Option<f64>, seen: &impl Fn(f64) -> f64) -> (f64, f64) {
+        if capture.is_none() {
+            return (0.0, STEEPEST);
+        }
+        let mut best = (0.0, seen(0.0));
+        for step in 1..=STEPS {
+            let tail = STEEPEST * f64::from(step) / f64::from(STEPS);
+            let mean = seen(tail);
+            if mean >= self.mean.value {
+                return (tail - STEEPEST / f64::from(STEPS), tail);
+            }
+            if mean > best.1 {
+                best = (tail, mean);
+            }
+        }
+        (best.0, best.0)
     }
 }
 
@@ -173,6 +200,14 @@ impl Curve {
     /// The mean.
     pub(super) fn mean(&self) -> f64 {
         self.moment(1)
+    }
+
+    /// The mean of times that begin and end within a capture of a length that is none of them shorter than.
+    pub(super) fn seen_mean(&self, capture: Option<f64>) -> f64 {
+        let mean = self.mean();
+        capture.map_or(mean, |capture| {
+            (mean - self.moment(2) / capture) / (1.0 - mean / capture)
+        })
     }
 
     /// The standard deviation.
@@ -250,7 +285,7 @@ mod tests {
     /// One Pareto distribution of k = 1 in two pieces: x = 100 / u up to 10,000, whose mean is 100 (1 + ln 100).
     #[test]
     fn a_pareto_distribution_has_its_moments() {
-        let curve = pareto(Some(1.0), 1e4, 1.0, false).curve();
+        let curve = pareto(Some(1.0), 1e4, 1.0, false).curve(None);
         let mean = 100.0 * (1.0 + 100.0_f64.ln());
         assert!((curve.mean() - mean).abs() < 1e-6, "{}", curve.mean());
         // E[x^2] = 100^2 (1 / 0.01 - 1) + 10,000^2 x 0.01
@@ -272,15 +307,34 @@ mod tests {
     #[test]
     fn the_tail_fits_the_mean() {
         for (mean, whole) in [(300.0, false), (300.0, true), (5_000.0, false)] {
-            let curve = pareto(None, 1e5, mean, whole).curve();
+            let curve = pareto(None, 1e5, mean, whole).curve(None);
             assert!((curve.mean() / mean - 1.0).abs() < 1e-9, "{}", curve.mean());
         }
+    }
+
+    /// Of times that are Pareto distributed with k = 1 from 100 to 10,000, a capture of 10,000 sees a part 1 - x / 10,000:
+    /// E[x] = 100 (1 + ln 100), E[x^2] = 1,990,000.
+    #[test]
+    fn a_capture_sees_few_long_times() {
+        let curve = pareto(Some(1.0), 1e4, 1.0, false).curve(None);
+        let mean = 100.0 * (1.0 + 100_f64.ln());
+        let seen = (mean - 199.0) / (1.0 - mean / 1e4);
+        assert!((curve.seen_mean(Some(1e4)) - seen).abs() < 1e-6);
+        for mean in [300.0, 400.0, 500.0] {
+            let curve = pareto(None, 1e4, mean, false).curve(Some(1e4));
+            let seen = curve.seen_mean(Some(1e4));
+            assert!((seen / mean - 1.0).abs() < 1e-9, "{seen} {mean}");
+            assert!(curve.mean() > mean);
+        }
+        // No tail has this mean within so short a capture.
+        let most = pareto(None, 1e4, 1_000.0, false).curve(Some(1e4));
+        assert!((530.0..540.0).contains(&most.seen_mean(Some(1e4))));
     }
 
     #[test]
     fn moments_are_those_of_the_values() {
         for whole in [false, true] {
-            let curve = pareto(Some(0.4), 1e6, 1.0, whole).curve();
+            let curve = pareto(Some(0.4), 1e6, 1.0, whole).curve(None);
             let n = 1_000_000;
             let values = (0..n).map(|at| curve.exceeded_by((f64::from(at) + 0.5) / f64::from(n)));
             let mean = values.sum::<f64>() / f64::from(n);

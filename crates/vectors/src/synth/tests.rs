@@ -161,10 +161,41 @@ fn what_is_no_fit_is_refused() {
         ("least = 40", "least = 4000"),
         ("[marginals.request_bytes]", "[marginals.waiting_ms]"),
         ("summary", "summery"),
+        (
+            "[[windows.initiator]]",
+            "[[losses.initiator]]\nshare = 0.5\nloss = 1.5\nfrom = \"assumed\"\n[[windows.initiator]]",
+        ),
+        (
+            "[marginals.epochs]",
+            "[[course]]\nat_s = 1\nfactor = 1\nfrom = \"assumed\"\n[marginals.epochs]",
+        ),
     ];
     for (from, to) in cases {
         assert!(text.contains(from));
         assert!(Fit::parse(&text.replacen(from, to, 1)).is_err(), "{to}");
+    }
+}
+
+#[test]
+fn ends_lose_what_their_share_says() {
+    let mut fit = even();
+    let lost = |share, loss| LossShare {
+        share,
+        loss,
+        from: "assumed".to_owned(),
+    };
+    fit.losses.acceptor = vec![lost(0.2, 0.01), lost(0.1, 0.5)];
+    let set: Vec<_> = Synthesis::new(&fit, Duration::from_secs(10), 1.0, 1).collect();
+    let with = |end: usize, millionths| {
+        let count = set
+            .iter()
+            .filter(|vector| vector.loss[end].millionths() == millionths);
+        count.count() as f64 / set.len() as f64
+    };
+    assert!((with(0, 0) - 1.0).abs() < 1e-9);
+    for (millionths, share) in [(0, 0.7), (10_000, 0.2), (500_000, 0.1)] {
+        let made = with(1, millionths);
+        assert!((made - share).abs() < 0.025, "{millionths} {made}");
     }
 }
 
@@ -215,6 +246,171 @@ fn tie(vector: &mut Vector) {
         for turn in requests {
             turn.bytes = rtt;
         }
+    }
+}
+
+/// A fit in which all connections have two epochs of 100 and 900 octets, 500 ms within and 3 s between, over 1 s, with
+/// windows of 65,535 octets: 4 s, all in all.
+fn even() -> Fit {
+    let marginal = |name: &str, value: u32, whole: bool| {
+        format!(
+            "[marginals.{name}]\nleast = {value}\nmost = {value}\nwhole = {whole}\ntail = 0\nmean = {{ value = {value}, from = \"assumed\" }}\nknots = [{{ p = 0.5, value = {value}, from = \"assumed\" }}]\n"
+        )
+    };
+    let counts = ["epochs", "concurrent_adus"].map(|name| marginal(name, 2, true));
+    let values = [
+        ("request_bytes", 100),
+        ("response_bytes", 900),
+        ("concurrent_adu_bytes", 1),
+        ("intra_epoch_ms", 500),
+        ("inter_epoch_ms", 3_000),
+        ("concurrent_quiet_ms", 1),
+        ("min_rtt_ms", 1_000),
+    ]
+    .map(|(name, value)| marginal(name, value, false));
+    let window = "share = 1.0\noctets = 65535\nfrom = \"assumed\"\n";
+    let text = format!(
+        "name = \"even\"\nsummary = \"\"\nstarts_per_second = 1000\nconcurrent_share = 0\n{}{}[[windows.initiator]]\n{window}[[windows.acceptor]]\n{window}",
+        counts.concat(),
+        values.concat()
+    );
+    Fit::parse(&text).unwrap()
+}
+
+/// Octets in each second, where waits and windows put them.
+fn by_second(set: &[Vector], seconds: usize) -> Vec<f64> {
+    let second = |at: usize| Duration::from_secs(at as u64);
+    let within = |vector: &Vector, from, to| {
+        let moved = Vector {
+            start: Duration::ZERO,
+            ..vector.clone()
+        };
+        let age = second(from).saturating_sub(vector.start);
+        let rest = second(to).saturating_sub(vector.start);
+        let piece = timeline::cut(&moved, age, rest);
+        piece.map_or(0, |piece| {
+            piece
+                .body
+                .turns()
+                .iter()
+                .map(|turn| turn.bytes)
+                .sum::<u64>()
+        })
+    };
+    let sum = |at: usize| {
+        set.iter()
+            .map(|vector| within(vector, at, at + 1))
+            .sum::<u64>() as f64
+    };
+    (0..seconds).map(sum).collect()
+}
+
+/// Little's law: as many are in progress as start in the mean duration of one. Octets of each second are the rate of starts
+/// times the octets of a connection.
+#[test]
+fn a_stationary_set_is_the_same_at_all_times() {
+    let fit = even();
+    let span = Duration::from_secs(6);
+    let synthesis = Synthesis::new(&fit, span, 1.0, 11);
+    let cold: Vec<_> = synthesis.clone().collect();
+    let stationary = synthesis.stationary();
+    // 4 s of 1,000 a second, within five standard deviations.
+    let in_progress = stationary.in_progress() as f64;
+    assert!(
+        (in_progress - 4_000.0).abs() < 5.0 * 4_000_f64.sqrt(),
+        "{in_progress}"
+    );
+    let set: Vec<_> = stationary.collect();
+    assert!((set.len() as f64 - in_progress - cold.len() as f64).abs() < 1.0);
+    assert!(set.is_sorted_by_key(|vector| vector.start));
+    // 2,000 octets of each of 1,000, of which those of a second are of two and a half thousand ADUs and more.
+    for (second, octets) in by_second(&set, 6).into_iter().enumerate() {
+        assert!((octets / 2e6 - 1.0).abs() < 0.12, "{second}: {octets}");
+    }
+    let cold = by_second(&cold, 6);
+    assert!(cold[0] < 1.1e6 && cold[5] > 1.8e6, "{cold:?}");
+    // None goes on.
+    let ends = set
+        .iter()
+        .map(|vector| vector.start + timeline::Timeline::of(vector).end());
+    assert!(ends.max().unwrap() <= span);
+}
+
+/// Responses of 655,350 octets, of which a window of 65,535 passes each second: 9 s each, and 22 s in all.
+#[test]
+fn transfers_are_in_progress_too() {
+    let mut fit = even();
+    let response = fit.marginals.get_mut(&Measure::ResponseBytes).unwrap();
+    (response.least, response.most) = (655_350.0, 655_350.0);
+    response.knots[0].value = 655_350.0;
+    let span = Duration::from_secs(4);
+    let stationary = Synthesis::new(&fit, span, 0.2, 3).stationary();
+    // All but those whose next word is later than 4 s, of which there are none, since they wait 3 s at most.
+    let in_progress = stationary.in_progress() as f64;
+    assert!(
+        (in_progress - 4_400.0).abs() < 5.0 * 4_400_f64.sqrt(),
+        "{in_progress}"
+    );
+    let set: Vec<_> = stationary.collect();
+    let turns = set.iter().flat_map(|vector| vector.body.turns());
+    let octets = turns.map(|turn| turn.bytes).sum::<u64>() as f64;
+    assert!(
+        (octets / (4.0 * 200.0 * 1_310_900.0) - 1.0).abs() < 0.08,
+        "{octets}"
+    );
+}
+
+/// Connections in progress are of the same kinds, and as long ones are more often in progress, they are long.
+#[test]
+fn a_stationary_set_of_a_mix_is_a_set() {
+    let fit = Fit::named("unc-2008").unwrap();
+    let copula = Copula::measure(made("unc-2008", 2, 1), 0);
+    for copula in [None, Some(copula)] {
+        let synthesis = Synthesis::new(&fit, Duration::from_secs(2), 0.05, 9);
+        let synthesis = match &copula {
+            Some(copula) => synthesis.with(copula.clone()),
+            None => synthesis,
+        };
+        let stationary = synthesis.stationary();
+        let in_progress = usize::try_from(stationary.in_progress()).unwrap();
+        assert!(in_progress > 100, "{in_progress}");
+        let set: Vec<_> = stationary.collect();
+        assert!(set.is_sorted_by_key(|vector| vector.start));
+        assert!(
+            (100..160).contains(&(set.len() - in_progress)),
+            "{}",
+            set.len()
+        );
+        for vector in &set {
+            assert!(vector.body.turns().iter().all(|turn| turn.bytes > 0));
+            let end = vector.start + timeline::Timeline::of(vector).end();
+            assert!(end <= Duration::from_secs(2));
+        }
+        assert!(set.iter().any(|vector| !vector.body.is_sequential()));
+    }
+    assert_eq!(Synthesis::new(&fit, ms(0), 1.0, 1).stationary().count(), 0);
+    assert_eq!(Synthesis::new(&fit, ms(9), 0.0, 1).stationary().count(), 0);
+}
+
+/// IBM's rate falls after two thirds of the hour.
+///
+/// Holds tmix/stationarity.
+#[test]
+fn starts_follow_the_course_of_the_rate() {
+    let fit = Fit::named("ibm-2006").unwrap();
+    let hour = Duration::from_secs(3_600);
+    for exactly in [None, Some(27_850)] {
+        let made = Synthesis::new(&fit, hour, 0.01, 2);
+        let made = match exactly {
+            Some(connections) => made.exactly(connections),
+            None => made,
+        };
+        let starts: Vec<_> = made.map(|vector| vector.start.as_secs()).collect();
+        let before = starts.iter().filter(|&&start| start < 2_400).count() as f64;
+        let after = starts.len() as f64 - before;
+        // 19,457 and 8,392, within five standard deviations.
+        assert!((before - 19_457.0).abs() < 5.0 * 139.5, "{before}");
+        assert!((after - 8_392.0).abs() < 5.0 * 91.6, "{after}");
     }
 }
 

@@ -24,10 +24,13 @@ pub(crate) struct Args {
     mix: String,
     #[command(flatten)]
     target: Target,
-    /// Number of connections; with --duration, spread over it.
+    /// Number of connections, none of them cut (as with --cold); with --duration, spread over it.
     #[arg(long, value_name = "N")]
     connections: Option<u64>,
-    /// Time span of the starts [default: 1h, or as long as --connections take].
+    /// Begin with no connection in progress, and cut none at the end.
+    #[arg(long)]
+    cold: bool,
+    /// Length of the trace: the time span of the starts [default: 1h, or as long as --connections take].
     #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds)]
     duration: Option<Span>,
     /// Share of the mix's own start rate: 1/4, 25% or 0.25 [default: 1].
@@ -45,6 +48,13 @@ pub(crate) struct Args {
     /// As for other verbs; there is no progress to show.
     #[arg(short, long, hide = true)]
     quiet: bool,
+}
+
+/// Connections that the beginning and the end of the set cut.
+#[derive(Clone, Copy, serde::Serialize)]
+struct Cut {
+    start: u64,
+    end: u64,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -69,7 +79,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let mut describer = Describer::default();
     let mut load = Load::default();
-    for (mut vector, number) in args.synthesis(&fit, copula.clone()).zip(1..) {
+    let (made, in_progress) = args.synthesis(&fit, copula.clone());
+    for (mut vector, number) in made.zip(1..) {
         vector.ids = [number; 2];
         describer.enter(&vector);
         load.enter(&vector);
@@ -83,9 +94,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     output.map_or(Ok(()), tmix::trace::Output::finish)?;
     let rows = statements::rows(fit.statements(), &describer);
+    let cut = in_progress.map(|start| Cut {
+        start,
+        end: describer.describe("").connections.unfinished,
+    });
     run.status = Status::Complete;
     run.summary = json!({
         "load": load::figures(&load),
+        "in_progress": cut,
         "statements": statements::figures(&rows),
         "ties": copula.as_ref().map(statements::ties),
     });
@@ -98,6 +114,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             None => writeln!(card, "quantities are drawn independently of each other"),
         };
         let _ = writeln!(card, "made          {}", load::words(&load));
+        if let Some(Cut { start, end }) = cut {
+            let [start, end] = [start, end].map(words::count);
+            let _ = writeln!(
+                card,
+                "in progress   {start} at the start and {end} at the end, cut as a capture cuts them"
+            );
+        }
         let _ = writeln!(card, "octets        {}\n", sizes(&fit, &describer));
         card + &statements::table(&rows) + &args.target.line()
     })
@@ -178,11 +201,12 @@ impl Args {
         }
     }
 
+    /// The vectors, and how many connections are in progress at the start, unless it is cold.
     fn synthesis(
         &self,
         fit: &Fit,
         copula: Option<Copula>,
-    ) -> impl Iterator<Item = vectors::Vector> + use<> {
+    ) -> (Box<dyn Iterator<Item = vectors::Vector>>, Option<u64>) {
         let share = self.share.map_or(1.0, |share| share.0);
         let span = self.span();
         let made = Synthesis::new(fit, span.unwrap_or(Duration::MAX), share, self.seed);
@@ -190,18 +214,26 @@ impl Args {
             Some(copula) => made.with(copula),
             None => made,
         };
-        let made = match (self.connections, span) {
-            (Some(connections), Some(_)) => made.exactly(connections),
-            _ => made,
-        };
-        let most = self.connections.and_then(|most| usize::try_from(most).ok());
-        made.take(most.unwrap_or(usize::MAX))
+        match (self.connections, span) {
+            (Some(connections), Some(_)) => (Box::new(made.exactly(connections)), None),
+            (Some(connections), None) => {
+                let most = usize::try_from(connections).unwrap_or(usize::MAX);
+                (Box::new(made.take(most)), None)
+            }
+            (None, _) if self.cold => (Box::new(made), None),
+            (None, _) => {
+                let made = made.stationary();
+                let in_progress = made.in_progress();
+                (Box::new(made), Some(in_progress))
+            }
+        }
     }
 
     fn plan(&self, fit: &Fit) -> Value {
         json!({
             "mix": fit.name,
             "connections": self.connections,
+            "cold": self.cold || self.connections.is_some(),
             "duration": self.span().map(Span),
             "share": self.share.map_or(1.0, |share| share.0),
             "like": self.like,

@@ -123,8 +123,14 @@ fn draw(replays: &Replays, bench: &Bench<'_>, name: &str, period: Duration) -> a
     let draft = draft(bench)?;
     let period = period.as_millis();
     let text = format!(
-        "trace synth {} --share {} --duration {period}ms --seed {} --quiet --out",
+        "trace synth {}{} --share {} --duration {period}ms --seed {} --quiet --out",
         replays.mix,
+        // What is played to its end must begin as well.
+        if replays.is_simulated() {
+            ""
+        } else {
+            " --cold"
+        },
         replays.load().0,
         bench.seed
     );
