@@ -244,10 +244,10 @@ fn statements(measure: Measure, marginal: &Marginal, capture: Option<f64>) -> Ve
     let curve = marginal.curve(capture);
     let state = |statistic, published, from: &str| {
         let fitted = match statistic {
-            Statistic::Deviation => curve.deviation(),
-            Statistic::Mean => curve.seen_mean(capture),
-            Statistic::Quantile(q) => curve.exceeded_by(1.0 - q),
-            Statistic::ShareFrom(value) => curve.share_from(value),
+            Statistic::Deviation => curve.seen_deviation(),
+            Statistic::Mean => curve.seen_mean(),
+            Statistic::Quantile(q) => curve.seen_exceeded_by(1.0 - q),
+            Statistic::ShareFrom(value) => curve.seen_share_from(value),
         };
         Statement {
             measure,
