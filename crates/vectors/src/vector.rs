@@ -104,6 +104,17 @@ impl Body {
         of_side.fold(0, |sum, turn| sum.saturating_add(turn.bytes))
     }
 
+    /// Whether the close of an end that sent something is missing.
+    pub fn is_unfinished(&self) -> bool {
+        match self {
+            Self::Sequential { tail, .. } => tail.is_none(),
+            Self::Concurrent { turns, tails } => {
+                let missing = |turn: &Turn| tails[turn.side.index()].is_none();
+                turns.iter().any(missing)
+            }
+        }
+    }
+
     /// The epochs of a sequential connection; a concurrent one has none.
     pub fn epochs(&self) -> Epochs<'_> {
         let turns = match self {

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 45] = [
+    let verbs: [&[&str]; 46] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -45,6 +45,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["trace", "describe"],
         &["trace", "convert"],
         &["trace", "transform"],
+        &["trace", "fit"],
         &["trace", "synth"],
         &["replay"],
         &["replay", "calibrate"],

@@ -108,7 +108,7 @@ fn a_set_is_made_of_a_published_mix() {
 #[test]
 fn a_set_has_connections_in_progress_at_both_ends() {
     let place = folder(&[]);
-    let made = [
+    let synth = [
         "trace",
         "synth",
         "ibm-2006",
@@ -118,7 +118,7 @@ fn a_set_has_connections_in_progress_at_both_ends() {
         "1/8",
         "-o",
     ];
-    let make = |out: &str| json(place.path(), &[&made[..], &[out]].concat());
+    let make = |out: &str| json(place.path(), &[&synth[..], &[out]].concat());
     let printed = make("made.parquet");
     assert_eq!(printed["plan"]["cold"], false);
     let summary = &printed["summary"];
@@ -138,6 +138,81 @@ fn a_set_has_connections_in_progress_at_both_ends() {
     make("two.cvec");
     let text = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(text("one.cvec"), text("two.cvec"));
+}
+
+/// A mix of one's own set: what is drawn from it is like the set.
+#[test]
+fn a_mix_is_made_of_a_set() {
+    let place = folder(&[]);
+    let synth = [
+        "trace",
+        "synth",
+        "unc-2008",
+        "--duration",
+        "20s",
+        "--share",
+        "1/8",
+        "-o",
+        "set.parquet",
+    ];
+    let set = json(place.path(), &synth);
+    let fit = [
+        "trace",
+        "fit",
+        "set.parquet",
+        "--duration",
+        "20s",
+        "-o",
+        "mine.toml",
+    ];
+    let printed = json(place.path(), &fit);
+    assert_eq!(printed["test"], "trace-fit");
+    let summary = &printed["summary"];
+    assert_eq!(
+        summary["load"]["connections"],
+        set["summary"]["load"]["connections"]
+    );
+    assert_eq!(summary["in_progress"], set["summary"]["in_progress"]["end"]);
+    let statements = summary["statements"].as_array().unwrap();
+    let median = statements
+        .iter()
+        .find(|row| row["measure"] == "request_bytes" && row["statistic"] == "quantile 0.5");
+    let median = median.unwrap();
+    assert!(median["measured"].as_f64().unwrap() > 400.0, "{median}");
+    assert!(
+        median["realised_error_pct"].as_f64().unwrap().abs() < 20.0,
+        "{median}"
+    );
+    // Half as much of it.
+    let half = [
+        "trace",
+        "synth",
+        "mine.toml",
+        "--duration",
+        "20s",
+        "--share",
+        "1/2",
+    ];
+    let half = json(place.path(), &half);
+    assert_eq!(half["plan"]["mix"], "set");
+    let rate = |run: &Value, which: &str| run["summary"][which]["starts_per_s"].as_f64().unwrap();
+    let ratio = rate(&half, "load") / rate(&printed, "synthesis");
+    assert!((0.4..0.6).contains(&ratio), "{ratio}");
+    let said = run(
+        place.path(),
+        &[
+            "trace",
+            "fit",
+            "set.parquet",
+            "set.parquet",
+            "-o",
+            "two.toml",
+        ],
+    );
+    let said = &said.ended(0).stdout;
+    for words in ["a synthesis", "distance ", "rate ", "two.toml"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]
@@ -390,6 +465,9 @@ fn mistakes_are_told_before_anything_is_written() {
     let both = "unc-2008 --share 1/2 --connections 3 --duration 1s";
     synth(both, 2, "leave --share out");
     synth("unc-2008 --like fit.toml -o x.cvec", 3, "fit.toml");
+    let fit = |words: &str, code, said| refused(&format!("trace fit {words}"), code, said);
+    fit("set.cvec -o set.cvec", 2, "another");
+    fit("fit.toml", 3, "fit.toml");
     let transform = |words: &str, code, said| {
         let words = format!("trace transform set.cvec -o {words}");
         refused(&words, code, said);

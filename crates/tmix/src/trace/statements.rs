@@ -21,15 +21,15 @@ pub fn rows(statements: Vec<Statement>, describer: &Describer) -> Vec<Row> {
     statements.into_iter().map(row).collect()
 }
 
-/// As figures.
-pub fn figures(rows: &[Row]) -> Vec<Value> {
+/// As figures; what they are beside is `published`, or `measured`.
+pub fn figures(rows: &[Row], beside: &str) -> Vec<Value> {
     let figures = |row: &Row| {
         let statement = &row.statement;
         json!({
             "measure": statement.measure,
             "statistic": statement.statistic.to_string(),
             "unit": unit(statement),
-            "published": statement.published,
+            beside: statement.published,
             "from": statement.from,
             "fitted": statement.fitted,
             "fitted_error_pct": 100.0 * statement.error(),
@@ -40,11 +40,22 @@ pub fn figures(rows: &[Row]) -> Vec<Value> {
     rows.iter().map(figures).collect()
 }
 
+/// What a table has beside the fit: where its figures are from, the set, and where each stands.
+pub type Heads = [&'static str; 3];
+
+/// Of a mix.
+pub const PRINTED: Heads = ["printed", "this set", "section"];
+/// Of a mix of one's own.
+pub const OWN: Heads = ["the mix", "this set", "from"];
+/// Of a set of one's own.
+pub const MEASURED: Heads = ["measured", "a synthesis", "from"];
+
 /// As a table for a terminal.
-pub fn table(rows: &[Row]) -> String {
+pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>, heads: Heads) -> String {
+    let [beside, set, from] = heads;
     let mut table = format!(
-        "{:<27}{:<18}{:>10}{:>21}{:>21}  section\n",
-        "", "", "printed", "the fit", "this set"
+        "{:<27}{:<18}{beside:>10}{:>21}{set:>21}  {from}\n",
+        "", "", "the fit"
     );
     let mut last = "";
     for row in rows {
@@ -71,6 +82,17 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 impl Row {
+    /// Whether it is one of the few that say most: mean and deviation, median, nine tenths and 99 of 100, or shares of decades.
+    pub fn is_main(&self) -> bool {
+        match self.statement.statistic {
+            Statistic::Mean | Statistic::Deviation => true,
+            Statistic::Quantile(q) => [0.5, 0.9, 0.99].iter().any(|main| (q - main).abs() < 1e-9),
+            Statistic::ShareFrom(value) => [2.0, 10.0, 100.0, 1_000.0]
+                .iter()
+                .any(|main| (value - main).abs() < 1e-9),
+        }
+    }
+
     /// How far the set is off, as a part of what is printed.
     fn error(&self) -> Option<f64> {
         let realised = self.realised?;
@@ -122,7 +144,7 @@ mod tests {
             describer.enter(&vector);
         }
         let rows = rows(fit.statements(), &describer);
-        let table = table(&rows);
+        let table = table(&rows, PRINTED);
         assert_eq!(table.lines().count(), 1 + rows.len());
         let request = table
             .lines()
@@ -131,7 +153,7 @@ mod tests {
         let words: Vec<_> = request.split_whitespace().collect();
         assert_eq!(words[4..10], ["median", "460", "B", "460", "B", "+0.0"]);
         assert_eq!(words.last(), Some(&"3.1.3.2"));
-        let figures = figures(&rows);
+        let figures = figures(&rows, "published");
         let median = figures
             .iter()
             .find(|row| row["measure"] == "request_bytes")
@@ -144,9 +166,13 @@ mod tests {
     fn a_set_without_a_value_has_no_figure() {
         let fit = Fit::named("ibm-2006").unwrap();
         let rows = rows(fit.statements(), &Describer::default());
-        assert!(figures(&rows).iter().all(|row| row["realised"].is_null()));
         assert!(
-            table(&rows)
+            figures(&rows, "published")
+                .iter()
+                .all(|row| row["realised"].is_null())
+        );
+        assert!(
+            table(&rows, PRINTED)
                 .lines()
                 .skip(1)
                 .all(|line| line.contains(" -  "))

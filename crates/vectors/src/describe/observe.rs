@@ -142,7 +142,7 @@ impl Describer {
             sequential: if vector.body.is_sequential() { one } else { 0 },
             concurrent: if vector.body.is_sequential() { 0 } else { one },
             one_way: if bytes.contains(&0) { one } else { 0 },
-            unfinished: if unfinished(&vector.body) { one } else { 0 },
+            unfinished: if vector.body.is_unfinished() { one } else { 0 },
         };
         self.connections.add(&counts(1));
         self.bytes.add(&counts(both));
@@ -218,17 +218,6 @@ impl Amounts {
 fn add(sums: &mut [u64; 2], more: [u64; 2]) {
     for (sum, more) in sums.iter_mut().zip(more) {
         *sum = sum.saturating_add(more);
-    }
-}
-
-/// Whether the close of an end that sent something is missing.
-fn unfinished(body: &Body) -> bool {
-    match body {
-        Body::Sequential { tail, .. } => tail.is_none(),
-        Body::Concurrent { turns, tails } => {
-            let missing = |turn: &Turn| tails[turn.side.index()].is_none();
-            turns.iter().any(missing)
-        }
     }
 }
 

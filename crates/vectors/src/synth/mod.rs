@@ -7,6 +7,8 @@
 //! [`Stationary`] one is what a capture has of traffic that began long before. Two fits are built in, `unc-2008` and
 //! `ibm-2006`; in their files (`mixes/`) each number says where it is printed, or that it is assumed.
 //!
+//! A fit to a set of one's own is measured ([`Fit::measure`]), and written as a file ([`Fit::to_toml`]).
+//!
 //! These are fits and no traces. What they cannot know:
 //!
 //! - which value goes with which: a long response is as likely after a short request, over any distance. D calls traffic
@@ -25,7 +27,7 @@
 //! | share of octets in concurrent connections (3.1.2) | 28 % | 29 % | 15 % | 16 % |
 //! | median octets of a connection (6.3.1) | 2.2 KB | 2.7 KB | | 1.8 KB |
 //! | mean duration (4.5.2) | 33 s | 35 s | 87 s | 101 s |
-//! | active connections (4.5.5) | 45,000 | 46,184 | 68,000 to 78,800 | 84,107 |
+//! | active connections (4.5.5) | 45,000 | 46,113 | 68,000 to 78,800 | 84,008 |
 //!
 //! Means are those of infinitely many vectors: as one
 //! connection in thousands carries most octets, a small set has a much smaller mean as a rule, and now and then a larger.
@@ -35,8 +37,10 @@ mod course;
 mod fit;
 mod generate;
 mod marginal;
+mod measure;
 mod statement;
 mod stationary;
+mod text;
 mod timeline;
 
 pub use copula::Copula;
@@ -44,6 +48,7 @@ pub use course::Stretch;
 pub use fit::{BUILT_IN, Fit, FitError, LossShare, Losses, Window, Windows};
 pub use generate::Synthesis;
 pub use marginal::{Check, Cited, Knot, Marginal};
+pub use measure::Captures;
 pub use statement::{Statement, Statistic};
 pub use stationary::Stationary;
 

@@ -3,6 +3,7 @@
 mod convert;
 mod describe;
 mod extract;
+mod fit;
 mod synth;
 mod transform;
 
@@ -23,7 +24,9 @@ pub(crate) enum Verb {
     Convert(convert::Args),
     /// Apply models of structure, RTT and window to vectors, and scale their load.
     Transform(Box<transform::Args>),
-    /// Synthesise vectors from published distributions.
+    /// Make a mix of vectors: the distributions from which 'synth' draws others like them.
+    Fit(fit::Args),
+    /// Synthesise vectors from published distributions, or those of a mix of your own.
     Synth(synth::Args),
 }
 
@@ -33,6 +36,7 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Describe(args) => describe::run(args),
         Verb::Convert(args) => convert::run(args),
         Verb::Transform(args) => transform::run(args),
+        Verb::Fit(args) => fit::run(args),
         Verb::Synth(args) => synth::run(args),
     }
 }

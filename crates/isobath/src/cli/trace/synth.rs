@@ -102,12 +102,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     run.summary = json!({
         "load": load::figures(&load),
         "in_progress": cut,
-        "statements": statements::figures(&rows),
+        "statements": statements::figures(&rows, "published"),
         "ties": copula.as_ref().map(statements::ties),
     });
+    let printed = BUILT_IN.iter().any(|(name, _)| *name == args.mix);
+    let heads = if printed {
+        statements::PRINTED
+    } else {
+        statements::OWN
+    };
     tell(&run, args.json, || {
         let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
-        card.push_str("              a fit to what is printed of it, not the trace; ");
+        card.push_str(if printed {
+            "              a fit to what is printed of it, not the trace; "
+        } else {
+            "              a fit, not a trace; "
+        });
         // Writing to a string cannot fail.
         let _ = match &args.like {
             Some(like) => writeln!(card, "quantities go together as in {}", like.display()),
@@ -122,7 +132,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             );
         }
         let _ = writeln!(card, "octets        {}\n", sizes(&fit, &describer));
-        card + &statements::table(&rows) + &args.target.line()
+        card + &statements::table(&rows, heads) + &args.target.line()
     })
 }
 
