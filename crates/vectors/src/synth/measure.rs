@@ -94,14 +94,7 @@ impl Fit {
         let counts = [Measure::Epochs, Measure::ConcurrentAdus];
         for ((measure, starts), all) in counts.into_iter().zip(starts).zip(kinds) {
             if let Some(marginal) = marginals.get_mut(&measure).filter(|_| starts > 0.0) {
-                let longer = all as f64 / starts;
-                marginal.mean.value *= longer;
-                // Those that are cut may have had any number.
-                if longer > 1.0 {
-                    DERIVED.clone_into(&mut marginal.mean.from);
-                    marginal.checks.clear();
-                    marginal.most = marginal.most.max(BEYOND);
-                }
+                lengthen(marginal, all as f64 / starts);
             }
         }
         let [sequential, concurrent] = starts;
@@ -136,6 +129,16 @@ impl Fit {
                 acceptor: losses(Measure::AcceptorLoss),
             },
         })
+    }
+}
+
+/// Makes the number of epochs, or ADUs, of connections that were cut that of whole ones, which is so many times as large.
+fn lengthen(marginal: &mut Marginal, longer: f64) {
+    if longer > 1.0 {
+        marginal.mean.value *= longer;
+        DERIVED.clone_into(&mut marginal.mean.from);
+        marginal.checks.clear();
+        marginal.most = marginal.most.max(BEYOND);
     }
 }
 

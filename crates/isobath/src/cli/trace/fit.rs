@@ -57,39 +57,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             not_the_same(file, out)?;
         }
     }
-    let mut set = Set::default();
-    let mut seconds = Duration::ZERO;
-    for file in &args.files {
-        let length = set.read(file)?;
-        seconds = seconds.saturating_add(args.duration.map_or(length, |Span(length)| length));
-    }
-    set.load.span = Span(seconds);
-    let captures = Captures {
-        number: u32::try_from(args.files.len())?,
-        length: seconds / u32::try_from(args.files.len())?.max(1),
-        cut: core::mem::take(&mut set.cut),
-    };
+    let (set, captures) = args.read()?;
     let name = args.name.clone().unwrap_or_else(|| stem(&args.files));
     let fit = Fit::measure(&set.describer, &captures, &name).ok_or_else(|| {
         Usage::of(anyhow!(
             "a mix needs connections of TCP, and time between them - there are {} in {} s",
             set.load.connections,
-            words::digits(seconds.as_secs_f64())
+            words::digits(set.load.span.0.as_secs_f64())
         ))
     })?;
     if let Some(out) = &args.out {
         write(out, fit.to_toml().as_bytes())?;
     }
-    let mut made = Set::default();
-    let drawn = Synthesis::new(&fit, captures.length, 1.0, args.seed);
-    if captures.is_cut() {
-        drawn.stationary().for_each(|vector| made.enter(&vector));
-    } else {
-        drawn.for_each(|vector| made.enter(&vector));
-    }
-    made.load.span = Span(captures.length);
+    let made = Set::drawn(&fit, &captures, args.seed);
     let rows = statements::rows(fit.statements(), &made.describer);
     let distances = distances(&set, &made);
+    let figure =
+        |(measure, distance): &(Measure, f64)| json!({ "measure": measure, "distance": distance });
     let mut run = Run::new("trace-fit", jiff::Timestamp::now(), args.plan(&captures));
     run.hosts = vec![kit::host::facts("client")];
     run.status = Status::Complete;
@@ -100,38 +84,43 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         "udp_flows": set.udp,
         "rate_changes": !fit.course.is_empty(),
         "statements": statements::figures(&rows, "measured"),
-        "distances": distances.iter().map(|(measure, distance)| json!({ "measure": measure, "distance": distance })).collect::<Vec<_>>(),
+        "distances": distances.iter().map(figure).collect::<Vec<_>>(),
     });
     tell(&run, args.json, || {
-        let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
-        // Writing to a string cannot fail.
-        let _ = writeln!(card, "measured      {}", load::words(&set.load));
-        let _ = writeln!(card, "synthesis     {}", load::words(&made.load));
-        if set.udp > 0 {
-            let _ = writeln!(card, "left out      {} flows of UDP", words::count(set.udp));
-        }
-        let rate = if fit.course.is_empty() {
-            "is the same at all times".to_owned()
-        } else {
-            format!("changes over time, in {} stretches", fit.course.len())
-        };
-        let _ = writeln!(card, "rate          {rate}");
-        for (measure, distance) in distances.iter().take(3) {
-            let _ = writeln!(
-                card,
-                "distance      {} between the distributions of: {}",
-                words::digits(*distance),
-                measure.words()
-            );
-        }
-        card.push('\n');
+        let card = card(&fit, [&set, &made], &distances);
         let main = rows.iter().filter(|row| row.is_main());
-        card.push_str(&statements::table(main, statements::MEASURED));
-        let out = args.out.as_ref();
-        card + &out.map_or_else(String::new, |out| {
+        let out = args.out.as_ref().map_or_else(String::new, |out| {
             format!("\nmix           {}\n", out.display())
-        })
+        });
+        card + &statements::table(main, statements::MEASURED) + &out
     })
+}
+
+/// What stands above the table.
+fn card(fit: &Fit, [set, made]: [&Set; 2], distances: &[(Measure, f64)]) -> String {
+    let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
+    // Writing to a string cannot fail.
+    let _ = writeln!(card, "measured      {}", load::words(&set.load));
+    let _ = writeln!(card, "synthesis     {}", load::words(&made.load));
+    if set.udp > 0 {
+        let _ = writeln!(card, "left out      {} flows of UDP", words::count(set.udp));
+    }
+    let rate = if fit.course.is_empty() {
+        "is the same at all times".to_owned()
+    } else {
+        format!("changes over time, in {} stretches", fit.course.len())
+    };
+    let _ = writeln!(card, "rate          {rate}");
+    for (measure, distance) in distances.iter().take(3) {
+        let _ = writeln!(
+            card,
+            "distance      {} between the distributions of: {}",
+            words::digits(*distance),
+            measure.words()
+        );
+    }
+    card.push('\n');
+    card
 }
 
 /// How far the synthesis is from the set, the largest first.
@@ -154,6 +143,19 @@ fn stem(files: &[PathBuf]) -> String {
 }
 
 impl Set {
+    /// A set that a fit makes, of the length of one capture; its connections are cut if those of the captures are.
+    fn drawn(fit: &Fit, captures: &Captures, seed: u64) -> Self {
+        let mut made = Self::default();
+        let drawn = Synthesis::new(fit, captures.length, 1.0, seed);
+        if captures.is_cut() {
+            drawn.stationary().for_each(|vector| made.enter(&vector));
+        } else {
+            drawn.for_each(|vector| made.enter(&vector));
+        }
+        made.load.span = Span(captures.length);
+        made
+    }
+
     /// Enters all vectors of a file, and says when the last of their ADUs begins.
     fn read(&mut self, file: &Path) -> anyhow::Result<Duration> {
         let mut length = Duration::ZERO;
@@ -193,6 +195,24 @@ fn last_word(vector: &Vector) -> Duration {
 }
 
 impl Args {
+    /// All files.
+    fn read(&self) -> anyhow::Result<(Set, Captures)> {
+        let mut set = Set::default();
+        let mut all = Duration::ZERO;
+        for file in &self.files {
+            let length = set.read(file)?;
+            all = all.saturating_add(self.duration.map_or(length, |Span(length)| length));
+        }
+        set.load.span = Span(all);
+        let number = u32::try_from(self.files.len())?;
+        let captures = Captures {
+            number,
+            length: all / number.max(1),
+            cut: core::mem::take(&mut set.cut),
+        };
+        Ok((set, captures))
+    }
+
     fn plan(&self, captures: &Captures) -> Value {
         json!({
             "files": self.files,

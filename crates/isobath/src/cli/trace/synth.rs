@@ -105,35 +105,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         "statements": statements::figures(&rows, "published"),
         "ties": copula.as_ref().map(statements::ties),
     });
-    let printed = BUILT_IN.iter().any(|(name, _)| *name == args.mix);
-    let heads = if printed {
-        statements::PRINTED
-    } else {
-        statements::OWN
+    let made = Made {
+        fit,
+        load,
+        cut,
+        describer,
     };
-    tell(&run, args.json, || {
-        let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
-        card.push_str(if printed {
-            "              a fit to what is printed of it, not the trace; "
-        } else {
-            "              a fit, not a trace; "
-        });
-        // Writing to a string cannot fail.
-        let _ = match &args.like {
-            Some(like) => writeln!(card, "quantities go together as in {}", like.display()),
-            None => writeln!(card, "quantities are drawn independently of each other"),
-        };
-        let _ = writeln!(card, "made          {}", load::words(&load));
-        if let Some(Cut { start, end }) = cut {
-            let [start, end] = [start, end].map(words::count);
-            let _ = writeln!(
-                card,
-                "in progress   {start} at the start and {end} at the end, cut as a capture cuts them"
-            );
-        }
-        let _ = writeln!(card, "octets        {}\n", sizes(&fit, &describer));
-        card + &statements::table(&rows, heads) + &args.target.line()
-    })
+    tell(&run, args.json, || args.card(&made, &rows))
+}
+
+/// What was made of which fit.
+struct Made {
+    fit: Fit,
+    load: Load,
+    cut: Option<Cut>,
+    describer: Describer,
 }
 
 /// A built-in fit, or that of a file.
@@ -202,6 +188,36 @@ fn sizes(fit: &Fit, describer: &Describer) -> String {
 }
 
 impl Args {
+    fn card(&self, made: &Made, rows: &[statements::Row]) -> String {
+        let Made { fit, load, cut, .. } = made;
+        let printed = BUILT_IN.iter().any(|(name, _)| *name == self.mix);
+        let (what, heads) = if printed {
+            (
+                "a fit to what is printed of it, not the trace",
+                statements::PRINTED,
+            )
+        } else {
+            ("a fit, not a trace", statements::OWN)
+        };
+        let ties = match &self.like {
+            Some(like) => format!("quantities go together as in {}", like.display()),
+            None => "quantities are drawn independently of each other".to_owned(),
+        };
+        let mut card = format!("mix           {}: {}\n", fit.name, fit.summary);
+        // Writing to a string cannot fail.
+        let _ = writeln!(card, "              {what}; {ties}");
+        let _ = writeln!(card, "made          {}", load::words(load));
+        if let Some(Cut { start, end }) = *cut {
+            let [start, end] = [start, end].map(words::count);
+            let _ = writeln!(
+                card,
+                "in progress   {start} at the start and {end} at the end, cut as a capture cuts them"
+            );
+        }
+        let _ = writeln!(card, "octets        {}\n", sizes(fit, &made.describer));
+        card + &statements::table(rows, heads) + &self.target.line()
+    }
+
     /// The span of starts, where that is not what comes of the number of connections.
     fn span(&self) -> Option<Duration> {
         match (self.duration, self.connections) {
