@@ -14,6 +14,10 @@ const LEAST_SEGMENT: u64 = 28;
 
 /// See the module.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a small state of its own"
+)]
 pub(super) struct Flow {
     sender: Sender,
     receiver: Receiver,

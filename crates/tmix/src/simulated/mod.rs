@@ -5,7 +5,7 @@
 //! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
 //!
 //! - [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
-//! - [`run`]: the loop around them.
+//! - [`mod@run`]: the loop around them.
 //!
 //! Flows of UDP are not played.
 
