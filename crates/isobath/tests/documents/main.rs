@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "test helpers are tests too")]
 
 mod conformance;
+mod examples;
 mod links;
 mod names;
 
