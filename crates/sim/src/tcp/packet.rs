@@ -36,11 +36,6 @@ pub struct Data {
 }
 
 impl Tcp {
-    /// Whether it asks for a connection or agrees to one.
-    pub const fn is_syn(&self) -> bool {
-        matches!(self, Self::Syn | Self::SynAck)
-    }
-
     /// Whether it ends a direction.
     pub fn is_fin(&self) -> bool {
         matches!(self, Self::Data(data) if data.fin)

@@ -245,11 +245,6 @@ impl Stack {
         Some(&self.entries.get(key.index())?.connection)
     }
 
-    /// The flow of the packets that leave here for connection `key`.
-    pub fn flow(&self, key: Key) -> Option<FlowId> {
-        Some(self.entries.get(key.index())?.flow)
-    }
-
     /// Octets that the peer has said since the last call.
     pub fn take_heard(&mut self, key: Key) -> u64 {
         let entry = self.entries.get_mut(key.index());

@@ -88,6 +88,11 @@ impl<'a> Host<'a> {
         self.next >= self.stage.parts.len() && self.open == 0
     }
 
+    /// Whether an end waits for its turn by the clock.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.alarms.is_empty()
+    }
+
     /// Cuts what is still open at `now`, the end of the replay.
     pub(super) fn cut(&mut self, now: Instant) {
         for live in std::mem::take(&mut self.lives).into_iter().flatten() {
@@ -240,7 +245,9 @@ impl Live {
             news.heard += heard;
             self.half.heard += heard;
             self.half.last_heard = Some(now);
-            self.player.handle_heard(vector, heard, now).ok()?;
+            if self.player.handle_heard(vector, heard, now).is_err() {
+                return Some(End::Reset);
+            }
             if let Some(answered) = self.player.poll_answered() {
                 news.answered.push((self.half.number, answered));
             }

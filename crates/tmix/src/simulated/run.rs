@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(10);
 const FLUSH: Duration = Duration::from_secs(1);
 /// After the last connection, until the last segment has crossed the path.
 const LINGER: Duration = Duration::from_millis(300);
-/// Nothing new for so long, with connections open: they never end.
+/// Nothing new for so long, with connections open and nobody waiting by its vector: they never end.
 const PATIENCE: Duration = Duration::from_secs(7_200);
 
 /// What is needed to play.
@@ -82,7 +82,7 @@ struct Run<'a> {
     counters: Counters,
     begun: u64,
     open: u64,
-    /// When the latest news came.
+    /// When the latest news came, or when somebody waited last.
     heard: Instant,
     found: Found,
 }
@@ -134,12 +134,12 @@ impl<'a> Run<'a> {
             if end.is_some_and(|end| now >= end) {
                 return Ok(Ending::Complete);
             }
-            if self
-                .ends
-                .iter()
-                .all(|end| self.world.node(*end).is_none_or(Host::is_over))
-            {
+            let hosts = || self.ends.iter().filter_map(|end| self.world.node(*end));
+            if hosts().all(Host::is_over) {
                 return Ok(Ending::Complete);
+            }
+            if hosts().any(Host::is_waiting) {
+                self.heard = now;
             }
             if now.since(self.heard) > PATIENCE {
                 let what = "nothing was heard for two hours of virtual time";

@@ -63,7 +63,7 @@ pub(crate) struct Played {
     /// Vectors in any format.
     #[arg(required = true)]
     vectors: Option<PathBuf>,
-    /// Replay in an emulated network: a name from 'isobath lab list', or a TOML file [default: dumbbell].
+    /// Emulated network between the hosts: a name from 'isobath lab list', or a TOML file [default: dumbbell].
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
     /// Structure model: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
