@@ -78,6 +78,20 @@ fn who_waits_for_hours_is_waited_for() {
 }
 
 #[test]
+fn a_lab_that_does_not_give_round_trips_is_told() {
+    let place = folder(&[("v.cvec", &vectors(20))]);
+    let codes = |printed: &Value| -> Vec<String> {
+        let warnings = printed["warnings"].as_array().unwrap().iter();
+        warnings
+            .map(|warning| warning["code"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(codes(&simulated(place.path(), "own", &[])).is_empty());
+    let labs = simulated(place.path(), "dsl", &["--lab", "dsl"]);
+    assert!(codes(&labs).contains(&"rtts_left_out".to_owned()), "{labs}");
+}
+
+#[test]
 fn what_cannot_be_played_is_refused_before_anything_is_written() {
     let place = folder(&[("v.cvec", &vectors(2)), ("none.cvec", "")]);
     for (arguments, says) in [

@@ -50,6 +50,16 @@ pub fn bottleneck(topology: &mut Topology, to: Rate) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether some link gives connections their own round trips.
+pub fn gives_rtts(topology: &Topology) -> bool {
+    let ways = topology
+        .links
+        .iter()
+        .flat_map(|link| [&link.up, &link.down]);
+    let mut stages = ways.flat_map(|spec| &spec.0);
+    stages.any(|stage| matches!(stage, StageSpec::ConnectionDelay {}))
+}
+
 /// The least rate of the links in direction `way`.
 pub fn rate(topology: &Topology, way: Way) -> Option<Rate> {
     let links = topology.links.iter();

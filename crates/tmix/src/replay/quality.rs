@@ -23,6 +23,8 @@ pub struct LeftOut {
     pub udp: u64,
     /// Packets that are not in the capture.
     pub packets: u64,
+    /// The round trips of connections: no link gives them.
+    pub rtts: bool,
 }
 
 /// The state of the instrument over the run.
@@ -91,6 +93,13 @@ pub fn warnings(
             "udp_left_out",
             format!("{} flows of UDP were not played", left_out.udp),
             "the load is that of the connections of TCP alone",
+        );
+    }
+    if left_out.rtts {
+        list.add(
+            "rtts_left_out",
+            "no link of this lab delays connections by their round trips".to_owned(),
+            "all are as far apart as the lab's links make them; use --lab dumbbell, or give a link the stage connection_delay",
         );
     }
     if left_out.packets > 0 {

@@ -205,7 +205,11 @@ fn conclude(
         length,
     } = outcome;
     let rate = lab.and_then(|(network, _)| place::rate(network.topology(), plan.forward));
-    let left_out = LeftOut { udp, packets };
+    let left_out = LeftOut {
+        udp,
+        packets,
+        rtts: lab.is_some_and(|(network, _)| !place::gives_rtts(network.topology())),
+    };
     let summary = figures.summary(plan, length, rate, truth);
     let emulator = lab.map(|(network, _)| network.cpu());
     run.instrument = quality::instrument(&cpu, &summary, emulator);

@@ -88,6 +88,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let left_out = LeftOut {
         udp: workload.udp,
         packets: 0,
+        rtts: !place::gives_rtts(&topology),
     };
     run.instrument = quality::instrument(&[], &summary, None);
     run.instrument.more.extend(work_done(work.events(), took));
