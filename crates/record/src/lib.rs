@@ -21,12 +21,14 @@
 #![forbid(unsafe_code)]
 
 mod cell;
+mod columns;
 mod error;
 mod export;
 mod folder;
 mod history;
 mod input;
 mod journal;
+mod kept;
 mod parquet_file;
 mod reader;
 mod run;
@@ -36,10 +38,12 @@ mod table_file;
 mod writer;
 
 pub use cell::{Cell, Label, Value};
+pub use columns::{Column, write_columns};
 pub use error::Error;
 pub use export::{export_csv, export_csv_folder};
 pub use folder::{folder_name, new_folder};
 pub use history::{HISTORY, History, HistoryLine, HistoryTest};
+pub use kept::Kept;
 pub use reader::{Batches, Record, recover};
 pub use run::{
     Clock, CongestionControl, CpuUse, Endpoint, Host, Instrument, LabInfo, LabLink, Lateness,

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::journal::Journal;
+use crate::kept::Kept;
 use crate::reader::settle_journals;
 use crate::run::Run;
 use crate::table::Row;
@@ -22,9 +23,18 @@ pub struct RecordWriter {
     dir: PathBuf,
     /// As it was begun, with the latest summary.
     run: Run,
-    journals: BTreeMap<&'static str, Journal>,
-    /// Held as long as the writer lives; the system lets go of it however the process ends.
-    _lock: File,
+    place: Place,
+}
+
+/// Where rows go.
+enum Place {
+    /// Into journals in the folder, whose lock is held as long as the writer lives; the system lets go of it however the process
+    /// ends.
+    Folder(
+        BTreeMap<&'static str, Journal>,
+        #[expect(dead_code, reason = "held, not used")] File,
+    ),
+    Memory(Kept),
 }
 
 impl RecordWriter {
@@ -44,14 +54,39 @@ impl RecordWriter {
         let writer = Self {
             dir: dir.to_owned(),
             run: run.clone(),
-            journals: BTreeMap::new(),
-            _lock: lock,
+            place: Place::Folder(BTreeMap::new(), lock),
         };
         writer.save(run)?;
         Ok(writer)
     }
 
-    /// The record's folder.
+    /// A record without a folder, of which the rows of `tables` are kept in memory and nothing else: see
+    /// [`RecordWriter::into_kept`].
+    pub fn in_memory(run: &Run, tables: &[String]) -> Self {
+        Self {
+            dir: PathBuf::new(),
+            run: run.clone(),
+            place: Place::Memory(Kept::new(tables)),
+        }
+    }
+
+    /// What was kept of a record without a folder.
+    pub fn into_kept(self) -> Kept {
+        match self.place {
+            Place::Folder(..) => Kept::default(),
+            Place::Memory(kept) => kept,
+        }
+    }
+
+    /// Whether rows of this type go anywhere.
+    pub fn wants<T: Row>(&self) -> bool {
+        match &self.place {
+            Place::Folder(..) => true,
+            Place::Memory(kept) => kept.wants(T::TABLE),
+        }
+    }
+
+    /// The record's folder; empty where it has none.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -67,9 +102,13 @@ impl RecordWriter {
         if rows.is_empty() {
             return Ok(());
         }
+        let journals = match &mut self.place {
+            Place::Folder(journals, _) => journals,
+            Place::Memory(kept) => return kept.append(rows),
+        };
         let path = journal_path(&self.dir, T::TABLE);
         let batch = T::batch(rows).map_err(Error::table(&path))?;
-        let journal = match self.journals.entry(T::TABLE) {
+        let journal = match journals.entry(T::TABLE) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(Journal::create(&path, batch.schema())?),
         };
@@ -81,8 +120,10 @@ impl RecordWriter {
     /// # Errors
     /// The first [`Error::Write`] of any table; every table is tried.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let flushed = self.journals.values_mut().map(Journal::flush);
-        first_error(flushed)
+        match &mut self.place {
+            Place::Folder(journals, _) => first_error(journals.values_mut().map(Journal::flush)),
+            Place::Memory(_) => Ok(()),
+        }
     }
 
     /// Keeps what is known so far as the run's summary, so that it is there however the run ends.
@@ -99,6 +140,9 @@ impl RecordWriter {
     /// # Errors
     /// [`Error::Write`].
     pub fn save(&self, run: &Run) -> Result<(), Error> {
+        if matches!(self.place, Place::Memory(_)) {
+            return Ok(());
+        }
         let path = self.dir.join("run.json");
         let unfinished = self.dir.join("run.json.tmp");
         replace(&path, &unfinished, run).map_err(Error::write(&path))
@@ -110,8 +154,13 @@ impl RecordWriter {
     /// The first error of any table or of `run.json`. All is attempted whatever fails, and a table that could not be
     /// turned into Parquet is still read from its journal.
     pub fn finish(mut self, run: &Run) -> Result<(), Error> {
+        if matches!(self.place, Place::Memory(_)) {
+            return Ok(());
+        }
         let flushed = self.flush();
-        self.journals.clear();
+        if let Place::Folder(journals, _) = &mut self.place {
+            journals.clear();
+        }
         let settled = settle_journals(&self.dir);
         first_error([flushed, settled, self.save(run)])
     }
