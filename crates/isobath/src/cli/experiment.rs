@@ -11,6 +11,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::atomic::Ordering;
 use std::thread;
+use studies::experiment::bench;
+use studies::experiment::claims::Claims;
 use studies::experiment::display::Display;
 use studies::experiment::folder::Plan;
 use studies::experiment::{Bench, Description, Scale, World, page};
@@ -32,6 +34,21 @@ pub(crate) enum Verb {
     },
     /// Run or resume an experiment.
     Run(Args),
+    /// List all claims of the documents, with what was found in virtual time and in the lab.
+    Claims(ClaimsArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClaimsArgs {
+    /// Folders of experiments, or folders that hold some.
+    #[arg(default_value = "isobath-runs")]
+    folders: Vec<PathBuf>,
+    /// Write a self-contained page.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the claims as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -77,7 +94,25 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
             Ok(0)
         }
         Verb::Run(args) => carry_out(args),
+        Verb::Claims(args) => claims(args),
     }
+}
+
+fn claims(args: &ClaimsArgs) -> anyhow::Result<u8> {
+    let claims = Claims::gather(&args.folders)?;
+    let index = claims.index();
+    if let Some(out) = &args.out {
+        bench::write(out, &report::experiment::page(&index)?)?;
+    }
+    if args.json {
+        print(&index.to_json()?)?;
+        return Ok(0);
+    }
+    print(&page::index(&index))?;
+    if let Some(out) = &args.out {
+        print(&format!("page  {}", out.display()))?;
+    }
+    Ok(0)
 }
 
 fn list() -> anyhow::Result<u8> {

@@ -34,6 +34,7 @@
 //! means. The second reads the folder and nothing else.
 
 pub mod bench;
+pub mod claims;
 pub mod composition;
 pub mod curves;
 pub mod description;

@@ -1,7 +1,7 @@
 //! What an experiment found, on a terminal and as files.
 
 use super::bench::write;
-use report::experiment::{Case, Experiment, FILE, page};
+use report::experiment::{Case, Cell, Experiment, FILE, page};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -42,6 +42,43 @@ pub fn scorecard(experiment: &Experiment, shown: &Path) -> String {
     }
     let _ = write!(page, "\npage  {}", shown.join(PAGE).display());
     page
+}
+
+/// The tables of an index of claims: a line for each claim, and what was found in each world below it.
+pub fn index(index: &Experiment) -> String {
+    let mut page = format!("{}\n", index.summary);
+    for table in &index.tables {
+        let _ = write!(page, "\n{}\n", table.title);
+        for row in &table.rows {
+            let [name, expected, sim, sim_holds, lab, lab_holds] = &row[..] else {
+                continue;
+            };
+            let (name, expected) = (text(name), text(expected));
+            let _ = writeln!(page, "  {name}: {expected}");
+            for (world, found, holds) in [("virtual time", sim, sim_holds), ("lab", lab, lab_holds)]
+            {
+                if *found != Cell::Nothing {
+                    let _ = writeln!(page, "    {world:12}  {}  {}", verdict(holds), text(found));
+                }
+            }
+        }
+    }
+    page.trim_end().to_owned()
+}
+
+fn text(cell: &Cell) -> &str {
+    match cell {
+        Cell::Text(text) => text,
+        _ => "",
+    }
+}
+
+const fn verdict(cell: &Cell) -> &'static str {
+    match cell {
+        Cell::Flag(true) => "holds         ",
+        Cell::Flag(false) => "does not hold ",
+        _ => "cannot be told",
+    }
 }
 
 fn line(case: &Case, is_roomy: bool) -> String {
