@@ -5,11 +5,14 @@ use super::methods::{self, Carry};
 use super::plan::Plan;
 use super::run::Outcome;
 use super::traffic::Traffic;
+use kit::control::Broken;
 use kit::ending::Ending;
 use probe::train::{Passage, Train};
 use record::RecordWriter;
+use schema::estimate::Finding;
 use session::ClockOffset;
 use sim::Probing;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Instant;
 
@@ -17,30 +20,39 @@ use units::Instant;
 struct Simulated<'a> {
     path: Probing,
     traffic: Traffic,
+    interrupt: &'a AtomicBool,
     record: &'a mut RecordWriter,
     /// Time that passed without trains.
     rested: Instant,
 }
 
-/// Carries the plan out over `path`.
+/// Carries the plan out over `path`, until it is over or `interrupt` is raised.
 ///
 /// # Errors
 /// When the record cannot be written.
 pub fn run(
     plan: &Plan,
     path: Probing,
+    interrupt: &AtomicBool,
     record: &mut RecordWriter,
 ) -> Result<Outcome, record::Error> {
     let mut simulated = Simulated {
         path,
         traffic: Traffic::default(),
+        interrupt,
         record,
         rested: Instant::ZERO,
     };
-    let finding = methods::find(plan, &mut simulated)?;
+    let (ending, finding) = match methods::find(plan, &mut simulated) {
+        Ok(finding) => (Ending::Complete, finding),
+        Err(broken) => (
+            broken.ending(true)?,
+            Finding::none("the run came to no end"),
+        ),
+    };
     simulated.record.flush()?;
     Ok(Outcome {
-        ending: Ending::Complete,
+        ending,
         finding,
         seconds: simulated.now().since(Instant::ZERO).as_secs_f64(),
         path_mtu: None,
@@ -58,9 +70,12 @@ pub fn run(
 }
 
 impl Carry for Simulated<'_> {
-    type Error = record::Error;
+    type Error = Broken;
 
-    fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, record::Error> {
+    fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Broken::Far("interrupted".to_owned()));
+        }
         let passage = self.path.carry(train, not_before.max(self.rested));
         let lasted_ns = u64::try_from(passage.lasted.as_nanos()).unwrap_or(u64::MAX);
         let sent = Sent {
@@ -85,7 +100,7 @@ impl Carry for Simulated<'_> {
         self.path.now().max(self.rested)
     }
 
-    fn rest(&mut self, time: Duration) -> Result<(), record::Error> {
+    fn rest(&mut self, time: Duration) -> Result<(), Broken> {
         self.rested = self.now() + time;
         Ok(())
     }

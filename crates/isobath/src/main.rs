@@ -7,6 +7,7 @@ mod cli;
 mod flent_record;
 mod live;
 mod register;
+mod sweep;
 mod virtual_time;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! 100 Mbit/s and 10 ms with a queue of 167 packets; each host has 1 Gbit/s and 1 ms of its own; transfers start 1 ms after
-//! each other. The times are those of the event loop alone. bench/sim-ns3 sets it beside ns-3.
+//! each other. The times are those of the event loop alone. bench/sim-peers sets it beside htsim and ns-3.
 
 use isobath_sim::{Duplex, End, Plan, Transfers, pipeline};
 use path::{Limit, QueueSpec, Spec, StageSpec};

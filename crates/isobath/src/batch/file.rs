@@ -12,10 +12,9 @@
 //! A plan is one of `isobath rrul`; a measurement is any other verb with its own options, such as `"estimate available"`. A
 //! parameter is an option of all of them without its dashes; `true` and `false` are for options that take no value.
 
+use super::parameters::{Parameters, not_toml, unique};
 use kit::pool::error::Error;
 use serde::Deserialize;
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use units::Span;
 
 /// Most cells of a batch: at a second each they would take three hours, and the state of all is rewritten after each.
@@ -24,21 +23,6 @@ pub(crate) const MOST_CELLS: usize = 10_000;
 const MOST_RETRIES: u32 = 100;
 /// Verbs that measure, and leave a record.
 const VERBS: &[&str] = &["btc", "estimate", "manager", "mbm", "replay", "rrul"];
-/// Options that a batch sets itself, or that ask for something other than a run.
-const NOT_PARAMETERS: &[&str] = &[
-    "help",
-    "host",
-    "json",
-    "key",
-    "lab",
-    "list-plans",
-    "live",
-    "note",
-    "out",
-    "plan",
-    "quiet",
-];
-
 /// A batch as its author wrote it.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +56,7 @@ pub(crate) struct BatchFile {
     pub(crate) duration: Option<Span>,
     /// Options of the measurements and their values: one, or a list.
     #[serde(default)]
-    parameters: BTreeMap<String, toml::Value>,
+    pub(crate) parameters: Parameters,
 }
 
 /// A far end. Its key is named, never written: batch files are shared and kept.
@@ -85,9 +69,6 @@ pub(crate) struct Host {
     #[serde(default, alias = "key-env")]
     pub(crate) key_env: Option<String>,
 }
-
-/// One value of a parameter: text, a number or a switch.
-pub(crate) type Parameter = Value;
 
 const fn once() -> u32 {
     1
@@ -104,17 +85,7 @@ impl BatchFile {
     ///
     /// [`Error::Text`], with the line where the text itself is wrong.
     pub(crate) fn parse(text: &str, file: &str) -> Result<Self, Error> {
-        let batch: Self = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start));
-            Error::Text {
-                file: file.to_owned(),
-                line: format!(
-                    " line {}",
-                    before.unwrap_or_default().matches('\n').count() + 1
-                ),
-                what: error.message().replace('\n', ", "),
-            }
-        })?;
+        let batch: Self = toml::from_str(text).map_err(|error| not_toml(&error, text, file))?;
         batch.check().map_err(|what| Error::Text {
             file: file.to_owned(),
             line: String::new(),
@@ -123,22 +94,12 @@ impl BatchFile {
         Ok(batch)
     }
 
-    /// The parameters and the values that each takes.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, Vec<Parameter>)> {
-        let values = |value: &toml::Value| match value {
-            toml::Value::Array(values) => values.iter().map(json).collect(),
-            single => vec![json(single)],
-        };
-        self.parameters
-            .iter()
-            .map(move |(name, value)| (name.as_str(), values(value)))
-    }
-
     /// How many cells it has; `None` when there is no number for that.
     fn cells(&self) -> Option<usize> {
         let places = self.labs.len().checked_add(self.hosts.len())?;
         let repetitions = usize::try_from(self.repetitions).ok()?;
-        self.parameters()
+        self.parameters
+            .iter()
             .map(|(_, values)| values.len())
             .chain([places, repetitions])
             .try_fold(
@@ -162,10 +123,8 @@ impl BatchFile {
         }
         unique("labs", self.labs.iter().map(String::as_str))?;
         unique("hosts", hosts())?;
-        for (name, values) in self.parameters() {
-            parameter(name, &values)?;
-        }
-        if self.duration.is_some() && self.parameters.contains_key("duration") {
+        self.parameters.check()?;
+        if self.duration.is_some() && self.parameters.has("duration") {
             return Err("duration is given twice - keep it above or in [parameters]".to_owned());
         }
         if self.plans.is_empty() && self.measurements.is_empty() {
@@ -186,60 +145,6 @@ impl BatchFile {
             return Err(format!("a batch has at most {MOST_CELLS} cells - split it"));
         }
         Ok(())
-    }
-}
-
-/// Checks that no entry of `list` is empty or there twice: two cells would be the same.
-fn unique<'a>(list: &str, entries: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let mut seen = BTreeSet::new();
-    for entry in entries {
-        if entry.is_empty() {
-            return Err(format!("{list} has an empty entry - remove it"));
-        }
-        if !seen.insert(entry) {
-            return Err(format!("{list} has '{entry}' twice - remove one"));
-        }
-    }
-    Ok(())
-}
-
-fn parameter(name: &str, values: &[Parameter]) -> Result<(), String> {
-    let is_option = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || !name.chars().all(is_option) || NOT_PARAMETERS.contains(&name) {
-        return Err(format!(
-            "'{name}' cannot be a parameter - use options of the measurements that say how to measure, such as cc"
-        ));
-    }
-    if values.is_empty() {
-        return Err(format!("parameter {name} has no values - remove it"));
-    }
-    if values.iter().any(Value::is_null) {
-        return Err(format!(
-            "parameter {name} has a value that is no text, number or switch - write it in quotes"
-        ));
-    }
-    let texts: Vec<_> = values.iter().map(shown).collect();
-    unique(
-        &format!("parameter {name}"),
-        texts.iter().map(String::as_str),
-    )
-}
-
-/// A value as a person reads it.
-pub(crate) fn shown(value: &Parameter) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Null stands for what no option can take.
-fn json(value: &toml::Value) -> Parameter {
-    match value {
-        toml::Value::Boolean(switch) => (*switch).into(),
-        toml::Value::Float(number) => (*number).into(),
-        toml::Value::Integer(number) => (*number).into(),
-        toml::Value::String(text) => text.as_str().into(),
-        _ => Value::Null,
     }
 }
 
@@ -275,7 +180,7 @@ ipv6 = [true, false]
         assert_eq!(batch.duration, Some(Span::from_millis(60_000)));
         assert_eq!(batch.hosts[0].key_env.as_deref(), Some("FAR_KEY"));
         assert_eq!(batch.hosts[1].key_env, None);
-        let parameters: Vec<_> = batch.parameters().collect();
+        let parameters: Vec<_> = batch.parameters.iter().collect();
         assert_eq!(parameters[0], ("cc", vec!["cubic".into(), "bbr".into()]));
         assert_eq!(parameters[1], ("dscp", vec!["EF".into()]));
         assert_eq!(parameters[2], ("ipv6", vec![true.into(), false.into()]));

@@ -1,8 +1,8 @@
 //! From a batch's lists to its cells.
 
-use super::file::{BatchFile, Host, Parameter, shown};
+use super::file::{BatchFile, Host};
+use super::parameters::{Parameter, option, spoken};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -88,7 +88,7 @@ impl Cell {
 /// The cells of `batch`: every combination as often as it says, each once.
 pub(crate) fn expand(batch: &BatchFile) -> Vec<Cell> {
     let mut groups = vec![Vec::new()];
-    for (name, values) in batch.parameters() {
+    for (name, values) in batch.parameters.iter() {
         groups = product(&groups, name, &values);
     }
     let labs = batch.labs.iter().map(|lab| (Some(lab), None));
@@ -167,24 +167,6 @@ fn plain(text: &str) -> String {
     };
     let text: String = text.chars().take(LONGEST_PART).map(plain).collect();
     text.trim_matches(['-', '.']).to_owned()
-}
-
-/// A value that tells by itself what it is of, or the parameter's name with it.
-fn spoken(name: &str, value: &Parameter) -> String {
-    match value {
-        Value::Bool(true) => name.to_owned(),
-        Value::Bool(false) => format!("no {name}"),
-        Value::String(text) if ["cc", "dscp", "duration"].contains(&name) => text.clone(),
-        value => format!("{name} {}", shown(value)),
-    }
-}
-
-fn option(name: &str, value: &Parameter) -> Option<String> {
-    match value {
-        Value::Bool(false) => None,
-        Value::Bool(true) => Some(format!("--{name}")),
-        value => Some(format!("--{name}={}", shown(value))),
-    }
 }
 
 #[cfg(test)]

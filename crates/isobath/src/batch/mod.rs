@@ -22,8 +22,10 @@
 pub(crate) mod display;
 pub(crate) mod file;
 pub(crate) mod groups;
+pub(crate) mod inputs;
 pub(crate) mod matrix;
 pub(crate) mod order;
+pub(crate) mod parameters;
 pub(crate) mod preflight;
 pub(crate) mod runner;
 pub(crate) mod state;

@@ -1,8 +1,10 @@
 //! What can be found wrong with a batch before its first run is found now, not in the middle of the night.
 
-use super::file::{BatchFile, shown};
+use super::file::BatchFile;
+use super::inputs;
 use super::matrix::Cell;
-use super::state::{self, State};
+use super::parameters::shown;
+use super::state::State;
 use anyhow::{Context as _, anyhow};
 use kit::pool::error::Error;
 use lab::profiles;
@@ -29,7 +31,7 @@ pub(crate) fn durations(
     takes: &Takes<'_>,
 ) -> anyhow::Result<Vec<Duration>> {
     let path = |name: &str| {
-        let file = state::is_file(name).then(|| state.home().join(name));
+        let file = inputs::is_file(name).then(|| state.home().join(name));
         file.map_or_else(|| name.to_owned(), |file| file.display().to_string())
     };
     for lab in &batch.labs {

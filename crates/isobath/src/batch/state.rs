@@ -5,13 +5,14 @@
 //! with another plan would compare what cannot be compared, so changed files are refused.
 
 use super::file::BatchFile;
+use super::inputs::{self, Input};
 use super::matrix::{Cell, expand};
 use super::order::{is_permutation, order};
 use jiff::Timestamp;
 use kit::pool::error::Error;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The schema that this version writes and reads.
@@ -40,13 +41,6 @@ pub(crate) struct State {
     order: Vec<usize>,
     /// The cells, in the order of the file's lists.
     pub(crate) cells: Vec<Entry>,
-}
-
-/// A file that the cells are made of.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-struct Input {
-    path: PathBuf,
-    text: String,
 }
 
 /// A cell and what became of it.
@@ -114,19 +108,11 @@ impl State {
         let cells = expand(batch);
         let order = order(&cells, seed).into_iter().map(|index| index + 1);
         let names = batch.plans.iter().chain(&batch.labs);
-        let inputs = names.filter(|name| is_file(name)).map(|name| {
-            let path = home(&file).join(name);
-            read(&path).map(|text| Input { path, text })
-        });
-        let stem = || {
-            file.file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-        };
         Ok(Self {
             schema: SCHEMA.to_owned(),
-            name: batch.name.clone().or_else(stem).unwrap_or_default(),
+            name: inputs::name(batch.name.as_ref(), &file),
             started: Timestamp::now(),
-            inputs: inputs.collect::<Result<_, _>>()?,
+            inputs: inputs::of(&file, names)?,
             order: order.collect(),
             cells: cells.into_iter().map(Entry::new).collect(),
             file,
@@ -187,15 +173,7 @@ impl State {
     ///
     /// [`Error::Changed`] or [`Error::Read`].
     pub(crate) fn check_inputs(&self) -> Result<(), Error> {
-        let own = (&self.file, &self.toml);
-        let own = self.file.exists().then_some(own);
-        let inputs = self.inputs.iter().map(|input| (&input.path, &input.text));
-        for (path, text) in own.into_iter().chain(inputs) {
-            if read(path)? != *text {
-                return Err(Error::Changed { path: path.clone() });
-            }
-        }
-        Ok(())
+        inputs::check(&self.file, &self.toml, &self.inputs)
     }
 
     /// Replaces `batch.json` in `dir` in one step.
@@ -205,13 +183,12 @@ impl State {
     /// [`Error::Write`].
     pub(crate) fn save(&self, dir: &Path) -> Result<(), Error> {
         let path = dir.join(FILE);
-        replace(&path, &dir.join("batch.json.tmp"), self)
-            .map_err(|source| Error::Write { path, source })
+        inputs::replace(&path, self)
     }
 
     /// The folder in which relative names are looked up.
     pub(crate) fn home(&self) -> &Path {
-        home(&self.file)
+        inputs::home(&self.file)
     }
 
     /// The groups: cells that are repetitions of one another.
@@ -238,37 +215,6 @@ impl Entry {
             seconds: None,
         }
     }
-}
-
-/// Whether a plan or lab of this name is a file, by the rule that looks it up.
-pub(crate) fn is_file(name: &str) -> bool {
-    name.contains('/') || name.to_ascii_lowercase().ends_with(".toml")
-}
-
-/// The folder of `file`, which is absolute.
-fn home(file: &Path) -> &Path {
-    file.parent().unwrap_or(file)
-}
-
-/// The text of the file at `path`.
-///
-/// # Errors
-///
-/// [`Error::Read`].
-pub(crate) fn read(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|source| Error::Read {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-fn replace(path: &Path, unfinished: &Path, state: &State) -> std::io::Result<()> {
-    let mut json = serde_json::to_vec_pretty(state)?;
-    json.push(b'\n');
-    let mut file = File::create(unfinished)?;
-    file.write_all(&json)?;
-    file.sync_all()?;
-    fs::rename(unfinished, path)
 }
 
 #[cfg(test)]

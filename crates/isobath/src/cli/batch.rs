@@ -1,11 +1,12 @@
 //! `isobath batch`: checks every cell before the first is run, carries them out, and compares what came of them.
 
-use super::{Cli, FAILED};
+use super::{Cli, FAILED, one_line};
 use crate::batch::display::{Display, shuffled};
 use crate::batch::groups;
+use crate::batch::inputs;
 use crate::batch::preflight::{durations, keys};
 use crate::batch::runner::{OVERHEAD, Runner};
-use crate::batch::state::{self, Progress};
+use crate::batch::state::Progress;
 use crate::batch::{BatchFile, State};
 use crate::register::REGISTER;
 use anyhow::Context as _;
@@ -162,7 +163,7 @@ impl Job {
 /// A batch that has not begun.
 fn read(file: &Path, args: &Args) -> anyhow::Result<(State, BatchFile)> {
     let path = absolute(file).with_context(|| file.display().to_string())?;
-    let text = state::read(&path)?;
+    let text = inputs::read(&path)?;
     let batch = BatchFile::parse(&text, &file.display().to_string())?;
     // The standard library seeds each `RandomState` from the system. 32 bits are enough, and can be typed.
     let random = || RandomState::new().hash_one("seed") >> 32;
@@ -174,12 +175,7 @@ fn read(file: &Path, args: &Args) -> anyhow::Result<(State, BatchFile)> {
 fn takes(arguments: &[String]) -> anyhow::Result<()> {
     let program = ["isobath".to_owned()];
     let parsed = Cli::try_parse_from(program.iter().chain(arguments));
-    parsed.map(drop).map_err(|error| {
-        let text = error.to_string();
-        let paragraph = text.split("\n\n").next().unwrap_or_default();
-        let line: Vec<_> = paragraph.split_whitespace().collect();
-        anyhow::anyhow!("{}", line.join(" "))
-    })
+    parsed.map(drop).map_err(|error| one_line(&error))
 }
 
 /// The batch's folder, absolute, and the right to work in it.

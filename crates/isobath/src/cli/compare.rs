@@ -1,7 +1,7 @@
 //! `isobath compare`.
 
-use crate::batch::groups::of_folder;
 use crate::register::REGISTER;
+use crate::{batch, sweep};
 use kit::compare::{Comparison, groups, table};
 use kit::usage::print;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
     after_help = "Repetitions form one group: those of a batch cell, the runs in a folder, or runs with the same settings. Every group is compared with the first.\n\nExample: isobath compare before/ after/"
 )]
 pub(crate) struct Args {
-    /// Folders: a batch, a run, or a folder of runs.
+    /// Folders: a batch, a sweep, a run, or a folder of runs.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Include invalid and incomplete runs that have figures.
@@ -23,7 +23,10 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let groups = groups::load(&args.runs, &of_folder)?;
+    let groups = groups::load(&args.runs, &|dir| {
+        let batch = batch::groups::of_folder(dir);
+        batch.or_else(|| sweep::groups::of_folder(dir))
+    })?;
     let comparison = Comparison::of(&REGISTER, &groups, args.all);
     if !comparison.has_runs() {
         let count = comparison.left_out.len();

@@ -17,7 +17,7 @@ mod report;
 mod rrul;
 mod rules;
 mod show;
-mod sim;
+pub(crate) mod sim;
 mod trace;
 
 use crate::register::REGISTER;
@@ -30,6 +30,14 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 /// Exit status when nothing could be measured.
 const FAILED: u8 = 3;
+
+/// What clap says of a mistake, in one line.
+fn one_line(error: &clap::Error) -> anyhow::Error {
+    let text = error.to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let line: Vec<_> = paragraph.split_whitespace().collect();
+    anyhow::anyhow!("{}", line.join(" "))
+}
 
 /// The workbench for network paths: latency under load, bulk transfer capacity, available bandwidth, loss.
 #[derive(Debug, Parser)]
@@ -59,7 +67,7 @@ enum Verb {
     /// Run and query an overlay interface whose packets ride on measurement probes.
     #[command(subcommand)]
     Manager(manager::Verb),
-    /// Run 'btc' and 'estimate' in virtual time over a simulated path.
+    /// Measure in virtual time over a simulated path, once or over thousands of combinations of options.
     #[command(subcommand)]
     Sim(sim::Verb),
     /// Run a matrix of measurements: plans x places x parameters; can be killed and resumed.

@@ -11,9 +11,11 @@ use kit::ending::Ending;
 use record::RecordWriter;
 use schema::btc::Plan;
 use schema::btc::plan::Limit;
+use schema::btc::tables::SegmentRow;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use transport::Sender;
 use transport::wire::Datagram;
@@ -25,19 +27,26 @@ const LOOK: Duration = Duration::from_millis(10);
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// What looks on at one end of a transfer: the same log as that of a real one.
-struct Watch<'a>(Log<'a>);
+struct Watch<'a> {
+    log: Log<'a>,
+    /// Whether each packet is noted.
+    notes_packets: bool,
+}
 
 impl Observer for Watch<'_> {
     fn packet(&mut self, _: Side, datagram: &Datagram, ecn: Ecn, now: Instant) {
-        self.0.passed(datagram, ecn, now);
+        if self.notes_packets {
+            self.log.passed(datagram, ecn, now);
+        }
     }
 
     fn sender(&mut self, sender: &mut Sender, now: Instant) {
-        self.0.look(sender, now);
+        self.log.look(sender, now);
     }
 }
 
-/// Carries `plan` out over `path`, its transfers `apart` from each other at their start, writing what is found to `record`.
+/// Carries `plan` out over `path`, its transfers `apart` from each other at their start, writing what is found to `record`,
+/// until it is over or `interrupt` is raised.
 ///
 /// # Errors
 /// When the path cannot be built, or the record cannot be written.
@@ -45,10 +54,15 @@ pub(crate) fn run(
     plan: &Plan,
     path: &Path,
     apart: Duration,
+    interrupt: &AtomicBool,
     record: &mut RecordWriter,
 ) -> anyhow::Result<(Outcome, Work)> {
     let inbox = Inbox::default();
-    let watch = |id, at_sender| Watch(Log::new(&inbox, Instant::ZERO, id, at_sender, MOST_PASSED));
+    let notes_packets = record.wants::<SegmentRow>();
+    let watch = |id, at_sender| Watch {
+        log: Log::new(&inbox, Instant::ZERO, id, at_sender, MOST_PASSED),
+        notes_packets,
+    };
     let plans = (0..plan.parallel).map(|id| {
         (
             transfer(plan, id, apart),
@@ -60,13 +74,15 @@ pub(crate) fn run(
     let mut flushed = Instant::ZERO;
     let mut written = Ok(());
     let last = bounds::last(plan, apart);
+    let mut is_interrupted = false;
     transfers.run_watched(LOOK, |world| {
         written = record.append(&queues::rows(path, world));
         if written.is_ok() && world.now().since(flushed) >= FLUSH {
             flushed = world.now();
             written = collect(plan, &inbox, &mut findings, record);
         }
-        if written.is_err() || world.now() > last {
+        is_interrupted = interrupt.load(Ordering::Relaxed);
+        if written.is_err() || is_interrupted || world.now() > last {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -90,7 +106,11 @@ pub(crate) fn run(
     }
     findings.write(record)?;
     let outcome = Outcome {
-        ending: Ending::Complete,
+        ending: if is_interrupted {
+            Ending::Interrupted
+        } else {
+            Ending::Complete
+        },
         findings,
         clock: ClockOffset::default(),
         far: None,
@@ -131,7 +151,7 @@ fn counters(
     report: &Report,
     ends: [Watch<'_>; 2],
 ) -> (SenderResult, ReceiverResult) {
-    let [sender, receiver] = ends.map(|Watch(mut log)| {
+    let [sender, receiver] = ends.map(|Watch { mut log, .. }| {
         log.hand_over(Instant::FAR_FUTURE);
         Quality {
             rows_left_out: log.left_out(),

@@ -38,6 +38,7 @@ mod sets;
 mod sim;
 mod sim_replay;
 mod support;
+mod sweep;
 mod tcp;
 mod traces;
 mod trial;

@@ -1,37 +1,22 @@
-//! `isobath sim`: measurements in virtual time.
+//! `isobath sim btc`: bulk transfers over a path of values in memory.
 
-mod described;
-mod estimate;
-mod replay;
-
-use super::rules::Rules;
+use super::described::Described;
+use super::prepared::{Prepared, links, new_run};
+use crate::cli::rules::Rules;
 use crate::virtual_time::bounds;
 use crate::virtual_time::path::Path;
-use btc::{quality, scorecard, summary, warnings};
-use described::Described;
-use jiff::Timestamp;
-use kit::host;
+use btc::{quality, summary, warnings};
 use kit::options::Output;
 use kit::usage::Usage;
-use record::Run;
 use schema::Direction;
 use schema::btc::plan::{Limit, Mode, Plan};
 use serde_json::json;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use units::{Dscp, Span};
 
 /// Transfers at once.
 const MOST_FLOWS: u16 = 1_000;
-
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum Verb {
-    /// Run bulk transfers over a path given by its rate and RTT, or over that of a lab.
-    Btc(Args),
-    /// Estimate one property of such a path, whose true value is known.
-    Estimate(estimate::Args),
-    /// Replay connection vectors; a trace's whole hour takes minutes.
-    Replay(replay::Args),
-}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -58,43 +43,38 @@ pub(crate) struct Args {
     output: Output,
 }
 
-pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
-    match verb {
-        Verb::Btc(args) => btc(args),
-        Verb::Estimate(args) => estimate::run(args),
-        Verb::Replay(args) => replay::run(args),
-    }
-}
-
-fn btc(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.plan()?;
-    let path = args.path(&plan).map_err(Usage::of)?;
-    let mut described = serde_json::to_value(&plan)?;
-    described["note"] = json!(args.output.note);
-    described["apart"] = json!(args.apart);
-    let mut run = Run::new("sim-btc", Timestamp::now(), described);
-    run.path = path.info();
-    run.hosts = vec![host::facts("client")];
-    let mut opened = args.output.open(args.described.name(), &run)?;
-    let simulated = crate::virtual_time::run(&plan, &path, args.apart.0, &mut opened.writer);
-    let (outcome, work) = simulated.inspect_err(|_| opened.undo())?;
-    run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
-    run.instrument = quality::instrument(&outcome, plan.direction.sender(), None);
-    run.instrument
-        .more
-        .insert("packet_events".to_owned(), json!(work.events()));
-    run.warnings = warnings::warnings(&plan, &outcome, &run.instrument);
-    run.status = quality::status(&outcome, plan.parallel.into(), &run.warnings);
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output.tell(&run, &dir, || {
-        let card = scorecard::scorecard(&run, &serde_json::from_value(run.summary.clone())?);
-        Ok(card + &links(&path))
-    })?;
-    Ok(run.exit_status())
-}
-
 impl Args {
+    pub(super) fn name(&self) -> &str {
+        self.described.name()
+    }
+
+    pub(super) const fn output(&self) -> &Output {
+        &self.output
+    }
+
+    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+        let plan = self.plan()?;
+        let path = self.path(&plan).map_err(Usage::of)?;
+        let mut described = serde_json::to_value(&plan)?;
+        described["apart"] = json!(self.apart);
+        Ok(Prepared {
+            run: new_run("sim-btc", described, &self.output, &path),
+            notes: links(&path),
+            carry_out: Box::new(move |run, writer| {
+                let apart = self.apart.0;
+                let (outcome, work) =
+                    crate::virtual_time::run(&plan, &path, apart, interrupt, writer)?;
+                run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
+                run.instrument = quality::instrument(&outcome, plan.direction.sender(), None);
+                let events = ("packet_events".to_owned(), json!(work.events()));
+                run.instrument.more.extend([events]);
+                run.warnings = warnings::warnings(&plan, &outcome, &run.instrument);
+                run.status = quality::status(&outcome, plan.parallel.into(), &run.warnings);
+                Ok(outcome.ending)
+            }),
+        })
+    }
+
     fn plan(&self) -> anyhow::Result<Plan> {
         let duration = self.duration.map(Limit::Duration);
         let segments = self.segments.or_else(|| self.rules.segments());
@@ -140,13 +120,4 @@ impl Args {
         bounds::check(plan, &path, self.apart.0)?;
         Ok(path)
     }
-}
-
-/// The links in words.
-fn links(path: &Path) -> String {
-    let line = |link: &crate::virtual_time::path::Link| {
-        let (up, down) = (link.up.describe(), link.down.describe());
-        format!("link          {}: {up} | back: {down}\n", link.name)
-    };
-    path.links.iter().map(line).collect()
 }

@@ -1,19 +1,18 @@
 //! `isobath sim replay`: plays vectors over a simulated path.
 
+use super::prepared::{Prepared, new_run};
 use crate::cli::replay::{Played, bar, prepare, show};
 use crate::virtual_time::path::Path;
-use jiff::Timestamp;
-use kit::host;
-use kit::options::{self, Output};
+use kit::options::Output;
 use kit::usage::Usage;
 use lab::profiles;
-use record::Run;
 use serde_json::json;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use sys::{clock, process};
+use sys::clock;
 use tmix::replay::forecast::Forecast;
 use tmix::replay::quality::LeftOut;
-use tmix::replay::{place, quality, scorecard};
+use tmix::replay::{place, quality};
 use tmix::simulated::{self, Context};
 use transport::CongestionControl;
 
@@ -40,66 +39,70 @@ enum Control {
     Reno,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let control = match args.cc {
-        Control::Cubic => CongestionControl::Cubic,
-        Control::Reno => CongestionControl::Reno,
-    };
-    let mut plan = args.played.plan()?;
-    plan.congestion_control = Some(control.name().to_owned());
-    let (plan, mut workload) = prepare(plan)?;
-    workload.leave_out_udp();
-    let mut topology = profiles::find(args.played.lab()).map_err(Usage::of)?;
-    if let Some(rate) = plan.bottleneck {
-        place::bottleneck(&mut topology, rate).map_err(Usage::of)?;
+impl Args {
+    pub(super) fn name(&self) -> &str {
+        self.played.lab()
     }
-    let path =
-        Path::of_topology(&topology, args.played.lab(), plan.seed, false).map_err(Usage::of)?;
-    let hops = path
-        .hops(&simulated::delays(&plan, &workload))
-        .map_err(Usage::of)?;
-    let rate = place::rate(&topology, plan.forward);
-    let interrupt = process::interrupt_flag()?;
-    let mut described = serde_json::to_value(&plan)?;
-    described["forecast"] =
-        serde_json::to_value(Forecast::of(&workload, plan.duration.map(|d| d.0)))?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("sim-replay", Timestamp::now(), described);
-    run.path = path.info();
-    run.hosts = vec![host::facts("client")];
-    let mut opened = args.output.open(args.played.lab(), &run)?;
-    let bar = bar(args.output.quiet);
-    let context = Context {
-        plan: &plan,
-        workload: &workload,
-        congestion_control: control,
-        interrupt: &interrupt,
-        display: &|live| show(&bar, live),
-    };
-    let begun = clock::now();
-    let played = simulated::run(&context, hops, &mut opened.writer);
-    let (outcome, work) = played.inspect_err(|_| opened.undo())?;
-    let took = clock::now().since(begun);
-    bar.finish_and_clear();
-    let ending = outcome.ending;
-    let summary = outcome
-        .figures
-        .summary(&plan, outcome.length, rate, outcome.truth);
-    let left_out = LeftOut {
-        udp: workload.udp,
-        packets: 0,
-        rtts: !place::gives_rtts(&topology),
-    };
-    run.instrument = quality::instrument(&[], &summary, None);
-    run.instrument.more.extend(work_done(work.events(), took));
-    run.warnings = quality::warnings(&ending, &[], &summary, &run.instrument, left_out);
-    run.status = quality::status(&ending, &run.warnings);
-    run.summary = serde_json::to_value(&summary)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output
-        .tell(&run, &dir, || Ok(scorecard::scorecard(&run, &summary)))?;
-    Ok(options::exit_status(&run, &ending))
+
+    pub(super) const fn output(&self) -> &Output {
+        &self.output
+    }
+
+    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+        let control = match self.cc {
+            Control::Cubic => CongestionControl::Cubic,
+            Control::Reno => CongestionControl::Reno,
+        };
+        let mut plan = self.played.plan()?;
+        plan.congestion_control = Some(control.name().to_owned());
+        let (plan, mut workload) = prepare(plan)?;
+        workload.leave_out_udp();
+        let mut topology = profiles::find(self.name()).map_err(Usage::of)?;
+        if let Some(rate) = plan.bottleneck {
+            place::bottleneck(&mut topology, rate).map_err(Usage::of)?;
+        }
+        let path =
+            Path::of_topology(&topology, self.name(), plan.seed, false).map_err(Usage::of)?;
+        let delays = simulated::delays(&plan, &workload);
+        let hops = path.hops(&delays).map_err(Usage::of)?;
+        let mut described = serde_json::to_value(&plan)?;
+        described["forecast"] =
+            serde_json::to_value(Forecast::of(&workload, plan.duration.map(|d| d.0)))?;
+        Ok(Prepared {
+            run: new_run("sim-replay", described, &self.output, &path),
+            notes: String::new(),
+            carry_out: Box::new(move |run, writer| {
+                let bar = bar(self.output.quiet);
+                let context = Context {
+                    plan: &plan,
+                    workload: &workload,
+                    congestion_control: control,
+                    interrupt,
+                    display: &|live| show(&bar, live),
+                };
+                let begun = clock::now();
+                let (outcome, work) = simulated::run(&context, hops, writer)?;
+                let took = clock::now().since(begun);
+                bar.finish_and_clear();
+                let rate = place::rate(&topology, plan.forward);
+                let summary = outcome
+                    .figures
+                    .summary(&plan, outcome.length, rate, outcome.truth);
+                let left_out = LeftOut {
+                    udp: workload.udp,
+                    packets: 0,
+                    rtts: !place::gives_rtts(&topology),
+                };
+                run.instrument = quality::instrument(&[], &summary, None);
+                run.instrument.more.extend(work_done(work.events(), took));
+                run.warnings =
+                    quality::warnings(&outcome.ending, &[], &summary, &run.instrument, left_out);
+                run.status = quality::status(&outcome.ending, &run.warnings);
+                run.summary = serde_json::to_value(&summary)?;
+                Ok(outcome.ending)
+            }),
+        })
+    }
 }
 
 /// How much was simulated, and how long it took on this machine.

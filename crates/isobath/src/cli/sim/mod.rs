@@ -1,0 +1,90 @@
+//! `isobath sim`: measurements in virtual time.
+
+mod btc;
+mod described;
+mod estimate;
+pub(crate) mod prepared;
+mod replay;
+mod sweep;
+
+use clap::Parser as _;
+use kit::options::Output;
+use prepared::Prepared;
+use std::sync::atomic::AtomicBool;
+use sys::process;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    #[command(flatten)]
+    Measure(Measure),
+    /// Run one of these over all combinations of its options, on all processors; one Parquet file of results.
+    Sweep(sweep::Args),
+}
+
+/// What is measured.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Measure {
+    /// Run bulk transfers over a path given by its rate and RTT, or over that of a lab.
+    Btc(btc::Args),
+    /// Estimate one property of such a path, whose true value is known.
+    Estimate(estimate::Args),
+    /// Replay connection vectors; a trace's whole hour takes minutes.
+    Replay(replay::Args),
+}
+
+/// A measurement as words, those after `isobath sim`.
+#[derive(Debug, clap::Parser)]
+#[command(no_binary_name = true)]
+pub(crate) struct Measurement {
+    #[command(subcommand)]
+    measure: Measure,
+}
+
+impl Measurement {
+    /// The measurement that `arguments` ask for.
+    ///
+    /// # Errors
+    /// What is wrong with them, in one line.
+    pub(crate) fn parse(arguments: &[String]) -> anyhow::Result<Self> {
+        Self::try_parse_from(arguments).map_err(|error| super::one_line(&error))
+    }
+
+    /// See [`Measure::prepare`].
+    pub(crate) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+        self.measure.prepare(interrupt)
+    }
+}
+
+pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
+    match verb {
+        Verb::Measure(measure) => {
+            let interrupt = process::interrupt_flag()?;
+            let (name, output) = measure.asked();
+            measure.prepare(&interrupt)?.run(name, output)
+        }
+        Verb::Sweep(args) => sweep::run(args),
+    }
+}
+
+impl Measure {
+    /// What is measured, as it was typed, and what becomes of what is found.
+    fn asked(&self) -> (&str, &Output) {
+        match self {
+            Self::Btc(args) => (args.name(), args.output()),
+            Self::Estimate(args) => (args.name(), args.output()),
+            Self::Replay(args) => (args.name(), args.output()),
+        }
+    }
+
+    /// Finds out what is to be done.
+    ///
+    /// # Errors
+    /// What is refused, in one line.
+    pub(crate) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+        match self {
+            Self::Btc(args) => args.prepare(interrupt),
+            Self::Estimate(args) => args.prepare(interrupt),
+            Self::Replay(args) => args.prepare(interrupt),
+        }
+    }
+}

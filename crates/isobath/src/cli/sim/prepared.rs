@@ -1,0 +1,56 @@
+//! What all measurements in virtual time have in common: they are prepared, begun, carried out and told in the same way.
+
+use crate::register::REGISTER;
+use crate::virtual_time::path::Path;
+use jiff::Timestamp;
+use kit::ending::Ending;
+use kit::host;
+use kit::options::{self, Output};
+use record::{RecordWriter, Run};
+use serde_json::{Value, json};
+
+/// A measurement that can begin: what could be refused has been.
+pub(crate) struct Prepared<'a> {
+    /// As it is before the run.
+    pub(crate) run: Run,
+    /// Lines for a person below the scorecard.
+    pub(super) notes: String,
+    /// Does it: rows go to the record, the conclusion into the run.
+    pub(crate) carry_out: Box<CarryOut<'a>>,
+}
+
+type CarryOut<'a> = dyn FnOnce(&mut Run, &mut RecordWriter) -> anyhow::Result<Ending> + 'a;
+
+impl Prepared<'_> {
+    /// Carries it out, leaves a record of what is called `name`, and tells what came of it. Returns the exit status.
+    pub(super) fn run(self, name: &str, output: &Output) -> anyhow::Result<u8> {
+        let mut run = self.run;
+        let mut opened = output.open(name, &run)?;
+        let ending = (self.carry_out)(&mut run, &mut opened.writer);
+        let ending = ending.inspect_err(|_| opened.undo())?;
+        let dir = opened.writer.dir().to_owned();
+        opened.writer.finish(&run)?;
+        output.tell(&run, &dir, || {
+            Ok(REGISTER.of_test(&run.test)?.scorecard_of(&run)? + &self.notes)
+        })?;
+        Ok(options::exit_status(&run, &ending))
+    }
+}
+
+/// What is known before a run of `test` over `path`.
+pub(super) fn new_run(test: &str, mut plan: Value, output: &Output, path: &Path) -> Run {
+    plan["note"] = json!(output.note);
+    let mut run = Run::new(test, Timestamp::now(), plan);
+    run.path = path.info();
+    run.hosts = vec![host::facts("client")];
+    run
+}
+
+/// The links in words.
+pub(super) fn links(path: &Path) -> String {
+    let line = |link: &crate::virtual_time::path::Link| {
+        let (up, down) = (link.up.describe(), link.down.describe());
+        format!("link          {}: {up} | back: {down}\n", link.name)
+    };
+    path.links.iter().map(line).collect()
+}
