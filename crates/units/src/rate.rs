@@ -132,11 +132,20 @@ impl Transmitter {
     }
 
     /// The time that the next `bytes` take; the sub-nanosecond rest is carried to the next call.
+    #[inline]
     pub fn transmit(&mut self, bytes: u64) -> Duration {
-        let rate = u128::from(self.rate.as_bps());
+        let rate = self.rate.as_bps();
         let work = u128::from(bytes) * 8 * NS_PER_S + self.remainder;
-        self.remainder = work % rate;
-        Duration::from_nanos(u64::try_from(work / rate).unwrap_or(u64::MAX))
+        // Packets fit into half of the bits, whose division is much faster.
+        let (time, rest) = match u64::try_from(work) {
+            Ok(work) => (work / rate, u128::from(work % rate)),
+            Err(_) => {
+                let rate = u128::from(rate);
+                (u64::try_from(work / rate).unwrap_or(u64::MAX), work % rate)
+            }
+        };
+        self.remainder = rest;
+        Duration::from_nanos(time)
     }
 }
 

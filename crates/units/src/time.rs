@@ -28,11 +28,13 @@ impl Instant {
     }
 
     /// Nanoseconds since the clock's zero.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// The time since `earlier`; zero when `earlier` is later.
+    #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -53,15 +55,14 @@ impl Add<Duration> for Instant {
     type Output = Self;
 
     /// Saturates at [`Instant::FAR_FUTURE`].
+    #[inline]
     fn add(self, span: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_add(nanos(span)))
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
     }
@@ -71,12 +72,17 @@ impl Sub<Duration> for Instant {
     type Output = Self;
 
     /// Saturates at [`Instant::ZERO`].
+    #[inline]
     fn sub(self, span: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_sub(nanos(span)))
     }
+}
+
+/// Saturates. `Duration::as_nanos` has twice as many bits, and this is done for every packet.
+#[inline]
+const fn nanos(span: Duration) -> u64 {
+    let whole = span.as_secs().saturating_mul(1_000_000_000);
+    whole.saturating_add(span.subsec_nanos() as u64)
 }
 
 impl fmt::Display for Instant {
