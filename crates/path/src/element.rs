@@ -3,6 +3,7 @@
 use crate::Packet;
 use std::collections::VecDeque;
 use std::ops::Add;
+use std::time::Duration;
 use units::Instant;
 
 /// One stage of a path.
@@ -32,6 +33,11 @@ pub trait Element<B>: Send {
     /// no queue.
     fn backlog(&self) -> Option<Count> {
         None
+    }
+
+    /// No packet leaves earlier than this after it entered.
+    fn least_delay(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Which of the packets that have entered and left are made up inside of the element; none where nobody shares it.
@@ -71,12 +77,14 @@ pub struct Count {
 
 impl Count {
     /// One packet of `size` octets more.
+    #[inline]
     pub fn put(&mut self, size: u32) {
         self.packets += 1;
         self.bytes += u64::from(size);
     }
 
     /// One packet of `size` octets less; saturates at zero.
+    #[inline]
     pub fn take(&mut self, size: u32) {
         self.packets = self.packets.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(u64::from(size));

@@ -15,6 +15,7 @@
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
 //! | [`Shared`] is a link that others use too | a [`Source`] of their packets |
 //! | [`Delay`] holds each packet as its [`DelayModel`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
+//! | [`FifoDelay`] is the commonest of links and the delay behind it in one, for simulations | |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
@@ -57,6 +58,7 @@ mod delay;
 mod duplicate;
 mod element;
 mod error;
+mod fifo_delay;
 mod link;
 mod loss;
 mod packet;
@@ -74,6 +76,7 @@ pub use delay::{
 pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element, Others};
 pub use error::Error;
+pub use fifo_delay::FifoDelay;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
 pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
 pub use packet::{Family, Packet};

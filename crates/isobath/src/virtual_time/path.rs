@@ -212,8 +212,8 @@ impl Path {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let delays = Assigned::default();
         let built = self.links.iter().map(|link| {
-            let up = link.up.build(link.seeds[0], &trace, &delays)?;
-            let down = link.down.build(link.seeds[1], &trace, &delays)?;
+            let up = link.up.build_lazy(link.seeds[0], &trace, &delays)?;
+            let down = link.down.build_lazy(link.seeds[1], &trace, &delays)?;
             Ok((up, down))
         });
         built.collect()

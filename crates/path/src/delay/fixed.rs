@@ -18,7 +18,12 @@ impl Fixed {
 }
 
 impl DelayModel for Fixed {
+    #[inline]
     fn departure(&mut self, _: FlowId, at: Instant) -> Instant {
         at + self.delay
+    }
+
+    fn least(&self) -> Duration {
+        self.delay
     }
 }

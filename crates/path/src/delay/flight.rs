@@ -11,7 +11,7 @@ use units::Instant;
 /// that a fixed delay ever does; the others lie still in `shelf` and only their keys go through a
 /// heap, so that a hundred thousand of them cost little to sort. The next to depart is the earlier
 /// of the two heads.
-pub(super) struct Flight<B> {
+pub(crate) struct Flight<B> {
     row: VecDeque<(Packet<B>, u64)>,
     heap: BinaryHeap<Reverse<Key>>,
     shelf: Vec<Option<Packet<B>>>,
@@ -30,7 +30,7 @@ struct Key {
 }
 
 impl<B> Flight<B> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             row: VecDeque::new(),
             heap: BinaryHeap::new(),
@@ -40,7 +40,7 @@ impl<B> Flight<B> {
         }
     }
 
-    pub(super) fn insert(&mut self, packet: Packet<B>) {
+    pub(crate) fn insert(&mut self, packet: Packet<B>) {
         let order = self.entries;
         self.entries += 1;
         let at = packet.at;
@@ -64,7 +64,13 @@ impl<B> Flight<B> {
     }
 
     /// Removes the next packet that departs at `now` or before.
-    pub(super) fn take_due(&mut self, now: Instant) -> Option<Packet<B>> {
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<Packet<B>> {
+        if self.heap.is_empty() {
+            let is_due = self.row.front()?.0.at <= now;
+            return is_due
+                .then(|| self.row.pop_front())?
+                .map(|(packet, _)| packet);
+        }
         if self.next_departure()? > now {
             return None;
         }
@@ -76,7 +82,7 @@ impl<B> Flight<B> {
         self.shelf[key.place].take()
     }
 
-    pub(super) fn next_departure(&self) -> Option<Instant> {
+    pub(crate) fn next_departure(&self) -> Option<Instant> {
         let row = self.row.front().map(|(packet, _)| packet.at);
         let heap = self.heap.peek().map(|Reverse(key)| key.at);
         match (row, heap) {

@@ -4,7 +4,7 @@
 
 mod assigned;
 mod fixed;
-mod flight;
+pub(crate) mod flight;
 mod flow;
 mod hold_back;
 mod jitter;
@@ -18,6 +18,7 @@ pub use jitter::{Distribution, Jitter};
 use crate::{Counters, Element, Packet};
 use flight::Flight;
 use std::collections::VecDeque;
+use std::time::Duration;
 use units::{FlowId, Instant};
 
 /// When a packet that arrives comes out again.
@@ -25,6 +26,11 @@ pub trait DelayModel: Send {
     /// The departure of a packet of `flow` that arrives `at`; never before `at`. Called once a
     /// packet, in order of arrival.
     fn departure(&mut self, flow: FlowId, at: Instant) -> Instant;
+
+    /// No packet takes less.
+    fn least(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Holds each packet until the departure that its model gives. There is no limit on how many are in
@@ -67,5 +73,9 @@ impl<B: Send, L: DelayModel> Element<B> for Delay<B, L> {
 
     fn counters(&self) -> Counters {
         self.counters
+    }
+
+    fn least_delay(&self) -> Duration {
+        self.model.least()
     }
 }

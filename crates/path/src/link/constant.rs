@@ -20,10 +20,12 @@ impl ConstantRate {
 }
 
 impl Service for ConstantRate {
+    #[inline]
     fn start(&mut self, ready: Instant) -> Instant {
         ready
     }
 
+    #[inline]
     fn finish(&mut self, size: u32, start: Instant) -> Instant {
         start + self.transmitter.transmit(u64::from(size))
     }

@@ -60,21 +60,23 @@ impl<B, S: Service> Link<B, S> {
     /// Does what is due up to `now`, one event after the other.
     fn catch_up(&mut self, now: Instant, out: &mut VecDeque<Packet<B>>) {
         loop {
-            self.state = match std::mem::replace(&mut self.state, State::Idle) {
-                State::Starting(at) if at <= now => match self.queue.dequeue(at) {
-                    Some(packet) => self.send(packet, at),
-                    None => return,
-                },
+            match &self.state {
+                State::Starting(at) if *at <= now => {
+                    let at = *at;
+                    self.state = match self.queue.dequeue(at) {
+                        Some(packet) => self.send(packet, at),
+                        None => State::Idle,
+                    };
+                }
                 State::Sending(packet) if packet.at <= now => {
-                    let at = packet.at;
-                    out.push_back(packet);
-                    self.next(at)
+                    let next = self.next(packet.at);
+                    // A packet is large: it is moved only when it leaves.
+                    if let State::Sending(packet) = std::mem::replace(&mut self.state, next) {
+                        out.push_back(packet);
+                    }
                 }
-                waiting => {
-                    self.state = waiting;
-                    return;
-                }
-            };
+                _ => return,
+            }
         }
     }
 

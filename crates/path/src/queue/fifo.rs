@@ -37,6 +37,7 @@ impl Limit {
     }
 
     /// Whether a queue that holds `held` has room for `size` octets more.
+    #[inline]
     pub fn admits(&self, held: Count, size: u32) -> bool {
         let packets = self
             .packets

@@ -4,9 +4,9 @@ use super::{CrossSpec, QueueSpec, Spec, StageSpec};
 use crate::random::seed_at;
 use crate::{
     Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, DelayModel, Distribution,
-    DscpTable, Duplicate, EcnChange, Element, Error, Fixed, FlowDelay, GilbertElliott, HoldBack,
-    Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket, Trace,
-    TraceRate,
+    DscpTable, Duplicate, EcnChange, Element, Error, FifoDelay, Fixed, FlowDelay, GilbertElliott,
+    HoldBack, Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket,
+    Trace, TraceRate,
 };
 use std::str::FromStr;
 use units::{Bytes, Rate, Span};
@@ -28,16 +28,43 @@ impl Spec {
         resolver: Resolver<'_>,
         delays: &Assigned,
     ) -> Result<Pipeline<B>, Error> {
-        let stages = self.0.iter().enumerate().map(|(index, stage)| {
-            let site = Site {
-                stage: index + 1,
-                seed: seed_at(seed, index),
-                resolver,
-                delays,
-            };
-            Ok((stage.kind().to_owned(), site.element(stage)?))
-        });
+        let site = |index| Site::new(index, seed, resolver, delays);
+        let stages = self.0.iter().enumerate();
+        let stages =
+            stages.map(|(index, stage)| Ok((stage.kind().to_owned(), site(index).element(stage)?)));
         Ok(Pipeline::new(stages.collect::<Result<_, Error>>()?))
+    }
+
+    /// The same for simulations: the same packets leave at the same instants, for less work. Links with their delays are one stage
+    /// where that can be ([`FifoDelay`]), and the pipeline is lazy ([`Pipeline::be_lazy`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Spec::build`].
+    pub fn build_lazy<B: Clone + Send + 'static>(
+        &self,
+        seed: u64,
+        resolver: Resolver<'_>,
+        delays: &Assigned,
+    ) -> Result<Pipeline<B>, Error> {
+        let site = |index| Site::new(index, seed, resolver, delays);
+        let mut stages = Vec::new();
+        let mut rest = self.0.iter().enumerate().peekable();
+        while let Some((index, stage)) = rest.next() {
+            let next = rest.peek().map(|(index, next)| (site(*index), *next));
+            let kind = stage.kind().to_owned();
+            if let Some((behind, next)) = next
+                && let Some(both) = site(index).fifo_delay(stage, &behind, next)?
+            {
+                rest.next();
+                stages.push((kind, both));
+            } else {
+                stages.push((kind, site(index).element(stage)?));
+            }
+        }
+        let mut pipeline = Pipeline::new(stages);
+        pipeline.be_lazy();
+        Ok(pipeline)
     }
 }
 
@@ -53,7 +80,50 @@ pub(super) struct Site<'a> {
 /// A built stage, or what is wrong with it.
 type Built<B> = Result<Box<dyn Element<B>>, Error>;
 
+impl<'a> Site<'a> {
+    fn new(index: usize, seed: u64, resolver: Resolver<'a>, delays: &'a Assigned) -> Self {
+        Self {
+            stage: index + 1,
+            seed: seed_at(seed, index),
+            resolver,
+            delays,
+        }
+    }
+}
+
 impl Site<'_> {
+    /// A link and the delay `behind` it as one, if that can be.
+    fn fifo_delay<B: Clone + Send + 'static>(
+        &self,
+        link: &StageSpec,
+        behind: &Site<'_>,
+        delay: &StageSpec,
+    ) -> Result<Option<Box<dyn Element<B>>>, Error> {
+        let StageSpec::Rate {
+            rate,
+            queue: ref queue @ QueueSpec::Fifo(limit),
+            cross: None,
+        } = *link
+        else {
+            return Ok(None);
+        };
+        // It checks the limit.
+        let _: Box<dyn crate::Queue<B>> = self.queue(queue, Some(rate))?;
+        let service = ConstantRate::new(rate);
+        Ok(match *delay {
+            StageSpec::Delay { delay } => Some(Box::new(FifoDelay::new(
+                service,
+                limit,
+                Fixed::new(delay.0),
+            ))),
+            StageSpec::ConnectionDelay {} => {
+                let model = ConnectionDelay::new(behind.delays.clone());
+                Some(Box::new(FifoDelay::new(service, limit, model)))
+            }
+            _ => None,
+        })
+    }
+
     fn element<B: Clone + Send + 'static>(&self, stage: &StageSpec) -> Built<B> {
         let seed = self.seed;
         Ok(match *stage {

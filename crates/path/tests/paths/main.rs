@@ -11,6 +11,7 @@ mod assigned;
 mod closed_forms;
 mod cross;
 mod invariants;
+mod lazy;
 mod marks;
 mod specs;
 mod world;

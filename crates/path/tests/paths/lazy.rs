@@ -1,0 +1,101 @@
+//! What is built for simulations does what is built for labs.
+
+use isobath_path::{Assigned, Counters, Element, Family, Packet, Pipeline, Spec};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use std::time::Duration;
+use units::{Dscp, Ecn, FlowId, Instant};
+
+#[derive(serde::Deserialize)]
+struct File {
+    path: Spec,
+}
+
+/// Paths whose stages can be one, cannot be, or follow on each other in several ways.
+const PATHS: [&str; 8] = [
+    r#"path = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 5 } }, { kind = "delay", delay = "7ms" }]"#,
+    r#"path = [{ kind = "rate", rate = "7Mbit", queue = { kind = "fifo", bytes = "4500B" } }, { kind = "connection_delay" }]"#,
+    r#"path = [{ kind = "rate", rate = "3Mbit" }, { kind = "delay", delay = "1us" }, { kind = "rate", rate = "2Mbit", queue = { kind = "fifo", packets = 2 } }, { kind = "delay", delay = "20ms" }]"#,
+    r#"path = [{ kind = "delay", delay = "3ms" }, { kind = "rate", rate = "5Mbit", queue = { kind = "codel" } }, { kind = "delay", delay = "30ms" }]"#,
+    r#"path = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 9 } }, { kind = "jitter", delay = "5ms", jitter = "2ms", distribution = "uniform", reorder = true }, { kind = "loss", probability = 0.1 }]"#,
+    r#"path = [{ kind = "loss", probability = 0.2 }, { kind = "rate", rate = "8Mbit" }, { kind = "delay", delay = "2ms" }]"#,
+    r#"path = [{ kind = "token_bucket", rate = "4Mbit", burst = "6000B" }, { kind = "delay", delay = "9ms" }, { kind = "duplicate", probability = 0.2 }]"#,
+    r#"path = [{ kind = "delay", delay = "0s" }]"#,
+];
+
+type Left = (Instant, u32, u32);
+
+fn packet(number: u32, size: u32, at: Instant) -> Packet<u32> {
+    Packet {
+        size,
+        flow: FlowId(u64::from(number % 3)),
+        family: Family::V4,
+        dscp: Dscp::CS0,
+        ecn: Ecn::NotEct,
+        at,
+        body: number,
+    }
+}
+
+/// Every packet that leaves when `sent` come (at, octets), called as it asks for; and its counters at those instants.
+fn run(
+    mut path: Pipeline<u32>,
+    sent: &[(Instant, u32)],
+) -> (Vec<Left>, Vec<(Counters, Option<u64>)>) {
+    let (mut out, mut left, mut seen) = (VecDeque::new(), Vec::new(), Vec::new());
+    let mut wake = None;
+    for (number, (at, size)) in (0..).zip(sent) {
+        while let Some(due) = wake.filter(|due| due <= at) {
+            wake = path.process(None, due, &mut out);
+            // Nothing leaves late, or before its time.
+            assert!(out.iter().all(|packet| packet.at == due));
+            left.extend(
+                out.drain(..)
+                    .map(|packet| (packet.at, packet.size, packet.body)),
+            );
+        }
+        let _ = path.process(Some(packet(number, *size, *at)), *at, &mut out);
+        left.extend(
+            out.drain(..)
+                .map(|packet| (packet.at, packet.size, packet.body)),
+        );
+        wake = path.catch_up(*at, &mut out);
+        left.extend(
+            out.drain(..)
+                .map(|packet| (packet.at, packet.size, packet.body)),
+        );
+        seen.push((path.counters(), path.backlog().map(|count| count.bytes)));
+    }
+    while let Some(due) = wake {
+        wake = path.process(None, due, &mut out);
+        left.extend(
+            out.drain(..)
+                .map(|packet| (packet.at, packet.size, packet.body)),
+        );
+    }
+    (left, seen)
+}
+
+proptest! {
+    #[test]
+    fn a_lazy_path_gives_out_the_same_packets_at_the_same_instants(
+        which in 0..PATHS.len(),
+        seed in 0_u64..100,
+        gaps in proptest::collection::vec((0_u64..3_000, 40_u32..1_500), 1..200),
+    ) {
+        let file: File = toml::from_str(PATHS[which]).unwrap();
+        let no_trace = |name: &str| Err(format!("no trace {name}").into());
+        let delays = Assigned::settled([1, 25, 4].map(Duration::from_millis));
+        let eager = file.path.build(seed, &no_trace, &delays).unwrap();
+        let lazy = file.path.build_lazy(seed, &no_trace, &delays).unwrap();
+        let mut at = Instant::ZERO;
+        let sent: Vec<_> = gaps.into_iter().map(|(gap, size)| {
+            at += Duration::from_micros(gap);
+            (at, size)
+        }).collect();
+        let (expected, counters) = run(eager, &sent);
+        let (left, lazy_counters) = run(lazy, &sent);
+        prop_assert_eq!(left, expected);
+        prop_assert_eq!(lazy_counters, counters);
+    }
+}
