@@ -41,6 +41,7 @@ impl Calendar {
     }
 
     /// Sets the deadline of `party`.
+    #[inline]
     pub(crate) fn set(&mut self, party: u32, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::FAR_FUTURE);
         let mut place = self.tree.len() / 2 + party as usize;
@@ -59,13 +60,24 @@ impl Calendar {
         }
     }
 
+    /// Sets the deadline of `party`, unless that only puts off the one it has.
+    #[inline]
+    pub(crate) fn advance(&mut self, party: u32, at: Option<Instant>) {
+        let has = self.tree[self.tree.len() / 2 + party as usize].at;
+        if at.is_none_or(|at| at < has) {
+            self.set(party, at);
+        }
+    }
+
     /// The earliest deadline and whose it is.
+    #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, u32)> {
         let Entry { at, party } = self.tree[1];
         (at < Instant::FAR_FUTURE).then_some((at, party))
     }
 
     /// The earlier of two children; the parties on the left have the lower numbers.
+    #[inline]
     fn winner(&self, place: usize) -> Entry {
         let (left, right) = (self.tree[2 * place], self.tree[2 * place + 1]);
         if right.at < left.at { right } else { left }

@@ -41,6 +41,7 @@ impl Routes {
     }
 
     /// The link on which `node` sends a packet for `to`.
+    #[inline]
     pub(crate) fn next(&self, node: NodeId, to: NodeId) -> Option<LinkId> {
         match self.0.get(node.0 as usize)? {
             Route::Nowhere => None,

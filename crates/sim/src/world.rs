@@ -138,6 +138,26 @@ pub struct World<N: Node, T = ()> {
 impl<N: Node, T: Tap<N::Payload>> World<N, T> {
     /// Does everything that is due up to `until`, each thing at its own instant; afterwards it is `until`.
     pub fn run_until(&mut self, until: Instant) {
+        self.go_on(until);
+        self.now = self.now.max(until);
+        // Whoever looks at queues now sees them as they are now.
+        for id in 0..count(&self.links) {
+            let link = &mut self.links[id as usize];
+            if link.pipeline.backlog().is_some() {
+                let waiting = self.arriving.len();
+                let wake = link.pipeline.catch_up(self.now, &mut self.arriving);
+                self.given_out(LinkId(id), waiting, wake);
+                self.settle();
+            }
+        }
+    }
+
+    /// Does everything, until all is quiet for ever.
+    pub fn run(&mut self) {
+        self.go_on(Instant::FAR_FUTURE);
+    }
+
+    fn go_on(&mut self, until: Instant) {
         while let Some((at, party)) = self.calendar.first()
             && at <= until
         {
@@ -146,7 +166,6 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
             self.act(party);
             self.settle();
         }
-        self.now = self.now.max(until);
     }
 
     /// What time it is.
@@ -200,9 +219,16 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
             return self.drive(LinkId(party), None);
         };
         let id = NodeId(number);
-        if let Some(node) = &mut self.nodes[id.0 as usize] {
+        let Some(node) = &mut self.nodes[id.0 as usize] else {
+            return;
+        };
+        if node.next_timeout().is_some_and(|due| due <= self.now) {
             node.handle_timeout(self.now);
             self.poll(id);
+        } else {
+            // It has been put off.
+            let due = node.next_timeout();
+            self.calendar.set(party, due);
         }
     }
 
@@ -244,7 +270,8 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
     fn rearm(&mut self, id: NodeId) {
         let node = self.nodes[id.0 as usize].as_ref();
         let at = node.and_then(Node::next_timeout);
-        self.calendar.set(self.first_node + id.0, at);
+        // What was put off is found out when its time has come: most timers are put off again and again.
+        self.calendar.advance(self.first_node + id.0, at);
     }
 
     fn forward(&mut self, id: NodeId, mut packet: Parcel<N::Payload>) {
@@ -260,6 +287,11 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
         let link = &mut self.links[id.0 as usize];
         let waiting = self.arriving.len();
         let wake = link.pipeline.process(packet, self.now, &mut self.arriving);
+        self.given_out(id, waiting, wake);
+    }
+
+    /// A link that is called again at `wake` has given out what was not `waiting` already.
+    fn given_out(&mut self, id: LinkId, waiting: usize, wake: Option<Instant>) {
         self.calendar.set(id.0, wake);
         if self.arriving.len() > waiting {
             self.bound.push_back((id, self.arriving.len() - waiting));

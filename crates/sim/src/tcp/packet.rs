@@ -74,7 +74,7 @@ pub fn pipeline(
     resolver: Resolver<'_>,
     delays: &Assigned,
 ) -> Result<Pipeline<Addressed<Tcp>>, path::Error> {
-    spec.build(seed, resolver, delays)
+    spec.build_lazy(seed, resolver, delays)
 }
 
 #[cfg(test)]

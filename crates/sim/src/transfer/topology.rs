@@ -10,14 +10,14 @@ use transport::wire::Datagram;
 use units::FlowId;
 
 /// A path for transfers: what `spec` describes, its chance from `seed`. Traces are not known here; for a path with one use
-/// [`Spec::build`].
+/// [`Spec::build_lazy`].
 ///
 /// # Errors
 ///
 /// Those of [`Spec::build`].
 pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Datagram>>, path::Error> {
     let no_trace = |_: &str| Err("traces are files - give the text with Spec::build".into());
-    spec.build(seed, &no_trace, &Assigned::default())
+    spec.build_lazy(seed, &no_trace, &Assigned::default())
 }
 
 /// Transfers in a world of their own.
@@ -95,9 +95,7 @@ impl<O: Observer> Transfers<O> {
 
     /// Runs until all transfers are over and nothing is under way.
     pub fn run(&mut self) {
-        while let Some(next) = self.world.next_deadline() {
-            self.world.run_until(next);
-        }
+        self.world.run();
     }
 
     /// The same, with a look at the world each time that `every` has passed, the last one after the end, or when a look says
