@@ -137,12 +137,11 @@ impl Transmitter {
         let rate = self.rate.as_bps();
         let work = u128::from(bytes) * 8 * NS_PER_S + self.remainder;
         // Packets fit into half of the bits, whose division is much faster.
-        let (time, rest) = match u64::try_from(work) {
-            Ok(work) => (work / rate, u128::from(work % rate)),
-            Err(_) => {
-                let rate = u128::from(rate);
-                (u64::try_from(work / rate).unwrap_or(u64::MAX), work % rate)
-            }
+        let (time, rest) = if let Ok(work) = u64::try_from(work) {
+            (work / rate, u128::from(work % rate))
+        } else {
+            let rate = u128::from(rate);
+            (u64::try_from(work / rate).unwrap_or(u64::MAX), work % rate)
         };
         self.remainder = rest;
         Duration::from_nanos(time)

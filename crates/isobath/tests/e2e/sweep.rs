@@ -172,7 +172,7 @@ fn what_cannot_be_swept_is_told_in_one_line() {
         swept[1]
             .reason
             .as_deref()
-            .is_some_and(|why| why.contains("simulated"))
+            .is_some_and(|why| why.contains("at most 3600 s"))
     );
     sweep(place.path(), &["--resume", "out"]).ended(3);
     assert!(
