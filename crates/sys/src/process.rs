@@ -105,6 +105,28 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
+/// Begins this program anew, with memory in huge pages (2 MiB), unless it has been already: what goes back and forth through
+/// hundreds of megabytes waits for page tables as long as for the memory. It asks the C library of Linux systems (glibc from
+/// 2.35, `glibc.malloc.hugetlb`), which looks for it only at a program's start; where that does not know it, nothing changes.
+///
+/// To be called before anything else is done: what this process holds open is closed or kept as in any `exec`.
+pub fn use_huge_pages() {
+    const TUNABLES: &str = "GLIBC_TUNABLES";
+    if std::env::var_os(TUNABLES).is_some() {
+        return;
+    }
+    let mut arguments = std::env::args_os();
+    let (Some(name), Ok(program)) = (arguments.next(), std::env::current_exe()) else {
+        return;
+    };
+    // It returns only when it has failed, and then everything goes on with small pages.
+    let _ = Command::new(program)
+        .arg0(name)
+        .args(arguments)
+        .env(TUNABLES, "glibc.malloc.hugetlb=1")
+        .exec();
+}
+
 /// Gives the calling thread a table of descriptors of its own, in which only the first three (standard input, output and
 /// error) are open: the limit of open files then holds for this thread alone. Whatever else the thread holds by a descriptor
 /// must have been dropped before; other threads keep theirs.

@@ -127,9 +127,9 @@ impl Claims {
             }
         }
         if rows.is_empty() {
-            unmade(name)
-                .iter()
-                .for_each(|case| Row::add(&mut rows, case, None));
+            for case in unmade(name) {
+                Row::add(&mut rows, &case, None);
+            }
         }
         rows
     }

@@ -58,6 +58,9 @@ impl Measurement {
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Measure(measure) => {
+            if matches!(measure, Measure::Replay(_)) {
+                process::use_huge_pages();
+            }
             let interrupt = process::interrupt_flag()?;
             let (name, output) = measure.asked();
             measure.prepare(&interrupt)?.run(name, output)
