@@ -35,4 +35,5 @@ pub mod tool;
 pub mod traceroute;
 pub mod trains;
 pub mod usage;
+pub mod virtual_links;
 pub mod warnings;

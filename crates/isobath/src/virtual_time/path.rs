@@ -4,13 +4,13 @@ use ::path::{
     Assigned, CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig,
     Spec, StageSpec,
 };
+use kit::virtual_links::Hop;
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
 use serde_json::json;
-use sim::{Duplex, Probing, tcp};
+use sim::{Duplex, Probing};
 use std::str::FromStr;
 use std::time::Duration;
-use tmix::simulated::Hop;
 use units::{Bytes, Rate, Span};
 
 /// Octets of a full packet.
@@ -219,14 +219,17 @@ impl Path {
         built.collect()
     }
 
-    /// The links for a replay, which writes into `delays` how far its connections are.
+    /// The links for packets with `P` in them; a replay writes into `delays` how far its connections are.
     ///
     /// # Errors
     /// As [`Path::build`].
-    pub(crate) fn hops(&self, delays: &Assigned) -> anyhow::Result<Vec<Hop>> {
+    pub(crate) fn hops<P: Clone + Send + 'static>(
+        &self,
+        delays: &Assigned,
+    ) -> anyhow::Result<Vec<Hop<P>>> {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let hops = self.links.iter().map(|link| {
-            let way = |spec: &Spec, seed| tcp::pipeline(spec, seed, &trace, delays);
+            let way = |spec: &Spec, seed| spec.build(seed, &trace, delays);
             Ok(Hop {
                 name: link.name.clone(),
                 ways: [
@@ -257,9 +260,15 @@ impl Path {
 
     /// Whether some link limits the data's rate.
     pub(crate) fn is_limited(&self) -> bool {
-        self.links
-            .iter()
-            .any(|link| profiles::rate(&link.up).is_some())
+        self.limited()[0]
+    }
+
+    /// Whether some link limits the rate towards the server, and back.
+    pub(crate) fn limited(&self) -> [bool; 2] {
+        let links = self.links.iter();
+        let is_limited =
+            |of: fn(&Link) -> &Spec| links.clone().any(|link| profiles::rate(of(link)).is_some());
+        [is_limited(|link| &link.up), is_limited(|link| &link.down)]
     }
 
     /// For the record.
