@@ -7,7 +7,7 @@
 use super::messages::{Done, Far, FarResult, Near, ROWS_PER_LINE, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::sending::Together;
-use super::{receiving, sending};
+use super::{receiver, receiving, sending};
 use kit::datagrams::{Link, Terms};
 use kit::far::{Equipment, StopOnDrop, start};
 use kit::mailbox::HELLO;
@@ -299,5 +299,5 @@ pub(super) fn report_every(plan: &Plan, setup: TestSetup) -> u64 {
         return 1;
     };
     let rate = plan.target.packets_per_s();
-    receiving::report_every(&*stream, rate, setup.test.is_self_clocked())
+    receiver::report_every(&*stream, rate, setup.test.is_self_clocked())
 }

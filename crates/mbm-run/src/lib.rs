@@ -7,28 +7,34 @@
 //! The packets are datagrams, or ([`tcp`]) segments of the kernel's TCP.
 //!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
-//! the two ends of a test ([`sending`], [`receiving`], over a [`kit::datagrams`]) -> their counters ([`results`]) -> [`summary`] ->
-//! [`scorecard`].
+//! the two ends of a test ([`sender`], [`receiver`]; on sockets [`sending`], [`receiving`], over a [`kit::datagrams`]) -> their
+//! counters ([`results`]) -> [`summary`] -> [`scorecard`].
 #![forbid(unsafe_code)]
 
 pub mod far;
 mod measurement;
 pub mod messages;
 pub mod quality;
+mod receiver;
 mod receiving;
 mod report;
 mod results;
+mod rows;
 pub mod run;
 pub mod scorecard;
+mod sender;
 mod sending;
 mod spans;
 pub mod summary;
 mod tcp;
+mod trips;
 
 pub use measurement::Mbm;
 use schema::mbm::{plan, tables};
 
+use ::mbm::loss::Counts;
 use messages::Setup;
+use plan::Plan;
 use serde::Serialize;
 
 /// The first line of a run, by which a server knows what is wanted.
@@ -53,4 +59,20 @@ pub struct Live {
     pub marks: u64,
     /// Share of the fewest packets with which the test can pass.
     pub done: f64,
+}
+
+impl Live {
+    /// Of test number `index` of `plan`, with so much known of each of its streams.
+    fn of(plan: &Plan, test: ::mbm::diagnostic::Test, index: usize, streams: &[Counts]) -> Self {
+        let packets = streams.iter().map(|counts| counts.packets);
+        let least = plan.ruling().map(|ruling| ruling.least_packets());
+        Self {
+            test,
+            index,
+            tests: plan.tests.len(),
+            packets: packets.clone().sum(),
+            marks: streams.iter().map(Counts::marks).sum(),
+            done: packets.min().unwrap_or(0) as f64 / least.unwrap_or(1).max(1) as f64,
+        }
+    }
 }

@@ -6,14 +6,12 @@
 mod ends;
 mod trip;
 
-pub(super) use ends::Halves;
-use trip::Idle;
-
 use super::messages::{Done, Far, Near as Say, Passed, Setup, TestSetup};
 use super::plan::{Carrier, Plan};
 use super::results::{ReceiverResult, SenderResult};
-use super::tables::Arrival;
-use super::{Live, Opening, summary};
+use super::trips::Idle;
+use super::{Live, Opening, rows, summary};
+pub(super) use ends::Halves;
 use kit::control::{Broken, DISPLAY, FLUSH};
 use kit::datagrams::{Link, Terms};
 use kit::ending::Ending;
@@ -39,7 +37,7 @@ use sys::udp::{RecvBatch, UdpSocket};
 use units::Instant;
 
 /// Between two tests: queues are empty again.
-const PAUSE: Duration = Duration::from_millis(300);
+pub(super) const PAUSE: Duration = Duration::from_millis(300);
 
 /// What is needed to carry a plan out.
 pub type Context<'a> = control::Context<'a, Plan, Live>;
@@ -172,18 +170,15 @@ impl Run<'_> {
         Ok((self.context.ending(), far))
     }
 
-    /// Keeps the tests that are over: a run that is killed in the next one has these.
     fn keep(&mut self) -> Result<(), record::Error> {
         let truth = self
             .lab
             .as_ref()
             .map(LabCounters::truth)
             .unwrap_or_default();
-        let plan = self.context.plan;
         let path_rtt = self.idle.map(|idle| idle.full);
-        let so_far = summary::summarise(plan, &self.tests, path_rtt, truth).ok();
-        let so_far = so_far.and_then(|summary| serde_json::to_value(summary).ok());
-        so_far.map_or(Ok(()), |summary| self.record.keep(summary))
+        let plan = self.context.plan;
+        summary::keep(self.record, plan, &self.tests, path_rtt, truth)
     }
 
     /// One test: agreed on, carried out, told.
@@ -311,39 +306,21 @@ impl Run<'_> {
         let counts = watches.iter();
         let counts = counts.map(|watch| *watch.lock().unwrap_or_else(PoisonError::into_inner));
         let counts: Vec<Counts> = counts.collect();
-        let packets = counts.iter().map(|counts| counts.packets);
-        let least = self.context.plan.ruling().map(|r| r.least_packets());
-        (self.context.display)(&Live {
-            test,
-            index,
-            tests: self.context.plan.tests.len(),
-            packets: packets.clone().sum(),
-            marks: counts.iter().map(Counts::marks).sum(),
-            done: packets.min().unwrap_or(0) as f64 / least.unwrap_or(1).max(1) as f64,
-        });
+        (self.context.display)(&Live::of(self.context.plan, test, index, &counts));
         Ok(())
     }
 
     /// The packets of a test, on this end's clock.
-    fn write(&mut self, test: Test, rows: &[Passed]) -> Result<(), record::Error> {
+    fn write(&mut self, test: Test, passed: &[Passed]) -> Result<(), record::Error> {
         let up = self.context.plan.direction == Direction::Up;
         let at = |ns: u64, is_ours: bool| {
             let at = Instant::from_nanos(ns);
             let at = if is_ours { at } else { self.clock.to_ours(at) };
             self.since_origin(at)
         };
-        let (test, name) = (u16::try_from(self.tests.len()), test.name());
-        let test = test.unwrap_or(u16::MAX);
-        let row = |passed: &Passed| Arrival {
-            test,
-            name: name.into(),
-            seq: passed.seq,
-            t_ns: at(passed.sent_ns, up),
-            arrived_ns: at(passed.arrived_ns, !up),
-            rtt_ns: passed.reported_ns.saturating_sub(passed.sent_ns),
-            ce: passed.ce,
-        };
-        let rows: Vec<_> = rows.iter().map(row).collect();
+        let rows = rows::of(self.tests.len(), test, passed, |ns, is_senders| {
+            at(ns, is_senders == up)
+        });
         self.record.append(&rows)
     }
 
@@ -379,7 +356,7 @@ impl Run<'_> {
 }
 
 /// A test of which the verdict is known before: nothing is sent.
-fn unsent(verdict: &Verdict, streams: u16) -> Vec<Halves> {
+pub(super) fn unsent(verdict: &Verdict, streams: u16) -> Vec<Halves> {
     let stream = |_| (SenderResult::unsent(verdict.clone()), None, Vec::new());
     (0..streams).map(stream).collect()
 }

@@ -6,6 +6,7 @@ use mbm::diagnostic::onset;
 use mbm::model::conservativeness;
 use mbm::suite::{self, TestResult};
 use mbm::verdict::Outcome as Says;
+use record::RecordWriter;
 use schema::LinkTruth;
 use schema::mbm::{Summary, TestSummary};
 use std::time::Duration;
@@ -36,6 +37,19 @@ pub fn summarise(
         tests: tests.iter().map(|t| tested(plan, t)).collect(),
         links,
     })
+}
+
+/// Keeps the tests that are over: a run that is killed in the next one has these.
+pub(crate) fn keep(
+    record: &mut RecordWriter,
+    plan: &Plan,
+    tests: &[Tested],
+    path_rtt: Option<Duration>,
+    links: Vec<LinkTruth>,
+) -> Result<(), record::Error> {
+    let so_far = summarise(plan, tests, path_rtt, links).ok();
+    let so_far = so_far.and_then(|summary| serde_json::to_value(summary).ok());
+    so_far.map_or(Ok(()), |summary| record.keep(summary))
 }
 
 fn tested(plan: &Plan, tested: &Tested) -> TestSummary {

@@ -2,7 +2,8 @@
 
 use super::super::messages::{Far, FarResult, Near as Say, Passed, TestSetup};
 use super::super::results::{ReceiverResult, SenderResult};
-use super::super::sending::{MOST_ROWS, Together};
+use super::super::sender::MOST_ROWS;
+use super::super::sending::Together;
 use super::super::{far, receiving, sending};
 use super::Run;
 use kit::control;

@@ -1,86 +1,54 @@
 //! How long a round trip is when nothing else is under way.
 
+use super::super::trips::{Idle, TRIP, Trips, idle};
 use super::{PAUSE, Run};
 use kit::control::Broken;
 use kit::{hello, path_mtu};
-use mbm::verdict::judge_reach;
 use session::wire::Probe;
 use std::time::Duration;
 use sys::clock;
 use sys::udp::{RecvBatch, UdpSocket};
 
-/// Round trips by which the idle path is known, and how far apart they begin.
-const TRIPS: u32 = 10;
-const TRIP: Duration = Duration::from_millis(20);
-/// A round trip that takes longer is none.
-const LONGEST_TRIP: Duration = Duration::from_secs(3);
-
-/// Times that a path is looked at which seems longer than the target's: a queue that stood there may be gone.
-const LOOKS: u32 = 3;
-
-/// Least round trips over the idle path.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Idle {
-    /// Of packets as long as the target's, both ways: what a link takes to send one belongs to the round trip of a window.
-    pub(super) full: Duration,
-    /// Of packets of any length: the path itself, and hardly what its links take to send a packet.
-    pub(super) least: Duration,
-}
-
 impl Run<'_> {
     /// Round trips over the idle path, looked at again while it seems longer than the target's complete path.
     pub(super) fn idle_round_trips(&mut self, socket: &UdpSocket) -> Result<Idle, Broken> {
-        let mut idle = self.trips_of_both(socket)?;
-        for _ in 1..LOOKS {
-            if judge_reach(&self.context.plan.target, idle.least).is_none() {
-                break;
+        let context = self.context;
+        idle(&context.plan.target, |again| {
+            if again {
+                self.pause(PAUSE)?;
             }
-            self.pause(PAUSE)?;
-            let again = self.trips_of_both(socket)?;
-            idle.full = idle.full.min(again.full);
-            idle.least = idle.least.min(again.least);
-        }
-        Ok(idle)
+            self.trips_of_both(socket)
+        })
     }
 
     /// The short ones first: they do not wait behind long ones.
-    fn trips_of_both(&self, socket: &UdpSocket) -> Result<Idle, Broken> {
+    fn trips_of_both(&self, socket: &UdpSocket) -> Result<[Duration; 2], Broken> {
         let length = self.context.plan.payload(self.client.peer.is_ipv6());
         let none_came = || Broken::Far(self.why_none_came());
         let short = self.least_trip(socket, Probe::LEN)?;
         let short = short.ok_or_else(none_came)?;
         let full = self.least_trip(socket, length)?.ok_or_else(none_came)?;
-        let least = short.min(full);
-        Ok(Idle { full, least })
+        Ok([short, full])
     }
 
     /// The least of a few round trips of datagrams with `length` octets of payload; none when none came back.
     fn least_trip(&self, socket: &UdpSocket, length: usize) -> Result<Option<Duration>, Broken> {
         let mut batch = RecvBatch::new(16, self.longest_payload());
-        let mut least = None;
-        let began = clock::now();
-        let mut sent = 0;
-        while clock::now().since(began) < LONGEST_TRIP && !self.is_interrupted() {
-            let now = clock::now();
-            if sent < TRIPS && now >= began + TRIP * sent {
-                sent += 1;
+        let mut trips = Trips::new(clock::now());
+        while !trips.is_over(clock::now()) && !self.is_interrupted() {
+            if trips.poll(clock::now()) {
                 hello::ask(socket, &self.client.dialer, 0, length);
             }
             socket.wait(TRIP / 4)?;
             socket.recv(&mut batch)?;
-            least = self.trips(&batch, length).chain(least).min();
-            let Some(least) = least.filter(|_| sent == TRIPS) else {
-                continue;
-            };
-            if clock::now() >= began + TRIP * TRIPS + least {
-                break;
-            }
+            self.replies(&batch, length)
+                .for_each(|took| trips.handle_reply(took));
         }
-        Ok(least)
+        Ok(trips.least())
     }
 
     /// The round trips of answers of `length` octets.
-    fn trips<'a>(
+    fn replies<'a>(
         &self,
         batch: &'a RecvBatch,
         length: usize,

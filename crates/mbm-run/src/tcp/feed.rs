@@ -6,7 +6,7 @@
 //! - **Bursts.** Each is written when it is due. It is over when nothing of it waits in the socket: then TCP's window had room for all of it.
 
 use super::super::plan::Plan;
-use super::super::sending::PER_PACKET;
+use super::super::sender::PER_PACKET;
 use kit::load;
 use kit::stream::is_timeout;
 use mbm::diagnostic::TcpShape;

@@ -1,7 +1,8 @@
 //! The sending end of a test that TCP carries: feeds it, reads its counters every 10 ms, and judges them.
 
 use super::super::results::SenderResult;
-use super::super::sending::{Job, TICK, called_off};
+use super::super::sender::{TICK, called_off};
+use super::super::sending::Job;
 use super::feed::Feed;
 use super::{OPTIONS, headers};
 use kit::datagrams::Quality;
