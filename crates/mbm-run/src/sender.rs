@@ -60,6 +60,8 @@ pub(crate) struct Sender<'a> {
     seen: Observation,
     /// Number of the latest packet that was reported.
     last: u64,
+    /// The packet of the last report: its number, and when it arrived.
+    named: Option<(u64, Instant)>,
     start: Instant,
     judged: Instant,
     rtt_ms: Thinned,
@@ -93,6 +95,7 @@ impl<'a> Sender<'a> {
             stream,
             seen: Observation::default(),
             last: 0,
+            named: None,
             start,
             judged: start,
             rtt_ms: Thinned::default(),
@@ -132,6 +135,11 @@ impl<'a> Sender<'a> {
         self.take(totals);
         let seq = report.seq;
         if seq >= self.seen.sent {
+            return;
+        }
+        // What has changed since is reported in the name of the same packet once more.
+        let name = (seq, report.received);
+        if self.named.replace(name) == Some(name) {
             return;
         }
         self.last = self.last.max(seq);
