@@ -8,7 +8,7 @@
 //!
 //! A run goes plan ([`plan`]) -> tests one after the other, each agreed on with the far end ([`messages`], [`run`], [`far`]) ->
 //! the two ends of a test ([`sender`], [`receiver`]; on sockets [`sending`], [`receiving`], over a [`kit::datagrams`]) -> their
-//! counters ([`results`]) -> [`summary`] -> [`scorecard`].
+//! counters ([`results`]) -> [`summary`] -> [`scorecard`]. In virtual time ([`simulated`]) all but the far end is the same.
 #![forbid(unsafe_code)]
 
 pub mod far;
@@ -24,6 +24,7 @@ pub mod run;
 pub mod scorecard;
 mod sender;
 mod sending;
+pub mod simulated;
 mod spans;
 pub mod summary;
 mod tcp;

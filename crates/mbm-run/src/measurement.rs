@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Mbm;
 
 impl Measurement for Mbm {
-    const TESTS: &'static [&'static str] = &["mbm"];
+    const TESTS: &'static [&'static str] = &["mbm", "sim-mbm"];
     const FIGURES: &'static [Figure] = &[
         figure("path round trip", "ms", "/path_rtt_ms"),
         figure("*, lost", "packets", "/tests/*/loss/lost"),

@@ -39,7 +39,7 @@ impl Phases {
             // Of bulk transfers, test streams and trains nothing is idle, and each is looked at by itself.
             _ if matches!(
                 run.test.as_str(),
-                "btc" | "sim-btc" | mbm::TEST | estimate::TEST
+                "btc" | "sim-btc" | mbm::TEST | mbm::SIMULATED | estimate::TEST
             ) =>
             {
                 Self::default()

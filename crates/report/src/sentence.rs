@@ -11,7 +11,7 @@ pub(crate) fn sentence(run: &Run) -> String {
         return told.to_owned();
     }
     let says = match run.test.as_str() {
-        mbm::TEST => mbm::sentence::sentence(run),
+        mbm::TEST | mbm::SIMULATED => mbm::sentence::sentence(run),
         replay::TEST | replay::SIMULATED => replay::sentence(run),
         estimate::TEST => estimate::sentence(run),
         "btc" | "sim-btc" => told::summary(run).and_then(|figures| bulk_transfer(&figures)),

@@ -1,8 +1,8 @@
 //! Measurements in virtual time: the same machines, plan, tables, summary and scorecard as those of the real ones, in a world
 //! of values ([`sim`]).
 //!
-//! Only `btc` so far. Its transfers cross a row of links ([`path`]) in which nothing else is: what a run finds is a function of
-//! the plan, the path and the seed, and the same three give the same tables to the last octet.
+//! A row of links ([`path`]) is what `btc`'s transfers ([`mod@transfers`]) cross, and what other measurements are handed: what a run
+//! finds is a function of the plan, the path and the seed, and the same three give the same tables to the last octet.
 
 pub(crate) mod bounds;
 pub(crate) mod path;

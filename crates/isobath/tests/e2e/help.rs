@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 46] = [
+    let verbs: [&[&str]; 47] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -39,6 +39,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim"],
         &["sim", "btc"],
         &["sim", "estimate"],
+        &["sim", "mbm"],
         &["batch"],
         &["trace"],
         &["trace", "extract"],

@@ -36,6 +36,7 @@ mod replay_udp;
 mod service;
 mod sets;
 mod sim;
+mod sim_mbm;
 mod sim_replay;
 mod support;
 mod sweep;

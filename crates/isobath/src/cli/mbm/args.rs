@@ -48,27 +48,10 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub(super) to: Option<String>,
     #[command(flatten)]
-    target: Options,
-    #[command(flatten)]
-    tests: Tests,
-    /// Transport of test packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
-    #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
-    carrier: Carrier,
-    /// Time limit of a test; undecided by then, it is inconclusive.
-    #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
-    timeout: Span,
+    pub(super) asked: Asked,
     /// Send packets from the far end to this host.
     #[arg(long)]
     reverse: bool,
-    /// Send ECN-capable packets; ECN marks count as losses.
-    #[arg(long)]
-    ecn: bool,
-    /// DSCP of the test packets, such as EF or CS1.
-    #[arg(long, default_value = "CS0")]
-    dscp: Dscp,
-    /// Random seed of emulated links.
-    #[arg(long, default_value_t = 1)]
-    pub(super) seed: u64,
     #[command(flatten)]
     pub(super) output: Output,
     /// Repeat at this interval, with the test 'background' unless --test names others; history and Prometheus metrics go
@@ -81,6 +64,30 @@ pub(crate) struct Measure {
     /// Do not ask before a run of more than 60 s or 1 GB.
     #[arg(short, long)]
     pub(super) yes: bool,
+}
+
+/// What is tested, whatever the path.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
+    #[command(flatten)]
+    target: Options,
+    #[command(flatten)]
+    tests: Tests,
+    /// Transport of test packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
+    #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
+    carrier: Carrier,
+    /// Time limit of a test; undecided by then, it is inconclusive.
+    #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
+    timeout: Span,
+    /// Send ECN-capable packets; ECN marks count as losses.
+    #[arg(long)]
+    ecn: bool,
+    /// DSCP of the test packets, such as EF or CS1.
+    #[arg(long, default_value = "CS0")]
+    dscp: Dscp,
+    /// Random seed of emulated links.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Which tests, and when they are over.
@@ -179,9 +186,19 @@ impl Measure {
 
     /// What the options come to.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        self.asked.plan(self.usual(), self.reverse)
+    }
+}
+
+impl Asked {
+    /// What the options come to; without a test named, the `usual` ones.
+    ///
+    /// # Errors
+    /// When they contradict each other.
+    pub(crate) fn plan(&self, usual: &[Test], is_reverse: bool) -> anyhow::Result<Plan> {
         let plan = Plan {
             carrier: self.carrier,
-            direction: if self.reverse {
+            direction: if is_reverse {
                 Direction::Down
             } else {
                 Direction::Up
@@ -190,7 +207,7 @@ impl Measure {
             ecn: self.ecn,
             timeout: self.timeout,
             seed: self.seed,
-            ..self.tests.plan(self.target.wanted()?, self.usual())?
+            ..self.tests.plan(self.target.wanted()?, usual)?
         };
         plan.check()
             .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;

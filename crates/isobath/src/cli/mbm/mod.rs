@@ -9,8 +9,9 @@ mod plan;
 mod progress;
 mod target;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Asked};
 pub(super) use parts::composed;
+pub(crate) use progress::{bar, show};
 
 use args::{Measure, Verb};
 use jiff::Timestamp;
@@ -63,7 +64,7 @@ fn measure(args: &Measure) -> anyhow::Result<u8> {
     // The lab comes first: it may have to change this process before there are other threads.
     let ends = [args.from.as_deref(), args.to.as_deref()];
     let network = args.towards.lab.as_deref();
-    let network = network.map(|name| between(name, ends, args.seed));
+    let network = network.map(|name| between(name, ends, args.asked.seed));
     let network = network.transpose()?;
     let interrupt = process::interrupt_flag()?;
     let out = args.output.out.as_deref();
@@ -87,12 +88,12 @@ fn measured(
     let mut run = new_run(args, plan, &client, network)?;
     let mut opened = Opened::create(out, args.towards.name(), &run)?;
     let agreement = run::agree(&mut client, plan).inspect_err(|_| opened.undo())?;
-    let bar = progress::bar(args.output.quiet || args.every.is_some());
+    let bar = bar(args.output.quiet || args.every.is_some());
     let context = Context {
         plan,
         lab: network,
         interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| show(&bar, live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
     bar.finish_and_clear();
@@ -121,7 +122,7 @@ fn new_run(
 }
 
 /// Turns what was found into the run's conclusion.
-fn conclude(
+pub(crate) fn conclude(
     run: &mut Run,
     plan: &Plan,
     outcome: &Outcome,

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Measure, plan: &Plan, every: Duration) -> anyhow::Resul
         None => new_folder(args)?,
     };
     fs::create_dir_all(&folder)?;
-    let mut chance = SplitMix64::new(args.seed ^ clock::now().as_nanos());
+    let mut chance = SplitMix64::new(args.asked.seed ^ clock::now().as_nanos());
     let mut verdicts = BTreeMap::new();
     let begun = clock::now();
     let first = first_free(&folder);

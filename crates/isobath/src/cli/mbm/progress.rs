@@ -4,11 +4,11 @@ use indicatif::ProgressBar;
 use kit::bar;
 use mbm_run::Live;
 
-pub(super) fn bar(is_quiet: bool) -> ProgressBar {
+pub(crate) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("mbm {wide_bar}  {msg}", Some(bar::STEPS), is_quiet)
 }
 
-pub(super) fn show(bar: &ProgressBar, live: &Live) {
+pub(crate) fn show(bar: &ProgressBar, live: &Live) {
     let done = live.index as f64 + live.done.min(1.0);
     bar::show(bar, done / live.tests.max(1) as f64);
     bar.set_message(format!(

@@ -2,6 +2,7 @@
 
 use crate::virtual_time::path::{Aqm, Figures, Path, Size, percent};
 use ::path::Probability;
+use lab::profiles;
 use units::{Rate, Span};
 
 #[derive(Debug, clap::Args)]
@@ -56,5 +57,69 @@ impl Described {
         // What contradicts itself is found before the record is made.
         path.build()?;
         Ok(path)
+    }
+}
+
+/// The same for a measurement whose own `--rate` and `--rtt` say something else, between any two nodes of a lab.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("path").required(true).args(["path_rate", "lab"])))]
+pub(super) struct Through {
+    /// Rate of the path's bottleneck, IP headers included.
+    #[arg(long, value_name = "RATE", requires = "path_rtt")]
+    path_rate: Option<Rate>,
+    /// RTT of the path without queueing; its return has no rate limit and no loss.
+    #[arg(long, value_name = "TIME", requires = "path_rate")]
+    path_rtt: Option<Span>,
+    /// Packet loss rate behind the bottleneck, such as 1%.
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
+    loss: Probability,
+    /// Size of the bottleneck queue: 1bdp (rate x RTT), 100packets or 64KiB.
+    #[arg(long, value_name = "SIZE", default_value = "1bdp")]
+    queue: Size,
+    /// Queue management at the bottleneck; marks instead of dropping with --ecn.
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
+    aqm: Aqm,
+    /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["path_rtt", "loss", "queue", "aqm"])]
+    lab: Option<String>,
+    /// Lab node at which the path begins [default: the lab's client].
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    from: Option<String>,
+    /// Lab node at which it ends [default: the lab's server].
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    to: Option<String>,
+    /// Simulate the lab's path the other way.
+    #[arg(long, requires = "lab")]
+    pub(super) reverse: bool,
+}
+
+impl Through {
+    /// The lab's name; nothing for a path of figures.
+    pub(super) fn name(&self) -> &str {
+        self.lab.as_deref().unwrap_or_default()
+    }
+
+    /// The path, whose chance comes from `seed`, and whose queue marks if that is asked for.
+    ///
+    /// # Errors
+    /// When there is no such lab or node, or what was described contradicts itself.
+    pub(super) fn path(&self, seed: u64, ecn: bool) -> anyhow::Result<Path> {
+        let ends = [self.from.as_deref(), self.to.as_deref()];
+        if let Some(name) = &self.lab
+            && ends.iter().any(Option::is_some)
+        {
+            let topology = profiles::find(name)?.between(ends)?;
+            return Path::of_topology(&topology, name, seed, self.reverse);
+        }
+        let described = Described {
+            rate: self.path_rate,
+            rtt: self.path_rtt,
+            loss: self.loss,
+            queue: self.queue,
+            aqm: self.aqm,
+            lab: self.lab.clone(),
+            reverse: self.reverse,
+        };
+        described.path(seed, ecn)
     }
 }

@@ -3,6 +3,7 @@
 mod btc;
 mod described;
 mod estimate;
+mod mbm;
 pub(crate) mod prepared;
 mod replay;
 mod sweep;
@@ -28,6 +29,8 @@ pub(crate) enum Measure {
     Btc(btc::Args),
     /// Estimate one property of such a path, whose true value is known.
     Estimate(estimate::Args),
+    /// Test by model based metrics whether such a path carries an application.
+    Mbm(mbm::Args),
     /// Replay connection vectors; a trace's whole hour takes minutes.
     Replay(replay::Args),
 }
@@ -75,6 +78,7 @@ impl Measure {
         match self {
             Self::Btc(args) => (args.name(), args.output()),
             Self::Estimate(args) => (args.name(), args.output()),
+            Self::Mbm(args) => (args.name(), args.output()),
             Self::Replay(args) => (args.name(), args.output()),
         }
     }
@@ -87,6 +91,7 @@ impl Measure {
         match self {
             Self::Btc(args) => args.prepare(interrupt),
             Self::Estimate(args) => args.prepare(interrupt),
+            Self::Mbm(args) => args.prepare(interrupt),
             Self::Replay(args) => args.prepare(interrupt),
         }
     }

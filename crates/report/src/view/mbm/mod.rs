@@ -20,6 +20,13 @@ use tested::Tested;
 
 /// What the records are called.
 pub(crate) const TEST: &str = "mbm";
+/// The same in virtual time.
+pub(crate) const SIMULATED: &str = "sim-mbm";
+
+/// Whether `run` is one of them.
+fn is_one(run: &Run) -> bool {
+    matches!(run.test.as_str(), TEST | SIMULATED)
+}
 
 /// The tests of a run.
 #[derive(Serialize)]
@@ -30,7 +37,7 @@ pub(crate) struct Mbm {
 
 /// Reads summary and tables; `None` when the record is of another test.
 pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Error> {
-    if run.test != TEST {
+    if !is_one(run) {
         return Ok(None);
     }
     let (asked, summary) = (Asked::of(run), told::summary::<Summary>(run));
@@ -55,7 +62,7 @@ pub(crate) fn read(record: &Record, run: &Run) -> Result<Option<Mbm>, record::Er
 /// The `run.json` of a page: without the points of walks and scans, which are in the view of it.
 pub(crate) fn without_points(run: &Run) -> Run {
     let mut run = run.clone();
-    if run.test != TEST {
+    if !is_one(&run) {
         return run;
     }
     let tests = run.summary.get_mut("tests").and_then(Value::as_array_mut);
