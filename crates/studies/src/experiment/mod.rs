@@ -67,6 +67,7 @@ impl Study {
     fn in_world(&mut self, world: World) -> Result<(), String> {
         match self {
             Self::Replay(replays) => replays.in_world(world),
+            Self::Verdicts(verdicts) => verdicts.in_world(world),
             _ => Err("it has one world, its own - leave --world out".to_owned()),
         }
     }
