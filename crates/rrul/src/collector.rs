@@ -252,7 +252,7 @@ impl<'a> Collector<'a> {
 }
 
 /// What the run is doing, in a word or two.
-fn phase(plan: &Plan, elapsed: Duration) -> &'static str {
+pub(super) fn phase(plan: &Plan, elapsed: Duration) -> &'static str {
     let (load, end) = (plan.load_start(), plan.load_end());
     match elapsed {
         elapsed if elapsed < plan.idle().1.min(load) => "idle",

@@ -6,7 +6,7 @@
 //!
 //! All tests of the family are one engine with different plans ([`plan`]). The run goes
 //! plan -> agreement with the far end ([`messages`]) -> streams ([`stream`], at both ends; [`far`] is the server's) ->
-//! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]).
+//! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]). In virtual time ([`simulated`]) one machine has the streams of both ends.
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
@@ -20,6 +20,7 @@ pub mod quality;
 pub mod run;
 mod score;
 pub mod scorecard;
+pub mod simulated;
 mod stream;
 pub mod streams;
 pub mod summary;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Rrul;
 
 impl Measurement for Rrul {
-    const TESTS: &'static [&'static str] = &["rrul"];
+    const TESTS: &'static [&'static str] = &["rrul", "sim-rrul"];
     const FIGURES: &'static [Figure] = &[
         figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
         figure("UDP idle p95", "ms", "/latency_ms/idle/p95"),

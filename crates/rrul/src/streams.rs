@@ -320,6 +320,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is one connection of ours.
+    pub const fn is_tcp(self) -> bool {
+        matches!(self, Self::Down | Self::TcpRr | Self::Up)
+    }
+
     /// Whether its datagrams carry an ECN field of the plan's.
     pub const fn is_datagrams(self) -> bool {
         matches!(

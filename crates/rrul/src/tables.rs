@@ -42,7 +42,7 @@ pub struct Tables {
     lab_rows: LabRows,
     /// How many rows of the other tables have been written.
     written: [usize; 7],
-    calls: HashMap<u16, CallCounters>,
+    calls: BTreeMap<u16, CallCounters>,
     latest: HashMap<u16, Latest>,
     latest_rtt_ns: Option<u64>,
     /// The last round trip of each UDP stream.
@@ -50,6 +50,7 @@ pub struct Tables {
 }
 
 /// A datagram of a call that arrived.
+#[derive(Debug)]
 pub struct CallSample {
     /// Number of the call's stream.
     pub stream: u16,

@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 47] = [
+    let verbs: [&[&str]; 48] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -40,6 +40,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim", "btc"],
         &["sim", "estimate"],
         &["sim", "mbm"],
+        &["sim", "rrul"],
         &["batch"],
         &["trace"],
         &["trace", "extract"],

@@ -38,6 +38,7 @@ mod sets;
 mod sim;
 mod sim_mbm;
 mod sim_replay;
+mod sim_rrul;
 mod support;
 mod sweep;
 mod tcp;

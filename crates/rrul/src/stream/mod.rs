@@ -3,5 +3,6 @@
 
 pub(crate) mod call;
 pub(crate) mod dns;
+pub(crate) mod requests;
 pub(crate) mod tcp_rr;
 pub(crate) mod udp_rr;

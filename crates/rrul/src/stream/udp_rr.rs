@@ -5,21 +5,15 @@
 //!
 //! A reply that comes after its request was given up counts with its true round trip, as *late*; lost is only what never came.
 
+use super::requests::{Request, Requests, slot_after};
 use kit::stream::{DRAIN, PATIENCE, wait_until};
 use session::DataKeys;
 use session::wire::{Flags, Kind, Probe};
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::udp::{Event, Outgoing, RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::{Instant, TrafficClass};
-
-/// A reply is overdue after four times the longest round trip so far, but not sooner than `LEAST` and not later than `MOST`.
-const LEAST: Duration = Duration::from_millis(250);
-const MOST: Duration = Duration::from_secs(3);
-/// Requests that may be unanswered: what bounds memory on a path that loses everything.
-const MOST_OUTSTANDING: usize = 1_024;
 
 /// No request has this number: all replies are waited for alike.
 const ANY: u32 = u32::MAX;
@@ -63,13 +57,11 @@ pub(crate) struct Reply {
     pub class_near: Option<u8>,
 }
 
-/// A request in flight.
-struct Request {
-    /// By the program, then by the kernel when its stamp has come.
-    sent: Instant,
+/// What the kernel knows of a request in flight: its departure is the program's until the kernel's stamp has come.
+#[derive(Clone, Copy)]
+struct Stamped {
     kernel: bool,
     id: u32,
-    overdue: bool,
 }
 
 impl Exchange {
@@ -90,8 +82,7 @@ impl Exchange {
             exchange: self,
             socket,
             batch: RecvBatch::new(8, 2_048),
-            outstanding: BTreeMap::new(),
-            longest: Duration::ZERO,
+            requests: Requests::default(),
         };
         let (mut sequence, mut failure) = (0, None);
         let begun = clock::now();
@@ -105,7 +96,8 @@ impl Exchange {
                         state.receive(ANY, at, abort, &mut each)?;
                         (next, at)
                     } else {
-                        state.receive(sequence, sent + state.patience(), abort, &mut each)?;
+                        let deadline = sent + state.requests.patience();
+                        state.receive(sequence, deadline, abort, &mut each)?;
                         (sequence.wrapping_add(1), sent + self.gap)
                     };
                     state.forget_oldest(&mut each);
@@ -121,43 +113,25 @@ impl Exchange {
             }
         }
         state.receive(ANY, self.until, abort, &mut each)?;
-        let (ended, patience) = (clock::now(), state.patience());
-        for (sequence, request) in std::mem::take(&mut state.outstanding) {
-            // One that was still on its way when the run ended is neither answered nor lost.
-            if request.overdue || ended.since(request.sent) > patience {
-                each(Outcome {
-                    sequence,
-                    sent: request.sent,
-                    reply: None,
-                });
-            }
+        for (sequence, request) in state.requests.unanswered(clock::now()) {
+            each(Outcome {
+                sequence,
+                sent: request.sent,
+                reply: None,
+            });
         }
         failure.map_or(Ok(()), Err)
     }
-}
-
-/// Number and time of the next paced request after that of `sequence`, which left at `sent`; the first left at `begun`. Times that have
-/// passed are left out: what was not sent is not lost.
-fn slot_after(gap: Duration, sequence: u32, begun: Instant, sent: Instant) -> (u32, Instant) {
-    let passed = sent.since(begun).as_nanos() / gap.as_nanos().max(1);
-    let next = u32::try_from(passed).unwrap_or(ANY - 2).max(sequence) + 1;
-    (next, begun + gap * next)
 }
 
 struct State<'a> {
     exchange: &'a Exchange,
     socket: UdpSocket,
     batch: RecvBatch,
-    outstanding: BTreeMap<u32, Request>,
-    longest: Duration,
+    requests: Requests<Stamped>,
 }
 
 impl State<'_> {
-    /// How long a reply is waited for.
-    fn patience(&self) -> Duration {
-        (self.longest * 4).clamp(LEAST, MOST)
-    }
-
     /// Sends a request; `None` when the system had no room for it.
     fn send(&mut self, sequence: u32) -> Result<Option<Instant>, Error> {
         let Exchange {
@@ -194,13 +168,11 @@ impl State<'_> {
         if done.count == 0 {
             return Ok(None);
         }
-        let request = Request {
-            sent,
+        let stamped = Stamped {
             kernel: false,
             id: done.first_id,
-            overdue: false,
         };
-        self.outstanding.insert(sequence, request);
+        self.requests.sent(sequence, sent, stamped);
         Ok(Some(sent))
     }
 
@@ -217,7 +189,7 @@ impl State<'_> {
             if now >= deadline {
                 break;
             }
-            if abort() || now >= self.exchange.until || self.outstanding.is_empty() {
+            if abort() || now >= self.exchange.until || self.requests.is_empty() {
                 return Ok(());
             }
             self.socket.wait(deadline.since(now).min(PATIENCE))?;
@@ -230,9 +202,7 @@ impl State<'_> {
                 return Ok(());
             }
         }
-        if let Some(request) = self.outstanding.get_mut(&sequence) {
-            request.overdue = true;
-        }
+        self.requests.give_up(sequence);
         Ok(())
     }
 
@@ -240,13 +210,10 @@ impl State<'_> {
     fn take_events(&mut self) -> Result<(), Error> {
         while let Some(event) = self.socket.poll_event()? {
             if let Event::Sent { id, wall_ns } = event {
-                let request = self
-                    .outstanding
-                    .values_mut()
-                    .find(|request| request.id == id);
-                if let Some(request) = request {
+                let mut requests = self.requests.values_mut();
+                if let Some(request) = requests.find(|request| request.more.id == id) {
                     request.sent = clock::stamp().mono_at(wall_ns);
-                    request.kernel = true;
+                    request.more.kernel = true;
                 }
             }
         }
@@ -273,7 +240,7 @@ impl State<'_> {
                 continue;
             }
             // A duplicate finds its request gone.
-            let Some(request) = self.outstanding.remove(&probe.sequence) else {
+            let Some(request) = self.requests.replied(probe.sequence) else {
                 continue;
             };
             let arrived = datagram
@@ -283,7 +250,7 @@ impl State<'_> {
                 .exchange
                 .reply(&request, &probe, arrived, datagram.wall_ns.is_some());
             let class_near = datagram.class.map(TrafficClass::octet);
-            self.longest = self.longest.max(reply.rtt);
+            self.requests.took(reply.rtt);
             done |= probe.sequence == sequence;
             each(Outcome {
                 sequence: probe.sequence,
@@ -299,20 +266,24 @@ impl State<'_> {
 
     /// Gives up the oldest requests when there are too many.
     fn forget_oldest(&mut self, each: &mut impl FnMut(Outcome)) {
-        while self.outstanding.len() > MOST_OUTSTANDING {
-            if let Some((sequence, request)) = self.outstanding.pop_first() {
-                each(Outcome {
-                    sequence,
-                    sent: request.sent,
-                    reply: None,
-                });
-            }
+        while let Some((sequence, request)) = self.requests.forget_oldest() {
+            each(Outcome {
+                sequence,
+                sent: request.sent,
+                reply: None,
+            });
         }
     }
 }
 
 impl Exchange {
-    fn reply(&self, request: &Request, probe: &Probe, arrived: Instant, stamped: bool) -> Reply {
+    fn reply(
+        &self,
+        request: &Request<Stamped>,
+        probe: &Probe,
+        arrived: Instant,
+        stamped: bool,
+    ) -> Reply {
         let held = probe.replied.since(probe.received);
         let theirs = |at: Instant| at.offset(self.offset_ns.saturating_neg());
         Reply {
@@ -320,27 +291,9 @@ impl Exchange {
             owd_up_ns: theirs(probe.received).signed_since(request.sent),
             owd_down_ns: arrived.signed_since(theirs(probe.replied)),
             late: request.overdue,
-            kernel: stamped && request.kernel,
+            kernel: stamped && request.more.kernel,
             class_far: probe.arrived().map(TrafficClass::octet),
             class_near: None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paced_requests_keep_their_times_and_leave_out_those_that_have_passed() {
-        let begun = Instant::ZERO + Duration::from_secs(1);
-        let after = |number, late_ms| {
-            let sent = begun + Duration::from_millis(20 * u64::from(number) + late_ms);
-            let (next, at) = slot_after(Duration::from_millis(20), number, begun, sent);
-            (next, at.since(begun).as_millis())
-        };
-        assert_eq!(after(0, 0), (1, 20));
-        assert_eq!(after(7, 3), (8, 160), "late once is not late for good");
-        assert_eq!(after(7, 65), (11, 220), "three times had passed");
     }
 }

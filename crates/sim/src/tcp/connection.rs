@@ -6,7 +6,7 @@ use super::packet::Tcp;
 use crate::Headers;
 use std::sync::Arc;
 use std::time::Duration;
-use transport::Options;
+use transport::{Options, Receiver, Sender};
 use units::{Ecn, Instant};
 
 /// How an end of a connection behaves.
@@ -238,6 +238,11 @@ impl Connection {
             Phase::Refused | Phase::Broken => true,
             Phase::Opening(_) | Phase::Aborting => false,
         }
+    }
+
+    /// The machines of an established connection.
+    pub fn machines(&self) -> Option<(&Sender, &Receiver)> {
+        self.flow().map(Flow::machines)
     }
 
     /// Segments that were sent again, and the least round trip.

@@ -228,6 +228,10 @@ impl Flow {
         &self.sender
     }
 
+    pub(super) const fn machines(&self) -> (&Sender, &Receiver) {
+        (&self.sender, &self.receiver)
+    }
+
     /// The ECN field of a packet.
     pub(super) const fn ecn(&self, tcp: &Tcp) -> Ecn {
         if self.ecn && matches!(tcp, Tcp::Data(_)) {

@@ -40,27 +40,14 @@ pub(crate) struct Args {
         value_delimiter = ','
     )]
     pub(super) key: Vec<AccessKey>,
-    /// Plan to run: a name (see --list-plans), or a TOML file.
-    #[arg(long, default_value = "rrul")]
-    plan: String,
+    #[command(flatten)]
+    asked: Asked,
     /// List the plans and exit.
     #[arg(long)]
     pub(super) list_plans: bool,
-    /// Load duration, such as 60s; a bare number is seconds [default: the plan's, 60s].
-    #[arg(long, value_parser = crate::cli::seconds)]
-    duration: Option<Span>,
-    /// Streams per load group and direction [default: the plan's].
-    #[arg(long, value_name = "N")]
-    streams: Option<u16>,
     /// Congestion control of the load [default: the sending host's; cubic in a lab].
     #[arg(long, value_name = "NAME")]
     pub(super) cc: Option<String>,
-    /// Whether TCP asks for ECN [default: the plan's, else as this host is set]. In a lab it is set so; elsewhere it must be.
-    #[arg(long, value_name = "ON|OFF")]
-    ecn: Option<EcnName>,
-    /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
-    #[arg(long)]
-    dscp: Option<Dscp>,
     /// Page model to load: rrul2013, today, or a TOML file [default: the plan's].
     #[arg(long, value_name = "NAME")]
     page: Option<String>,
@@ -92,6 +79,26 @@ pub(crate) struct Args {
     pub(super) live: bool,
 }
 
+/// A plan, and what is changed of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
+    /// Plan to run: a name from 'isobath rrul --list-plans', or a TOML file.
+    #[arg(long, default_value = "rrul")]
+    plan: String,
+    /// Load duration, such as 60s; a bare number is seconds [default: the plan's, 60s].
+    #[arg(long, value_parser = crate::cli::seconds)]
+    duration: Option<Span>,
+    /// Streams per load group and direction [default: the plan's].
+    #[arg(long, value_name = "N")]
+    streams: Option<u16>,
+    /// Whether TCP asks for ECN [default: the plan's, else as this host is set]. In a lab it is set so; elsewhere it must be.
+    #[arg(long, value_name = "ON|OFF")]
+    ecn: Option<EcnName>,
+    /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
+    #[arg(long)]
+    dscp: Option<Dscp>,
+}
+
 impl From<EcnName> for Switch {
     fn from(name: EcnName) -> Self {
         match name {
@@ -104,33 +111,15 @@ impl From<EcnName> for Switch {
 impl Args {
     /// The plan, with what the options change of it.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
-        let mut plan = rrul::catalogue::find(&self.plan).map_err(Usage::of)?;
-        if let Some(duration) = self.duration {
-            // Where pages are all that is loaded, they are what lasts.
-            match &mut plan.web {
-                Some(web) if plan.load.is_empty() => web.before = duration,
-                _ => plan.duration = duration,
-            }
-        }
+        let mut plan = self.asked.changed()?;
         if self.ipv4 || self.ipv6 {
             plan.families = Families::One;
-        }
-        if let Some(streams) = self.streams {
-            plan.load.iter_mut().for_each(|load| load.streams = streams);
-        }
-        plan.tcp_ecn = self.ecn.map(Switch::from).or(plan.tcp_ecn);
-        if let Some(class) = self.dscp {
-            plan.load.iter_mut().for_each(|load| load.class = class);
-            plan.probe.iter_mut().for_each(|probe| probe.class = class);
-            plan.call.iter_mut().for_each(|call| call.class = class);
         }
         if self.page.is_some() || self.browser.is_some() {
             let web = plan.web.get_or_insert_with(Web::default);
             web.page = self.page.clone().unwrap_or_else(|| web.page.clone());
         }
-        plan.check()
-            .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
-        Ok(plan)
+        checked(plan)
     }
 
     /// Checks what belongs together, and whether there is such a page.
@@ -153,4 +142,41 @@ impl Args {
         }
         Ok(())
     }
+}
+
+impl Asked {
+    /// The plan, with what the options change of it.
+    ///
+    /// # Errors
+    /// When there is no such plan, or it cannot be run so.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        checked(self.changed()?)
+    }
+
+    fn changed(&self) -> anyhow::Result<Plan> {
+        let mut plan = rrul::catalogue::find(&self.plan).map_err(Usage::of)?;
+        if let Some(duration) = self.duration {
+            // Where pages are all that is loaded, they are what lasts.
+            match &mut plan.web {
+                Some(web) if plan.load.is_empty() => web.before = duration,
+                _ => plan.duration = duration,
+            }
+        }
+        if let Some(streams) = self.streams {
+            plan.load.iter_mut().for_each(|load| load.streams = streams);
+        }
+        plan.tcp_ecn = self.ecn.map(Switch::from).or(plan.tcp_ecn);
+        if let Some(class) = self.dscp {
+            plan.load.iter_mut().for_each(|load| load.class = class);
+            plan.probe.iter_mut().for_each(|probe| probe.class = class);
+            plan.call.iter_mut().for_each(|call| call.class = class);
+        }
+        Ok(plan)
+    }
+}
+
+fn checked(plan: Plan) -> anyhow::Result<Plan> {
+    plan.check()
+        .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+    Ok(plan)
 }

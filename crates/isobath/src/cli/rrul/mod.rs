@@ -7,7 +7,7 @@ mod pages;
 mod progress;
 mod record;
 
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Asked};
 
 use far_ends::FarEnds;
 use kit::lab_packets;

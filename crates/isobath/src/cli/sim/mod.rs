@@ -6,6 +6,7 @@ mod estimate;
 mod mbm;
 pub(crate) mod prepared;
 mod replay;
+mod rrul;
 mod sweep;
 
 use clap::Parser as _;
@@ -13,6 +14,7 @@ use kit::options::Output;
 use prepared::Prepared;
 use std::sync::atomic::AtomicBool;
 use sys::process;
+use transport::CongestionControl;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
@@ -33,6 +35,8 @@ pub(crate) enum Measure {
     Mbm(mbm::Args),
     /// Replay connection vectors; a trace's whole hour takes minutes.
     Replay(replay::Args),
+    /// Load a lab's path and measure how it responds.
+    Rrul(rrul::Args),
 }
 
 /// A measurement as words, those after `isobath sim`.
@@ -80,6 +84,7 @@ impl Measure {
             Self::Estimate(args) => (args.name(), args.output()),
             Self::Mbm(args) => (args.name(), args.output()),
             Self::Replay(args) => (args.name(), args.output()),
+            Self::Rrul(args) => (args.name(), args.output()),
         }
     }
 
@@ -93,6 +98,26 @@ impl Measure {
             Self::Estimate(args) => args.prepare(interrupt),
             Self::Mbm(args) => args.prepare(interrupt),
             Self::Replay(args) => args.prepare(interrupt),
+            Self::Rrul(args) => args.prepare(interrupt),
+        }
+    }
+}
+
+/// A congestion control that is simulated.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+enum Control {
+    /// RFC 9438, as a lab's hosts have it.
+    Cubic,
+    /// RFC 5681.
+    Reno,
+}
+
+impl Control {
+    /// The algorithm itself.
+    const fn algorithm(self) -> CongestionControl {
+        match self {
+            Self::Cubic => CongestionControl::Cubic,
+            Self::Reno => CongestionControl::Reno,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `isobath sim replay`: plays vectors over a simulated path.
 
+use super::Control;
 use super::prepared::{Prepared, new_run};
 use crate::cli::replay::{Played, bar, prepare, show};
 use crate::virtual_time::path::Path;
@@ -14,7 +15,6 @@ use tmix::replay::forecast::Forecast;
 use tmix::replay::quality::LeftOut;
 use tmix::replay::{place, quality};
 use tmix::simulated::{self, Context};
-use transport::CongestionControl;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -30,15 +30,6 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// A congestion control that is simulated.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
-enum Control {
-    /// RFC 9438, as a lab's hosts have it.
-    Cubic,
-    /// RFC 5681.
-    Reno,
-}
-
 impl Args {
     pub(super) fn name(&self) -> &str {
         self.played.lab()
@@ -49,10 +40,7 @@ impl Args {
     }
 
     pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
-        let control = match self.cc {
-            Control::Cubic => CongestionControl::Cubic,
-            Control::Reno => CongestionControl::Reno,
-        };
+        let control = self.cc.algorithm();
         let mut plan = self.played.plan()?;
         plan.congestion_control = Some(control.name().to_owned());
         let (plan, mut workload) = prepare(plan)?;

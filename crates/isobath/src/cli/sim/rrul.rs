@@ -1,0 +1,159 @@
+//! `isobath sim rrul`: a plan of the RRUL family over a lab's path.
+
+use super::Control;
+use super::prepared::{Prepared, new_run};
+use crate::cli::rrul::Asked;
+use crate::virtual_time::bounds;
+use crate::virtual_time::path::Path;
+use indicatif::ProgressBar;
+use kit::bar;
+use kit::options::Output;
+use kit::usage::Usage;
+use path::Assigned;
+use record::Instrument;
+use rrul::simulated::{self, Context};
+use rrul::streams::{Common, StreamPlan};
+use rrul::summary::summarise;
+use rrul::{Live, quality, warnings};
+use schema::rrul::plan::Direction;
+use schema::rrul::{Plan, Summary};
+use serde_json::json;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit status: 0 measured; 130 interrupted, record kept.")]
+pub(crate) struct Args {
+    /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
+    #[arg(long, value_name = "NAME")]
+    lab: String,
+    #[command(flatten)]
+    asked: Asked,
+    /// Congestion control of all TCP streams.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Control::Cubic)]
+    cc: Control,
+    /// Random seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Args {
+    pub(super) fn name(&self) -> &str {
+        &self.lab
+    }
+
+    pub(super) const fn output(&self) -> &Output {
+        &self.output
+    }
+
+    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+        let mut plan = self.asked.plan()?;
+        let notes = simulated::leave_out(&mut plan);
+        let path = Path::of_lab(&self.lab, self.seed, false).map_err(Usage::of)?;
+        check(&plan, self, &path)?;
+        let hops = path.hops(&Assigned::default()).map_err(Usage::of)?;
+        let cc = self.cc.algorithm();
+        let common = Common {
+            families: &[4],
+            cc: Some(cc.name()),
+        };
+        let streams = StreamPlan::all(&plan, &common);
+        let mut described = serde_json::to_value(&plan)?;
+        described["cc"] = json!(cc.name());
+        described["seed"] = json!(self.seed);
+        Ok(Prepared {
+            run: new_run("sim-rrul", described, &self.output, &path),
+            notes: String::new(),
+            carry_out: Box::new(move |run, writer| {
+                let template = "rrul {wide_bar}  {msg}";
+                let bar = bar::bar(template, Some(bar::STEPS), self.output.quiet);
+                let context = Context {
+                    plan: &plan,
+                    streams: &streams,
+                    congestion_control: cc,
+                    seed: self.seed,
+                    interrupt,
+                    display: &|live| show(&bar, plan.total(), live),
+                };
+                let (outcome, links, work) = simulated::run(&context, hops, writer)?;
+                bar.finish_and_clear();
+                let summary = Summary {
+                    lab: links,
+                    ..summarise(&plan, &outcome.tables)
+                };
+                let instrument = quality::instrument(&plan, &outcome, &summary, Duration::ZERO);
+                run.instrument = without_host(instrument);
+                let events = json!(work.events());
+                run.instrument
+                    .more
+                    .insert("packet_events".to_owned(), events);
+                run.warnings = warnings::warnings(&plan, &outcome, &run.instrument, &summary);
+                run.warnings.extend(notes);
+                run.status = quality::status(&outcome.ending, &run.warnings);
+                run.summary = serde_json::to_value(&summary)?;
+                Ok(outcome.ending)
+            }),
+        })
+    }
+}
+
+/// What of the plan is not simulated and cannot be left out, and what would have no end.
+fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
+    let refused = |what: String| Err(Usage::of(anyhow::anyhow!(what)));
+    if plan.servers > 1 {
+        return refused(format!(
+            "plan {} needs {} servers, and one is simulated - use 'isobath rrul --lab'",
+            plan.name, plan.servers
+        ));
+    }
+    let name = args.cc.algorithm().name();
+    let other = plan.load.iter().filter_map(|load| load.cc.as_deref());
+    if let Some(cc) = other.into_iter().find(|cc| *cc != name) {
+        return refused(format!(
+            "plan {} has load by {cc}, and all load is simulated by {name} - use 'isobath rrul --lab'",
+            plan.name
+        ));
+    }
+    let goes = |one, other| {
+        let load = plan.load.iter();
+        load.map(|load| load.direction)
+            .any(|way| way == one || way == other)
+    };
+    let ways = [
+        goes(Direction::Up, Direction::Both),
+        goes(Direction::Down, Direction::Both),
+    ];
+    if ways
+        .into_iter()
+        .zip(path.limited())
+        .any(|(is_loaded, is_limited)| is_loaded && !is_limited)
+    {
+        return refused(format!(
+            "no link of '{}' has a rate in a direction that the plan loads, so nothing would limit it - use 'isobath rrul --lab'",
+            args.lab
+        ));
+    }
+    bounds::check_round_trip(path).map_err(Usage::of)
+}
+
+/// There is no host of which to say how late or busy it was.
+fn without_host(instrument: Instrument) -> Instrument {
+    Instrument {
+        lateness: Vec::new(),
+        stalls: None,
+        longest_stall_ms: None,
+        kernel_stamps_pct: None,
+        ..instrument
+    }
+}
+
+fn show(bar: &ProgressBar, total: Duration, live: &Live) {
+    let share = live.elapsed.as_secs_f64() / total.as_secs_f64().max(1e-9);
+    bar::show(bar, share);
+    bar.set_message(format!(
+        "{}: down {:.1}, up {:.1} Mbit/s",
+        live.phase, live.down_mbps, live.up_mbps
+    ));
+}

@@ -1,0 +1,216 @@
+//! One of the two hosts, with its ends of all streams.
+
+use super::super::streams::{Kind, StreamPlan};
+use super::super::tables::CallSample;
+use super::datagrams::{Asking, Talking, heard, octets};
+use super::tcp::{Common, TcpEnd};
+use super::{Datagram, Says, Wire, flow, packet, stream};
+use sim::tcp::back;
+use sim::{Node, NodeId, Parcel};
+use std::collections::VecDeque;
+use units::{FlowId, Instant, TrafficClass};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Host<'a> {
+    ends: [NodeId; 2],
+    is_client: bool,
+    plans: &'a [StreamPlan],
+    pub(super) parts: Vec<Part<'a>>,
+    /// Datagrams that leave.
+    out: VecDeque<Parcel<Wire>>,
+    /// Connections that may have something to send.
+    ready: VecDeque<usize>,
+    /// Datagrams of calls that have come.
+    pub(super) heard: Vec<CallSample>,
+}
+
+/// This host's part in a stream.
+#[derive(Debug)]
+pub(super) enum Part<'a> {
+    Tcp(Box<TcpEnd<'a>>),
+    Asking(Asking<'a>),
+    Talking(Talking),
+    /// It answers, or listens.
+    Passive,
+}
+
+impl<'a> Host<'a> {
+    /// The client, or the server, at the first of `ends`.
+    pub(super) fn new(
+        plans: &'a [StreamPlan],
+        is_client: bool,
+        ends: [NodeId; 2],
+        common: Common,
+    ) -> Self {
+        let part = |plan: &'a StreamPlan| match plan.kind {
+            Kind::Down | Kind::Up | Kind::TcpRr => {
+                Part::Tcp(Box::new(TcpEnd::new(plan, is_client, ends, common)))
+            }
+            Kind::UdpPaced | Kind::UdpRr if is_client => Part::Asking(Asking::new(plan)),
+            Kind::CallUp if is_client => Part::Talking(Talking::new(plan)),
+            Kind::CallDown if !is_client => Part::Talking(Talking::new(plan)),
+            _ => Part::Passive,
+        };
+        Self {
+            ends,
+            is_client,
+            plans,
+            parts: plans.iter().map(part).collect(),
+            out: VecDeque::new(),
+            ready: VecDeque::new(),
+            heard: Vec::new(),
+        }
+    }
+
+    /// Looks at all connections at the end of a bin.
+    pub(super) fn look(&mut self, now: Instant) {
+        for part in &mut self.parts {
+            if let Part::Tcp(end) = part {
+                end.look(now);
+            }
+        }
+    }
+
+    /// The run is over.
+    pub(super) fn end(&mut self, now: Instant) {
+        for part in &mut self.parts {
+            match part {
+                Part::Tcp(end) => end.conclude(now),
+                Part::Asking(asking) => asking.end(now),
+                Part::Talking(_) | Part::Passive => {}
+            }
+        }
+    }
+
+    /// The flow of what this host sends of stream number `index`.
+    fn flow(&self, index: usize) -> FlowId {
+        let flow = flow(self.plans.get(index).map_or(u16::MAX, |plan| plan.id));
+        if self.is_client { flow } else { back(flow) }
+    }
+
+    fn put(&mut self, index: usize, datagram: Datagram, now: Instant) {
+        let Some(plan) = self.plans.get(index) else {
+            return;
+        };
+        let (flow, class) = (self.flow(index), plan.marks());
+        let wire = Wire::Datagram(datagram);
+        self.out
+            .push_back(packet(self.ends, flow, class, octets(plan), wire, now));
+    }
+
+    fn handle_datagram(
+        &mut self,
+        index: usize,
+        datagram: &Datagram,
+        class: TrafficClass,
+        now: Instant,
+    ) {
+        let sequence = datagram.sequence;
+        match (datagram.says, self.parts.get_mut(index)) {
+            (Says::Request, _) => {
+                let says = Says::Reply {
+                    received: now,
+                    class: class.octet(),
+                };
+                self.put(index, Datagram { sequence, says }, now);
+            }
+            (
+                Says::Reply {
+                    received,
+                    class: far,
+                },
+                Some(Part::Asking(asking)),
+            ) => {
+                asking.handle_reply(sequence, (received, far), class, now);
+                self.send(index, now);
+            }
+            (Says::Call { sent }, _) => {
+                if let Some(plan) = self.plans.get(index) {
+                    self.heard
+                        .push(heard(plan.id, (sequence, sent), class, now));
+                }
+            }
+            (Says::Reply { .. }, _) => {}
+        }
+    }
+
+    /// Sends the datagrams of a stream that are due.
+    fn send(&mut self, index: usize, now: Instant) {
+        while let Some(datagram) = self.parts.get_mut(index).and_then(|part| part.poll(now)) {
+            self.put(index, datagram, now);
+        }
+    }
+}
+
+impl Part<'_> {
+    /// The next datagram that is due.
+    fn poll(&mut self, now: Instant) -> Option<Datagram> {
+        match self {
+            Self::Asking(asking) => asking.poll(now),
+            Self::Talking(talking) => talking.poll(now),
+            Self::Tcp(_) | Self::Passive => None,
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        match self {
+            Self::Tcp(end) => end.next_timeout(),
+            Self::Asking(asking) => asking.next_due(),
+            Self::Talking(talking) => talking.next_due(),
+            Self::Passive => None,
+        }
+    }
+}
+
+impl Node for Host<'_> {
+    type Payload = Wire;
+
+    fn handle_packet(&mut self, parcel: Parcel<Wire>, now: Instant) {
+        let index = stream(parcel.flow);
+        let class = TrafficClass {
+            dscp: parcel.dscp,
+            ecn: parcel.ecn,
+        };
+        if let Wire::Datagram(datagram) = &parcel.body.payload {
+            let datagram = datagram.clone();
+            self.handle_datagram(index, &datagram, class, now);
+        } else if let Some(Part::Tcp(end)) = self.parts.get_mut(index) {
+            end.handle_packet(parcel, now);
+            self.ready.push_back(index);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for index in 0..self.parts.len() {
+            if self.parts[index].next_due().is_none_or(|due| due > now) {
+                continue;
+            }
+            if let Part::Tcp(end) = &mut self.parts[index] {
+                end.handle_timeout(now);
+                self.ready.push_back(index);
+            } else {
+                self.send(index, now);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Wire>> {
+        if let Some(parcel) = self.out.pop_front() {
+            return Some(parcel);
+        }
+        while let Some(index) = self.ready.front() {
+            if let Some(Part::Tcp(end)) = self.parts.get_mut(*index)
+                && let Some(parcel) = end.poll_transmit(now)
+            {
+                return Some(parcel);
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.parts.iter().filter_map(Part::next_due).min()
+    }
+}

@@ -1,0 +1,111 @@
+//! A run in virtual time: the same plan, streams, tables and figures, over links of [`sim`].
+//!
+//! Client and server are at the ends of a row of links. TCP's load and round trips are connections of [`sim::tcp`], one for each
+//! stream ([`tcp`]); the requests, replies and calls of [`datagrams`] are as long as those of a real run, over IPv4. [`mod@run`] looks
+//! at every stream at the end of each 100 ms and at the queues every 10 ms. Nothing is late, so nothing is said of the instrument.
+//!
+//! Not simulated, and left out of the plan ([`leave_out`]): pages, look-ups of names, requests on new HTTPS connections and the
+//! path trace.
+
+mod datagrams;
+mod host;
+mod run;
+mod tcp;
+
+pub use run::{Context, run};
+
+use crate::plan::{Plan, ProbeKind};
+use path::{Family, Packet};
+use record::Warning;
+use sim::tcp::Tcp;
+use sim::{Addressed, NodeId, Parcel};
+use units::{FlowId, Instant, TrafficClass};
+
+/// What two hosts send each other.
+#[derive(Clone, Debug)]
+pub enum Wire {
+    /// A packet of a connection.
+    Tcp(Tcp),
+    /// A datagram.
+    Datagram(Datagram),
+}
+
+/// A datagram of a stream, with its number.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    sequence: u32,
+    says: Says,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// To be answered.
+    Request,
+    /// The answer: when the request came to the far end, and how it was marked then.
+    Reply { received: Instant, class: u8 },
+    /// Of a call, with the time of its departure.
+    Call { sent: Instant },
+}
+
+/// The flow of stream `id` towards the server; the next is that of its way back.
+fn flow(id: u16) -> FlowId {
+    FlowId((u64::from(id) + 1) << 1)
+}
+
+/// The place of the stream of `flow` among the streams.
+fn stream(flow: FlowId) -> usize {
+    usize::try_from(flow.0 >> 1).map_or(usize::MAX, |number| number.wrapping_sub(1))
+}
+
+/// A packet between two hosts.
+fn packet(
+    [from, to]: [NodeId; 2],
+    flow: FlowId,
+    class: TrafficClass,
+    size: u32,
+    payload: Wire,
+    now: Instant,
+) -> Parcel<Wire> {
+    Packet {
+        size,
+        flow,
+        family: Family::V4,
+        dscp: class.dscp,
+        ecn: class.ecn,
+        at: now,
+        body: Addressed { from, to, payload },
+    }
+}
+
+/// Leaves out what is not simulated, and says so.
+pub fn leave_out(plan: &mut Plan) -> Vec<Warning> {
+    let mut left_out = Vec::new();
+    if plan.web.take().is_some() {
+        left_out.push("pages");
+    }
+    if plan.trace.take().is_some() {
+        left_out.push("the path trace");
+    }
+    for (kind, what) in [
+        (ProbeKind::Dns, "look-ups of names"),
+        (ProbeKind::Https, "requests on new HTTPS connections"),
+    ] {
+        let before = plan.probe.len();
+        plan.probe.retain(|probe| probe.kind != kind);
+        if plan.probe.len() < before {
+            left_out.push(what);
+        }
+    }
+    if left_out.is_empty() {
+        return Vec::new();
+    }
+    vec![Warning {
+        code: "not_simulated".to_owned(),
+        message: format!("left out of the plan: {}", left_out.join(", ")),
+        advice: "their figures and what depends on them are null; 'isobath rrul --lab' has them"
+            .to_owned(),
+    }]
+}
+
+#[cfg(test)]
+mod tests;

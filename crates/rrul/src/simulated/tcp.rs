@@ -1,0 +1,433 @@
+//! One end of a stream over TCP: load either way, or round trips over a connection.
+
+use super::super::streams::{Kind, StreamPlan};
+use super::{Wire, flow, packet};
+use kit::sampler::StreamEnd;
+use kit::stream::nanos;
+use schema::tables::{Sample, Series};
+use sim::tcp::{Incoming, Key, Settings, Stack, Tcp, Terms};
+use sim::{Addressed, NodeId, Parcel};
+use std::time::Duration;
+use transport::{CongestionControl, Options};
+use units::{Dscp, Ecn, Instant, TrafficClass};
+
+/// The kernel wakes a sender when less than this is unsent, as real load has it.
+const UNSENT: u64 = 128 << 10;
+/// Octets of one write.
+const BLOCK: u64 = 64 << 10;
+
+/// What this end does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Role {
+    Ask,
+    Echo,
+    Send,
+    Receive,
+}
+
+/// Segments that this end has sent and received.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segments {
+    sent: u64,
+    sent_with_data: u64,
+    received: u64,
+    received_with_data: u64,
+    received_marked: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct TcpEnd<'a> {
+    plan: &'a StreamPlan,
+    role: Role,
+    end: &'static str,
+    ends: [NodeId; 2],
+    stack: Stack,
+    cc: CongestionControl,
+    ecn: bool,
+    seed: u64,
+    key: Option<Key>,
+    phase: Phase,
+    segments: Segments,
+    /// Payload that has arrived, behind a missing segment or not.
+    arrived: u64,
+    /// The same in order, of a connection that is no more too.
+    received: u64,
+    retransmits: u64,
+    /// `arrived` and what was acknowledged at the last look.
+    looked: (u64, u64),
+    look: Instant,
+    first_byte: Option<Instant>,
+    /// Traffic-class octet of the peer's handshake.
+    class_seen: Option<u8>,
+    /// Of round trips: octets of the message at hand, its number, when it left, and when the next may leave.
+    heard: u64,
+    sequence: u64,
+    asked: Option<Instant>,
+    next: Instant,
+    pub(super) found: Found,
+}
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// It is not time yet.
+    Before,
+    Opening,
+    Open,
+    Over,
+}
+
+/// What an end has to tell.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) connected: Option<Instant>,
+    pub(super) series: Vec<Series>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) ended: Option<StreamEnd>,
+    pub(super) failed: Option<&'static str>,
+}
+
+/// What all connections of a run have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    pub(super) cc: CongestionControl,
+    pub(super) ecn: bool,
+    pub(super) seed: u64,
+}
+
+impl<'a> TcpEnd<'a> {
+    /// The client's end of the stream `plan`, or the server's, at the first of `ends`.
+    pub(super) fn new(
+        plan: &'a StreamPlan,
+        is_client: bool,
+        ends: [NodeId; 2],
+        common: Common,
+    ) -> Self {
+        let role = match (plan.kind, is_client) {
+            (Kind::Down, false) | (Kind::Up, true) => Role::Send,
+            (Kind::Down, true) | (Kind::Up, false) => Role::Receive,
+            (_, true) => Role::Ask,
+            (_, false) => Role::Echo,
+        };
+        let settings = Settings {
+            unsent: UNSENT,
+            ..Settings::new(Options {
+                congestion_control: common.cc,
+                ecn: common.ecn,
+                ..Options::default()
+            })
+        };
+        Self {
+            plan,
+            role,
+            end: if is_client { "client" } else { "server" },
+            ends,
+            stack: Stack::new(ends[0], settings),
+            cc: common.cc,
+            ecn: common.ecn,
+            seed: common.seed.wrapping_add(u64::from(plan.id) << 1),
+            key: None,
+            phase: if is_client {
+                Phase::Before
+            } else {
+                Phase::Opening
+            },
+            segments: Segments::default(),
+            arrived: 0,
+            received: 0,
+            retransmits: 0,
+            looked: (0, 0),
+            look: Instant::ZERO + plan.start,
+            first_byte: None,
+            class_seen: None,
+            heard: 0,
+            sequence: 0,
+            asked: None,
+            next: Instant::ZERO,
+            found: Found::default(),
+        }
+    }
+
+    fn stop(&self) -> Instant {
+        Instant::ZERO + self.plan.stop
+    }
+
+    /// Whether this end ends the stream when its time is over: who sends does.
+    fn stops(&self) -> bool {
+        matches!(self.role, Role::Ask | Role::Send)
+    }
+
+    const fn terms(&self) -> Terms {
+        Terms {
+            seed: self.seed,
+            peer_window: None,
+        }
+    }
+
+    /// A packet of the connection arrived.
+    pub(super) fn handle_packet(&mut self, parcel: Parcel<Wire>, now: Instant) {
+        let Wire::Tcp(tcp) = parcel.body.payload else {
+            return;
+        };
+        let len = data(&tcp);
+        let class = TrafficClass {
+            dscp: parcel.dscp,
+            ecn: parcel.ecn,
+        };
+        self.class_seen.get_or_insert(class.octet());
+        self.segments.received += 1;
+        self.segments.received_with_data += u64::from(len > 0);
+        self.segments.received_marked += u64::from(parcel.ecn == Ecn::Ce);
+        if tcp.is_reset() {
+            // What it knows is gone with it.
+            self.conclude(now);
+        }
+        let copies = self.copies();
+        let parcel = Parcel {
+            body: Addressed {
+                from: parcel.body.from,
+                to: parcel.body.to,
+                payload: tcp,
+            },
+            size: parcel.size,
+            flow: parcel.flow,
+            family: parcel.family,
+            dscp: parcel.dscp,
+            ecn: parcel.ecn,
+            at: parcel.at,
+        };
+        match self.stack.handle_packet(&parcel, now) {
+            Incoming::Asked { from, flow } => {
+                let terms = self.terms();
+                self.key = Some(self.stack.accept(from, flow, terms, now));
+            }
+            Incoming::Changed(_) | Incoming::Nothing => {}
+        }
+        if len > 0 && self.copies() == copies {
+            self.arrived += len;
+            self.first_byte.get_or_insert(now);
+        }
+        self.act(now);
+    }
+
+    /// Packets with data that had arrived already.
+    fn copies(&self) -> u64 {
+        let machines = self.key.and_then(|key| self.stack.get(key)?.machines());
+        machines.map_or(0, |(_, receiver)| receiver.receipts().duplicates)
+    }
+
+    /// The instant of [`TcpEnd::next_timeout`] has come.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        let mut changed = Vec::new();
+        if self.stack.next_timeout().is_some_and(|at| at <= now) {
+            self.stack.handle_timeout(now, &mut changed);
+        }
+        if self.phase == Phase::Before && Instant::ZERO + self.plan.start <= now {
+            self.phase = Phase::Opening;
+            let (to, terms) = (self.ends[1], self.terms());
+            self.key = Some(self.stack.open(to, flow(self.plan.id), terms, now));
+        }
+        self.act(now);
+        if self.stops() && now >= self.stop() && self.phase != Phase::Over {
+            self.conclude(now);
+            if let Some(key) = self.key {
+                self.stack.abort(key);
+            }
+        }
+    }
+
+    /// When to call [`TcpEnd::handle_timeout`].
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let start = (self.phase == Phase::Before).then(|| Instant::ZERO + self.plan.start);
+        let stop = (self.stops() && self.phase != Phase::Over).then(|| self.stop());
+        let asks = self.role == Role::Ask && self.phase == Phase::Open && self.asked.is_none();
+        let next = asks.then_some(self.next);
+        let all = [self.stack.next_timeout(), start, stop, next];
+        all.into_iter().flatten().min()
+    }
+
+    /// The next packet to send.
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Wire>> {
+        loop {
+            if let Some(parcel) = self.stack.poll_transmit(now) {
+                let tcp = parcel.body.payload;
+                self.segments.sent += 1;
+                self.segments.sent_with_data += u64::from(data(&tcp) > 0);
+                let class = TrafficClass {
+                    dscp: self.class(),
+                    ecn: parcel.ecn,
+                };
+                let wire = Wire::Tcp(tcp);
+                let sent = packet(self.ends, parcel.flow, class, parcel.size, wire, now);
+                return Some(sent);
+            }
+            let key = self.stack.poll_drained()?;
+            if self.role == Role::Send && self.phase == Phase::Open {
+                self.fill(key);
+            }
+        }
+    }
+
+    /// Writes more than there is room for, so that room is told of.
+    fn fill(&mut self, key: Key) {
+        self.stack.write(key, UNSENT + BLOCK);
+    }
+
+    const fn class(&self) -> Dscp {
+        self.plan.class
+    }
+
+    /// What the application does when something has happened.
+    fn act(&mut self, now: Instant) {
+        let Some(key) = self.key else { return };
+        let Some(connection) = self.stack.get(key) else {
+            return;
+        };
+        if self.phase == Phase::Opening {
+            if connection.is_refused() {
+                self.phase = Phase::Over;
+                self.found.failed = Some("the connection could not be made");
+                return;
+            }
+            if !connection.is_established() {
+                return;
+            }
+            self.phase = Phase::Open;
+            self.found.connected = Some(now);
+            self.look = now;
+            self.next = now;
+            if self.role == Role::Send {
+                self.fill(key);
+            }
+        }
+        if self.phase != Phase::Open {
+            return;
+        }
+        let heard = self.stack.take_heard(key);
+        self.received += heard;
+        self.heard += heard;
+        match self.role {
+            Role::Send | Role::Receive => {}
+            Role::Echo => self.echo(key),
+            Role::Ask => self.ask(key, now),
+        }
+    }
+
+    /// Sends each message back when it is complete.
+    fn echo(&mut self, key: Key) {
+        let size = self.size();
+        while self.heard >= size {
+            self.heard -= size;
+            self.stack.write(key, size);
+        }
+    }
+
+    /// Asks again when the answer is complete, but not too soon.
+    fn ask(&mut self, key: Key, now: Instant) {
+        let size = self.size();
+        if let Some(sent) = self.asked.filter(|_| self.heard >= size) {
+            self.heard -= size;
+            self.asked = None;
+            self.next = sent + self.plan.gap;
+            self.found.samples.push(Sample {
+                t_ns: sent.as_nanos(),
+                stream: self.plan.id,
+                seq: self.sequence,
+                rtt_ns: Some(nanos(now.since(sent))),
+                clock: "user".into(),
+                tos_sent: self.plan.marks().octet(),
+                ..Sample::default()
+            });
+            self.sequence += 1;
+        }
+        if self.asked.is_none() && self.next <= now && now < self.stop() {
+            self.asked = Some(now);
+            self.stack.write(key, size);
+        }
+    }
+
+    fn size(&self) -> u64 {
+        (self.plan.size as u64).max(1)
+    }
+
+    /// Looks at the connection at the end of a bin.
+    pub(super) fn look(&mut self, now: Instant) {
+        if self.phase == Phase::Open && now > self.look {
+            let row = self.row(now);
+            self.found.series.extend(row);
+        }
+    }
+
+    fn row(&mut self, now: Instant) -> Option<Series> {
+        let (sender, _) = self.stack.get(self.key?)?.machines()?;
+        let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        let (acked, shot) = (sender.acked_bytes(), sender.snapshot());
+        self.retransmits = sender.sent().retransmits;
+        let (arrived_before, acked_before) = self.looked;
+        self.looked = (self.arrived, acked);
+        let bin = now.since(std::mem::replace(&mut self.look, now));
+        let segments = self.segments;
+        Some(Series {
+            t_ns: now.as_nanos(),
+            bin_ns: nanos(bin),
+            stream: self.plan.id,
+            direction: self.plan.kind.direction().into(),
+            end: self.end.into(),
+            delivered_bytes: Some(self.arrived.saturating_sub(arrived_before)),
+            acked_bytes: Some(acked.saturating_sub(acked_before)),
+            rtt_us: shot.srtt.map(micros),
+            min_rtt_us: shot.min_rtt.map(micros),
+            cwnd_segments: whole(shot.cwnd),
+            ssthresh_segments: whole(shot.ssthresh),
+            retransmits: Some(self.retransmits),
+            segs_in: Some(segments.received),
+            segs_out: Some(segments.sent),
+            data_segs_in: Some(segments.received_with_data),
+            data_segs_out: Some(segments.sent_with_data),
+            ce_segs_in: Some(segments.received_marked),
+            ..Series::default()
+        })
+    }
+
+    /// The connection is over at `now`: a last look, and how it went.
+    pub(super) fn conclude(&mut self, now: Instant) {
+        if self.phase != Phase::Open {
+            self.phase = Phase::Over;
+            return;
+        }
+        self.look(now);
+        self.phase = Phase::Over;
+        if let Some(key) = self.key {
+            self.received += self.stack.take_heard(key);
+        }
+        self.found.ended = Some(StreamEnd {
+            id: self.plan.id,
+            first_byte_ns: self.first_byte.map(Instant::as_nanos),
+            received_bytes: Some(self.received),
+            retransmits: Some(self.retransmits),
+            cc: Some(self.cc.name().to_owned()),
+            class_seen: self.class_seen,
+            ecn: Some(self.ecn),
+            ..StreamEnd::default()
+        });
+    }
+}
+
+/// Octets of payload.
+fn data(tcp: &Tcp) -> u64 {
+    match tcp {
+        Tcp::Data(data) => data.segment.len.into(),
+        _ => 0,
+    }
+}
+
+/// A window in whole segments; none where there is no limit.
+fn whole(segments: f64) -> Option<u32> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a window, and a conversion that saturates serves"
+    )]
+    segments.is_finite().then_some(segments as u32)
+}

@@ -1,0 +1,125 @@
+use super::{Context, Wire, leave_out, run};
+use crate::plan::Plan;
+use crate::run::Outcome;
+use crate::streams::{Common, StreamPlan};
+use crate::summary::summarise;
+use crate::{catalogue, plan};
+use kit::virtual_links::Hop;
+use path::{Assigned, Spec};
+use record::{RecordWriter, Run};
+use schema::LinkTruth;
+use serde_json::{Value, json};
+use std::sync::atomic::AtomicBool;
+use transport::CongestionControl;
+use units::Span;
+
+/// The line of the lab `dsl`: 5 Mbit/s up, 20 Mbit/s down, 24 ms, queues of 200 ms; what `more` says comes after it.
+fn dsl(more: &[Value]) -> Vec<Hop<Wire>> {
+    let way = |rate: &str, bytes: &str, seed| {
+        let queue = json!({ "kind": "fifo", "bytes": bytes });
+        let rate = json!({ "kind": "rate", "rate": rate, "queue": queue });
+        let mut stages = vec![rate, json!({ "kind": "delay", "delay": "12ms" })];
+        stages.extend_from_slice(more);
+        let spec: Spec = serde_json::from_value(Value::Array(stages)).unwrap();
+        let no_trace = |name: &str| Err(format!("no trace {name}").into());
+        spec.build(seed, &no_trace, &Assigned::default()).unwrap()
+    };
+    vec![Hop {
+        name: "a-b".to_owned(),
+        ways: [way("5Mbit", "125kB", 1), way("20Mbit", "500kB", 2)],
+        rates: ["5Mbit".parse().ok(), "20Mbit".parse().ok()],
+    }]
+}
+
+fn measured(plan: &Plan, hops: Vec<Hop<Wire>>) -> (Outcome, Vec<LinkTruth>) {
+    let folder = tempfile::tempdir().unwrap();
+    let started = "2026-11-21T07:29:11Z".parse().unwrap();
+    let begun = Run::new("sim-rrul", started, Value::Null);
+    let mut record = RecordWriter::create(&folder.path().join("run"), &begun).unwrap();
+    let common = Common {
+        families: &[4],
+        cc: Some("cubic"),
+    };
+    let context = Context {
+        plan,
+        streams: &StreamPlan::all(plan, &common),
+        congestion_control: CongestionControl::Cubic,
+        seed: 1,
+        interrupt: &AtomicBool::new(false),
+        display: &|_| {},
+    };
+    let (outcome, truth, _) = run(&context, hops, &mut record).unwrap();
+    (outcome, truth)
+}
+
+fn planned(name: &str, seconds: u64) -> Plan {
+    Plan {
+        duration: Span::from_millis(seconds * 1_000),
+        ..catalogue::find(name).unwrap()
+    }
+}
+
+#[test]
+fn a_load_fills_both_ways_and_probes_wait_in_its_queue() {
+    let mut plan = planned("rrul_be", 20);
+    let warnings = leave_out(&mut plan);
+    assert!(warnings.iter().all(|one| one.code == "not_simulated"));
+    let (outcome, truth) = measured(&plan, dsl(&[]));
+    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+    let summary = summarise(&plan, &outcome.tables);
+    // A request of 92 octets on both links, and the way.
+    let idle = summary.latency_ms.idle.unwrap();
+    let wire_ms = 92.0 * 8.0 / 5e3 + 92.0 * 8.0 / 20e3;
+    assert!(
+        (idle.min - 24.0 - wire_ms).abs() < 0.01,
+        "{} {wire_ms}",
+        idle.min
+    );
+    let loaded = summary.latency_ms.loaded.unwrap();
+    assert!(loaded.p50 > 150.0 && loaded.max < 430.0, "{loaded:?}");
+    // What arrived, with its headers, is what the links carried, but for probes and calls.
+    let rates = &summary.throughput_mbps;
+    for (truth, wire) in truth.iter().zip([rates.wire_up, rates.wire_down]) {
+        let (carried, rate) = (truth.carried_mbps, truth.rate_mbps.unwrap());
+        assert!(
+            carried > 0.93 * rate && carried <= 1.001 * rate,
+            "{truth:?}"
+        );
+        assert!(wire.unwrap() < carried * 1.005 && wire.unwrap() > carried * 0.7);
+    }
+    let slew = summary.slew_ms.unwrap();
+    assert!((24.0..30.0).contains(&slew.min), "{slew:?}");
+}
+
+#[test]
+fn a_call_loses_what_the_path_loses() {
+    let plan = planned("voip", 20);
+    let loss = [json!({ "kind": "loss", "probability": 0.1 })];
+    let (outcome, _) = measured(&plan, dsl(&loss));
+    let calls = outcome.tables.streams.iter().filter(|s| s.kind == "voip");
+    for stream in calls {
+        let samples = outcome.tables.samples.iter();
+        let samples: Vec<_> = samples.filter(|row| row.stream == stream.id).collect();
+        let lost = samples.iter().filter(|row| row.lost).count();
+        let share = lost as f64 / samples.len() as f64;
+        assert!((0.06..0.14).contains(&share), "{share}");
+        let heard = samples.iter().filter(|row| !row.lost);
+        let owd = heard.filter_map(|row| row.owd_up_ns.or(row.owd_down_ns));
+        assert!(owd.min().unwrap() >= 12_000_000);
+    }
+}
+
+#[test]
+fn what_is_not_simulated_is_left_out_and_said() {
+    let mut rrul = catalogue::find("rrul").unwrap();
+    let [warning] = &leave_out(&mut rrul)[..] else {
+        panic!("one warning");
+    };
+    assert!(rrul.web.is_none() && rrul.trace.is_none());
+    let kept = |kind: plan::ProbeKind| rrul.probe.iter().any(|probe| probe.kind == kind);
+    assert!(kept(plan::ProbeKind::TcpRr) && !kept(plan::ProbeKind::Dns));
+    for what in ["pages", "trace", "look-ups", "HTTPS"] {
+        assert!(warning.message.contains(what), "{what}");
+    }
+    assert!(leave_out(&mut rrul).is_empty());
+}
