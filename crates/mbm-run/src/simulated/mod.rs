@@ -5,6 +5,7 @@
 //! makes the tests one after the other, and looks at the queues meanwhile. A host sends what is due at once and is never late.
 
 mod far;
+mod host;
 mod near;
 mod run;
 

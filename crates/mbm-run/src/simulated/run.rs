@@ -6,6 +6,7 @@ use super::super::sender::{TICK, Task};
 use super::super::trips::{Idle, idle};
 use super::super::{Live, far, receiver, rows, summary};
 use super::far::Far;
+use super::host::Host;
 use super::near::Near;
 use super::{Datagram, SHORTEST, full};
 use crate::plan::{Carrier, Plan};
@@ -18,7 +19,7 @@ use mbm::verdict::judge_reach;
 use record::RecordWriter;
 use schema::tables::Queue;
 use session::ClockOffset;
-use sim::{Builder, Node, NodeId, Parcel, Work, World};
+use sim::{Builder, NodeId, Work, World};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Instant;
@@ -83,12 +84,6 @@ pub fn run(
         far: None,
     };
     Ok((outcome, run.world.work()))
-}
-
-/// One of the two hosts.
-enum Host<'a> {
-    Near(Near<'a>),
-    Far(Far),
 }
 
 struct Run<'a, 'b> {
@@ -289,37 +284,5 @@ impl<'a> Run<'a, '_> {
 
     fn is_interrupted(&self) -> bool {
         self.context.interrupt.load(Ordering::Relaxed)
-    }
-}
-
-impl Node for Host<'_> {
-    type Payload = Datagram;
-
-    fn handle_packet(&mut self, packet: Parcel<Datagram>, now: Instant) {
-        match self {
-            Self::Near(near) => near.handle_packet(packet, now),
-            Self::Far(far) => far.handle_packet(packet, now),
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        match self {
-            Self::Near(near) => near.handle_timeout(now),
-            Self::Far(far) => far.handle_timeout(now),
-        }
-    }
-
-    fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Datagram>> {
-        match self {
-            Self::Near(near) => near.poll_transmit(now),
-            Self::Far(far) => far.poll_transmit(now),
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        match self {
-            Self::Near(near) => near.next_timeout(),
-            Self::Far(far) => far.next_timeout(),
-        }
     }
 }
