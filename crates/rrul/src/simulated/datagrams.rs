@@ -12,7 +12,7 @@ use std::time::Duration;
 use units::{Instant, TrafficClass};
 
 /// Octets of a datagram of the stream, headers included.
-pub(super) fn octets(plan: &StreamPlan) -> u32 {
+fn octets(plan: &StreamPlan) -> u32 {
     let payload = plan.size.max(Probe::LEN);
     u32::try_from(payload).unwrap_or(u32::MAX) + UDP_HEADERS[0]
 }
@@ -78,9 +78,11 @@ impl<'a> Asking<'a> {
         while let Some((sequence, request)) = self.requests.forget_oldest() {
             self.samples.push(self.sample(sequence, request.sent));
         }
+        let octets = octets(self.plan);
         Some(Datagram {
             sequence,
-            says: Says::Request,
+            octets,
+            says: Says::Request { answer: octets },
         })
     }
 
@@ -147,6 +149,7 @@ impl<'a> Asking<'a> {
 /// The sending end of one direction of a call.
 #[derive(Debug)]
 pub(super) struct Talking {
+    octets: u32,
     start: Duration,
     every: Duration,
     until: Instant,
@@ -157,6 +160,7 @@ pub(super) struct Talking {
 impl Talking {
     pub(super) fn new(plan: &StreamPlan) -> Self {
         Self {
+            octets: octets(plan),
             start: plan.start,
             every: plan.gap,
             until: Instant::ZERO + plan.stop.saturating_sub(DRAIN),
@@ -177,6 +181,7 @@ impl Talking {
         self.sent += 1;
         Some(Datagram {
             sequence,
+            octets: self.octets,
             says: Says::Call { sent: now },
         })
     }

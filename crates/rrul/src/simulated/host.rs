@@ -2,7 +2,8 @@
 
 use super::super::streams::{Kind, StreamPlan};
 use super::super::tables::CallSample;
-use super::datagrams::{Asking, Talking, heard, octets};
+use super::datagrams::{Asking, Talking, heard};
+use super::names::LookingUp;
 use super::tcp::{Common, TcpEnd};
 use super::{Datagram, Says, Wire, flow, packet, stream};
 use sim::tcp::back;
@@ -30,6 +31,7 @@ pub(super) struct Host<'a> {
 pub(super) enum Part<'a> {
     Tcp(Box<TcpEnd<'a>>),
     Asking(Asking<'a>),
+    LookingUp(LookingUp<'a>),
     Talking(Talking),
     /// It answers, or listens.
     Passive,
@@ -48,6 +50,7 @@ impl<'a> Host<'a> {
                 Part::Tcp(Box::new(TcpEnd::new(plan, is_client, ends, common)))
             }
             Kind::UdpPaced | Kind::UdpRr if is_client => Part::Asking(Asking::new(plan)),
+            Kind::Dns if is_client => Part::LookingUp(LookingUp::new(plan, common.seed)),
             Kind::CallUp if is_client => Part::Talking(Talking::new(plan)),
             Kind::CallDown if !is_client => Part::Talking(Talking::new(plan)),
             _ => Part::Passive,
@@ -78,7 +81,7 @@ impl<'a> Host<'a> {
             match part {
                 Part::Tcp(end) => end.conclude(now),
                 Part::Asking(asking) => asking.end(now),
-                Part::Talking(_) | Part::Passive => {}
+                Part::LookingUp(_) | Part::Talking(_) | Part::Passive => {}
             }
         }
     }
@@ -94,9 +97,9 @@ impl<'a> Host<'a> {
             return;
         };
         let (flow, class) = (self.flow(index), plan.marks());
-        let wire = Wire::Datagram(datagram);
+        let (octets, wire) = (datagram.octets, Wire::Datagram(datagram));
         self.out
-            .push_back(packet(self.ends, flow, class, octets(plan), wire, now));
+            .push_back(packet(self.ends, flow, class, octets, wire, now));
     }
 
     fn handle_datagram(
@@ -108,12 +111,20 @@ impl<'a> Host<'a> {
     ) {
         let sequence = datagram.sequence;
         match (datagram.says, self.parts.get_mut(index)) {
-            (Says::Request, _) => {
-                let says = Says::Reply {
-                    received: now,
-                    class: class.octet(),
+            (Says::Request { answer }, _) => {
+                let reply = Datagram {
+                    sequence,
+                    octets: answer,
+                    says: Says::Reply {
+                        received: now,
+                        class: class.octet(),
+                    },
                 };
-                self.put(index, Datagram { sequence, says }, now);
+                self.put(index, reply, now);
+            }
+            (Says::Reply { .. }, Some(Part::LookingUp(look_ups))) => {
+                look_ups.handle_answer(sequence, now);
+                self.send(index, now);
             }
             (
                 Says::Reply {
@@ -148,6 +159,7 @@ impl Part<'_> {
     fn poll(&mut self, now: Instant) -> Option<Datagram> {
         match self {
             Self::Asking(asking) => asking.poll(now),
+            Self::LookingUp(look_ups) => look_ups.poll(now),
             Self::Talking(talking) => talking.poll(now),
             Self::Tcp(_) | Self::Passive => None,
         }
@@ -157,6 +169,7 @@ impl Part<'_> {
         match self {
             Self::Tcp(end) => end.next_timeout(),
             Self::Asking(asking) => asking.next_due(),
+            Self::LookingUp(look_ups) => look_ups.next_due(),
             Self::Talking(talking) => talking.next_due(),
             Self::Passive => None,
         }

@@ -1,14 +1,15 @@
 //! A run in virtual time: the same plan, streams, tables and figures, over links of [`sim`].
 //!
 //! Client and server are at the ends of a row of links. TCP's load and round trips are connections of [`sim::tcp`], one for each
-//! stream ([`tcp`]); the requests, replies and calls of [`datagrams`] are as long as those of a real run, over IPv4. [`mod@run`] looks
-//! at every stream at the end of each 100 ms and at the queues every 10 ms. Nothing is late, so nothing is said of the instrument.
+//! stream ([`tcp`]); the requests, replies and calls of [`datagrams`] and the look-ups of [`names`] are as long as those of a real run,
+//! over IPv4. [`mod@run`] looks at every stream at the end of each 100 ms and at the queues every 10 ms. Nothing is late, so nothing is
+//! said of the instrument.
 //!
-//! Not simulated, and left out of the plan ([`leave_out`]): pages, look-ups of names, requests on new HTTPS connections and the
-//! path trace.
+//! Not simulated, and left out of the plan ([`leave_out`]): pages, requests on new HTTPS connections and the path trace.
 
 mod datagrams;
 mod host;
+mod names;
 mod run;
 mod tcp;
 
@@ -30,17 +31,18 @@ pub enum Wire {
     Datagram(Datagram),
 }
 
-/// A datagram of a stream, with its number.
+/// A datagram of a stream, with its number and its octets, headers included.
 #[derive(Clone, Debug)]
 pub struct Datagram {
     sequence: u32,
+    octets: u32,
     says: Says,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Says {
-    /// To be answered.
-    Request,
+    /// To be answered, by so many octets.
+    Request { answer: u32 },
     /// The answer: when the request came to the far end, and how it was marked then.
     Reply { received: Instant, class: u8 },
     /// Of a call, with the time of its departure.
@@ -86,15 +88,10 @@ pub fn leave_out(plan: &mut Plan) -> Vec<Warning> {
     if plan.trace.take().is_some() {
         left_out.push("the path trace");
     }
-    for (kind, what) in [
-        (ProbeKind::Dns, "look-ups of names"),
-        (ProbeKind::Https, "requests on new HTTPS connections"),
-    ] {
-        let before = plan.probe.len();
-        plan.probe.retain(|probe| probe.kind != kind);
-        if plan.probe.len() < before {
-            left_out.push(what);
-        }
+    let before = plan.probe.len();
+    plan.probe.retain(|probe| probe.kind != ProbeKind::Https);
+    if plan.probe.len() < before {
+        left_out.push("requests on new HTTPS connections");
     }
     if left_out.is_empty() {
         return Vec::new();

@@ -187,6 +187,10 @@ impl Run<'_, '_> {
                         let samples = asking.samples.drain(..);
                         samples.for_each(|row| self.tables.sample(row));
                     }
+                    Part::LookingUp(look_ups) => {
+                        let samples = look_ups.samples.drain(..);
+                        samples.for_each(|row| self.tables.sample(row));
+                    }
                     Part::Talking(_) | Part::Passive => {}
                 }
             }

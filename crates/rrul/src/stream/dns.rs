@@ -9,7 +9,7 @@ use units::{Dscp, Ecn, Instant, TrafficClass};
 use web::dns;
 
 /// A resolver that has not answered after this does not: what common stub resolvers wait.
-const OVERDUE: Duration = Duration::from_secs(5);
+pub(crate) const OVERDUE: Duration = Duration::from_secs(5);
 
 /// Look-ups to be made.
 pub(crate) struct LookUps {

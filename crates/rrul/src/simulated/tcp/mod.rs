@@ -1,13 +1,14 @@
 //! One end of a stream over TCP: load either way, or round trips over a connection.
 
+mod looks;
+mod program;
+
 use super::super::streams::{Kind, StreamPlan};
 use super::{Wire, flow, packet};
 use kit::sampler::StreamEnd;
-use kit::stream::nanos;
 use schema::tables::{Sample, Series};
 use sim::tcp::{Incoming, Key, Settings, Stack, Tcp, Terms};
 use sim::{Addressed, NodeId, Parcel};
-use std::time::Duration;
 use transport::{CongestionControl, Options};
 use units::{Dscp, Ecn, Instant, TrafficClass};
 
@@ -175,7 +176,7 @@ impl<'a> TcpEnd<'a> {
             dscp: parcel.dscp,
             ecn: parcel.ecn,
         };
-        self.class_seen.get_or_insert(class.octet());
+        self.class_seen = self.class_seen.or(Some(class.octet()));
         self.segments.received += 1;
         self.segments.received_with_data += u64::from(len > 0);
         self.segments.received_marked += u64::from(parcel.ecn == Ecn::Ce);
@@ -269,148 +270,8 @@ impl<'a> TcpEnd<'a> {
         }
     }
 
-    /// Writes more than there is room for, so that room is told of.
-    fn fill(&mut self, key: Key) {
-        self.stack.write(key, UNSENT + BLOCK);
-    }
-
     const fn class(&self) -> Dscp {
         self.plan.class
-    }
-
-    /// What the application does when something has happened.
-    fn act(&mut self, now: Instant) {
-        let Some(key) = self.key else { return };
-        let Some(connection) = self.stack.get(key) else {
-            return;
-        };
-        if self.phase == Phase::Opening {
-            if connection.is_refused() {
-                self.phase = Phase::Over;
-                self.found.failed = Some("the connection could not be made");
-                return;
-            }
-            if !connection.is_established() {
-                return;
-            }
-            self.phase = Phase::Open;
-            self.found.connected = Some(now);
-            self.look = now;
-            self.next = now;
-            if self.role == Role::Send {
-                self.fill(key);
-            }
-        }
-        if self.phase != Phase::Open {
-            return;
-        }
-        let heard = self.stack.take_heard(key);
-        self.received += heard;
-        self.heard += heard;
-        match self.role {
-            Role::Send | Role::Receive => {}
-            Role::Echo => self.echo(key),
-            Role::Ask => self.ask(key, now),
-        }
-    }
-
-    /// Sends each message back when it is complete.
-    fn echo(&mut self, key: Key) {
-        let size = self.size();
-        while self.heard >= size {
-            self.heard -= size;
-            self.stack.write(key, size);
-        }
-    }
-
-    /// Asks again when the answer is complete, but not too soon.
-    fn ask(&mut self, key: Key, now: Instant) {
-        let size = self.size();
-        if let Some(sent) = self.asked.filter(|_| self.heard >= size) {
-            self.heard -= size;
-            self.asked = None;
-            self.next = sent + self.plan.gap;
-            self.found.samples.push(Sample {
-                t_ns: sent.as_nanos(),
-                stream: self.plan.id,
-                seq: self.sequence,
-                rtt_ns: Some(nanos(now.since(sent))),
-                clock: "user".into(),
-                tos_sent: self.plan.marks().octet(),
-                ..Sample::default()
-            });
-            self.sequence += 1;
-        }
-        if self.asked.is_none() && self.next <= now && now < self.stop() {
-            self.asked = Some(now);
-            self.stack.write(key, size);
-        }
-    }
-
-    fn size(&self) -> u64 {
-        (self.plan.size as u64).max(1)
-    }
-
-    /// Looks at the connection at the end of a bin.
-    pub(super) fn look(&mut self, now: Instant) {
-        if self.phase == Phase::Open && now > self.look {
-            let row = self.row(now);
-            self.found.series.extend(row);
-        }
-    }
-
-    fn row(&mut self, now: Instant) -> Option<Series> {
-        let (sender, _) = self.stack.get(self.key?)?.machines()?;
-        let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
-        let (acked, shot) = (sender.acked_bytes(), sender.snapshot());
-        self.retransmits = sender.sent().retransmits;
-        let (arrived_before, acked_before) = self.looked;
-        self.looked = (self.arrived, acked);
-        let bin = now.since(std::mem::replace(&mut self.look, now));
-        let segments = self.segments;
-        Some(Series {
-            t_ns: now.as_nanos(),
-            bin_ns: nanos(bin),
-            stream: self.plan.id,
-            direction: self.plan.kind.direction().into(),
-            end: self.end.into(),
-            delivered_bytes: Some(self.arrived.saturating_sub(arrived_before)),
-            acked_bytes: Some(acked.saturating_sub(acked_before)),
-            rtt_us: shot.srtt.map(micros),
-            min_rtt_us: shot.min_rtt.map(micros),
-            cwnd_segments: whole(shot.cwnd),
-            ssthresh_segments: whole(shot.ssthresh),
-            retransmits: Some(self.retransmits),
-            segs_in: Some(segments.received),
-            segs_out: Some(segments.sent),
-            data_segs_in: Some(segments.received_with_data),
-            data_segs_out: Some(segments.sent_with_data),
-            ce_segs_in: Some(segments.received_marked),
-            ..Series::default()
-        })
-    }
-
-    /// The connection is over at `now`: a last look, and how it went.
-    pub(super) fn conclude(&mut self, now: Instant) {
-        if self.phase != Phase::Open {
-            self.phase = Phase::Over;
-            return;
-        }
-        self.look(now);
-        self.phase = Phase::Over;
-        if let Some(key) = self.key {
-            self.received += self.stack.take_heard(key);
-        }
-        self.found.ended = Some(StreamEnd {
-            id: self.plan.id,
-            first_byte_ns: self.first_byte.map(Instant::as_nanos),
-            received_bytes: Some(self.received),
-            retransmits: Some(self.retransmits),
-            cc: Some(self.cc.name().to_owned()),
-            class_seen: self.class_seen,
-            ecn: Some(self.ecn),
-            ..StreamEnd::default()
-        });
     }
 }
 
@@ -420,14 +281,4 @@ fn data(tcp: &Tcp) -> u64 {
         Tcp::Data(data) => data.segment.len.into(),
         _ => 0,
     }
-}
-
-/// A window in whole segments; none where there is no limit.
-fn whole(segments: f64) -> Option<u32> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a window, and a conversion that saturates serves"
-    )]
-    segments.is_finite().then_some(segments as u32)
 }
