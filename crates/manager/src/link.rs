@@ -18,7 +18,7 @@ mod raw;
 pub(crate) mod told;
 
 use super::config::{Config, PeerTable};
-use super::engine::{Command, Handle, Joined, Keys};
+use super::engine::{Command, Handle, Joined, Keys, Session};
 use super::service::{self, Words};
 use super::way::Way;
 use mgrp::peer;
@@ -123,17 +123,19 @@ impl Side<'_> {
         let (arrivals, waiting) = told::channel();
         let joined = Box::new(Joined {
             socket,
-            address,
-            way: agreed.way,
             keys: agreed.keys,
-            config: peer::Config {
-                session: agreed.session,
-                mtu: config.mtu.min(agreed.mtu),
-                ..config
+            session: Session {
+                config: peer::Config {
+                    session: agreed.session,
+                    mtu: config.mtu.min(agreed.mtu),
+                    ..config
+                },
+                address,
+                way: agreed.way,
+                arrivals,
             },
             heard: Arc::clone(&heard),
             long: Arc::clone(&long),
-            arrivals,
         });
         let peer = self.index;
         self.engine.tell(Command::Join { peer, joined });

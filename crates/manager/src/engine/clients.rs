@@ -1,6 +1,6 @@
 //! Tools that take part, and what they are told.
 //!
-//! The engine waits for nobody: each tool has a bounded outbox. A probe's arrival that finds no room there is not told, and is counted; the
+//! The machine waits for nobody: each tool has a bounded outbox. A probe's arrival that finds no room there is not told, and is counted; the
 //! answer to a transaction must not be lost, so a tool for which there is no room for one is cut.
 
 use crate::counters::Inside;
@@ -14,10 +14,10 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 const MOST_WAITING: usize = 16_384;
 
 /// Where messages for a tool go.
-pub(super) type Outbox = SyncSender<Message>;
+pub type Outbox = SyncSender<Message>;
 
 /// An outbox and the end from which it is emptied.
-pub(crate) fn outbox() -> (Outbox, Receiver<Message>) {
+pub fn outbox() -> (Outbox, Receiver<Message>) {
     mpsc::sync_channel(MOST_WAITING)
 }
 

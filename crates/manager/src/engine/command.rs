@@ -1,7 +1,7 @@
 //! What other threads ask of the engine.
 
-use super::clients::Outbox;
-use super::link::Joined;
+use super::line::Joined;
+use super::machine::Outbox;
 use crate::snapshot::Snapshot;
 use mgrp::transaction::{Arrival, Request};
 use std::io::{Read, Write};

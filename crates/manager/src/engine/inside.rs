@@ -1,6 +1,5 @@
 //! The overlay's interface: what the kernel routes to it, and what comes out of it.
 
-use crate::counters::Inside;
 use packet::{Frame, Pool, next_burst, split};
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -31,8 +30,8 @@ impl Interface {
         }
     }
 
-    /// Reads one packet, or one burst of TCP that is cut into packets with complete checksums, and tells `each`; false when nothing is
-    /// there.
+    /// Reads one packet, or one burst of TCP that is cut into packets with complete checksums, and tells `each`; how many there were, or
+    /// nothing when nothing is there.
     ///
     /// # Errors
     ///
@@ -40,9 +39,8 @@ impl Interface {
     pub(super) fn read(
         &mut self,
         now: Instant,
-        counters: &mut Inside,
         mut each: impl FnMut(Vec<u8>),
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<usize>, Error> {
         let length = match self.tun.read(&mut self.buffer) {
             Ok(length) => length,
             Err(error) if error.raw_os_error() == Some(DETACHED) => {
@@ -50,14 +48,11 @@ impl Interface {
                 return Err(lost.advise("somebody has deleted it: start the manager again"));
             }
             // Nothing is there, or the interface is down.
-            Err(_) => return Ok(false),
+            Err(_) => return Ok(None),
         };
         let read = self.buffer.get(..length).unwrap_or_default();
         let packet = |frame: Frame| each(frame.into_packet());
-        let count = split(read, now, &mut self.pool, packet);
-        counters.read += count as u64;
-        counters.malformed += u64::from(count == 0);
-        Ok(true)
+        Ok(Some(split(read, now, &mut self.pool, packet)))
     }
 
     /// Takes a packet that is to be written.
@@ -65,15 +60,16 @@ impl Interface {
         self.leaving.push_back(Frame::received(packet, now));
     }
 
-    /// Writes what was taken, segments of a connection that follow each other together; how many packets the interface did not take.
-    pub(super) fn flush(&mut self, counters: &mut Inside) -> u64 {
-        let mut undelivered = 0;
+    /// Writes what was taken, segments of a connection that follow each other together; how many packets the interface took, and how many
+    /// it did not.
+    pub(super) fn flush(&mut self) -> [u64; 2] {
+        let [mut written, mut undelivered] = [0; 2];
         while let Some(burst) = next_burst(&self.leaving, self.leaving.len()) {
             let mut pieces: Vec<IoSlice<'_>> = Vec::with_capacity(1 + burst.count);
             burst.pieces(self.leaving.iter(), &mut pieces);
             let count = burst.count as u64;
             match self.tun.write(&pieces) {
-                Ok(_) => counters.written += count,
+                Ok(_) => written += count,
                 Err(_) => undelivered += count,
             }
             drop(pieces);
@@ -81,7 +77,7 @@ impl Interface {
                 self.pool.give(frame);
             }
         }
-        undelivered
+        [written, undelivered]
     }
 }
 

@@ -1,4 +1,4 @@
-//! A peer as the engine knows it: its session, if there is one, and what has been counted.
+//! A peer as the machine knows it: its session, if there is one, and what has been counted.
 
 use super::link::Link;
 use crate::config::{Config, PeerTable};
@@ -57,9 +57,9 @@ impl Peer {
             name: self.name.clone(),
             source: self.source,
             marked: self.marked.clone(),
-            address: link.map(|link| link.joined.address),
+            address: link.map(|link| link.session.address),
             mtu: link.and_then(Link::path_mtu),
-            way: link.map(|link| link.joined.way.clone()),
+            way: link.map(|link| link.session.way.clone()),
             linked_s: link.map(|link| now.since(link.since).as_secs_f64()),
             note: self.note.clone(),
             counts: [sums.into_counts(), carriage].concat(),
