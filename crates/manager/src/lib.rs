@@ -7,7 +7,7 @@
 //! # The rooms
 //!
 //! - [`config`]: the file, and what can be wrong with it.
-//! - [`engine`]: the one thread that moves packets.
+//! - [`machine`]: what is decided, without I/O. [`engine`]: the one thread that moves packets by it.
 //! - [`link`]: how two managers agree, and dial again.
 //! - [`marked`]: what goes to peers for its mark.
 //! - [`socket`]: tools, and questions; [`tool`](kit::tool): the other end of it.
@@ -27,13 +27,14 @@ mod counters;
 mod engine;
 mod keepalive;
 mod link;
+pub mod machine;
 pub mod marked;
 mod metrics;
 mod network;
 pub mod service;
 pub mod snapshot;
 pub mod socket;
-mod way;
+pub mod way;
 
 use config::{Config, Endpoints, PeerTable};
 use engine::{Engine, Handle};

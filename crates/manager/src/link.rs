@@ -18,7 +18,8 @@ mod raw;
 pub(crate) mod told;
 
 use super::config::{Config, PeerTable};
-use super::engine::{Command, Handle, Joined, Keys, Session};
+use super::engine::{Command, Handle, Joined, Keys};
+use super::machine::Session;
 use super::service::{self, Words};
 use super::way::Way;
 use mgrp::peer;

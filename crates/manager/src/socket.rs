@@ -5,7 +5,8 @@
 //!
 //! Who may open the socket may use the overlay's paths: the file is its owner's alone.
 
-use super::engine::{Command, Handle, outbox};
+use super::engine::{Command, Handle};
+use super::machine::outbox;
 use super::snapshot::Question;
 use mgrp::message::{Frames, Message};
 use rustix::fs::Mode;

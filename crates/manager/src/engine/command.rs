@@ -1,7 +1,7 @@
 //! What other threads ask of the engine.
 
 use super::line::Joined;
-use super::machine::Outbox;
+use crate::machine::Outbox;
 use crate::snapshot::Snapshot;
 use mgrp::transaction::{Arrival, Request};
 use std::io::{Read, Write};

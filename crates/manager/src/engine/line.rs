@@ -1,7 +1,7 @@
 //! What carries a session with a peer: its socket and its keys.
 
-use super::machine::{Leaving, Machine, Session};
 use crate::keepalive;
+use crate::machine::{Leaving, Machine, Session};
 use mgrp::envelope::{Carrier, TAG};
 use mgrp::peer::Transmit;
 use session::{DataKeys, OverlayKey, OverlayKeys, TagKey, Tagger};

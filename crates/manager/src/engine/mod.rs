@@ -1,28 +1,23 @@
-//! The thread that moves packets: between the interface, the [`machine`] and the peers' sockets.
+//! The thread that moves packets: between the interface, the [`machine`](super::machine) and the peers' sockets.
 //!
 //! There is one, and it alone has the machine, so nothing is locked. Others ask it by [`Command`]s. It sleeps in the kernel until a
 //! packet, a command or a deadline comes. While a transaction is under way it is exact: before a probe is due it stops sleeping and waits on the
 //! clock ([`sys::pacer`]), and between two probes that are close it moves one packet each way at a time, so that
 //! no batch makes a probe late.
 
-mod clients;
 mod command;
 mod inside;
 mod line;
-mod link;
-mod machine;
 mod obey;
-mod peer;
 
 pub(crate) use command::{Command, Handle};
 pub(crate) use line::{Joined, Keys};
-pub(crate) use machine::{Session, outbox};
 
 use super::config::Config;
+use super::machine::Machine;
 use command::Orders;
 use inside::Interface;
 use line::Line;
-use machine::Machine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! One session with a peer: its machine, the words that keep it alive, and how long its packets may be.
 
-use super::machine::Leaving;
+use super::Leaving;
 use crate::counters::Carriage;
 use crate::way::Way;
 use mgrp::path_mtu::PathMtu;

@@ -2,7 +2,7 @@
 //!
 //! Packets, datagrams, tools' requests and the time go in; datagrams, packets for the interface, words for tools and a deadline come out. Its
 //! own are the peers' machines ([`mgrp::peer`]) with their budgets and path MTUs, the routes, the tools and the counters. Whoever drives it has the rest:
-//! interface, sockets, clocks and keys ([`engine`](super)), or the links of a world in virtual time.
+//! interface, sockets, clocks and keys ([`engine`](super::engine)), or the links of a world in virtual time.
 //!
 //! # Calling order
 //!
@@ -10,25 +10,29 @@
 //! [`Machine::sent`] right after a probe has left; then [`Machine::settle`], by which tools learn what came of their transactions. Words for tools are
 //! in their [outboxes](outbox) then, and what is to be told to a peer is in that of its [`Session`].
 
-use super::clients::Clients;
-use super::link::Link;
-use super::peer::Peer;
+mod clients;
+mod link;
+mod peer;
+
+pub use clients::{Outbox, outbox};
+pub use link::Session;
+
 use crate::config::Config;
 use crate::counters::{Carriage, INSIDE, Inside, Sums, counts};
 use crate::network::{Routes, class, ends};
 use crate::snapshot::Snapshot;
+use clients::Clients;
+use link::Link;
 use mgrp::echo;
 use mgrp::echo::TOLD;
 use mgrp::envelope::TAG;
 use mgrp::message::Message;
 use mgrp::peer::{Received, Transmit, Unread};
 use mgrp::transaction::{Arrival, Refusal, Request};
+use peer::Peer;
 use std::net::IpAddr;
 use std::time::Duration;
 use units::{Dscp, Instant};
-
-pub use super::clients::{Outbox, outbox};
-pub use super::link::Session;
 
 /// What leaves for a peer.
 #[derive(Debug)]
