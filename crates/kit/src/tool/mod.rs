@@ -7,19 +7,21 @@
 //! Each probe of a list says in its own octets which train it belongs to, and its place in it ([`number`]), so that whoever looks at
 //! packets on the way knows as well. Trains that packets make have no octets of ours ([`ranges`]).
 
+mod line;
 mod ranges;
 mod target;
 
+pub use line::{Line, Socket};
 pub use target::Target;
 
 use crate::trains::{PATIENCE, patience};
-use mgrp::message::{Frames, Message, MessageError};
+use line::LOOK;
+use mgrp::message::Message;
 use mgrp::transaction::{Outcome, Probe, Refusal, Transaction};
 use probe::riders::{Offered, Riders};
 use probe::train::{Arrival, Extent, Passage, Train};
 use ranges::Loose;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +30,6 @@ use sys::clock;
 use thiserror::Error;
 use units::Instant;
 
-/// How long is waited for the manager before an interrupt is looked for.
-const LOOK: Duration = Duration::from_millis(5);
 /// A transaction may wait this long for others, beyond its own time.
 const TURN: Duration = Duration::from_secs(30);
 /// Outcomes that nobody has fetched: more than transactions can wait.
@@ -81,9 +81,8 @@ pub struct Carried {
 }
 
 /// A tool that is connected.
-pub struct Tool<'a> {
-    socket: UnixStream,
-    frames: Frames,
+pub struct Tool<'a, L = Socket> {
+    line: L,
     target: Target,
     interrupt: &'a AtomicBool,
     /// Of the last train.
@@ -123,14 +122,6 @@ fn riders(outcome: &Outcome) -> Riders {
     }
 }
 
-fn gone(error: &std::io::Error) -> Trouble {
-    Trouble::Lost(format!("the manager is gone ({error})"))
-}
-
-fn unreadable(error: MessageError) -> Trouble {
-    Trouble::Lost(error.to_string())
-}
-
 impl<'a> Tool<'a> {
     /// One that sends probes to `target`; an `interrupt` ends whatever it waits for.
     ///
@@ -141,20 +132,29 @@ impl<'a> Tool<'a> {
         target: Target,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, Trouble> {
-        socket
-            .set_read_timeout(Some(LOOK))
-            .map_err(|error| gone(&error))?;
-        Ok(Self {
-            socket,
-            frames: Frames::default(),
+        let socket = Socket::new(socket)?;
+        Ok(Self::over(socket, target, first_train(), interrupt))
+    }
+}
+
+impl<'a, L: Line> Tool<'a, L> {
+    /// The same over a `line`; its first train has the number after `before`.
+    pub fn over(line: L, target: Target, before: u32, interrupt: &'a AtomicBool) -> Self {
+        Self {
+            latest: line.now(),
+            line,
             target,
             interrupt,
-            id: first_train(),
+            id: before,
             arrived: BTreeMap::new(),
             loose: Loose::default(),
-            latest: clock::now(),
             outcomes: VecDeque::new(),
-        })
+        }
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Instant {
+        self.line.now()
     }
 
     /// Asks to be told of its own probes that arrive. Must come before the first train that is [carried](Self::carry).
@@ -163,7 +163,7 @@ impl<'a> Tool<'a> {
     /// When the manager is gone.
     pub fn listen(&mut self) -> Result<(), Trouble> {
         let mut channels = self.target.channels().into_iter();
-        channels.try_for_each(|channel| self.say(&Message::Listen { channel }))
+        channels.try_for_each(|channel| self.line.say(Message::Listen { channel }))
     }
 
     /// Carries a train, and waits until all that will be known of it is.
@@ -215,7 +215,7 @@ impl<'a> Tool<'a> {
                 transaction: self.transaction(train),
             },
         };
-        self.say(&message)?;
+        self.line.say(message)?;
         Ok(id)
     }
 
@@ -229,17 +229,11 @@ impl<'a> Tool<'a> {
     /// # Errors
     /// When the manager is gone, or after an interrupt.
     pub fn wait_until(&mut self, until: Instant) -> Result<(), Trouble> {
-        while clock::now() + LOOK < until {
+        while self.line.now() + LOOK < until {
             self.hear()?;
         }
-        clock::sleep_until(until);
+        self.line.sleep_until(until);
         Ok(())
-    }
-
-    fn say(&mut self, message: &Message) -> Result<(), Trouble> {
-        let mut octets = Vec::new();
-        message.emit(&mut octets).map_err(unreadable)?;
-        self.socket.write_all(&octets).map_err(|error| gone(&error))
     }
 
     /// Takes what the manager says, for a few milliseconds.
@@ -247,15 +241,8 @@ impl<'a> Tool<'a> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Trouble::Lost("interrupted".to_owned()));
         }
-        let mut octets = [0; 16_384];
-        match self.socket.read(&mut octets) {
-            Ok(0) => return Err(Trouble::Lost("the manager is gone".to_owned())),
-            Ok(count) => self.frames.push(&octets[..count], clock::now()),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(error) => return Err(gone(&error)),
-        }
-        while let Some(frame) = self.frames.poll().map_err(unreadable)? {
-            self.take(frame.message.map_err(unreadable)?);
+        for message in self.line.hear()? {
+            self.take(message);
         }
         Ok(())
     }
@@ -265,12 +252,12 @@ impl<'a> Tool<'a> {
             Message::Arrival { arrival, .. }
                 if arrival.header.is_empty() && arrival.channel == self.target.channels()[0] =>
             {
-                self.latest = clock::now();
+                self.latest = self.line.now();
                 self.loose.arrive(&arrival);
             }
             Message::Arrival { arrival, .. } => {
                 if let Some((number, arrival)) = self.target.probe(&arrival) {
-                    self.latest = clock::now();
+                    self.latest = self.line.now();
                     self.arrived.entry(number).or_insert(arrival);
                 }
             }
@@ -290,12 +277,12 @@ impl<'a> Tool<'a> {
 
     /// What came of a transaction.
     fn finished(&mut self, id: u32, train: &Train) -> Result<Outcome, Trouble> {
-        let deadline = clock::now() + train.duration() + TURN;
+        let deadline = self.line.now() + train.duration() + TURN;
         loop {
             match self.outcomes.pop_front() {
                 Some((of, outcome)) if of == id => return Ok(outcome?),
                 Some(_) => {}
-                None if clock::now() > deadline => {
+                None if self.line.now() > deadline => {
                     return Err(Trouble::Lost("the manager does not answer".to_owned()));
                 }
                 None => self.hear()?,
@@ -306,7 +293,7 @@ impl<'a> Tool<'a> {
     /// The arrivals of the `count` probes of train `id`, once all are there or no more come.
     fn collect(&mut self, train: &Train, id: u32, count: usize) -> Result<Vec<Arrival>, Trouble> {
         let first = u64::from_be_bytes(number(id, 0));
-        let began = clock::now();
+        let began = self.line.now();
         // What is still under way of trains before has lower numbers.
         self.arrived = self.arrived.split_off(&first);
         while self.arrived.len() < count {
@@ -315,7 +302,7 @@ impl<'a> Tool<'a> {
             } else {
                 PATIENCE
             };
-            if clock::now().since(self.latest.max(began)) >= longest {
+            if self.line.now().since(self.latest.max(began)) >= longest {
                 break;
             }
             self.hear()?;
@@ -331,8 +318,8 @@ impl<'a> Tool<'a> {
 
     /// The arrivals of a train that packets made, once all are there or no more come.
     fn collect_loose(&mut self) -> Result<Vec<Arrival>, Trouble> {
-        let began = clock::now();
-        while !self.loose.is_whole() && clock::now().since(self.latest.max(began)) < PATIENCE {
+        let began = self.line.now();
+        while !self.loose.is_whole() && self.line.now().since(self.latest.max(began)) < PATIENCE {
             self.hear()?;
         }
         Ok(self.loose.arrivals())
