@@ -6,7 +6,7 @@
 //! this order; [`Ledger::cross`] as the link's own traffic grows; [`Ledger::settle`] when nothing before a moment is missing any more,
 //! after which [`Ledger::take`] has the rows up to there.
 
-use super::decode::{Ends, Seen};
+use super::decode::Seen;
 use super::tables::{KINDS, LossRow, TenthRow, ThroughputRow};
 use mgrp::transaction::Outcome;
 use probe::train::Train;
@@ -58,8 +58,8 @@ struct TrainBook {
 }
 
 /// See the [module](self).
+#[derive(Default)]
 pub(super) struct Ledger {
-    ends: Ends,
     seconds: BTreeMap<u64, Shares>,
     waiting: BTreeMap<(u32, u32), Waiting>,
     trains: BTreeMap<u32, TrainBook>,
@@ -78,22 +78,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(ends: Ends) -> Self {
-        Self {
-            ends,
-            seconds: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            trains: BTreeMap::new(),
-            losses: Vec::new(),
-            parts: [Part::default(); PARTS],
-            unmatched: 0,
-            carried: 0,
-            probes: 0,
-            octets: 0,
-            settled_ns: 0,
-        }
-    }
-
     /// A tool has handed over a train.
     pub(super) fn offered(&mut self, number: u32, train: &Train) {
         let book = self.trains.entry(number).or_default();
@@ -116,12 +100,12 @@ impl Ledger {
     }
 
     /// A packet has come to the bottleneck's queue.
-    pub(super) fn entered(&mut self, at_ns: u64, octets: &[u8]) {
+    pub(super) fn entered(&mut self, at_ns: u64, seen: Seen) {
         let Seen::Probe {
             train,
             place,
             rider,
-        } = self.ends.look(octets)
+        } = seen
         else {
             return;
         };
@@ -141,7 +125,7 @@ impl Ledger {
     }
 
     /// A packet of `length` octets has left it.
-    pub(super) fn left(&mut self, at_ns: u64, length: u32, octets: &[u8]) {
+    pub(super) fn left(&mut self, at_ns: u64, length: u32, seen: Seen) {
         let length = u64::from(length);
         self.octets += length;
         let shares = self.seconds.entry(at_ns / SECOND).or_default();
@@ -149,7 +133,7 @@ impl Ledger {
             shares[kind].0 += 1;
             shares[kind].1 += octets;
         };
-        match self.ends.look(octets) {
+        match seen {
             Seen::Source => book(SOURCE, length),
             Seen::Cross => book(CROSS, length),
             Seen::Other => book(OTHER, length),
@@ -287,15 +271,16 @@ mod tests {
     /// Holds manager/measures.
     #[test]
     fn every_octet_is_booked_once_and_a_rider_apart_from_its_probe() {
-        let mut ledger = Ledger::new(ENDS);
+        let mut ledger = Ledger::default();
         ledger.offered(1, &Train::periodic(2, 300, Duration::from_millis(1)));
         for (at, packet) in [
             (5, probe(1, 0, 300, 100)),
             (6, probe(1, 1, 300, 0)),
             (7, source(1_500)),
         ] {
-            ledger.entered(at, &packet);
-            ledger.left(at + 1, u32::try_from(packet.len()).unwrap(), &packet);
+            ledger.entered(at, ENDS.look(&packet));
+            let length = u32::try_from(packet.len()).unwrap();
+            ledger.left(at + 1, length, ENDS.look(&packet));
         }
         ledger.cross(9, 2, 3_000);
         ledger.told(1, &told(2));
@@ -320,7 +305,7 @@ mod tests {
     /// Holds manager/losses.
     #[test]
     fn a_probe_that_came_and_did_not_leave_is_lost_in_its_tenth() {
-        let mut ledger = Ledger::new(ENDS);
+        let mut ledger = Ledger::default();
         let mut opening = Train::periodic(20, 300, Duration::ZERO);
         opening
             .probes
@@ -330,9 +315,9 @@ mod tests {
         ledger.offered(2, &Train::periodic(20, 300, Duration::ZERO));
         for (train, place, rider) in [(1, 19, 0), (2, 0, 100), (2, 18, 0), (2, 19, 100)] {
             let packet = probe(train, place, 300, rider);
-            ledger.entered(u64::from(train * 100 + place), &packet);
+            ledger.entered(u64::from(train * 100 + place), ENDS.look(&packet));
             if place == 0 {
-                ledger.left(300, 300, &packet);
+                ledger.left(300, 300, ENDS.look(&packet));
             }
         }
         ledger.settle(200);
@@ -366,9 +351,9 @@ mod tests {
 
     #[test]
     fn only_seconds_that_are_over_have_rows() {
-        let mut ledger = Ledger::new(ENDS);
+        let mut ledger = Ledger::default();
         for second in 0..3 {
-            ledger.left(second * SECOND, 100, &source(100));
+            ledger.left(second * SECOND, 100, ENDS.look(&source(100)));
         }
         ledger.settle(2 * SECOND + 1);
         let seconds: Vec<_> = ledger

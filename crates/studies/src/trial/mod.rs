@@ -19,6 +19,7 @@
 //! A run goes plan ([`plan`], in its [`Place`](crate::dumbbell::Place)) -> [`run`], with the [`managers`](crate::dumbbell::managers), the [`source`], the traffic of the [`web`] and the
 //! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`], and [`figures`] on its [`page`].
 
+mod books;
 mod decode;
 pub mod figures;
 mod ledger;

@@ -118,7 +118,10 @@ impl<'a> Parts<'a> {
         let tool = Tool::new(socket, target, self.over).map_err(|reason| anyhow!(reason))?;
         let mut prober = Prober {
             tool,
-            notes,
+            notes: move |note| {
+                // Whoever keeps the counters goes last.
+                let _ = notes.send(note);
+            },
             origin: self.times.origin,
             end: self.times.end,
         };

@@ -6,14 +6,12 @@
 use super::plan::{Plan, Probes, Regular};
 use super::tables::EstimateRow;
 use estimate::methods::{self, Carry};
-use kit::tool::{Tool, Trouble};
+use kit::tool::{Line, Tool, Trouble};
 use mgrp::transaction::Outcome;
 use probe::pathload::{self, Estimate, Pathload, Pause};
 use probe::riders::Competing;
 use probe::train::{Passage, Train};
-use std::sync::mpsc::SyncSender;
 use std::time::Duration;
-use sys::clock;
 use units::Instant;
 
 /// After this time an estimation is given up.
@@ -36,10 +34,11 @@ pub(super) struct Estimated {
     pub(super) row: EstimateRow,
 }
 
-/// The tool at work.
-pub(super) struct Prober<'a> {
-    pub(super) tool: Tool<'a>,
-    pub(super) notes: SyncSender<Note>,
+/// The tool at work, over a manager's socket or in virtual time.
+pub(super) struct Prober<'a, L, N> {
+    pub(super) tool: Tool<'a, L>,
+    /// Takes what it has to say.
+    pub(super) notes: N,
     /// When the run begins and when it ends.
     pub(super) origin: Instant,
     pub(super) end: Instant,
@@ -58,7 +57,7 @@ impl From<Trouble> for Stop {
     }
 }
 
-impl Prober<'_> {
+impl<L: Line, N: FnMut(Note)> Prober<'_, L, N> {
     /// Does what the plan says until the run is over.
     pub(super) fn run(&mut self, plan: &Plan) {
         let done = match (plan.probes, plan.probes.regular(), plan.probes.pause()) {
@@ -71,9 +70,8 @@ impl Prober<'_> {
         }
     }
 
-    fn note(&self, note: Note) {
-        // Whoever keeps the counters goes last.
-        let _ = self.notes.send(note);
+    fn note(&mut self, note: Note) {
+        (self.notes)(note);
     }
 
     /// Trains at their times, however those before fare.
@@ -82,7 +80,8 @@ impl Prober<'_> {
         let mut due = self.origin;
         self.tool.wait_until(due)?;
         while due < self.end {
-            self.note(Note::Offered(self.tool.next(), train.clone()));
+            let number = self.tool.next();
+            self.note(Note::Offered(number, train.clone()));
             self.tool.offer(&train)?;
             due += every;
             self.tool.wait_until(due)?;
@@ -103,8 +102,8 @@ impl Prober<'_> {
     fn estimate(&mut self, pause: Pause) -> Result<(), String> {
         self.tool.listen()?;
         self.tool.wait_until(self.origin)?;
-        while clock::now() < self.end {
-            let began = clock::now();
+        while self.tool.now() < self.end {
+            let began = self.tool.now();
             let options = pathload::Options {
                 pause,
                 confirms: None,
@@ -120,7 +119,7 @@ impl Prober<'_> {
             let row = match found {
                 Ok(estimate) => of_estimate(&estimate),
                 Err(Stop::Late) => EstimateRow {
-                    outcome: if clock::now() < self.end {
+                    outcome: if self.tool.now() < self.end {
                         GIVEN_UP
                     } else {
                         CUT
@@ -134,7 +133,7 @@ impl Prober<'_> {
                 |at: Instant| u64::try_from(at.since(self.origin).as_nanos()).unwrap_or(u64::MAX);
             let row = EstimateRow {
                 t_ns: since(began),
-                end_ns: since(clock::now()),
+                end_ns: since(self.tool.now()),
                 trains,
                 ..row
             };
@@ -183,19 +182,19 @@ fn of_estimate(estimate: &Estimate) -> EstimateRow {
 }
 
 /// What carries the trains of one estimation.
-struct TrainCarrier<'a, 'b> {
-    prober: &'a mut Prober<'b>,
+struct TrainCarrier<'a, 'b, L, N> {
+    prober: &'a mut Prober<'b, L, N>,
     until: Instant,
     trains: u32,
 }
 
-impl Carry for TrainCarrier<'_, '_> {
+impl<L: Line, N: FnMut(Note)> Carry for TrainCarrier<'_, '_, L, N> {
     type Error = Stop;
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Stop> {
         let Prober { tool, .. } = self.prober;
         tool.wait_until(not_before.min(self.until))?;
-        if clock::now() >= self.until {
+        if tool.now() >= self.until {
             return Err(Stop::Late);
         }
         self.trains += 1;
@@ -207,11 +206,12 @@ impl Carry for TrainCarrier<'_, '_> {
     }
 
     fn now(&self) -> Instant {
-        clock::now()
+        self.prober.tool.now()
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Stop> {
-        Ok(self.prober.tool.wait_until(clock::now() + time)?)
+        let until = self.now() + time;
+        Ok(self.prober.tool.wait_until(until)?)
     }
 }
 
