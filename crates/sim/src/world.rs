@@ -188,6 +188,15 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
         self.nodes.get_mut(id.0 as usize)?.as_mut()
     }
 
+    /// Has a host do something now that nothing in the world makes it do, and handles what follows; nothing where there is no host.
+    pub fn act_on<R>(&mut self, id: NodeId, act: impl FnOnce(&mut N, Instant) -> R) -> Option<R> {
+        let node = self.nodes.get_mut(id.0 as usize)?.as_mut()?;
+        let done = act(node, self.now);
+        self.poll(id);
+        self.settle();
+        Some(done)
+    }
+
     /// What looks on where links end.
     pub const fn tap_mut(&mut self) -> &mut T {
         &mut self.tap

@@ -245,6 +245,11 @@ impl Connection {
         self.flow().map(Flow::machines)
     }
 
+    /// Octets that this end said and the peer has acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.flow().map_or(0, |flow| flow.sender().acked_bytes())
+    }
+
     /// Segments that were sent again, and the least round trip.
     pub fn repairs(&self) -> Option<(u64, Option<Duration>)> {
         let sender = self.flow()?.sender();
