@@ -36,6 +36,8 @@ pub mod snapshot;
 pub mod socket;
 pub mod way;
 
+pub use link::told;
+
 use config::{Config, Endpoints, PeerTable};
 use engine::{Engine, Handle};
 use kit::far::StopOnDrop;

@@ -15,7 +15,7 @@
 pub(crate) mod far;
 pub(crate) mod near;
 mod raw;
-pub(crate) mod told;
+pub mod told;
 
 use super::config::{Config, PeerTable};
 use super::engine::{Command, Handle, Joined, Keys};

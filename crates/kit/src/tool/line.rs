@@ -9,7 +9,7 @@ use sys::clock;
 use units::Instant;
 
 /// How long is waited for the manager before an interrupt is looked for.
-pub(super) const LOOK: Duration = Duration::from_millis(5);
+pub const LOOK: Duration = Duration::from_millis(5);
 
 /// See the [module](self).
 pub trait Line {

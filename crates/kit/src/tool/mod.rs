@@ -11,11 +11,10 @@ mod line;
 mod ranges;
 mod target;
 
-pub use line::{Line, Socket};
+pub use line::{LOOK, Line, Socket};
 pub use target::Target;
 
 use crate::trains::{PATIENCE, patience};
-use line::LOOK;
 use mgrp::message::Message;
 use mgrp::transaction::{Outcome, Probe, Refusal, Transaction};
 use probe::riders::{Offered, Riders};

@@ -15,14 +15,14 @@ const MOST_HEADER: usize = 32;
 const MOST_ROWS: usize = 200;
 
 /// Where arrivals go that are to be told, and where they come out.
-pub(crate) fn channel() -> (SyncSender<Arrival>, Receiver<Arrival>) {
+pub fn channel() -> (SyncSender<Arrival>, Receiver<Arrival>) {
     mpsc::sync_channel(MOST_WAITING)
 }
 
 /// A line of a session that is established.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Line {
+pub enum Line {
     /// A word of so many octets, as an IP packet, came from the peer.
     Long(u16),
     /// What the peer's estimation service says to the one here.
@@ -33,7 +33,7 @@ pub(super) enum Line {
 
 /// An arrival.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Row {
+pub struct Row {
     channel: u8,
     octets: u16,
     sequence: u64,
@@ -71,7 +71,7 @@ impl From<Row> for Arrival {
 }
 
 /// What waits to be told, as the next line; none when nothing does.
-pub(super) fn next_line(waiting: &Receiver<Arrival>) -> Option<Line> {
+pub fn next_line(waiting: &Receiver<Arrival>) -> Option<Line> {
     let rows: Vec<Row> = waiting.try_iter().take(MOST_ROWS).map(Row::from).collect();
     (!rows.is_empty()).then_some(Line::Told(rows))
 }
