@@ -5,7 +5,7 @@ use anyhow::{Context as _, anyhow, bail};
 use lab::Network;
 use manager::config::Config;
 use manager::snapshot::{Question, StatusAnswer};
-use manager::{Manager, socket};
+use manager::{Manager, socket as control};
 use session::{DEFAULT_PORT, Identity};
 use std::fs::{self, File};
 use std::io;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use sys::clock;
 use tempfile::TempDir;
 
-/// In the overlay.
-const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
-/// The far manager's address in the overlay.
+/// The near manager's address in the overlay.
+pub(super) const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
+/// The far manager's.
 pub const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 2));
 /// What the near one calls the other.
 pub const PEER: &str = "far";
@@ -72,26 +72,19 @@ impl Managers {
             _lock: lock,
         };
         let identity = Identity::generate()?;
-        let far = far(&managers.folder.path().join("far.sock"), riding);
-        let config = Config::parse(&far).map_err(anyhow::Error::msg)?;
-        let caller = config
-            .peers
-            .first()
-            .context("the far manager has no peer")?;
-        let key = caller.key(&identity).to_string();
-        managers.add(network, &place.sink, &far, Some(identity))?;
         let address = network
             .address(&place.sink, false)
             .ok_or_else(|| anyhow!("'{}' has no IPv4 address in this lab", place.sink))?;
-        let near = near(&managers.socket(), riding, address, &key);
-        managers.add(network, &place.source, &near, None)?;
+        let [near, far] = configs(managers.folder.path(), riding, address, &identity)?;
+        managers.add(network, &place.sink, far, Some(identity))?;
+        managers.add(network, &place.source, near, None)?;
         managers.wait_for_link()?;
         Ok(managers)
     }
 
     /// Where tools reach the one at the source.
     pub fn socket(&self) -> PathBuf {
-        self.folder.path().join("near.sock")
+        socket(self.folder.path(), "near")
     }
 
     /// Its estimation service.
@@ -103,10 +96,9 @@ impl Managers {
         &mut self,
         network: &Network,
         host: &str,
-        text: &str,
+        config: Config,
         identity: Option<Identity>,
     ) -> anyhow::Result<()> {
-        let config = Config::parse(text).map_err(|what| anyhow!("{host}: {what}"))?;
         // Its interface and sockets belong to the host on which they are made, and so do the threads that it starts.
         let stop = Arc::clone(&self.stop);
         let (made, is_made) = std::sync::mpsc::channel();
@@ -133,7 +125,7 @@ impl Managers {
     fn wait_for_link(&self) -> anyhow::Result<()> {
         let deadline = clock::now() + PATIENCE;
         loop {
-            let status = socket::ask(&self.socket(), Question::Status)?;
+            let status = control::ask(&self.socket(), Question::Status)?;
             let status: StatusAnswer = serde_json::from_str(&status)?;
             let peer = status.peers.first();
             if peer.is_some_and(|peer| peer.linked) {
@@ -178,6 +170,28 @@ fn sweep(place: &Path) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+fn socket(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.sock"))
+}
+
+/// What the files of both say, the near one's first: their sockets are in `folder`, and the far one is at `address` and has this `identity`.
+///
+/// # Errors
+/// When a file could not be one.
+pub(super) fn configs(
+    folder: &Path,
+    riding: Riding,
+    address: IpAddr,
+    identity: &Identity,
+) -> anyhow::Result<[Config; 2]> {
+    let parse = |text: &str| Config::parse(text).map_err(anyhow::Error::msg);
+    let far = parse(&far(&socket(folder, PEER), riding))?;
+    let caller = far.peers.first().context("the far manager has no peer")?;
+    let key = caller.key(identity).to_string();
+    let near = parse(&near(&socket(folder, "near"), riding, address, &key))?;
+    Ok([near, far])
 }
 
 fn common(name: &str, own: IpAddr, socket: &Path, riding: Riding) -> String {

@@ -93,7 +93,7 @@ impl Ends {
 }
 
 /// A datagram of the overlay.
-fn overlay(datagram: &[u8]) -> Seen {
+pub(super) fn overlay(datagram: &[u8]) -> Seen {
     let packet = datagram.get(ENVELOPE..).map(Packet::parse);
     let Some(Ok(packet)) = packet.filter(|_| !datagram.starts_with(&MAGIC)) else {
         return Seen::Other;

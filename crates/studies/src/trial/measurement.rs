@@ -1,7 +1,7 @@
 //! Trials of the manager among the measurements.
 
 use super::summary::{self, Tables};
-use super::{Plan, TEST, page, scorecard};
+use super::{Plan, SIMULATED, TEST, page, scorecard};
 use kit::measurement::{Figure, Measurement, figure, read};
 use record::{Record, Run};
 
@@ -9,7 +9,7 @@ use record::{Record, Run};
 pub struct Trial;
 
 impl Measurement for Trial {
-    const TESTS: &'static [&'static str] = &[TEST];
+    const TESTS: &'static [&'static str] = &[TEST, SIMULATED];
     const FIGURES: &'static [Figure] = &[
         figure("trains", "", "/trains"),
         figure("probes sent", "", "/probes_sent"),

@@ -17,7 +17,8 @@
 //! # The rooms
 //!
 //! A run goes plan ([`plan`], in its [`Place`](crate::dumbbell::Place)) -> [`run`], with the [`managers`](crate::dumbbell::managers), the [`source`], the traffic of the [`web`] and the
-//! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`], and [`figures`] on its [`page`].
+//! [`prober`] in threads of their own -> [`tables`] -> [`summary`] -> [`scorecard`], and [`figures`] on its [`page`]. In virtual
+//! time hosts and managers are [`simulated`], and the rest is the same.
 
 mod books;
 mod decode;
@@ -31,6 +32,7 @@ mod prober;
 pub mod quality;
 pub mod run;
 pub mod scorecard;
+pub mod simulated;
 mod source;
 pub mod summary;
 pub mod tables;
@@ -44,6 +46,8 @@ pub use plan::Plan;
 const SECOND_NS: f64 = 1e9;
 /// The name of the measurement in `run.json`.
 pub const TEST: &str = "trial";
+/// The same in virtual time.
+pub const SIMULATED: &str = "sim-trial";
 
 /// How a run goes, for whoever watches.
 #[derive(Clone, Debug, Default)]

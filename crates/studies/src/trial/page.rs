@@ -3,7 +3,7 @@
 use super::figures::{Trial, accuracy, losses, throughput};
 use super::summary::{Estimates, Summary, Tables, counts};
 use super::tables::EstimateRow;
-use super::{Plan, SECOND_NS, TEST};
+use super::{Plan, SECOND_NS, SIMULATED, TEST};
 use record::{Record, Run};
 use report::description::Description;
 use report::experiment::{Axis, Cell, Figure, Series, Table};
@@ -38,7 +38,7 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
     ];
     let description = Description {
         name: kit::scorecard::title_over_tcp(run, TEST),
-        made_by: "isobath manager trial".to_owned(),
+        made_by: made_by(run).to_owned(),
         sentence: summary.sentence.clone(),
         summary: Vec::new(),
         tiles: tiles(&summary),
@@ -49,6 +49,15 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         plan: run.plan.clone(),
     };
     Ok(report::description_page(&description)?)
+}
+
+/// What makes such a run.
+fn made_by(run: &Run) -> &'static str {
+    if run.test == SIMULATED {
+        "isobath sim trial"
+    } else {
+        "isobath manager trial"
+    }
 }
 
 fn tiles(summary: &Summary) -> Vec<[String; 3]> {

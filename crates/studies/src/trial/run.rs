@@ -35,9 +35,9 @@ pub type Context<'a> = control::Context<'a, Plan, Live>;
 /// Where the application listens.
 pub(super) const PORT: u16 = 5_001;
 /// Between the counters' beginning and the application's.
-const LEAD: Duration = Duration::from_millis(100);
+pub(super) const LEAD: Duration = Duration::from_millis(100);
 /// After the end what is on the way arrives.
-const DRAIN: Duration = Duration::from_secs(1);
+pub(super) const DRAIN: Duration = Duration::from_secs(1);
 /// A tool that is not done so long after the end is waited for no longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Notes that may wait: of many seconds.

@@ -12,7 +12,7 @@ use sys::{clock, tcp};
 use units::{Instant, Rate};
 
 /// Octets of a piece: a segment is not waited for, and TCP is not called for every millisecond.
-const PIECE: usize = 1_250;
+pub(super) const PIECE: usize = 1_250;
 /// How often an end is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a connection may take to come about.
@@ -26,7 +26,7 @@ pub(super) struct Seconds(Mutex<Vec<u64>>);
 
 impl Seconds {
     /// So many in this second.
-    fn add(&self, second: u64, octets: usize) {
+    pub(super) fn add(&self, second: u64, octets: usize) {
         let mut seconds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let second = usize::try_from(second).unwrap_or(usize::MAX);
         if second >= seconds.len() && second < MOST_SECONDS {

@@ -17,7 +17,7 @@ use sys::{clock, tcp};
 use units::Instant;
 
 /// Connections at once.
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
 /// Starts that belong together, and how many there are on average.
 const INTERVAL: Duration = Duration::from_secs(5);
 const MEAN: f64 = 5.0;
@@ -34,13 +34,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Flow {
-    start: Duration,
-    octets: u64,
+pub(super) struct Flow {
+    pub(super) start: Duration,
+    pub(super) octets: u64,
 }
 
 /// The connections that begin within `duration`, in the order of their starts.
-fn draw(duration: Duration, seed: u64) -> Vec<Flow> {
+pub(super) fn draw(duration: Duration, seed: u64) -> Vec<Flow> {
     let mut chance = SplitMix64::new(seed ^ 0x7765_6200);
     let mut flows = Vec::new();
     let mut interval = Duration::ZERO;

@@ -6,7 +6,7 @@ mod medianet;
 mod paths;
 mod run;
 mod status;
-mod trial;
+pub(super) mod trial;
 mod up;
 
 use manager::snapshot::Question;

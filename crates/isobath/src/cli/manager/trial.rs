@@ -26,10 +26,19 @@ const WHOLE: u16 = 1_500;
     after_help = "Exit status: 0 measured; 3 could not be run, or broke off; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is to be tried.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
     /// Emulated network: a name from 'isobath lab list', or a TOML file; its client sends to its server over the shared
     /// bottleneck.
     #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
-    lab: String,
+    pub(crate) lab: String,
     /// Measurement tool to run beside the application.
     #[arg(long, value_enum, value_name = "TOOL")]
     probes: Probes,
@@ -61,12 +70,14 @@ pub(crate) struct Args {
     /// Random seed of the lab and of 'web' cross traffic.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    #[command(flatten)]
-    output: Output,
 }
 
-impl Args {
-    fn plan(&self) -> anyhow::Result<Plan> {
+impl Asked {
+    /// The plan, if it is one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
             probes: self.probes,
             riding: self.riding == Switch::On,
@@ -85,8 +96,8 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.plan()?;
-    let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
+    let plan = args.asked.plan()?;
+    let mut topology = profiles::find(&args.asked.lab).map_err(Usage::of)?;
     let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
     let place =
         Place::find(&mut topology, plan.others(), plan.cross == Cross::Web).map_err(wrong)?;
@@ -98,7 +109,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let network = Network::up_with(topology, plan.seed, &options)?;
     let interrupt = process::interrupt_flag()?;
     let mut run = begun(args, &plan, &place, &network)?;
-    let mut opened = args.output.open(&args.lab, &run)?;
+    let mut opened = args.output.open(&args.asked.lab, &run)?;
     let bar = bar::bar(
         "trial {wide_bar}  {msg}",
         Some(bar::STEPS),
@@ -134,12 +145,13 @@ fn begun(args: &Args, plan: &Plan, place: &Place, network: &Network) -> anyhow::
     run.path.client.addresses = address(&topology.client);
     run.path.server.addresses = address(&topology.server);
     run.path.families = vec![4];
-    run.path.lab = Some(begin::lab_info(&args.lab, network));
+    run.path.lab = Some(begin::lab_info(&args.asked.lab, network));
     run.hosts = vec![kit::host::facts("client")];
     Ok(run)
 }
 
-fn show(bar: &ProgressBar, live: &Live) {
+/// Shows how it goes.
+pub(crate) fn show(bar: &ProgressBar, live: &Live) {
     bar::show(bar, live.done);
     bar.set_message(format!(
         "application {:.1} Mbit/s, {} trains, {} riders, {} estimates",

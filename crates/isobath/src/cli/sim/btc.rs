@@ -58,7 +58,7 @@ impl Args {
         let mut described = serde_json::to_value(&plan)?;
         described["apart"] = json!(self.apart);
         Ok(Prepared {
-            run: new_run("sim-btc", described, &self.output, &path),
+            run: new_run("sim-btc", described, &self.output, path.info()),
             notes: links(&path),
             carry_out: Box::new(move |run, writer| {
                 let apart = self.apart.0;

@@ -50,7 +50,7 @@ impl Args {
                 "sim-estimate",
                 serde_json::to_value(&plan)?,
                 &self.output,
-                &path,
+                path.info(),
             ),
             notes: links(&path),
             carry_out: Box::new(move |run, writer| {

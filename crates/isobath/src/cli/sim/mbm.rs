@@ -46,7 +46,7 @@ impl Args {
         let hops = path.hops(&Assigned::default()).map_err(Usage::of)?;
         let described = serde_json::to_value(&plan)?;
         Ok(Prepared {
-            run: new_run("sim-mbm", described, &self.output, &path),
+            run: new_run("sim-mbm", described, &self.output, path.info()),
             notes: links(&path),
             carry_out: Box::new(move |run, writer| {
                 let bar = bar(self.output.quiet);

@@ -8,6 +8,7 @@ pub(crate) mod prepared;
 mod replay;
 mod rrul;
 mod sweep;
+mod trial;
 
 use clap::Parser as _;
 use kit::options::Output;
@@ -37,6 +38,8 @@ pub(crate) enum Measure {
     Replay(replay::Args),
     /// Load a lab's path and measure how it responds.
     Rrul(rrul::Args),
+    /// Try riding beside an application, as 'manager trial' does.
+    Trial(trial::Args),
 }
 
 /// A measurement as words, those after `isobath sim`.
@@ -85,6 +88,7 @@ impl Measure {
             Self::Mbm(args) => (args.name(), args.output()),
             Self::Replay(args) => (args.name(), args.output()),
             Self::Rrul(args) => (args.name(), args.output()),
+            Self::Trial(args) => (args.name(), args.output()),
         }
     }
 
@@ -99,6 +103,7 @@ impl Measure {
             Self::Mbm(args) => args.prepare(interrupt),
             Self::Replay(args) => args.prepare(interrupt),
             Self::Rrul(args) => args.prepare(interrupt),
+            Self::Trial(args) => args.prepare(interrupt),
         }
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kit::ending::Ending;
 use kit::host;
 use kit::options::{self, Output};
-use record::{RecordWriter, Run};
+use record::{PathInfo, RecordWriter, Run};
 use serde_json::{Value, json};
 
 /// A measurement that can begin: what could be refused has been.
@@ -38,10 +38,10 @@ impl Prepared<'_> {
 }
 
 /// What is known before a run of `test` over `path`.
-pub(super) fn new_run(test: &str, mut plan: Value, output: &Output, path: &Path) -> Run {
+pub(super) fn new_run(test: &str, mut plan: Value, output: &Output, path: PathInfo) -> Run {
     plan["note"] = json!(output.note);
     let mut run = Run::new(test, Timestamp::now(), plan);
-    run.path = path.info();
+    run.path = path;
     run.hosts = vec![host::facts("client")];
     run
 }

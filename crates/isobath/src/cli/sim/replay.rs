@@ -57,7 +57,7 @@ impl Args {
         described["forecast"] =
             serde_json::to_value(Forecast::of(&workload, plan.duration.map(|d| d.0)))?;
         Ok(Prepared {
-            run: new_run("sim-replay", described, &self.output, &path),
+            run: new_run("sim-replay", described, &self.output, path.info()),
             notes: String::new(),
             carry_out: Box::new(move |run, writer| {
                 let bar = bar(self.output.quiet);

@@ -64,7 +64,7 @@ impl Args {
         described["cc"] = json!(cc.name());
         described["seed"] = json!(self.seed);
         Ok(Prepared {
-            run: new_run("sim-rrul", described, &self.output, &path),
+            run: new_run("sim-rrul", described, &self.output, path.info()),
             notes: String::new(),
             carry_out: Box::new(move |run, writer| {
                 let template = "rrul {wide_bar}  {msg}";

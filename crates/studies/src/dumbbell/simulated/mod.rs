@@ -1,0 +1,23 @@
+//! A lab's hosts in virtual time, each with applications, connections of [`sim::tcp`] and, at either end of the bottleneck, a manager.
+//!
+//! The managers are the [machines](manager::machine) that `isobath manager up` drives, with the same files; what differs is what is around them.
+//! Connections that go by the overlay are packets of octets there, as long as the kernel's ([`pouch`]), so that they wait, ride, are cut
+//! and put together as real ones are, with all the headers of the overlay on the wire. The managers' words and what they tell each other over their control
+//! connection take their octets, too ([`control`]).
+//!
+//! - [`Host`]: a node of the world. [`Application`]: what opens connections and is told what happens to them.
+//! - [`network()`]: nodes and links of a lab. [`links`]: what waits, and what was carried.
+
+mod body;
+mod control;
+mod host;
+pub mod links;
+mod network;
+mod overlay;
+mod pouch;
+
+pub use body::Body;
+pub use control::CONTROL;
+pub use host::{Application, Host};
+pub use network::{Network, info, network};
+pub use overlay::{Overlay, overlays};
