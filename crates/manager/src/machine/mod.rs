@@ -13,6 +13,8 @@
 mod clients;
 mod link;
 mod peer;
+#[cfg(test)]
+mod tests;
 
 pub use clients::{Outbox, outbox};
 pub use link::Session;
