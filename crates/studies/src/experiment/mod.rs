@@ -68,6 +68,7 @@ impl Study {
         match self {
             Self::Replay(replays) => replays.in_world(world),
             Self::Verdicts(verdicts) => verdicts.in_world(world),
+            Self::Trials(trials) => trials.in_world(world),
             _ => Err("it has one world, its own - leave --world out".to_owned()),
         }
     }
@@ -83,7 +84,7 @@ impl Study {
             Self::Medianet(medianet) => medianet.expected(scale),
             Self::Replay(replays) => replays.expected(scale, jobs),
             Self::Stability(stability) => stability.expected(scale),
-            Self::Trials(trials) => trials.expected(scale),
+            Self::Trials(trials) => trials.expected(scale, jobs),
             Self::Verdicts(verdicts) => verdicts.expected(scale, jobs),
         }
     }

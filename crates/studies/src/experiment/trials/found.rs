@@ -1,6 +1,6 @@
 //! What the runs of a cell found, put together.
 
-use super::Cell;
+use super::{Cell, Trials};
 use crate::experiment::Bench;
 use crate::experiment::pool::shown;
 use crate::experiment::repeats::{LeftOut, gather};
@@ -32,6 +32,16 @@ impl Run {
             source_mbps: read.map(|row| row.bytes as f64 * 8e-6).collect(),
             tables,
         })
+    }
+}
+
+impl Run {
+    /// How far from the target a second is on average, in Mbit/s.
+    fn distance_mbps(&self) -> Option<f64> {
+        let target = self.summary.source?.target_mbps;
+        let seconds = &self.source_mbps;
+        let sum: f64 = seconds.iter().map(|mbps| (mbps - target).abs()).sum();
+        (!seconds.is_empty()).then(|| sum / seconds.len() as f64)
     }
 }
 
@@ -83,6 +93,16 @@ impl Found {
             .filter_map(|run| of(&run.summary))
             .collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The mean over its runs of a figure, and the 95 % interval of it: `3.98 [3.94, 4.02]`.
+    fn interval(&self, of: impl Fn(&Run) -> Option<f64>) -> Option<String> {
+        let values: Vec<f64> = self.runs.iter().filter_map(of).collect();
+        let of = stats::interval::mean(&values, 0.95)?;
+        Some(format!(
+            "{:.2} [{:.2}, {:.2}]",
+            of.estimate, of.low, of.high
+        ))
     }
 
     /// All seconds of all runs.
@@ -183,17 +203,31 @@ pub(super) fn find(found: &[Found], probes: Probes, riding: bool, ratio: f64) ->
         .find(|one| one.cell == wanted && !one.runs.is_empty())
 }
 
-/// Adds the table and the notes.
-pub(super) fn add(experiment: Experiment, found: &[Found], duration: Duration) -> Experiment {
+/// Adds the tables and the notes.
+pub(super) fn add(
+    experiment: Experiment,
+    trials: &Trials,
+    found: &[Found],
+    duration: Duration,
+) -> Experiment {
     let mut experiment = experiment.table(table(found)).note(format!(
         "A run lasts {} s; its first two seconds are not counted.",
         duration.as_secs()
     ));
+    if found.iter().any(|one| one.runs.len() > 1) {
+        experiment = experiment.table(intervals(found));
+    }
+    if trials.is_simulated() {
+        experiment = experiment.note(VIRTUAL);
+    }
     for note in NOTES {
         experiment = experiment.note(*note);
     }
     LeftOut::note(found.iter().map(|one| one.left_out), experiment)
 }
+
+/// Where it was.
+const VIRTUAL: &str = "In virtual time: TCP is `sim::tcp` and not the kernel's, managers and links are the same machines as in a lab, and nothing is late. Runs of a cell differ by their seeds, which say when the application begins (up to 0.1 s later), and with web traffic what others' connections are.";
 
 const NOTES: &[&str] = &[
     "T sends its probes by UDP from user space when its manager is off. Here they go by the manager's socket in both cases, with nothing riding, so that off and on differ in riding alone.",
@@ -240,6 +274,58 @@ fn table(found: &[Found]) -> Table {
     }
     table
 }
+
+/// How sure the means are.
+fn intervals(found: &[Found]) -> Table {
+    let mut table = Table::new("Means over the runs, with their 95 % intervals")
+        .column("probes", "")
+        .column("riding", "")
+        .column("runs", "");
+    for (name, unit, _) in MEANS {
+        table = table.column(*name, *unit);
+    }
+    for one in found.iter().filter(|one| one.runs.len() > 1) {
+        let means = MEANS.iter().map(|(_, _, of)| one.interval(of));
+        let cells = [
+            report::experiment::Cell::from(one.name()),
+            one.cell.word().to_owned().into(),
+            one.runs.len().into(),
+        ];
+        let means = means.map(|mean| mean.unwrap_or_default().into());
+        table = table.row(cells.into_iter().chain(means));
+    }
+    table
+}
+
+type Mean = (&'static str, &'static str, fn(&Run) -> Option<f64>);
+
+const MEANS: &[Mean] = &[
+    ("probes without riders", "Mbit/s", |run| {
+        Some(run.summary.throughput_mbps?.probe)
+    }),
+    ("riders", "Mbit/s", |run| {
+        Some(run.summary.throughput_mbps?.rider)
+    }),
+    ("cross", "Mbit/s", |run| {
+        Some(run.summary.throughput_mbps?.cross)
+    }),
+    ("application reads", "Mbit/s", |run| {
+        Some(run.summary.source?.mean_mbps)
+    }),
+    ("seconds within 5 %", "%", |run| {
+        Some(run.summary.source?.within_pct)
+    }),
+    ("distance from target", "Mbit/s", Run::distance_mbps),
+    ("estimations", "", |run| {
+        Some(run.summary.estimates?.n as f64)
+    }),
+    ("completed", "", |run| {
+        Some(run.summary.estimates?.completed as f64)
+    }),
+    ("error, by what was spared", "%", |run| {
+        run.summary.estimates?.error_pct
+    }),
+];
 
 const COLUMNS: &[(&str, &str)] = &[
     ("probes", ""),

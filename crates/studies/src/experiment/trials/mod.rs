@@ -1,8 +1,8 @@
 //! Trials of the manager again and again (Papageorgiou 2008, "T", chapter 5): which of its claims hold here?
 //!
 //! An application and a measurement tool share a bottleneck with other traffic, once with the application's packets riding on the probes
-//! and once beside them ([`crate::trial`]). A [`Cell`] is a tool, riding or not, and a piggybacking ratio; each is run several times, one
-//! run at a time, since probes need the machine for themselves. What the runs of a cell found is put together ([`found`]), each claim that
+//! and once beside them ([`crate::trial`]). A [`Cell`] is a tool, riding or not, and a piggybacking ratio; each is run several times: in a lab one
+//! run at a time, since probes need the machine for themselves; in virtual time side by side, with different seeds. What the runs of a cell found is put together ([`found`]), each claim that
 //! this traffic can tell is held against it ([`claims`]), and drawn ([`figures`]).
 
 mod claims;
@@ -10,7 +10,7 @@ mod figures;
 mod found;
 
 use super::pool::{self, Job};
-use super::{Bench, Scale};
+use super::{Bench, Scale, World};
 use crate::trial::plan::{Cross, Probes};
 use claims::Claims;
 use found::Found;
@@ -24,6 +24,10 @@ const MOST: usize = 1_000;
 /// The least time of a rate of others that is shortened, and of a run without several.
 const LEAST_STEP: Duration = Duration::from_secs(8);
 const LEAST_RUN: Duration = Duration::from_secs(48);
+/// Runs of a cell in virtual time, unless it says otherwise.
+const SIMULATED: usize = 14;
+/// About so many seconds of a trial are simulated in one.
+const SECONDS: u32 = 150;
 /// What a run takes beside its time.
 const AROUND: Duration = Duration::from_secs(2);
 
@@ -45,6 +49,16 @@ pub struct Trials {
     /// Ratios below 1 that are tried, too, with riding on and a tool that estimates.
     #[serde(default)]
     ratios: Vec<f64>,
+    /// Where all is done.
+    #[serde(default)]
+    world: World,
+    /// Runs of each cell in virtual time, where they differ by their seeds.
+    #[serde(default = "simulated")]
+    simulated: usize,
+}
+
+const fn simulated() -> usize {
+    SIMULATED
 }
 
 const fn step() -> Span {
@@ -87,8 +101,32 @@ struct Extent {
 }
 
 impl Trials {
+    /// The same in another world.
+    ///
+    /// # Errors
+    /// When it is none that could be carried out there.
+    pub(super) fn in_world(&mut self, world: World) -> Result<(), String> {
+        self.world = world;
+        self.check()
+    }
+
+    const fn is_simulated(&self) -> bool {
+        matches!(self.world, World::Sim)
+    }
+
+    const fn runs(&self) -> usize {
+        if self.is_simulated() {
+            self.simulated
+        } else {
+            self.repeats
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
-        if !(1..=MOST).contains(&self.repeats) {
+        if ![self.repeats, self.simulated]
+            .iter()
+            .all(|runs| (1..=MOST).contains(runs))
+        {
             return Err(format!("there are 1 to {MOST} repeats"));
         }
         if self.cells().is_empty() {
@@ -140,17 +178,27 @@ impl Trials {
             _ => shorter(self.duration, LEAST_RUN),
         };
         Extent {
-            repeats: scale.of(self.repeats, 1),
+            repeats: scale.of(self.runs(), 1),
             each,
             duration,
         }
     }
 
-    pub(super) fn expected(&self, scale: Scale) -> Duration {
+    pub(super) fn expected(&self, scale: Scale, jobs: usize) -> Duration {
         let extent = self.extent(scale);
         let runs = self.cells().len() * extent.repeats;
-        let one = extent.duration + AROUND + pool::OVERHEAD;
-        one.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+        let side_by_side = if self.is_simulated() { jobs.max(1) } else { 1 };
+        let one = self.time_for_one(extent) + pool::OVERHEAD;
+        one.saturating_mul(u32::try_from(runs.div_ceil(side_by_side)).unwrap_or(u32::MAX))
+    }
+
+    /// How long a run takes.
+    fn time_for_one(&self, extent: Extent) -> Duration {
+        if self.is_simulated() {
+            extent.duration / SECONDS
+        } else {
+            extent.duration + AROUND
+        }
     }
 
     /// All runs, so that an experiment that was interrupted has some of each cell.
@@ -164,11 +212,16 @@ impl Trials {
         jobs.collect()
     }
 
-    /// T has a fixed seed for others' connections, so that runs differ by what nobody decides.
+    /// T has a fixed seed for others' connections, so that runs differ by what nobody decides. In virtual time nothing does but the seed.
     fn job(&self, cell: Cell, repeat: usize, extent: Extent, seed: u64) -> Job {
         let (each, duration) = (extent.each.as_secs(), extent.duration.as_secs());
+        let (verb, seed) = if self.is_simulated() {
+            ("sim trial", seed.wrapping_add(repeat as u64))
+        } else {
+            ("manager trial", seed)
+        };
         let text = format!(
-            "manager trial --probes {} --riding {} --ratio {} --cross {} --each {each}s --duration {duration}s --seed {seed}",
+            "{verb} --probes {} --riding {} --ratio {} --cross {} --each {each}s --duration {duration}s --seed {seed}",
             cell.probes.name(),
             cell.word(),
             cell.ratio,
@@ -177,8 +230,8 @@ impl Trials {
         Job {
             name: cell.record(repeat),
             arguments: text.split_whitespace().map(str::to_owned).collect(),
-            expected: extent.duration + AROUND,
-            is_heavy: true,
+            expected: self.time_for_one(extent),
+            is_heavy: !self.is_simulated(),
         }
     }
 }
@@ -196,7 +249,12 @@ pub(super) fn conclude(trials: &Trials, bench: &Bench<'_>, experiment: Experimen
     let found: Vec<_> = found.collect();
     let experiment = Claims::new(&trials.cross, &found).add(experiment);
     let experiment = figures::add(experiment, &found);
-    found::add(experiment, &found, trials.extent(bench.scale).duration)
+    found::add(
+        experiment,
+        trials,
+        &found,
+        trials.extent(bench.scale).duration,
+    )
 }
 
 #[cfg(test)]
@@ -211,7 +269,33 @@ mod tests {
             repeats: 4,
             probes: vec![Probes::None, Probes::Pathload, Probes::Pk2],
             ratios: vec![0.5],
+            world: World::Lab,
+            simulated: 14,
         }
+    }
+
+    #[test]
+    fn in_virtual_time_there_are_more_runs_which_differ_by_their_seeds() {
+        let mut trials = step();
+        trials.in_world(World::Sim).unwrap();
+        let extent = trials.extent(Scale::FULL);
+        assert_eq!(extent.repeats, 14);
+        let jobs =
+            [0, 13].map(|repeat| trials.job(Cell::new(Probes::Pk2, true), repeat, extent, 5));
+        let lines = jobs.each_ref().map(|job| job.arguments.join(" "));
+        assert!(
+            lines[0].starts_with("sim trial ") && lines[0].ends_with("--seed 5"),
+            "{lines:?}"
+        );
+        assert!(
+            lines[1].ends_with("--seed 18") && !jobs[1].is_heavy,
+            "{lines:?}"
+        );
+        let lab = step().job(Cell::new(Probes::Pk2, true), 3, extent, 5);
+        assert!(
+            lab.is_heavy && lab.arguments.ends_with(&["5".to_owned()]),
+            "{lab:?}"
+        );
     }
 
     #[test]
