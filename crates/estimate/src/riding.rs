@@ -15,7 +15,7 @@ use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
 use kit::sampler::Sampler;
 use kit::thinned::Thinned;
-use kit::tool::{Carried, Target, Tool, Trouble};
+use kit::tool::{Carried, Line, Socket, Target, Tool, Trouble};
 use mgrp::transaction::Refusal;
 use packet::ETHERNET_MTU;
 use probe::train::{Passage, Train};
@@ -54,10 +54,10 @@ pub enum Failed {
     Lost(String),
 }
 
-/// The carrier over the socket of a manager.
-struct Riding<'a> {
+/// The carrier over a manager's socket, or by one in virtual time.
+struct Riding<'a, L = Socket> {
     context: &'a Context<'a, Plan, Live>,
-    tool: Tool<'a>,
+    tool: Tool<'a, L>,
     /// Why the manager sent no more.
     refusal: Option<Refusal>,
     origin: Instant,
@@ -106,7 +106,8 @@ pub fn run(
             Ok(tool) => tool,
             Err(trouble) => return super::run::unmade(context, NO_CLOCK, trouble.into()),
         };
-        let mut riding = Riding::new(context, tool, origin, Some(&mut *record));
+        let wall = clock::stamp().wall_at(origin);
+        let mut riding = Riding::new(context, tool, wall, Some(&mut *record));
         let (ending, finding) = match riding.find() {
             Ok(finding) => (context.ending(), finding),
             Err(broken) => {
@@ -152,16 +153,36 @@ pub fn measure(
     held_mbps: f64,
     interrupt: &AtomicBool,
 ) -> Result<Measured, Failed> {
+    let tool = Tool::new(socket, target, interrupt);
+    let tool = tool.map_err(|trouble| Failed::Lost(trouble.into()))?;
+    measure_by(
+        plan,
+        tool,
+        |now| clock::stamp().wall_at(now),
+        (most, held_mbps),
+        interrupt,
+    )
+}
+
+/// The same by a tool that is connected, where `wall_at` tells the time by which the managers stamp.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_by<L: Line>(
+    plan: &Plan,
+    tool: Tool<'_, L>,
+    wall_at: impl Fn(Instant) -> u64,
+    (most, held_mbps): (Option<u64>, f64),
+    interrupt: &AtomicBool,
+) -> Result<Measured, Failed> {
     let context = Context {
         plan,
         lab: None,
         interrupt,
         display: &|_| {},
     };
-    let origin = clock::now();
-    let tool = Tool::new(socket, target, interrupt);
-    let tool = tool.map_err(|trouble| Failed::Lost(trouble.into()))?;
-    let mut riding = Riding::new(&context, tool, origin, None);
+    let origin = tool.now();
+    let mut riding = Riding::new(&context, tool, wall_at(origin), None);
     riding.most = most;
     riding.held_before = held_mbps;
     let found = riding.find();
@@ -169,7 +190,7 @@ pub fn measure(
     match (found, riding.refusal) {
         (Ok(finding), _) => Ok(Measured {
             finding,
-            seconds: clock::now().since(origin).as_secs_f64(),
+            seconds: riding.tool.now().since(origin).as_secs_f64(),
             overhead: traffic.octets.saturating_sub(traffic.riders.octets),
             ridden: traffic.riders.octets,
             held_mbps: riding.held,
@@ -183,19 +204,20 @@ pub fn measure(
     }
 }
 
-impl<'a> Riding<'a> {
+impl<'a, L: Line> Riding<'a, L> {
     fn new(
         context: &'a Context<'a, Plan, Live>,
-        tool: Tool<'a>,
-        origin: Instant,
+        tool: Tool<'a, L>,
+        origin_wall: u64,
         record: Option<&'a mut RecordWriter>,
     ) -> Self {
+        let origin = tool.now();
         Self {
             context,
             tool,
             refusal: None,
             origin,
-            origin_wall: clock::stamp().wall_at(origin),
+            origin_wall,
             shown: origin,
             flushed: origin,
             gap_error_ns: Thinned::default(),
@@ -245,7 +267,7 @@ impl<'a> Riding<'a> {
             worst_ns: nanos(outcome.worst_error()),
         };
         let origin = self.origin_wall;
-        let now = nanos(clock::now().since(self.origin));
+        let now = nanos(self.tool.now().since(self.origin));
         let traffic = &mut self.traffic;
         traffic.enter(train, passage, sent, now, |ns, _| ns.saturating_sub(origin));
         traffic.riders.packets += passage.riders.packets;
@@ -257,8 +279,9 @@ impl<'a> Riding<'a> {
         };
         traffic.hand_over(record)?;
         // A run that is killed keeps what it had a second ago.
-        if clock::now().since(self.flushed) >= FLUSH {
-            self.flushed = clock::now();
+        let now = self.tool.now();
+        if now.since(self.flushed) >= FLUSH {
+            self.flushed = now;
             record.flush()?;
         }
         Ok(())
@@ -273,7 +296,7 @@ impl<'a> Riding<'a> {
     }
 
     fn show(&mut self) {
-        let now = clock::now();
+        let now = self.tool.now();
         if now.since(self.shown) >= DISPLAY {
             self.shown = now;
             (self.context.display)(&self.traffic.live(self.context.plan, None));
@@ -281,7 +304,7 @@ impl<'a> Riding<'a> {
     }
 }
 
-impl Carry for Riding<'_> {
+impl<L: Line> Carry for Riding<'_, L> {
     type Error = Broken;
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
@@ -323,10 +346,11 @@ impl Carry for Riding<'_> {
     }
 
     fn now(&self) -> Instant {
-        clock::now()
+        self.tool.now()
     }
 
     fn rest(&mut self, time: Duration) -> Result<(), Broken> {
-        Ok(self.tool.wait_until(clock::now() + time)?)
+        let until = self.now() + time;
+        Ok(self.tool.wait_until(until)?)
     }
 }
