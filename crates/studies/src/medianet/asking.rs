@@ -15,7 +15,7 @@ use sys::clock;
 use units::Instant;
 
 /// Between the end of an estimation and the beginning of the next.
-const REST: Duration = Duration::from_secs(1);
+pub(super) const REST: Duration = Duration::from_secs(1);
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// Octets of the longest answer.
@@ -119,13 +119,28 @@ impl Patience {
         }
     }
 
-    fn begin(&self, now: Instant) {
+    pub(super) fn begin(&self, now: Instant) {
         self.give_up.store(false, Ordering::Relaxed);
         self.began.store(now.as_nanos(), Ordering::Relaxed);
     }
 
+    /// Raised when the present estimation is to be given up.
+    pub(super) const fn give_up(&self) -> &AtomicBool {
+        &self.give_up
+    }
+
+    /// Whether it is.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.give_up.load(Ordering::Relaxed)
+    }
+
+    /// Whether the run is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
     /// Nothing is being estimated.
-    fn end(&self) {
+    pub(super) fn end(&self) {
         self.began.store(u64::MAX, Ordering::Relaxed);
     }
 }
@@ -142,7 +157,7 @@ pub fn run(service: &Service, patience: &Patience, news: &Teller, stop: &AtomicB
             return;
         }
         let estimate = match asked {
-            Ok(Asked::Estimate(answer)) => Some(answer),
+            Ok(Asked::Estimate(answer)) => Some((*answer).into()),
             Ok(Asked::GivenUp) => None,
             Err(error) => {
                 news.tell(News::Broken(format!("the estimation service: {error}")));

@@ -5,34 +5,26 @@ use super::frames::Frame;
 use super::global::{Configuration, Estimate, GlobalScheduler};
 use super::local::Report;
 use super::news::{Answer, News};
-use super::plan::Bottleneck;
 use super::run::{Context, Outcome, deadline};
 use super::sender::Times;
 use super::summary::Rows;
 use super::tables::{AskedRow, BottleneckRow, FrameRow, ReportRow, ViewRow};
 use kit::control::{DISPLAY, FLUSH};
 use kit::ending::Ending;
-use kit::instrument::Cpus;
-use kit::lab_counters::{LabCounters, LabRows};
-use lab::Network;
 use record::RecordWriter;
-use schema::tables::Cpu;
+use schema::tables::{Counters, Cpu, Queue};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use sys::clock;
 use units::Instant;
 
 /// The global scheduler, and the counters of a run.
 pub(super) struct Collector<'a> {
     context: &'a Context<'a>,
-    bottleneck: &'a Bottleneck,
-    network: &'a Network,
     times: Times,
     record: &'a mut RecordWriter,
     scheduler: GlobalScheduler,
     /// Frames that are due and of which nothing more is known, by stream and number.
     open: BTreeMap<(u8, u64), Frame>,
-    lab: LabCounters,
     /// How far the bottleneck's counters have been taken, and what they said then.
     taken: Instant,
     left: u64,
@@ -40,9 +32,23 @@ pub(super) struct Collector<'a> {
     /// Rows that are not in the record yet, and all that are.
     fresh: Rows,
     kept: Rows,
-    cpu: Vec<Cpu>,
     shown: Instant,
     flushed: Instant,
+}
+
+/// What the shared direction of the bottleneck's link did since it was looked at last.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Octets of the streams and of probes that left it.
+    pub(super) own: u64,
+    /// Octets that left it and packets that found its queue full, others' among them, since the beginning of all.
+    pub(super) left: u64,
+    pub(super) dropped: u64,
+    /// Its rows of these tables.
+    pub(super) queue: Vec<Queue>,
+    pub(super) counters: Vec<Counters>,
+    /// How busy the host was.
+    pub(super) cpu: Vec<Cpu>,
 }
 
 /// Nanoseconds after `origin`.
@@ -61,27 +67,20 @@ fn levels(configuration: Configuration) -> String {
 impl<'a> Collector<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
-        bottleneck: &'a Bottleneck,
-        network: &'a Network,
         times: Times,
         record: &'a mut RecordWriter,
     ) -> Self {
-        let loaded = (Duration::ZERO, context.plan.duration.0);
         let mut collector = Self {
             context,
-            bottleneck,
-            network,
             times,
             record,
             scheduler: GlobalScheduler::new(context.plan.options(), times.begin),
             open: BTreeMap::new(),
-            lab: LabCounters::new(network, times.begin, loaded),
             taken: times.begin,
             left: 0,
             dropped: 0,
             fresh: Rows::default(),
             kept: Rows::default(),
-            cpu: Vec::new(),
             shown: times.begin,
             flushed: times.begin,
         };
@@ -149,7 +148,7 @@ impl<'a> Collector<'a> {
 
     fn answer(&mut self, answer: &Answer) {
         let origin = self.times.begin;
-        let estimate = answer.estimate.as_deref();
+        let estimate = answer.estimate.as_ref();
         let reason = estimate.map_or_else(
             || Some("it took too long and was given up".to_owned()),
             |of| of.reason.clone(),
@@ -161,10 +160,10 @@ impl<'a> Collector<'a> {
             value_mbps: estimate.and_then(|of| of.value),
             low_mbps: estimate.and_then(|of| of.low),
             high_mbps: estimate.and_then(|of| of.high),
-            uncorrected_mbps: estimate.and_then(|of| of.uncorrected?.value),
+            uncorrected_mbps: estimate.and_then(|of| of.uncorrected),
             own_mbps: self.scheduler.own_bps(answer.began) / 1e6,
-            overhead_bytes: estimate.map(|of| of.quality.overhead_bytes),
-            rider_bytes: estimate.map(|of| of.quality.rider_bytes),
+            overhead_bytes: estimate.map(|of| of.overhead),
+            rider_bytes: estimate.map(|of| of.ridden),
             reason,
         });
         let believed = estimate.filter(|of| of.conclusive);
@@ -200,15 +199,8 @@ impl<'a> Collector<'a> {
         self.scheduler.poll_configuration()
     }
 
-    /// Shows how it goes and writes down what there is, each in its time.
-    ///
-    /// # Errors
-    /// When the record cannot be written.
-    pub(super) fn look(&mut self, cpus: &Cpus) -> Result<(), record::Error> {
-        let now = clock::now();
-        if now.since(self.flushed) >= FLUSH {
-            self.flush(now, cpus)?;
-        }
+    /// Shows how it goes, if it is time.
+    pub(super) fn show(&mut self, now: Instant) {
         if now.since(self.shown) >= DISPLAY {
             self.shown = now;
             (self.context.display)(&Live {
@@ -220,56 +212,42 @@ impl<'a> Collector<'a> {
                 estimates: self.kept.estimates(),
             });
         }
-        Ok(())
     }
 
-    fn flush(&mut self, now: Instant, cpus: &Cpus) -> Result<(), record::Error> {
+    /// Whether what there is is to be written down.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        now.since(self.flushed) >= FLUSH
+    }
+
+    /// Writes down what there is, and what the bottleneck did meanwhile.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub(super) fn flush(&mut self, now: Instant, seen: &Seen) -> Result<(), record::Error> {
         self.flushed = now;
-        let mut rows = LabRows::default();
-        self.lab.take(self.network, &mut rows);
-        let carried = self.bottleneck_row(now, &rows);
+        let carried = self.bottleneck_row(now, seen);
         self.fresh.carried.extend(carried);
         self.fresh.append_to(self.record)?;
         self.kept.take(&mut self.fresh);
-        let Bottleneck {
-            link, direction, ..
-        } = self.bottleneck;
-        let is_shared = |of: &str, way: &str| of == link.as_str() && way == direction.as_str();
-        rows.queue
-            .retain(|row| is_shared(&row.link, &row.direction));
-        rows.counters
-            .retain(|row| is_shared(&row.link, &row.direction));
-        self.record.append(&rows.queue)?;
-        self.record.append(&rows.counters)?;
-        let cpu = cpus.take();
-        self.record.append(&cpu)?;
-        self.cpu.extend(cpu);
+        self.record.append(&seen.queue)?;
+        self.record.append(&seen.counters)?;
+        self.record.append(&seen.cpu)?;
         self.record.flush()
     }
 
     /// What the shared direction has carried since the last call; nothing before the first frame.
-    fn bottleneck_row(&mut self, now: Instant, rows: &LabRows) -> Option<BottleneckRow> {
-        let Bottleneck {
-            link, direction, ..
-        } = self.bottleneck;
-        let mut extra = rows.extra.iter();
-        let extra = extra.find(|extra| extra.link == *link && extra.direction == *direction)?;
-        let own = rows.counters.iter();
-        let own =
-            own.filter(|row| &*row.link == link.as_str() && &*row.direction == direction.as_str());
-        let own_bytes: u64 = own.map(|row| row.bytes).sum();
-        let (left, dropped) = (extra.totals.left.bytes, extra.totals.overflow.packets);
+    fn bottleneck_row(&mut self, now: Instant, seen: &Seen) -> Option<BottleneckRow> {
         let (left_before, dropped_before) = (self.left, self.dropped);
-        (self.left, self.dropped) = (left, dropped);
+        (self.left, self.dropped) = (seen.left, seen.dropped);
         let from = self.taken;
         self.taken = now.max(from);
         // What was before the first frame is not known of its own.
         (left_before > 0 && now > from).then(|| BottleneckRow {
             t_ns: nanos(from, self.times.begin),
             lasted_ns: whole(now.since(from)),
-            own_bytes,
-            cross_bytes: (left - left_before).saturating_sub(own_bytes),
-            dropped: dropped - dropped_before,
+            own_bytes: seen.own,
+            cross_bytes: (seen.left - left_before).saturating_sub(seen.own),
+            dropped: seen.dropped - dropped_before,
         })
     }
 
@@ -281,21 +259,21 @@ impl<'a> Collector<'a> {
         mut self,
         ending: Ending,
         now: Instant,
-        cpus: &Cpus,
-    ) -> anyhow::Result<Outcome> {
+        seen: &Seen,
+    ) -> Result<Outcome, record::Error> {
         let under_way: Vec<Frame> = self.open.values().copied().collect();
         for frame in under_way {
             self.close(&frame, "under_way", None);
         }
-        self.flush(now, cpus)?;
+        self.flush(now, seen)?;
         let planned = self.context.plan.duration.0;
         let seconds = now.since(self.times.begin).min(planned).as_secs_f64();
         Ok(Outcome {
             ending,
             seconds,
             rows: self.kept,
-            cpu: self.cpu,
-            truth: self.lab.truth(),
+            cpu: Vec::new(),
+            truth: Vec::new(),
         })
     }
 }

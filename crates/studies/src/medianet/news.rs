@@ -31,8 +31,44 @@ pub enum News {
 pub struct Answer {
     pub began: Instant,
     pub ended: Instant,
-    /// The answer; none when it was given up.
-    pub estimate: Option<Box<service::Answer>>,
+    /// What was found; none when it was given up.
+    pub estimate: Option<Found>,
+}
+
+/// What an estimation found that came to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Whether it can be believed; if not, why.
+    pub conclusive: bool,
+    /// See `conclusive`.
+    pub reason: Option<String>,
+    /// In Mbit/s, corrected for what rode.
+    pub value: Option<f64>,
+    /// At least, and at most.
+    pub low: Option<f64>,
+    /// See `low`.
+    pub high: Option<f64>,
+    /// Before that correction.
+    pub uncorrected: Option<f64>,
+    /// Octets that probing put on the path, riders apart, and those of the riders.
+    pub overhead: u64,
+    /// See `overhead`.
+    pub ridden: u64,
+}
+
+impl From<service::Answer> for Found {
+    fn from(answer: service::Answer) -> Self {
+        Self {
+            conclusive: answer.conclusive,
+            reason: answer.reason,
+            value: answer.value,
+            low: answer.low,
+            high: answer.high,
+            uncorrected: answer.uncorrected.and_then(|of| of.value),
+            overhead: answer.quality.overhead_bytes,
+            ridden: answer.quality.rider_bytes,
+        }
+    }
 }
 
 /// The telling end.

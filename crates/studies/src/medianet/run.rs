@@ -1,7 +1,7 @@
 //! A run from its first frame to its end: threads at both ends and one that asks, and the global scheduler, which listens to all.
 
 use super::asking::{self, Patience, Service};
-use super::collector::Collector;
+use super::collector::{Collector, Seen};
 use super::global::Configuration;
 use super::news::{self, News, Teller};
 use super::plan::{Bottleneck, LINKING, Plan};
@@ -16,11 +16,12 @@ use kit::control::DISPLAY;
 use kit::ending::Ending;
 use kit::far::StopOnDrop;
 use kit::instrument::Cpus;
+use kit::lab_counters::{LabCounters, LabRows};
 use kit::sampler::Sampler;
 use lab::Network;
 use record::RecordWriter;
 use schema::LinkTruth;
-use schema::tables::Cpu;
+use schema::tables::{Counters, Cpu};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -106,7 +107,7 @@ pub fn run(
         drop(tell);
         let sampler = Sampler::new(times.begin, "client", &cpus);
         scope.spawn(move || sampler.run(stopped));
-        let collector = Collector::new(context, bottleneck, network, times, record);
+        let collector = Collector::new(context, times, record);
         let run = Run {
             context,
             times,
@@ -114,8 +115,9 @@ pub fn run(
             stop: &stop,
             configure,
             collector,
+            counters: LabLink::new(context, network, bottleneck, times, &cpus),
         };
-        run.carry_out(news, &cpus)
+        run.carry_out(news)
     })
 }
 
@@ -162,11 +164,67 @@ struct Run<'a> {
     stop: &'a AtomicBool,
     configure: SyncSender<Configuration>,
     collector: Collector<'a>,
+    counters: LabLink<'a>,
+}
+
+/// The lab's counters of the link that is shared, and the processors'.
+struct LabLink<'a> {
+    network: &'a Network,
+    bottleneck: &'a Bottleneck,
+    lab: LabCounters,
+    cpus: &'a Cpus,
+    cpu: Vec<Cpu>,
+}
+
+impl<'a> LabLink<'a> {
+    fn new(
+        context: &Context<'_>,
+        network: &'a Network,
+        bottleneck: &'a Bottleneck,
+        times: Times,
+        cpus: &'a Cpus,
+    ) -> Self {
+        let loaded = (Duration::ZERO, context.plan.duration.0);
+        Self {
+            network,
+            bottleneck,
+            lab: LabCounters::new(network, times.begin, loaded),
+            cpus,
+            cpu: Vec::new(),
+        }
+    }
+
+    /// What they say since the last call.
+    fn take(&mut self) -> Seen {
+        let mut rows = LabRows::default();
+        self.lab.take(self.network, &mut rows);
+        let Bottleneck {
+            link, direction, ..
+        } = self.bottleneck;
+        let is_shared = |of: &str, way: &str| of == link.as_str() && way == direction.as_str();
+        let (queue, counters) = (rows.queue.into_iter(), rows.counters.into_iter());
+        let queue = queue.filter(|row| is_shared(&row.link, &row.direction));
+        let counters = counters.filter(|row| is_shared(&row.link, &row.direction));
+        let counters: Vec<Counters> = counters.collect();
+        let mut extra = rows.extra.iter();
+        let extra = extra.find(|extra| is_shared(&extra.link, extra.direction));
+        let totals = extra.map(|extra| extra.totals).unwrap_or_default();
+        let cpu = self.cpus.take();
+        self.cpu.extend(cpu.iter().cloned());
+        Seen {
+            own: counters.iter().map(|row| row.bytes).sum(),
+            left: totals.left.bytes,
+            dropped: totals.overflow.packets,
+            queue: queue.collect(),
+            counters,
+            cpu,
+        }
+    }
 }
 
 impl Run<'_> {
     /// Listens to the end. Whoever has something to tell afterwards finds nobody there, and does not wait.
-    fn carry_out(mut self, news: Receiver<News>, cpus: &Cpus) -> anyhow::Result<Outcome> {
+    fn carry_out(mut self, news: Receiver<News>) -> anyhow::Result<Outcome> {
         let mut broken = None;
         loop {
             let now = clock::now();
@@ -187,7 +245,12 @@ impl Run<'_> {
                 // A sender that has ended needs none.
                 let _ = self.configure.try_send(configuration);
             }
-            self.collector.look(cpus)?;
+            let now = clock::now();
+            if self.collector.is_due(now) {
+                let seen = self.counters.take();
+                self.collector.flush(now, &seen)?;
+            }
+            self.collector.show(now);
         }
         let now = clock::now();
         self.patience.look(now, Duration::ZERO, true);
@@ -198,7 +261,13 @@ impl Run<'_> {
             Some(reason) => Ending::Lost(reason),
             None => Ending::Complete,
         };
-        self.collector.conclude(ending, now, cpus)
+        let seen = self.counters.take();
+        let outcome = self.collector.conclude(ending, now, &seen)?;
+        Ok(Outcome {
+            cpu: self.counters.cpu,
+            truth: self.counters.lab.truth(),
+            ..outcome
+        })
     }
 
     /// Stops the threads, and takes what they tell until they have ended: the last report among it.
