@@ -69,6 +69,7 @@ impl Study {
             Self::Replay(replays) => replays.in_world(world),
             Self::Verdicts(verdicts) => verdicts.in_world(world),
             Self::Trials(trials) => trials.in_world(world),
+            Self::Medianet(medianet) => medianet.in_world(world),
             _ => Err("it has one world, its own - leave --world out".to_owned()),
         }
     }
@@ -81,7 +82,7 @@ impl Study {
             Self::Grid(grid) => grid.expected(scale, jobs),
             Self::Growth(growth) => growth.expected(scale, jobs),
             Self::Mathis(mathis) => mathis.expected(scale, jobs),
-            Self::Medianet(medianet) => medianet.expected(scale),
+            Self::Medianet(medianet) => medianet.expected(scale, jobs),
             Self::Replay(replays) => replays.expected(scale, jobs),
             Self::Stability(stability) => stability.expected(scale),
             Self::Trials(trials) => trials.expected(scale, jobs),

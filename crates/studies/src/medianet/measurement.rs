@@ -1,6 +1,6 @@
 //! `MediaNet` among the measurements.
 
-use super::{TEST, page, scorecard, summary};
+use super::{SIMULATED, TEST, page, scorecard, summary};
 use kit::measurement::{Figure, Measurement, figure};
 use record::{Record, Run};
 
@@ -8,7 +8,7 @@ use record::{Record, Run};
 pub struct MediaNet;
 
 impl Measurement for MediaNet {
-    const TESTS: &'static [&'static str] = &[TEST];
+    const TESTS: &'static [&'static str] = &[TEST, SIMULATED];
     const FIGURES: &'static [Figure] = &[
         figure("decoded", "frames/s", "/decoded_per_s"),
         figure("decoded", "Mbit/s", "/decoded_mbps"),

@@ -7,7 +7,7 @@
 //!
 //! Pure machines: [`frames`], [`local`], [`global`], [`decoder`], [`wire`]. Sockets and threads: [`sender`], [`receiver`], [`asking`], in a
 //! lab ([`dumbbell`](crate::dumbbell)) with a manager on either end. A run ([`run`], [`collector`]) goes plan -> tables -> [`summary`] -> [`scorecard`],
-//! and [`figures`] on its [`page`].
+//! and [`figures`] on its [`page`]. In virtual time hosts and managers are [`simulated`], and the rest is the same.
 
 pub mod asking;
 mod collector;
@@ -25,6 +25,7 @@ mod receiver;
 pub mod run;
 pub mod scorecard;
 mod sender;
+pub mod simulated;
 pub mod summary;
 pub mod tables;
 mod wire;
@@ -35,6 +36,8 @@ use std::time::Duration;
 
 /// The name of the measurement in its records.
 pub const TEST: &str = "medianet";
+/// The same in virtual time.
+pub const SIMULATED: &str = "sim-medianet";
 
 /// How a run goes, for whoever watches.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The page of one run: what arrived, and how the streams followed what the path had for them.
 
-use super::TEST;
 use super::figures::Course;
 use super::summary::Summary;
+use super::{SIMULATED, TEST};
 use record::{Record, Run};
 use report::description::Description;
 use report::experiment::Table;
@@ -17,7 +17,7 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
     let figures = course.all().into_iter().chain([course.cross()]);
     let description = Description {
         name: kit::scorecard::title_over_tcp(run, TEST),
-        made_by: "isobath manager medianet".to_owned(),
+        made_by: made_by(run).to_owned(),
         sentence: format!(
             "Three streams, {}, told by {}: {:.1} frames a second could be decoded, {:.2} Mbit/s.",
             summary.carried(),
@@ -34,6 +34,15 @@ pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
         plan: run.plan.clone(),
     };
     Ok(report::description_page(&description)?)
+}
+
+/// What makes such a run.
+fn made_by(run: &Run) -> &'static str {
+    if run.test == SIMULATED {
+        "isobath sim medianet"
+    } else {
+        "isobath manager medianet"
+    }
 }
 
 fn tiles(summary: &Summary) -> Vec<[String; 3]> {

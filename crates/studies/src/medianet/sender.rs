@@ -19,7 +19,7 @@ const UNSENT: u32 = 16_384;
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(5);
 /// From one stream's first frame to the next one's, so that they do not all come at once.
-const APART: Duration = Duration::from_millis(11);
+pub(super) const APART: Duration = Duration::from_millis(11);
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 

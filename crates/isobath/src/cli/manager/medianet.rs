@@ -25,9 +25,18 @@ use units::{Rate, Span};
     after_help = "Exit status: 0 measured; 3 could not be run; 4 this machine was the bottleneck; 130 interrupted, record kept."
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is to be run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
     /// Emulated network: a name from 'isobath lab list', or a TOML file; cross traffic enters its slowest link.
     #[arg(long, value_name = "NAME", default_value = "manager-dumbbell")]
-    lab: String,
+    pub(crate) lab: String,
     /// Estimator of the available bandwidth.
     #[arg(long, value_enum, value_name = "NAME", default_value = "none")]
     probes: Probes,
@@ -52,12 +61,14 @@ pub(crate) struct Args {
     /// Random seed of probing and emulated links.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    #[command(flatten)]
-    output: Output,
 }
 
-impl Args {
-    fn plan(&self) -> anyhow::Result<Plan> {
+impl Asked {
+    /// The plan, if it is one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
             probes: self.probes,
             riding: self.riding == Switch::On,
@@ -75,8 +86,8 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let plan = args.plan()?;
-    let mut topology = profiles::find(&args.lab).map_err(Usage::of)?;
+    let plan = args.asked.plan()?;
+    let mut topology = profiles::find(&args.asked.lab).map_err(Usage::of)?;
     let wrong = |what: String| Usage::of(anyhow::anyhow!(what));
     let place = Place::find(&mut topology, Some(plan.cross()), false).map_err(wrong)?;
     let bottleneck = Bottleneck::from(&place);
@@ -84,7 +95,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let network = Network::up(topology, plan.seed)?;
     let interrupt = process::interrupt_flag()?;
     let mut run = new_run(args, &plan, &bottleneck, &network)?;
-    let mut opened = args.output.open(&args.lab, &run)?;
+    let mut opened = args.output.open(&args.asked.lab, &run)?;
     let bar = bar::bar(
         "{bar:30} {elapsed}/{prefix} {msg}",
         Some(STEPS),
@@ -123,7 +134,7 @@ fn new_run(
     run.hosts = vec![host::facts("client")];
     let server = network.address(&network.topology().server, false);
     let server = server.map(|ip| SocketAddr::new(ip, 0));
-    let lab = Some((&*args.lab, network));
+    let lab = Some((&*args.asked.lab, network));
     run.path = begin::path_info(server.as_slice(), vec![4], lab);
     Ok(run)
 }
@@ -145,7 +156,8 @@ fn conclude(
     Ok(outcome.ending)
 }
 
-fn show(bar: &ProgressBar, live: &Live) {
+/// Shows how it goes.
+pub(crate) fn show(bar: &ProgressBar, live: &Live) {
     let planned = live.planned.as_secs_f64();
     bar.set_prefix(format!("{planned:.0}s"));
     bar.set_message(format!(

@@ -2,7 +2,7 @@
 
 mod ask;
 mod client;
-mod medianet;
+pub(super) mod medianet;
 mod paths;
 mod run;
 mod status;

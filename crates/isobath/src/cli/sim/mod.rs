@@ -4,6 +4,7 @@ mod btc;
 mod described;
 mod estimate;
 mod mbm;
+mod medianet;
 pub(crate) mod prepared;
 mod replay;
 mod rrul;
@@ -34,6 +35,8 @@ pub(crate) enum Measure {
     Estimate(estimate::Args),
     /// Test by model based metrics whether such a path carries an application.
     Mbm(mbm::Args),
+    /// Send video that adapts to what it is told of the path, as 'manager medianet' does.
+    Medianet(medianet::Args),
     /// Replay connection vectors; a trace's whole hour takes minutes.
     Replay(replay::Args),
     /// Load a lab's path and measure how it responds.
@@ -86,6 +89,7 @@ impl Measure {
             Self::Btc(args) => (args.name(), args.output()),
             Self::Estimate(args) => (args.name(), args.output()),
             Self::Mbm(args) => (args.name(), args.output()),
+            Self::Medianet(args) => (args.name(), args.output()),
             Self::Replay(args) => (args.name(), args.output()),
             Self::Rrul(args) => (args.name(), args.output()),
             Self::Trial(args) => (args.name(), args.output()),
@@ -101,6 +105,7 @@ impl Measure {
             Self::Btc(args) => args.prepare(interrupt),
             Self::Estimate(args) => args.prepare(interrupt),
             Self::Mbm(args) => args.prepare(interrupt),
+            Self::Medianet(args) => args.prepare(interrupt),
             Self::Replay(args) => args.prepare(interrupt),
             Self::Rrul(args) => args.prepare(interrupt),
             Self::Trial(args) => args.prepare(interrupt),

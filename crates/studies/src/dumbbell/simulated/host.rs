@@ -6,6 +6,7 @@ use super::overlay::Overlay;
 use mgrp::message::Message;
 use sim::tcp::{Incoming, Key, Settings, Stack, Terms};
 use sim::{Node, NodeId, Parcel};
+use std::sync::mpsc::Receiver;
 use transport::Options;
 use units::{FlowId, Instant};
 
@@ -60,6 +61,11 @@ impl<'a> Host<'a> {
         self.overlay = Some(overlay);
         self.by_overlay = by_overlay;
         self
+    }
+
+    /// A tool connects with the manager here; what it is told, if there is a manager.
+    pub fn connect(&mut self) -> Option<Receiver<Message>> {
+        self.overlay.as_mut().map(Overlay::connect)
     }
 
     /// The tool here says something to its manager.

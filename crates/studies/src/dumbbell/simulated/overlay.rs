@@ -57,7 +57,7 @@ pub struct Overlay {
     tell_at: Option<Instant>,
 }
 
-/// Managers at two nodes, linked, with files as in a lab; and what the near one has to say to its tool. `options` are those of all connections.
+/// Managers at two nodes, linked, with files as in a lab; the near one first. `options` are those of all connections.
 ///
 /// # Errors
 /// When a file could not be one.
@@ -65,19 +65,17 @@ pub fn overlays(
     nodes: [NodeId; 2],
     riding: Riding,
     options: &Options,
-) -> anyhow::Result<([Overlay; 2], Receiver<Message>)> {
+) -> anyhow::Result<[Overlay; 2]> {
     let identity = Identity::generate()?;
     let nowhere = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let [near, far] = configs(Path::new("/"), riding, nowhere, &identity)?;
     let [here, there] = Control::pair();
     let pouch = Rc::new(RefCell::new(Pouch::default()));
     let [to, from] = [address(FAR), address(NEAR)];
-    let mut near = Overlay::new(&near, nodes, [from, to], here, &pouch, options)?;
+    let near = Overlay::new(&near, nodes, [from, to], here, &pouch, options)?;
     let back = [nodes[1], nodes[0]];
     let far = Overlay::new(&far, back, [to, from], there, &pouch, options)?;
-    let (outbox, words) = outbox();
-    near.machine.come(TOOL, outbox);
-    Ok(([near, far], words))
+    Ok([near, far])
 }
 
 fn address(address: IpAddr) -> Ipv4Addr {
@@ -131,6 +129,14 @@ impl Overlay {
     /// Octets of a full segment on the overlay's interface.
     pub fn segment(&self) -> u16 {
         self.segment
+    }
+
+    /// A tool connects, in place of one that may have been; what it is told.
+    pub(super) fn connect(&mut self) -> Receiver<Message> {
+        let (outbox, words) = outbox();
+        self.machine.gone(TOOL);
+        self.machine.come(TOOL, outbox);
+        words
     }
 
     /// The tool says something.

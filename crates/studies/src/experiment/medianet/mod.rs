@@ -1,6 +1,6 @@
 //! An application that adapts (Papageorgiou 2008, chapter 6, "T"): what it gains by estimates, and by riding on their probes.
 //!
-//! Each run is `isobath manager medianet` in one of five modes ([`MODES`]), alone on the machine. What the runs of a mode found is
+//! Each run is `isobath manager medianet` in one of five modes ([`MODES`]), alone on the machine, or `isobath sim medianet`. What the runs of a mode found is
 //! pooled as T did, all frames by all seconds, and T's claims are held against the runs ([`claims`]).
 
 mod claims;
@@ -8,7 +8,7 @@ mod figures;
 mod found;
 
 use super::pool::{self, Job};
-use super::{Bench, Scale};
+use super::{Bench, Scale, World};
 use crate::medianet::plan::{LINKING, Probes};
 use found::Found;
 use report::experiment::Experiment;
@@ -18,6 +18,10 @@ use units::Span;
 
 /// The most runs of a mode.
 const MOST: usize = 1_000;
+/// Runs of each mode in virtual time, unless it says otherwise.
+const SIMULATED: usize = 14;
+/// About so many seconds of a run are simulated in one.
+const SECONDS: u32 = 150;
 /// The shortest run in which an estimate can end.
 const SHORTEST: Duration = Duration::from_secs(24);
 /// What the five modes are, and what T found in each: frames a second, Mbit/s, and the share of frames that failed in per cent.
@@ -69,11 +73,46 @@ pub struct MediaNet {
     runs: usize,
     /// How long frames are sent; cross traffic is as much shorter or longer.
     duration: Span,
+    /// Where all is done.
+    #[serde(default)]
+    world: World,
+    /// Runs of each mode in virtual time, where they differ by their seeds.
+    #[serde(default = "simulated")]
+    simulated: usize,
+}
+
+const fn simulated() -> usize {
+    SIMULATED
 }
 
 impl MediaNet {
+    /// The same in another world.
+    ///
+    /// # Errors
+    /// When it is none that could be carried out there.
+    pub(super) fn in_world(&mut self, world: World) -> Result<(), String> {
+        self.world = world;
+        self.check()
+    }
+
+    const fn is_simulated(&self) -> bool {
+        matches!(self.world, World::Sim)
+    }
+
+    /// Runs of each mode at full scale.
+    const fn all(&self) -> usize {
+        if self.is_simulated() {
+            self.simulated
+        } else {
+            self.runs
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
-        if !(1..=MOST).contains(&self.runs) {
+        if ![self.runs, self.simulated]
+            .iter()
+            .all(|runs| (1..=MOST).contains(runs))
+        {
             return Err(format!("there are 1 to {MOST} runs of a mode"));
         }
         if !(Duration::from_secs(5)..=Duration::from_secs(3_600)).contains(&self.duration.0) {
@@ -84,21 +123,32 @@ impl MediaNet {
 
     /// Fewer runs first, then shorter ones.
     fn runs(&self, scale: Scale) -> usize {
-        scale.of(self.runs, 1)
+        scale.of(self.all(), 1)
     }
 
     /// How long each is.
     fn duration(&self, scale: Scale) -> Duration {
-        let share = (scale.get() * self.runs as f64).min(1.0);
+        let share = (scale.get() * self.all() as f64).min(1.0);
         let millis = self.duration.0.mul_f64(share).as_millis();
         let millis = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
         millis.max(SHORTEST.min(self.duration.0))
     }
 
-    pub(super) fn expected(&self, scale: Scale) -> Duration {
-        let one = self.duration(scale) + LINKING + pool::OVERHEAD;
-        let runs = u32::try_from(self.runs(scale) * MODES.len()).unwrap_or(u32::MAX);
-        one.saturating_mul(runs)
+    pub(super) fn expected(&self, scale: Scale, jobs: usize) -> Duration {
+        let one = self.time_for_one(scale) + pool::OVERHEAD;
+        let side_by_side = if self.is_simulated() { jobs.max(1) } else { 1 };
+        let runs = (self.runs(scale) * MODES.len()).div_ceil(side_by_side);
+        one.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+    }
+
+    /// How long a run takes.
+    fn time_for_one(&self, scale: Scale) -> Duration {
+        let duration = self.duration(scale);
+        if self.is_simulated() {
+            duration / SECONDS
+        } else {
+            duration + LINKING
+        }
     }
 
     /// All runs; modes take turns, so that what changes on the machine meets all alike.
@@ -108,8 +158,13 @@ impl MediaNet {
         let all = runs.flat_map(|run| MODES.map(|mode| (run, mode)));
         all.map(|(run, mode)| {
             let seed = bench.seed.wrapping_mul(1_000_000) + run as u64;
+            let verb = if self.is_simulated() {
+                "sim medianet"
+            } else {
+                "manager medianet"
+            };
             let text = format!(
-                "manager medianet --probes {} --riding {} --duration {} --seed {seed}",
+                "{verb} --probes {} --riding {} --duration {} --seed {seed}",
                 mode.probes.name(),
                 mode.riding(),
                 Span(duration)
@@ -117,8 +172,8 @@ impl MediaNet {
             Job {
                 name: mode.record(run),
                 arguments: text.split_whitespace().map(str::to_owned).collect(),
-                expected: duration + LINKING,
-                is_heavy: true,
+                expected: self.time_for_one(bench.scale),
+                is_heavy: !self.is_simulated(),
             }
         })
         .collect()
@@ -176,6 +231,8 @@ mod tests {
         let study = MediaNet {
             runs: 4,
             duration: "336s".parse().unwrap(),
+            world: World::Lab,
+            simulated: 14,
         };
         let of = |scale: &str| {
             let scale = scale.parse().unwrap();

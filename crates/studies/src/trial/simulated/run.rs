@@ -1,12 +1,11 @@
 //! Carries a trial out in virtual time.
 
-use super::line::Here;
 use super::stage::Stage;
 use super::watch::Watch;
 use crate::dumbbell::Place;
 use crate::dumbbell::managers::FAR;
-use crate::dumbbell::simulated::Host;
 use crate::dumbbell::simulated::links::Links;
+use crate::dumbbell::simulated::{Course, Here, Host, late};
 use crate::trial::books::{Books, TRANSIT, since};
 use crate::trial::plan::Probes;
 use crate::trial::prober::Prober;
@@ -22,6 +21,7 @@ use record::RecordWriter;
 use schema::tables::Queue;
 use sim::{LinkId, NodeId, Work, World};
 use std::cell::RefCell;
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use units::Instant;
 
@@ -40,7 +40,7 @@ pub fn run(
 ) -> anyhow::Result<(Outcome, Work)> {
     let seconds = Seconds::default();
     // The application begins a little after the managers have found each other.
-    let origin = Instant::ZERO + LEAD;
+    let origin = Instant::ZERO + LEAD + late(context.plan.seed);
     let times = Times {
         origin,
         end: origin + context.plan.duration.0,
@@ -59,17 +59,13 @@ pub fn run(
         look_at: Instant::ZERO + LOOK,
         flush_at: Instant::ZERO + FLUSH,
     });
-    let line = Here {
-        simulation: &simulation,
-        words: stage.words,
-    };
     let target = if context.plan.probes.pause().is_some() {
         Target::of_tool(FAR)
     } else {
         Target::unheard(FAR)
     };
     let mut prober = Prober {
-        tool: Tool::over(line, target, 0, context.interrupt),
+        tool: Tool::over(Here::connect(&simulation), target, 0, context.interrupt),
         notes: |note| simulation.borrow_mut().books.note(note),
         origin,
         end: times.end,
@@ -82,7 +78,7 @@ pub fn run(
 }
 
 /// A trial that goes on as far as somebody waits for it.
-pub(super) struct Simulation<'a> {
+struct Simulation<'a> {
     context: &'a Context<'a>,
     times: Times,
     place: &'a Place,
@@ -96,28 +92,28 @@ pub(super) struct Simulation<'a> {
     flush_at: Instant,
 }
 
-impl Simulation<'_> {
-    pub(super) const fn now(&self) -> Instant {
+impl Course for Simulation<'_> {
+    fn now(&self) -> Instant {
         self.world.now()
     }
 
-    /// When something happens next.
-    pub(super) fn next_deadline(&self) -> Instant {
+    fn next_deadline(&self) -> Instant {
         let next = self.world.next_deadline();
         next.unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// The tool says something to its manager.
-    pub(super) fn say(&mut self, message: Message) {
+    fn connect(&mut self) -> Receiver<Message> {
+        let words = self.world.act_on(self.near, |host, _| host.connect());
+        // Without a manager nothing is said.
+        words.flatten().unwrap_or_else(|| mpsc::channel().1)
+    }
+
+    fn say(&mut self, message: Message) {
         self.world
             .act_on(self.near, |host, now| host.say(message, now));
     }
 
-    /// Lets all happen that happens until then.
-    ///
-    /// # Errors
-    /// When the record cannot be written.
-    pub(super) fn go_on(&mut self, until: Instant) -> Result<(), record::Error> {
+    fn go_on(&mut self, until: Instant) -> Result<(), record::Error> {
         while self.now() < until {
             let next = until.min(self.look_at).min(self.flush_at);
             self.world.run_until(next);
@@ -134,13 +130,21 @@ impl Simulation<'_> {
         self.world.run_until(until);
         Ok(())
     }
+}
 
+impl Simulation<'_> {
     fn look(&mut self) {
         let rows = self.links.look(&self.world, self.times.origin);
         let now = self.now();
         if now >= self.times.origin {
             self.queue.extend(rows);
         }
+        self.count();
+    }
+
+    /// Takes what the bottleneck says of itself.
+    fn count(&mut self) {
+        let now = self.now();
         if let Some(link) = self.world.link(self.bottleneck) {
             let at = (now >= self.times.origin).then(|| since(self.times.origin, now));
             self.books
@@ -183,6 +187,7 @@ impl Simulation<'_> {
             Some(reason) if !self.context.is_interrupted() => Ending::Lost(reason),
             _ => self.context.ending(),
         };
+        self.count();
         let now = since(self.times.origin, self.now());
         let queue = self.take();
         let truth = self.links.truth(&self.world, now as f64 / 1e9);

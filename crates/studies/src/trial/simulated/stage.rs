@@ -10,9 +10,7 @@ use crate::trial::plan::Plan;
 use crate::trial::run::Times;
 use crate::trial::source::Seconds;
 use lab::Topology;
-use mgrp::message::Message;
 use sim::{Builder, LinkId, NodeId, World};
-use std::sync::mpsc::Receiver;
 use transport::Options;
 
 /// See the [module](self).
@@ -21,8 +19,6 @@ pub(super) struct Stage<'a> {
     /// The near manager's node.
     pub(super) near: NodeId,
     pub(super) bottleneck: LinkId,
-    /// What that manager says to the tool.
-    pub(super) words: Receiver<Message>,
 }
 
 impl<'a> Stage<'a> {
@@ -42,7 +38,7 @@ impl<'a> Stage<'a> {
         let hosts = [network.node(&place.source)?, network.node(&place.sink)?];
         let options = Options::default();
         let times = [times.origin, times.end];
-        let ([near, far], words) = overlays(hosts, plan.carrying(), &options)?;
+        let [near, far] = overlays(hosts, plan.carrying(), &options)?;
         let segment = if plan.riding {
             near.segment()
         } else {
@@ -79,7 +75,6 @@ impl<'a> Stage<'a> {
             world: builder.build_with(watch),
             near: hosts[0],
             bottleneck,
-            words,
         })
     }
 }
