@@ -39,6 +39,7 @@ mod sim;
 mod sim_mbm;
 mod sim_replay;
 mod sim_rrul;
+mod sim_trial;
 mod support;
 mod sweep;
 mod tcp;

@@ -35,7 +35,7 @@ pub(crate) enum Measure {
     Estimate(estimate::Args),
     /// Test by model based metrics whether such a path carries an application.
     Mbm(mbm::Args),
-    /// Send video that adapts to what it is told of the path, as 'manager medianet' does.
+    /// Run an application that adapts to its path, as 'manager medianet' does.
     Medianet(medianet::Args),
     /// Replay connection vectors; a trace's whole hour takes minutes.
     Replay(replay::Args),
