@@ -125,7 +125,7 @@ fn column(cells: &[Value]) -> Option<Column> {
     if cells.iter().all(Value::is_null) {
         return None;
     }
-    Some(if all(|cell| cell.is_i64()) {
+    Some(if all(Value::is_i64) {
         Column::Whole(cells.iter().map(Value::as_i64).collect())
     } else if all(Value::is_number) {
         Column::Number(cells.iter().map(Value::as_f64).collect())

@@ -100,8 +100,8 @@ fn a_call_loses_what_the_path_loses() {
     for stream in calls {
         let samples = outcome.tables.samples.iter();
         let samples: Vec<_> = samples.filter(|row| row.stream == stream.id).collect();
-        let lost = samples.iter().filter(|row| row.lost).count();
-        let share = lost as f64 / samples.len() as f64;
+        let missing = samples.iter().filter(|row| row.lost).count();
+        let share = missing as f64 / samples.len() as f64;
         assert!((0.06..0.14).contains(&share), "{share}");
         let heard = samples.iter().filter(|row| !row.lost);
         let owd = heard.filter_map(|row| row.owd_up_ns.or(row.owd_down_ns));

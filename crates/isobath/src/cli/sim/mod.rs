@@ -21,7 +21,7 @@ use transport::CongestionControl;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
     #[command(flatten)]
-    Measure(Measure),
+    Measure(Box<Measure>),
     /// Run one of these over all combinations of its options, on all processors; one Parquet file of results.
     Sweep(sweep::Args),
 }
@@ -71,7 +71,7 @@ impl Measurement {
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Measure(measure) => {
-            if matches!(measure, Measure::Replay(_)) {
+            if matches!(**measure, Measure::Replay(_)) {
                 process::use_huge_pages();
             }
             let interrupt = process::interrupt_flag()?;

@@ -164,12 +164,11 @@ fn list(sweep: &SweepFile) -> anyhow::Result<u8> {
 
 /// Makes the folder of a new sweep, and locks it.
 fn begin(out: Option<PathBuf>, state: &State) -> anyhow::Result<(PathBuf, Lock)> {
-    let dir = match out {
-        Some(out) => out,
-        None => {
-            let name = record::folder_name(state.started, "sweep", &state.name);
-            absolute(record::new_folder(Path::new("isobath-runs"), &name)?)?
-        }
+    let dir = if let Some(out) = out {
+        out
+    } else {
+        let name = record::folder_name(state.started, "sweep", &state.name);
+        absolute(record::new_folder(Path::new("isobath-runs"), &name)?)?
     };
     let lock = lock::create(&dir).map_err(|error| match error {
         Error::NotEmpty { .. } | Error::Busy { .. } => Usage::of(error),

@@ -176,7 +176,7 @@ impl<'a> TcpEnd<'a> {
             dscp: parcel.dscp,
             ecn: parcel.ecn,
         };
-        self.class_seen = self.class_seen.or(Some(class.octet()));
+        self.class_seen = self.class_seen.or_else(|| Some(class.octet()));
         self.segments.received += 1;
         self.segments.received_with_data += u64::from(len > 0);
         self.segments.received_marked += u64::from(parcel.ecn == Ecn::Ce);

@@ -29,9 +29,9 @@ pub(super) fn run(
     simulation: &RefCell<Simulation<'_>>,
     method: Method,
     patience: &Patience,
-    begin: Instant,
+    start: Instant,
 ) -> Result<(), record::Error> {
-    simulation.borrow_mut().go_on(begin)?;
+    simulation.borrow_mut().go_on(start)?;
     // At which rate a long train has held: the link stays as it is, and so does the session.
     let (mut held, mut number) = (0.0, 0);
     while !patience.is_over() {

@@ -135,7 +135,9 @@ impl Simulation<'_> {
         self.patience
             .look(now, self.context.plan.patience.0, is_ending);
         let news: Vec<News> = self.told.news.borrow_mut().drain(..).collect();
-        news.into_iter().for_each(|news| self.hear(news));
+        for news in news {
+            self.hear(news);
+        }
         if let Some(configuration) = self.collector.poll_configuration(now) {
             let mut configurations = self.told.configurations.borrow_mut();
             configurations.push_back(configuration);
