@@ -24,14 +24,14 @@ const TRAINS: u32 = 1 << 20;
 /// A figure from a minute at most; pathload goes on until it has one.
 const DURATION: Span = Span(Duration::from_secs(60));
 
-/// Asks again and again until the run is over.
+/// Asks again and again, from `origin` on, until the run is over.
 pub(super) fn run(
     simulation: &RefCell<Simulation<'_>>,
     method: Method,
     patience: &Patience,
-    start: Instant,
+    origin: Instant,
 ) -> Result<(), record::Error> {
-    simulation.borrow_mut().go_on(start)?;
+    simulation.borrow_mut().go_on(origin)?;
     // At which rate a long train has held: the link stays as it is, and so does the session.
     let (mut held, mut number) = (0.0, 0);
     while !patience.is_over() {
