@@ -1,11 +1,11 @@
 //! The emulated network's own counters: what the links carried and how long their queues were, which no measurement from
 //! the ends can know. The summary sets them beside what was measured.
 
-use crate::lab_packets;
+use crate::{lab_packets, link_rows};
 use lab::{Network, Quality};
+use path::Count;
 use schema::LinkTruth;
 use schema::tables::{Counters, Packet, Queue};
-use stats::Distribution;
 use std::time::Duration;
 use units::{Instant, Rate};
 
@@ -162,25 +162,20 @@ impl LabCounters {
 
 impl DirectionCounters {
     fn queue_row(&self, sample: &lab::QueueSample, origin: Instant) -> Queue {
-        Queue {
-            t_ns: nanos(sample.at.since(origin)),
-            link: self.link.clone().into(),
-            direction: self.direction.into(),
-            stage: "all".into(),
+        let names = (self.link.as_str(), self.direction);
+        let waiting = Count {
             packets: sample.packets,
             bytes: sample.bytes,
-            dropped_overflow: sample.totals.overflow.packets,
-            dropped_aqm: sample.totals.aqm.packets,
-            dropped_loss: sample.totals.loss.packets,
-            marked: sample.totals.marked.packets,
-        }
+        };
+        link_rows::queue(
+            nanos(sample.at.since(origin)),
+            names,
+            waiting,
+            &sample.totals,
+        )
     }
 
     fn truth(&self, seconds: f64) -> LinkTruth {
-        let queue_ms = self.rate.and_then(|rate| {
-            let drain = |bytes: &u64| rate.time_for(*bytes).as_secs_f64() * 1e3;
-            Distribution::of(self.queue_bytes.iter().map(drain))
-        });
         LinkTruth {
             link: self.link.clone(),
             direction: self.direction.to_owned(),
@@ -190,7 +185,7 @@ impl DirectionCounters {
             } else {
                 0.0
             },
-            queue_ms,
+            queue_ms: link_rows::queue_ms(self.rate, &self.queue_bytes),
             dropped_overflow: self.totals.overflow.packets,
             dropped_aqm: self.totals.aqm.packets,
             dropped_loss: self.totals.loss.packets,

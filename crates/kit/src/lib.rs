@@ -14,6 +14,7 @@ pub mod instrument;
 pub mod lab_counters;
 pub mod lab_packets;
 pub mod lab_server;
+pub mod link_rows;
 pub mod load;
 pub mod log;
 pub mod mailbox;

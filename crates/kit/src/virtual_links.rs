@@ -1,11 +1,11 @@
 //! What the links of a path in virtual time carried, queued and dropped: the rows and figures that [`crate::lab_counters`] has of
 //! a lab's.
 
+use crate::link_rows;
 use path::{Element, Pipeline};
 use schema::LinkTruth;
 use schema::tables::{Counters, Queue};
 use sim::{Addressed, LinkId, Node, Parcel, Tap, World};
-use stats::Distribution;
 use std::time::Duration;
 use units::{Instant, Rate};
 
@@ -165,18 +165,8 @@ pub fn look<N: Node, T: Tap<N::Payload>>(
         if is_loaded {
             direction.queue_bytes.push(waiting.bytes);
         }
-        rows.push(Queue {
-            t_ns,
-            link: direction.link.clone().into(),
-            direction: direction.name.into(),
-            stage: "all".into(),
-            packets: waiting.packets,
-            bytes: waiting.bytes,
-            dropped_overflow: counters.overflow.packets,
-            dropped_aqm: counters.aqm.packets,
-            dropped_loss: counters.loss.packets,
-            marked: counters.marked.packets,
-        });
+        let names = (direction.link.as_str(), direction.name);
+        rows.push(link_rows::queue(t_ns, names, waiting, &counters));
     }
     rows
 }
@@ -199,10 +189,6 @@ pub fn truth<N: Node, T: Tap<N::Payload>>(
 
 impl Direction {
     fn truth(&self, counters: path::Counters, seconds: f64) -> LinkTruth {
-        let queue_ms = self.rate.and_then(|rate| {
-            let drain = |bytes: &u64| rate.time_for(*bytes).as_secs_f64() * 1e3;
-            Distribution::of(self.queue_bytes.iter().map(drain))
-        });
         LinkTruth {
             link: self.link.clone(),
             direction: self.name.to_owned(),
@@ -212,7 +198,7 @@ impl Direction {
             } else {
                 0.0
             },
-            queue_ms,
+            queue_ms: link_rows::queue_ms(self.rate, &self.queue_bytes),
             dropped_overflow: counters.overflow.packets,
             dropped_aqm: counters.aqm.packets,
             dropped_loss: counters.loss.packets,

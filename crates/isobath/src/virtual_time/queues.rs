@@ -2,7 +2,7 @@
 
 use super::path::Path;
 use ::path::Element;
-use record::Label;
+use kit::link_rows;
 use schema::tables::Queue;
 use sim::{Endpoint, LinkId, Observer, World};
 
@@ -15,18 +15,13 @@ pub(crate) fn rows<O: Observer>(path: &Path, world: &World<Endpoint<O>>) -> Vec<
     let row = |(number, (name, direction)): (u32, (&String, &'static str))| {
         let link = world.link(LinkId(number))?;
         let (waiting, counters) = (link.backlog()?, link.counters());
-        Some(Queue {
-            t_ns: world.now().as_nanos(),
-            link: Label::from(name.clone()),
-            direction: direction.into(),
-            stage: "all".into(),
-            packets: waiting.packets,
-            bytes: waiting.bytes,
-            dropped_overflow: counters.overflow.packets,
-            dropped_aqm: counters.aqm.packets,
-            dropped_loss: counters.loss.packets,
-            marked: counters.marked.packets,
-        })
+        let t_ns = world.now().as_nanos();
+        Some(link_rows::queue(
+            t_ns,
+            (name, direction),
+            waiting,
+            &counters,
+        ))
     };
     (0..).zip(ways).filter_map(row).collect()
 }

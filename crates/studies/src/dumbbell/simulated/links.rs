@@ -1,9 +1,9 @@
 //! What is seen of the links: what waits in their queues from time to time, and what they carried in all.
 
 use super::body::Body;
+use kit::link_rows;
 use lab::{Topology, profiles};
 use path::Element;
-use record::Distribution;
 use schema::LinkTruth;
 use schema::tables::Queue;
 use sim::{LinkId, Node, Tap, World};
@@ -50,18 +50,9 @@ impl Links {
             };
             direction.queue_bytes.push(waiting.bytes);
             let counters = link.counters();
-            rows.push(Queue {
-                t_ns: u64::try_from(since).unwrap_or(u64::MAX),
-                link: direction.link.clone().into(),
-                direction: direction.name.into(),
-                stage: "all".into(),
-                packets: waiting.packets,
-                bytes: waiting.bytes,
-                dropped_overflow: counters.overflow.packets,
-                dropped_aqm: counters.aqm.packets,
-                dropped_loss: counters.loss.packets,
-                marked: counters.marked.packets,
-            });
+            let t_ns = u64::try_from(since).unwrap_or(u64::MAX);
+            let names = (direction.link.as_str(), direction.name);
+            rows.push(link_rows::queue(t_ns, names, waiting, &counters));
         }
         rows
     }
@@ -82,7 +73,7 @@ impl Links {
                 direction: direction.name.to_owned(),
                 rate_mbps: direction.rate.map(Rate::as_mbps),
                 carried_mbps: carried as f64 * 8e-6 / seconds.max(f64::MIN_POSITIVE),
-                queue_ms: direction.queue_ms(),
+                queue_ms: link_rows::queue_ms(direction.rate, &direction.queue_bytes),
                 dropped_overflow: counters.overflow.packets,
                 dropped_aqm: counters.aqm.packets,
                 dropped_loss: counters.loss.packets,
@@ -93,13 +84,5 @@ impl Links {
             }
         });
         truth.collect()
-    }
-}
-
-impl Direction {
-    fn queue_ms(&self) -> Option<Distribution> {
-        let rate = self.rate?;
-        let drain = |bytes: &u64| rate.time_for(*bytes).as_secs_f64() * 1e3;
-        Distribution::of(self.queue_bytes.iter().map(drain))
     }
 }
