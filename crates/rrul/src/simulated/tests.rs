@@ -94,8 +94,8 @@ fn a_load_fills_both_ways_and_probes_wait_in_its_queue() {
 #[test]
 fn a_call_loses_what_the_path_loses() {
     let plan = planned("voip", 20);
-    let loss = [json!({ "kind": "loss", "probability": 0.1 })];
-    let (outcome, _) = measured(&plan, dsl(&loss));
+    let random = [json!({ "kind": "loss", "probability": 0.1 })];
+    let (outcome, _) = measured(&plan, dsl(&random));
     let calls = outcome.tables.streams.iter().filter(|s| s.kind == "voip");
     for stream in calls {
         let samples = outcome.tables.samples.iter();

@@ -176,7 +176,9 @@ impl<'a> TcpEnd<'a> {
             dscp: parcel.dscp,
             ecn: parcel.ecn,
         };
-        self.class_seen = self.class_seen.or_else(|| Some(class.octet()));
+        if self.class_seen.is_none() {
+            self.class_seen = Some(class.octet());
+        }
         self.segments.received += 1;
         self.segments.received_with_data += u64::from(len > 0);
         self.segments.received_marked += u64::from(parcel.ecn == Ecn::Ce);
