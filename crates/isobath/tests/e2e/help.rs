@@ -12,7 +12,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 48] = [
+    let verbs: [&[&str]; 53] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -41,6 +41,10 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim", "estimate"],
         &["sim", "mbm"],
         &["sim", "rrul"],
+        &["sim", "replay"],
+        &["sim", "trial"],
+        &["sim", "medianet"],
+        &["sim", "sweep"],
         &["batch"],
         &["trace"],
         &["trace", "extract"],
@@ -55,6 +59,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["experiment"],
         &["experiment", "list"],
         &["experiment", "run"],
+        &["experiment", "claims"],
         &["show"],
         &["compare"],
         &["report"],
