@@ -64,6 +64,19 @@ pub(crate) fn check_round_trip(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether time goes on while packets and answers cross a path: who answers at once would never let it.
+///
+/// # Errors
+/// When the path takes no time.
+pub(crate) fn check_takes_time(path: &Path) -> anyhow::Result<()> {
+    if round_trip(path).is_zero() {
+        bail!(
+            "a packet and its answer take no time over this path, so round trips would have no end - give a link a rate or a delay"
+        );
+    }
+    Ok(())
+}
+
 /// When the last packet must have arrived.
 pub(crate) fn last(plan: &Plan, apart: Duration) -> Instant {
     let end = match plan.limit {

@@ -50,8 +50,10 @@ fn the_whole_plan_runs_but_for_what_is_left_out_and_the_same_seed_gives_the_same
 
 #[test]
 fn a_plan_that_cannot_be_simulated_is_refused() {
-    let place = folder(&[]);
+    let timeless = "summary = \"no time\"\nclient = \"a\"\nserver = \"b\"\nhosts = [\"a\", \"b\"]\n\n[[link]]\nbetween = [\"a\", \"b\"]\nup = []\ndown = []\n";
+    let place = folder(&[("timeless.toml", timeless)]);
     for (more, word) in [
+        ("--lab timeless.toml --plan ping", "no time"),
         ("--lab dsl --plan rtt_fair", "servers"),
         ("--lab dsl --plan cubic_reno", "reno"),
         ("--lab nowhere", "nowhere"),

@@ -135,7 +135,9 @@ fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
             args.lab
         ));
     }
-    bounds::check_round_trip(path).map_err(Usage::of)
+    bounds::check_takes_time(path)
+        .and_then(|()| bounds::check_round_trip(path))
+        .map_err(Usage::of)
 }
 
 /// There is no host of which to say how late or busy it was.
