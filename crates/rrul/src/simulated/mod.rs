@@ -15,7 +15,7 @@ mod tcp;
 
 pub use run::{Context, run};
 
-use crate::plan::{Plan, ProbeKind};
+use crate::plan::{Families, Plan, ProbeKind};
 use path::{Family, Packet};
 use record::Warning;
 use sim::tcp::Tcp;
@@ -92,6 +92,11 @@ pub fn leave_out(plan: &mut Plan) -> Vec<Warning> {
     plan.probe.retain(|probe| probe.kind != ProbeKind::Https);
     if plan.probe.len() < before {
         left_out.push("requests on new HTTPS connections");
+    }
+    if plan.families == Families::Both {
+        // That there is no IPv6 is the simulation's doing, and no fault of the path.
+        plan.families = Families::One;
+        left_out.push("IPv6");
     }
     if left_out.is_empty() {
         return Vec::new();

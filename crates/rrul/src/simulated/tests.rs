@@ -118,7 +118,7 @@ fn what_is_not_simulated_is_left_out_and_said() {
     assert!(rrul.web.is_none() && rrul.trace.is_none());
     let kept = |kind: plan::ProbeKind| rrul.probe.iter().any(|probe| probe.kind == kind);
     assert!(kept(plan::ProbeKind::Dns) && !kept(plan::ProbeKind::Https));
-    for what in ["pages", "trace", "HTTPS"] {
+    for what in ["pages", "trace", "HTTPS", "IPv6"] {
         assert!(warning.message.contains(what), "{what}");
     }
     assert!(leave_out(&mut rrul).is_empty());
