@@ -229,7 +229,7 @@ impl Path {
     ) -> anyhow::Result<Vec<Hop<P>>> {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let hops = self.links.iter().map(|link| {
-            let way = |spec: &Spec, seed| spec.build(seed, &trace, delays);
+            let way = |spec: &Spec, seed| spec.build_lazy(seed, &trace, delays);
             Ok(Hop {
                 name: link.name.clone(),
                 ways: [

@@ -23,5 +23,5 @@ mod packet;
 mod stack;
 
 pub use connection::{Connection, Settings, Terms};
-pub use packet::{Data, Tcp, pipeline};
+pub use packet::{Data, Tcp};
 pub use stack::{Incoming, Key, Stack, back};

@@ -1,7 +1,6 @@
 //! What travels.
 
-use crate::{Addressed, Headers};
-use path::{Assigned, Pipeline, Resolver, Spec};
+use crate::Headers;
 use transport::{Ack, Segment};
 
 /// Octets of a SYN: 20 of IPv4, 20 of TCP, 20 of options (MSS, SACK permitted, time stamps, window scale), as Linux sends it.
@@ -61,20 +60,6 @@ impl Tcp {
             Self::Reset => RESET,
         }
     }
-}
-
-/// A path for connections: what `spec` describes, its chance from `seed`, its traces from `resolver`, and the delays of its
-/// connections, if it has any, from `delays`.
-///
-/// # Errors
-/// Those of [`Spec::build`].
-pub fn pipeline(
-    spec: &Spec,
-    seed: u64,
-    resolver: Resolver<'_>,
-    delays: &Assigned,
-) -> Result<Pipeline<Addressed<Tcp>>, path::Error> {
-    spec.build_lazy(seed, resolver, delays)
 }
 
 #[cfg(test)]
