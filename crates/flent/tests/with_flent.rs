@@ -9,7 +9,7 @@ use schema::tables::{Sample, Series, Stream};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const MS: u64 = 1_000_000;
 
@@ -26,25 +26,42 @@ fn has_flent() -> bool {
     found
 }
 
-/// What Flent prints when it is given the file and these arguments.
+/// What Flent prints for each of these lists of arguments, with the file as its input.
 #[track_caller]
-fn flent(file: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("flent");
-    command
-        .env("MPLBACKEND", "Agg")
-        .env("HOME", file.parent().unwrap());
-    let output = command
-        .arg("-i")
-        .arg(file)
-        .args(arguments)
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    for word in ["ERROR", "Traceback", "Exception"] {
-        assert!(!errors.contains(word), "{arguments:?}: {errors}");
+fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Ran {
+        status: i32,
+        out: String,
+        err: String,
     }
-    String::from_utf8(output.stdout).unwrap()
+    let input = ["-i", file.to_str().unwrap()];
+    let whole = |run: &Vec<String>| -> Vec<String> {
+        let input = input.map(str::to_owned).into_iter();
+        input.chain(run.clone()).collect()
+    };
+    let lists: Vec<Vec<String>> = runs.iter().map(whole).collect();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/many.py");
+    // Flent is a program of the system's Python.
+    let mut command = Command::new("/usr/bin/python3");
+    command.arg(script).env("HOME", file.parent().unwrap());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), &lists).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let ran: Vec<Ran> = serde_json::from_slice(&output.stdout).unwrap();
+    let each = ran.into_iter().zip(&lists).map(|(ran, arguments)| {
+        assert_eq!(ran.status, 0, "{arguments:?}: {}", ran.err);
+        for word in ["ERROR", "Traceback", "Exception"] {
+            assert!(!ran.err.contains(word), "{arguments:?}: {}", ran.err);
+        }
+        ran.out
+    });
+    each.collect()
 }
 
 /// Plots of Flent's tests, as many as there are of each kind.
@@ -72,9 +89,8 @@ fn plots(test: &str) -> &'static [&'static str] {
     }
 }
 
-/// Mean of each series as Flent prints it.
-fn means(file: &Path) -> Vec<(String, f64)> {
-    let table = flent(file, &["-f", "stats_csv", "-o", "-"]);
+/// Mean of each series in Flent's table of statistics.
+fn means(table: &str) -> Vec<(String, f64)> {
     let lines = table.lines().filter(|line| line.contains(".flent.gz,"));
     let mean = |line: &str| {
         // Of a line: file, title, series, unit, count, mean. No series of ours has a comma in its name.
@@ -89,17 +105,23 @@ fn means(file: &Path) -> Vec<(String, f64)> {
 fn assert_drawn_and_agreed(record: &Record, folder: &Path) {
     let path = folder.join(flent::file_name(record).unwrap());
     let exported = flent::export(record, File::create(&path).unwrap()).unwrap();
-    for format in ["summary", "csv", "metadata"] {
-        let said = flent(&path, &["-f", format, "-o", "-"]);
+    let formats = ["summary", "csv", "metadata", "stats_csv"];
+    let texts = formats.map(|format| ["-f", format, "-o", "-"].map(str::to_owned));
+    let picture = |plot: &str| format!("{}/{plot}.png", folder.display());
+    let pictures = plots(&exported.test).iter();
+    let pictures =
+        pictures.map(|plot| ["-p".into(), (*plot).to_owned(), "-o".into(), picture(plot)]);
+    let runs: Vec<Vec<String>> = texts.into_iter().chain(pictures).map(Vec::from).collect();
+    let said = flent(&path, &runs);
+    for (format, said) in formats.iter().zip(&said) {
         assert!(!said.contains("No data"), "{format}: {said}");
     }
     for plot in plots(&exported.test) {
-        let picture = folder.join(format!("{plot}.png"));
-        flent(&path, &["-p", plot, "-o", picture.to_str().unwrap()]);
-        assert!(picture.metadata().unwrap().len() > 2_000, "{plot}");
+        let drawn = Path::new(&picture(plot)).metadata().unwrap();
+        assert!(drawn.len() > 2_000, "{plot}");
     }
     let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
-    let means = means(&path);
+    let means = means(&said[3]);
     assert_eq!(means.len(), exported.series, "{means:?}");
     for (name, mean) in means {
         let found = back.run.summary["series"][&name]["mean"].as_f64().unwrap();
@@ -223,7 +245,6 @@ fn flent_draws_and_sums_up_every_other_layout() {
         ("rrul_cs8", vec![up, down, ("tcp_load", "up", "CS7"), ping]),
         ("tcp_12up", vec![up, up, up, ping]),
     ];
-    // Flent draws for a second and more.
     std::thread::scope(|scope| {
         for some in layouts.chunks(layouts.len().div_ceil(2)) {
             scope.spawn(move || {
@@ -245,7 +266,8 @@ fn flent_and_the_import_agree_on_files_that_flent_wrote() {
     for name in ["rrul", "tcp_bidirectional", "ping", "voip"] {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
         let path = data.join(format!("{name}.flent.gz"));
-        let summary = flent(&path, &["-f", "summary", "-o", "-"]);
+        let run = ["-f", "summary", "-o", "-"].map(str::to_owned).to_vec();
+        let summary = flent(&path, &[run]).concat();
         let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
         let series = back.run.summary["series"].as_object().unwrap();
         for line in summary
