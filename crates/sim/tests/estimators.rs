@@ -79,10 +79,14 @@ struct Cell {
     holds: bool,
 }
 
-/// An estimator in all cells; `find` gets the path, its capacity and what is left of it in bit/s.
-fn grid(pace: Pace, mut find: impl FnMut(&mut Probing, f64, f64) -> Cell) -> Vec<Cell> {
+/// An estimator in all cells of `capacities`, in Mbit/s; `find` gets the path, its capacity and its available bandwidth in bit/s.
+fn grid(
+    capacities: &[f64],
+    pace: Pace,
+    mut find: impl FnMut(&mut Probing, f64, f64) -> Cell,
+) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for mbps in CAPACITIES {
+    for &mbps in capacities {
         for load in LOADS {
             let mut probing = probing(mbps, load, pace, 7);
             cells.push(find(&mut probing, mbps * 1e6, mbps * (1.0 - load) * 1e6));
@@ -110,8 +114,8 @@ fn judge(cells: &[Cell], name: &str) -> (f64, f64) {
     (share, median)
 }
 
-fn pathload(pace: Pace, pause: Pause) -> (f64, f64) {
-    let cells = grid(pace, |path, _, left| {
+fn pathload(capacities: &[f64], pace: Pace, pause: Pause) -> (f64, f64) {
+    let cells = grid(capacities, pace, |path, _, left| {
         let options = probe::pathload::Options {
             pause,
             ..Default::default()
@@ -129,26 +133,27 @@ fn pathload(pace: Pace, pause: Pause) -> (f64, f64) {
 #[test]
 fn pathload_is_sure_of_most_paths_and_right_about_them() {
     for pause in [Pause::Fast, Pause::Slow] {
-        let (share, off) = pathload(Pace::Even, pause);
+        let (share, off) = pathload(&CAPACITIES, Pace::Even, pause);
         assert!(share >= 0.8 && off <= 0.1, "{pause:?}: {share} {off}");
     }
 }
 
 /// A hundred visitors of one web site come and go; at high load nothing is available for some time, and everything for some other.
 #[track_caller]
-fn assert_said_to_vary(pause: Pause) {
-    let (share, off) = pathload(Pace::Recorded, pause);
+fn assert_said_to_vary(capacities: &[f64], pause: Pause) {
+    let (share, off) = pathload(capacities, Pace::Recorded, pause);
     assert!((0.2..0.8).contains(&share) && off <= 0.12, "{share} {off}");
 }
 
 #[test]
 fn pathload_says_that_it_varies_where_it_does() {
-    assert_said_to_vary(Pause::Fast);
+    assert_said_to_vary(&CAPACITIES, Pause::Fast);
 }
 
 #[test]
 fn pathload_s_slow_variant_says_that_it_varies_where_it_does() {
-    assert_said_to_vary(Pause::Slow);
+    // Each packet of the cross traffic is simulated: at 500 Mbit/s and 12 s a fleet that takes longer than all others together.
+    assert_said_to_vary(&CAPACITIES[..5], Pause::Slow);
 }
 
 /// So many runs of each load, each with a little more or less cross traffic and other chances.
@@ -255,7 +260,7 @@ fn the_range_is_as_wide_as_independent_packets_make_it_vary() {
 #[test]
 fn pathrate_is_right_about_capacity_where_it_is_sure() {
     for pace in [Pace::Even, Pace::Recorded] {
-        let cells = grid(pace, |path, capacity, _| {
+        let cells = grid(&CAPACITIES, pace, |path, capacity, _| {
             let options = probe::pathrate::Options::default();
             let found = drive(Pathrate::new(options, path.now()), path);
             let value = found.capacity.map_or(f64::NAN, |found| found.value_bps);
