@@ -76,11 +76,13 @@ impl<T> Requests<T> {
         is_full.then(|| self.outstanding.pop_first()).flatten()
     }
 
-    /// The requests that were never answered, at the end of the run: one that was still on its way is neither answered nor lost.
+    /// The requests that were never answered, at the end of the run. One that was waited for less than the longest round trip may
+    /// have been on its way still: it is neither answered nor lost. To wait for all as long as for a reply that is given up
+    /// ([`patience`](Self::patience)) would keep the answered ones of the last moments, and not the lost ones.
     pub(crate) fn unanswered(&mut self, ended: Instant) -> impl Iterator<Item = (u32, Request<T>)> {
-        let patience = self.patience();
+        let enough = self.longest.clamp(LEAST, MOST);
         let left = std::mem::take(&mut self.outstanding).into_iter();
-        left.filter(move |(_, request)| request.overdue || ended.since(request.sent) > patience)
+        left.filter(move |(_, request)| request.overdue || ended.since(request.sent) > enough)
     }
 
     /// Those in flight.
@@ -110,6 +112,21 @@ pub(crate) fn slot_after(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn at_the_end_a_request_is_lost_that_was_waited_for_longer_than_any_reply() {
+        let begun = Instant::ZERO + Duration::from_secs(1);
+        let at = |ms| begun + Duration::from_millis(ms);
+        let mut requests = Requests::default();
+        for (sequence, sent_ms) in [(0, 0), (1, 600), (2, 700), (3, 950)] {
+            requests.sent(sequence, at(sent_ms), ());
+        }
+        requests.took(Duration::from_millis(350));
+        requests.replied(0);
+        requests.give_up(1);
+        let lost: Vec<u32> = requests.unanswered(at(1_100)).map(|(n, _)| n).collect();
+        assert_eq!(lost, [1, 2], "the last was waited for too short a time");
+    }
 
     #[test]
     fn paced_requests_keep_their_times_and_leave_out_those_that_have_passed() {
