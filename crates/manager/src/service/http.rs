@@ -6,20 +6,21 @@ use super::events::{Asking, Events, Octets};
 use super::openapi;
 use super::parameters::Asked;
 use super::places::{Entry, Places};
+use super::response::{error, gone, json, plain, response, whole};
+use super::rights::{has_key, is_own_name};
 use super::survey::Survey;
 use super::wire::Event;
 use crate::engine::Handle as Engine;
 use crate::metrics;
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::{IpAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -394,138 +395,8 @@ impl Visit {
     }
 }
 
-/// Whether the request is for this host. A web page of somebody else's can make a browser here ask under the page's own name, whose
-/// address its owner changes to this host's (DNS rebinding); to an address, to `localhost` and to this host's own name it cannot.
-fn is_own_name(request: &Request<Incoming>) -> bool {
-    let named = request.headers().get(HOST).map(HeaderValue::to_str);
-    let system = rustix::system::uname();
-    match named {
-        // HTTP/1.0, which no browser speaks.
-        None => true,
-        Some(Ok(name)) => is_own(name, system.nodename().to_str().unwrap_or_default()),
-        Some(Err(_)) => false,
-    }
-}
-
-/// Whether `host` (with a port, perhaps) is an address, `localhost` or `own`.
-fn is_own(host: &str, own: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|octet| octet.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let bare = |name: &str| name.parse::<IpAddr>().is_ok();
-    let inside = name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'));
-    let is_address = inside.map_or_else(|| bare(name), bare);
-    let is = |other: &str| !other.is_empty() && name.eq_ignore_ascii_case(other);
-    is_address || is("localhost") || is(own)
-}
-
-/// Compares all octets, wherever the first difference is; only the length of the key shows.
-fn has_key(request: &Request<Incoming>, key: &str) -> bool {
-    let given = request.headers().get(AUTHORIZATION);
-    let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    given.is_some_and(|given| is_same(given, key.as_bytes()))
-}
-
-fn is_same(given: &[u8], key: &[u8]) -> bool {
-    let pairs = given.iter().zip(key);
-    let difference = pairs.fold(0, |all, (a, b)| std::hint::black_box(all | (a ^ b)));
-    given.len() == key.len() && difference == 0
-}
-
 fn hashed(client: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     client.hash(&mut hasher);
     hasher.finish()
-}
-
-fn whole(told: &Told) -> Response<Octets> {
-    let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    spoken(status, told.body.clone())
-}
-
-fn gone() -> Response<Octets> {
-    error(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "the manager is ending, or has too much to do",
-    )
-}
-
-fn error(status: StatusCode, line: &str) -> Response<Octets> {
-    json(status, &serde_json::json!({ "error": line }))
-}
-
-fn json(status: StatusCode, value: &impl serde::Serialize) -> Response<Octets> {
-    // Strings and numbers always can be.
-    spoken(status, serde_json::to_string(value).unwrap_or_default())
-}
-
-fn spoken(status: StatusCode, mut json: String) -> Response<Octets> {
-    json.push('\n');
-    let kind = HeaderValue::from_static("application/json");
-    let mut response = response(status, kind, Octets::Whole(Full::new(Bytes::from(json))));
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        let seconds = HeaderValue::from_static("5");
-        response.headers_mut().insert(RETRY_AFTER, seconds);
-    }
-    response
-}
-
-fn plain(status: StatusCode, text: String) -> Response<Octets> {
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    response(status, kind, Octets::Whole(Full::new(Bytes::from(text))))
-}
-
-fn response(status: StatusCode, kind: HeaderValue, octets: Octets) -> Response<Octets> {
-    let mut response = Response::new(octets);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_are_asked_for_by_this_hosts_name_or_address() {
-        for host in [
-            "127.0.0.1:9489",
-            "127.0.0.1",
-            "[::1]:9489",
-            "[::1]",
-            "localhost:9489",
-            "LocalHost",
-            "m3.example.org:9489",
-        ] {
-            assert!(is_own(host, "m3.example.org"), "{host}");
-        }
-        for host in [
-            "",
-            ":9489",
-            "rebound.example.net:9489",
-            "127.0.0.1.example.net",
-            "localhost.example.net:9489",
-            "127.0.0.1@example.net",
-            "[example.net]:1",
-        ] {
-            assert!(!is_own(host, "m3.example.org"), "{host}");
-        }
-        assert!(!is_own("", ""));
-    }
-
-    #[test]
-    fn a_key_is_the_same_or_not() {
-        assert!(is_same(b"0123456789abcdef", b"0123456789abcdef"));
-        for other in [
-            &b""[..],
-            b"0123456789abcdeF",
-            b"0123456789abcde",
-            b"0123456789abcdef0",
-        ] {
-            assert!(!is_same(other, b"0123456789abcdef"));
-        }
-    }
 }

@@ -5,7 +5,7 @@
 //!
 //! # The rooms
 //!
-//! - [`http`], [`events`]: requests and answers; [`openapi`] describes them.
+//! - [`http`], [`events`]: requests and their endpoints; [`rights`]: who may ask; [`response`]: what is answered; [`openapi`] describes them.
 //! - [`parameters`]: what is behind the question mark. [`answer`]: what is told.
 //! - [`desk`]: the thread that has the machine; [`command`]: how it is asked. [`offers`]: the estimators and their costs. [`measuring`]: a thread for each measurement,
 //!   which hands its trains to this manager over its own control socket, as any tool does.
@@ -24,6 +24,8 @@ mod onward;
 mod openapi;
 mod parameters;
 mod places;
+mod response;
+mod rights;
 mod survey;
 mod wire;
 
