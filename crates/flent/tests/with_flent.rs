@@ -35,17 +35,13 @@ fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
         out: String,
         err: String,
     }
-    let input = ["-i", file.to_str().unwrap()];
-    let whole = |run: &Vec<String>| -> Vec<String> {
-        let input = input.map(str::to_owned).into_iter();
-        input.chain(run.clone()).collect()
-    };
-    let lists: Vec<Vec<String>> = runs.iter().map(whole).collect();
+    let input = ["-i", file.to_str().unwrap()].map(str::to_owned);
+    let lists: Vec<Vec<String>> = runs.iter().map(|run| [&input, &run[..]].concat()).collect();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/many.py");
-    // Flent is a program of the system's Python.
-    let mut command = Command::new("/usr/bin/python3");
-    command.arg(script).env("HOME", file.parent().unwrap());
-    let mut child = command
+    // Flent is a program of the system's Python. Its home is where the plotting library keeps its list of fonts for the next run.
+    let mut child = Command::new("/usr/bin/python3")
+        .arg(script)
+        .env("HOME", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
