@@ -76,9 +76,8 @@ impl<T> Requests<T> {
         is_full.then(|| self.outstanding.pop_first()).flatten()
     }
 
-    /// The requests that were never answered, at the end of the run. One that was waited for less than the longest round trip may
-    /// have been on its way still: it is neither answered nor lost. To wait for all as long as for a reply that is given up
-    /// ([`patience`](Self::patience)) would keep the answered ones of the last moments, and not the lost ones.
+    /// The requests that were never answered, at the end of the run. One that was waited for no longer than the longest round
+    /// trip, or [`LEAST`], may still have been on its way: it is neither answered nor lost.
     pub(crate) fn unanswered(&mut self, ended: Instant) -> impl Iterator<Item = (u32, Request<T>)> {
         let enough = self.longest.clamp(LEAST, MOST);
         let left = std::mem::take(&mut self.outstanding).into_iter();
