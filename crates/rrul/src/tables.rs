@@ -1,16 +1,19 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
+mod calls;
+
 use super::messages::Row;
 use super::ndjson::Ndjson;
 use super::stream::call::MOST_GAPS;
 use super::streams::{StreamPlan, ecn_name};
+use calls::CallCounters;
 use kit::begin::server_role;
 use kit::lab_counters::{LabCounters, LabRows};
 use kit::sampler::StreamEnd;
 use lab::Network;
 use record::{Record, RecordWriter};
 use schema::tables::{Cpu, Hop, HttpsProbe, PageLoad, PageObject, Sample, Series, Stream};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// RRUL, the component for calls: jitter in excess of this is treated as packet loss.
 pub const CALL_LATE_NS: i64 = 30_000_000;
@@ -64,24 +67,6 @@ pub struct CallSample {
     pub kernel: bool,
     /// Traffic-class octet as it arrived.
     pub tos: Option<u8>,
-}
-
-/// What is known of a call's stream while it runs.
-#[derive(Default)]
-struct CallCounters {
-    marks: u8,
-    start_ns: u64,
-    every_ns: u64,
-    least_ns: Option<i64>,
-    heard: HashSet<u32>,
-    /// How many there were to send.
-    sent: Option<u32>,
-    /// Numbers of those that were not sent, by the sender: neither heard nor lost.
-    unsent: Vec<(u32, u32)>,
-    /// How many there can be.
-    most: u32,
-    /// The end that sends.
-    sender: &'static str,
 }
 
 /// What a load stream carried in its last bin.
@@ -409,33 +394,6 @@ impl Output<'_> {
             follower.write(rows);
         }
         self.record.append(rows)
-    }
-}
-
-impl CallCounters {
-    /// Whether its moment had passed before its sender could send it.
-    fn was_left_out(&self, seq: u32) -> bool {
-        let before = self.unsent.partition_point(|&(first, _)| first <= seq);
-        let latest = before.checked_sub(1).and_then(|at| self.unsent.get(at));
-        latest.is_some_and(|&(_, end)| seq < end)
-    }
-
-    fn new(plan: &StreamPlan) -> Self {
-        Self {
-            marks: plan.marks().octet(),
-            start_ns: kit::stream::nanos(plan.start),
-            every_ns: kit::stream::nanos(plan.gap),
-            most: {
-                let length = plan.stop.saturating_sub(plan.start).as_nanos();
-                u32::try_from(length / plan.gap.as_nanos().max(1) + 1).unwrap_or(u32::MAX)
-            },
-            sender: if plan.kind.direction() == "up" {
-                "client"
-            } else {
-                "server"
-            },
-            ..Self::default()
-        }
     }
 }
 
