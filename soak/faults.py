@@ -64,9 +64,17 @@ def under_way(campaign, row, verb, folder, command):
     return running
 
 
-def far_ends(campaign, running):
-    """The processes of a run that are not its first: the far ends of its lab, the cells of a batch."""
-    return [id for id, name in processes(campaign.mark).items() if id != running.id and name in OURS]
+def far_ends(campaign, row, verb, running):
+    """The processes of a run that are not its first: the far ends of its lab, the cells of a batch. A replay's record
+    begins before they do."""
+    ends = []
+
+    def found():
+        ends[:] = [id for id, name in processes(campaign.mark).items() if id != running.id and name in OURS]
+        return ends or verb.name in ALONE or running.is_over()
+
+    row.expect(eventually(found, 20), f"{verb.name}: no far end was found")
+    return ends
 
 
 def pause(ids):
@@ -87,17 +95,13 @@ def near_end_stopped(campaign, row, verb, folder):
 
 def far_end_stopped(campaign, row, verb, folder):
     running = under_way(campaign, row, verb, folder, verb.short)
-    ends = far_ends(campaign, running)
-    row.expect(ends or verb.name in ALONE or running.is_over(), f"{verb.name}: no far end was found")
-    pause(ends)
+    pause(far_ends(campaign, row, verb, running))
     return running.finish(), folder / "out"
 
 
 def far_end_killed(campaign, row, verb, folder):
     running = under_way(campaign, row, verb, folder, verb.long)
-    ends = far_ends(campaign, running)
-    row.expect(ends or verb.name in ALONE or running.is_over(), f"{verb.name}: no far end was found")
-    for id in ends:
+    for id in far_ends(campaign, row, verb, running):
         try:
             os.kill(id, signal.SIGKILL)
         except ProcessLookupError:
