@@ -5,25 +5,24 @@
 //! other senders out, and nothing is sent to an address that has not asked for it. How fast it is sent to is decided by
 //! congestion control, whose rules are checked ([`plan::check_options`]), and by the session's limit of datagrams.
 
-use super::capture::Journal;
+mod rows;
+
+use self::rows::{MOST_ROWS, Rows};
 use super::link::{Link, Terms};
-use super::log::{Log, MOST_PASSED, Row, Sink};
+use super::log::{Log, MOST_PASSED};
 use super::messages::{
-    Done, Far, FarResult, Near, ROWS_PER_LINE, STREAM_KIND, Setup, TransferSetup,
+    Done, Far, FarResult, Near, STREAM_KIND, Setup, TransferSetup,
 };
 use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
 use super::results::{Outcome, SenderResult};
 use super::watch::Watch;
 use super::{kernel, receiving, secret, sending};
-use data_encoding::BASE64;
 use kit::far::{Equipment, StopOnDrop, start};
 use kit::mailbox::{HELLO, Opened};
-use kit::sampler;
 use kit::sampler::Sampler;
 use kit::stream::{PATIENCE, prepare_accepted};
-use schema::tables::{Cpu, Series};
 use session::{Control, DataStream, Error, Session};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use sys::clock;
@@ -33,42 +32,12 @@ use sys::udp::UdpSocket;
 use transport::wire;
 use units::{Ecn, Instant, TrafficClass};
 
-/// Rows kept for a round.
-const MOST_ROWS: usize = 600_000;
 /// A client that has set up a run says within this time what is next.
 const NEXT: Duration = Duration::from_secs(30);
 /// How often the control connection is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 /// Beyond the time of a transfer the client has this long to end it.
 const GRACE: Duration = Duration::from_secs(60);
-
-/// The rows of a round, until the client asks for them.
-#[derive(Default)]
-struct Rows {
-    kept: Mutex<Vec<Row>>,
-    lost: AtomicU64,
-    traces: Mutex<Vec<(u16, Journal)>>,
-}
-
-impl Sink for Rows {
-    fn take(&self, rows: &mut Vec<Row>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = MOST_ROWS.saturating_sub(kept.len());
-        let over = rows.len().saturating_sub(room);
-        self.lost.fetch_add(over as u64, Ordering::Relaxed);
-        kept.extend(rows.drain(..).take(room));
-    }
-}
-
-impl sampler::Sink for &Rows {
-    fn series(&self, _: Series) {}
-
-    fn cpu(&self, row: Cpu) {
-        self.take(&mut vec![Row::Cpu(row)]);
-    }
-
-    fn ended(&self, _: sampler::StreamEnd) {}
-}
 
 /// A run at its far end.
 struct Run<'a> {
@@ -124,7 +93,7 @@ pub fn serve(
             .map(|(now, before)| now.since(&before).total());
         control.send(&Far::Done(Done {
             process_cpu_s: used.unwrap_or_default().as_secs_f64(),
-            rows_lost: rows.lost.load(Ordering::Relaxed),
+            rows_lost: rows.lost(),
         }))
     })
 }
@@ -141,7 +110,7 @@ impl Run<'_> {
         };
         control.send(&Far::Ready)?;
         let counters = self.transfer(control, prepared)?;
-        self.hand_over(control)?;
+        self.rows.hand_over(control)?;
         control.send(&Far::Results(counters))
     }
 
@@ -321,7 +290,7 @@ impl Run<'_> {
         };
         if !setup.sends {
             let counters = receiving::run(setup.id, &setup.options, &mut link, &watch, &abort);
-            self.keep_trace(setup.id, link.take_trace());
+            self.rows.keep_trace(setup.id, link.take_trace());
             return FarResult::Receiver(counters);
         }
         self.wait_for(go, stop);
@@ -335,17 +304,8 @@ impl Run<'_> {
             abort: &abort,
         };
         let counters = sending::run(setup.id, &job, &mut link);
-        self.keep_trace(setup.id, link.take_trace());
+        self.rows.keep_trace(setup.id, link.take_trace());
         FarResult::Sender(counters)
-    }
-
-    fn keep_trace(&self, id: u16, trace: Option<Journal>) {
-        let mut traces = self
-            .rows
-            .traces
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        traces.extend(trace.map(|trace| (id, trace)));
     }
 
     /// Our part of a transfer of the kernel's.
@@ -381,34 +341,6 @@ impl Run<'_> {
         let sent = kernel::send(setup.id, &job, &socket, &mut log);
         slot.count(&socket);
         FarResult::Sender(sent)
-    }
-
-    /// Sends the rows of the round, and its packet traces.
-    fn hand_over(&self, control: &mut Control) -> Result<(), Error> {
-        let rows = {
-            let mut kept = self
-                .rows
-                .kept
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *kept)
-        };
-        control.send_rows(rows, ROWS_PER_LINE, Far::Rows)?;
-        let traces = {
-            let mut kept = self
-                .rows
-                .traces
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *kept)
-        };
-        for (id, trace) in traces {
-            for chunk in trace.chunks() {
-                let octets = BASE64.encode(chunk);
-                control.send(&Far::Trace { id, octets })?;
-            }
-        }
-        Ok(())
     }
 }
 
