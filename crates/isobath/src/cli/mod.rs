@@ -12,6 +12,7 @@ mod import;
 pub(crate) mod lab;
 mod manager;
 mod mbm;
+mod no_thread;
 mod replay;
 mod report;
 mod rrul;
@@ -107,6 +108,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let name = cli.verb.name();
+    no_thread::end_in_order(name);
     match cli.verb.run() {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
