@@ -17,6 +17,8 @@ PART = "memory"
 PAUSE = 5
 # Percent that the resident set may grow over the last half of the campaign.
 MOST_GROWTH = 5
+# Resident set that a server or a manager may have at any time, megabytes.
+MOST_MB = 100
 # Samples without which nothing is said about growth.
 FEWEST = 40
 
@@ -84,6 +86,7 @@ class Residents:
             self.failures = []
             if samples:
                 row.figures = f"RSS {samples[0] / 1024:.1f} MB first, {samples[-1] / 1024:.1f} last, {max(samples) / 1024:.1f} at most"
+                row.expect(max(samples) / 1024 < MOST_MB, f"{max(samples) / 1024:.0f} MB")
             if len(samples) >= FEWEST:
                 grown = growth(samples)
                 row.figures += f"; last quarter over the one before {grown:+.1f} %"

@@ -81,6 +81,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         tcp::try_congestion(control).map_err(Usage::of)?;
         tcp::pin_congestion(control);
     }
+    process::return_freed_memory();
     let stop = process::interrupt_flag()?;
     let serving = Serving::bind(
         ServerConfig {
