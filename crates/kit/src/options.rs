@@ -43,19 +43,23 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// The version of IP, if only one is wanted.
+    pub const fn family(&self) -> Option<Family> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
+    }
+
     /// Connects with `host`, by its own `key` if it is one of a lab.
     ///
     /// # Errors
     /// When the far end cannot be reached or refuses.
     pub fn connect(&self, host: &str, key: Option<&AccessKey>) -> anyhow::Result<Client> {
-        let family = match (self.ipv4, self.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        };
         Ok(session::connect(
             host,
-            family,
+            self.family(),
             key.or(self.key.as_ref()),
             CONNECT,
         )?)

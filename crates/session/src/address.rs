@@ -25,6 +25,15 @@ impl Family {
     }
 }
 
+/// All addresses, of `family` if one is asked for, of a host as it is typed on a command line: `host`, `host:port`, `[v6]:port`,
+/// `[v6]` or a bare IPv6 address; without a port, `usual` is meant. Never none.
+///
+/// # Errors
+/// When it is no host, or has no address.
+pub fn resolve(host: &str, usual: u16, family: Option<Family>) -> Result<Vec<SocketAddr>, Error> {
+    Target::parse(host, usual)?.resolve(family)
+}
+
 /// A host and a port, as typed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
@@ -33,14 +42,14 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        Self::split(text.trim()).ok_or_else(|| Error::Host {
+    /// Reads `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address; without a port, `usual` is meant.
+    pub(crate) fn parse(text: &str, usual: u16) -> Result<Self, Error> {
+        Self::split(text.trim(), usual).ok_or_else(|| Error::Host {
             host: text.to_owned(),
         })
     }
 
-    fn split(text: &str) -> Option<Self> {
+    fn split(text: &str, usual: u16) -> Option<Self> {
         let (host, port) = if let Some(rest) = text.strip_prefix('[') {
             let (host, port) = rest.split_once(']')?;
             v6(host)?;
@@ -66,7 +75,7 @@ impl Target {
         }
         Some(Self {
             host: host.to_owned(),
-            port: port.map_or(Some(DEFAULT_PORT), number)?,
+            port: port.map_or(Some(usual), number)?,
         })
     }
 
@@ -138,7 +147,10 @@ mod tests {
             ("[2001:db8::1]:80", "[2001:db8::1]:80"),
             ("fe80::1%eth0", "[fe80::1%eth0]:4890"),
         ] {
-            assert_eq!(Target::parse(typed).unwrap().to_string(), shown);
+            assert_eq!(
+                Target::parse(typed, DEFAULT_PORT).unwrap().to_string(),
+                shown
+            );
         }
     }
 
@@ -159,14 +171,14 @@ mod tests {
             "user@host",
             "a b",
         ] {
-            let message = Target::parse(typed).unwrap_err().to_string();
+            let message = Target::parse(typed, DEFAULT_PORT).unwrap_err().to_string();
             assert!(message.contains("[IPv6]:PORT"), "{typed}: {message}");
         }
     }
 
     #[test]
     fn a_literal_of_the_other_family_is_said_to_have_no_address() {
-        let target = Target::parse("127.0.0.1").unwrap();
+        let target = Target::parse("127.0.0.1", DEFAULT_PORT).unwrap();
         let message = target.resolve(Some(Family::V6)).unwrap_err().to_string();
         assert!(message.contains("no IPv6 address"), "{message}");
         assert_eq!(target.resolve(Some(Family::V4)).unwrap().len(), 1);

@@ -1,7 +1,7 @@
 //! The near end: finds a server, proves the key, and opens data streams.
 
 use crate::Error;
-use crate::address::{Family, Target};
+use crate::address::{DEFAULT_PORT, Family, Target};
 use crate::admit::tune;
 use crate::control::Control;
 use crate::hello::{Answer, Code, Hello, PROTOCOL, Refusal, VERSION, Welcome};
@@ -69,7 +69,7 @@ pub fn connect(
     key: Option<&AccessKey>,
     timeout: Duration,
 ) -> Result<Client, Error> {
-    let target = Target::parse(host)?;
+    let target = Target::parse(host, DEFAULT_PORT)?;
     let addresses = target.resolve(family)?;
     let deadline = sys::clock::now() + timeout;
     let name = target.to_string();

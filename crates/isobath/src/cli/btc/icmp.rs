@@ -4,10 +4,9 @@ use super::{Args, Context, conclude, network, new_run, progress, report};
 use anyhow::Context as _;
 use btc::icmp;
 use kit::lab_server::client_host;
-use kit::usage::Usage;
 use lab::Network;
 use schema::btc::Plan;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use sys::process;
 
 /// Where nobody listens, as traceroute has it.
@@ -19,7 +18,10 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
     let to = match &network {
         Some(network) => in_lab(args, network)?,
-        None => resolve(args)?,
+        None => {
+            let host = args.towards.host.as_deref().unwrap_or_default();
+            session::resolve(host, PORT, args.towards.reach.family())?[0]
+        }
     };
     plan.fit(to);
     let mut run = new_run(args, &plan, to, None, network.as_ref())?;
@@ -48,33 +50,4 @@ fn in_lab(args: &Args, network: &Network) -> anyhow::Result<SocketAddr> {
     let address =
         address.with_context(|| format!("host '{server}' has no IPv{version} address in this lab"));
     Ok(SocketAddr::new(address?, PORT))
-}
-
-/// The address of the host, with the port if it has one.
-fn resolve(args: &Args) -> anyhow::Result<SocketAddr> {
-    let host = args.towards.host.as_deref().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let fits = |address: &SocketAddr| match (args.towards.reach.ipv4, args.towards.reach.ipv6) {
-        (true, _) => address.is_ipv4(),
-        (_, true) => address.is_ipv6(),
-        _ => true,
-    };
-    let found: Vec<SocketAddr> = if let Ok(ip) = bare.parse::<IpAddr>() {
-        vec![(ip, PORT).into()]
-    } else {
-        let named = if host.contains(':') {
-            host.to_socket_addrs()
-        } else {
-            (host, PORT).to_socket_addrs()
-        };
-        named
-            .with_context(|| format!("'{host}' is no host - check its name"))?
-            .collect()
-    };
-    let address = found.into_iter().find(fits);
-    address.ok_or_else(|| {
-        Usage::of(anyhow::anyhow!(
-            "{host} has no address of that version of IP - leave out -4 or -6"
-        ))
-    })
 }
