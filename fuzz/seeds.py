@@ -130,6 +130,21 @@ def control():
     put("access_key", "short", KEY[:-1])
 
 
+def far_ends():
+    """Which protocol (stamp, irtt, ntp, dns, icmp), how long requests are, and a datagram."""
+    head = struct.pack(">IQHH", 3, 0xEB000000 << 32, 0x1801, 7)
+    reply = head + struct.pack(">QIQHBxB3x", 0xEB000000 << 32, 3, 0xEB000000 << 32, 0x1801, 0, 64)
+    put("far_end", "stamp", b"\0\x40" + reply[:44])
+    tlvs = bytes([0x80, 4, 0, 4, 184, 0, 0, 0, 0x80, 1, 0, 3, 0, 0, 0])
+    put("far_end", "stamp_tlvs", b"\0\x40" + head.ljust(44, b"\0") + tlvs)
+    opened = b"\x14\xa7\x5b\3" + struct.pack("<Q", 7) + bytes([1, 2, 4, 0xd8, 2, 5, 2, 6, 6, 7, 2])
+    put("far_end", "irtt_open", b"\1\x40" + opened)
+    put("far_end", "irtt_reply", b"\1\x40" + b"\x14\xa7\x5b\2" + struct.pack("<QIIQQ", 7, 3, 4, 5, 6))
+    put("far_end", "ntp", b"\2\x40" + bytes([0x24, 2, 6, 0xE9]) + bytes(20) + struct.pack(">QQQ", 7 ^ 3, 1 << 60, 1 << 60))
+    put("far_end", "dns", b"\3\x40" + struct.pack(">HHHHHH", 7 ^ 3, 0x8180, 1, 0, 0, 0) + b"\0\0\2\0\1")
+    put("far_end", "icmp", b"\4\x41" + struct.pack(">BBHHHQ", 0, 0, 0, 0, 3, 7))
+
+
 def names():
     label = lambda text: bytes([len(text)]) + text.encode()
     name = label("www") + label("0000000000000002") + label("isobath") + label("test") + b"\0"
@@ -176,6 +191,7 @@ def main():
     receivers()
     overlays()
     control()
+    far_ends()
     names()
     texts()
     for target in ("capture", "extract"):

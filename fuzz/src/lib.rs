@@ -15,6 +15,7 @@ pub mod datagram;
 pub mod dns_answer;
 pub mod dns_reply;
 pub mod extract;
+pub mod far_end;
 pub mod far_setup;
 pub mod fit;
 pub mod flent_import;
@@ -35,7 +36,7 @@ pub mod tun_read;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 23] = [
+pub const TARGETS: [(&str, Run); 24] = [
     ("access_key", access_key::run),
     ("capture", capture::run),
     ("control_line", control_line::run),
@@ -44,6 +45,7 @@ pub const TARGETS: [(&str, Run); 23] = [
     ("dns_answer", dns_answer::run),
     ("dns_reply", dns_reply::run),
     ("extract", extract::run),
+    ("far_end", far_end::run),
     ("far_setup", far_setup::run),
     ("fit", fit::run),
     ("flent_import", flent_import::run),

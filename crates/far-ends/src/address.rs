@@ -1,0 +1,176 @@
+//! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
+
+use crate::{Exchange, Terms, dns, icmp, irtt, ntp, stamp};
+use std::time::Duration;
+
+/// What a far end speaks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Protocol {
+    /// Simple Two-way Active Measurement Protocol.
+    Stamp,
+    /// Isochronous Round-Trip Tester.
+    Irtt,
+    /// Network Time Protocol.
+    Ntp,
+    /// Domain Name System.
+    Dns,
+    /// ICMP echo.
+    Icmp,
+}
+
+/// What replies tell beside the round trip.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Tells {
+    /// The far end's time stamps: each way's delay and its variation.
+    pub delays: bool,
+    /// How many requests came: on which way a loss was.
+    pub counts: bool,
+    /// DSCP and ECN field of requests as they arrived.
+    pub marks: bool,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Stamp, Self::Irtt, Self::Ntp, Self::Dns, Self::Icmp];
+
+    /// What stands before `://`.
+    pub const fn scheme(self) -> &'static str {
+        match self {
+            Self::Stamp => "stamp",
+            Self::Irtt => "irtt",
+            Self::Ntp => "ntp",
+            Self::Dns => "dns",
+            Self::Icmp => "icmp",
+        }
+    }
+
+    /// What it is called, and by whom it is defined.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stamp => "STAMP (RFC 8762, RFC 8972)",
+            Self::Irtt => "IRTT (version 0.9.1)",
+            Self::Ntp => "NTP (RFC 5905)",
+            Self::Dns => "DNS (RFC 1035)",
+            Self::Icmp => "ICMP echo (RFC 792, RFC 4443)",
+        }
+    }
+
+    /// Who answers it.
+    pub const fn answered_by(self) -> &'static str {
+        match self {
+            Self::Stamp => "routers, 'isobath serve --also stamp'",
+            Self::Irtt => "'irtt server'",
+            Self::Ntp => "time servers",
+            Self::Dns => "resolvers",
+            Self::Icmp => "nearly everybody",
+        }
+    }
+
+    /// The usual UDP port; none where there are no ports.
+    pub const fn port(self) -> Option<u16> {
+        match self {
+            Self::Stamp => Some(stamp::PORT),
+            Self::Irtt => Some(irtt::PORT),
+            Self::Ntp => Some(ntp::PORT),
+            Self::Dns => Some(dns::PORT),
+            Self::Icmp => None,
+        }
+    }
+
+    /// What replies tell, where the far end tells all that the protocol can.
+    pub const fn tells(self) -> Tells {
+        let (delays, counts, marks) = match self {
+            Self::Stamp => (true, true, true),
+            Self::Irtt => (true, true, false),
+            Self::Ntp => (true, false, false),
+            Self::Dns | Self::Icmp => (false, false, false),
+        };
+        Tells {
+            delays,
+            counts,
+            marks,
+        }
+    }
+
+    /// Requests to somebody who has not agreed to them leave no faster than this.
+    pub const fn least_interval(self) -> Duration {
+        match self {
+            Self::Stamp | Self::Irtt => Duration::ZERO,
+            Self::Icmp => Duration::from_millis(20),
+            Self::Dns => dns::INTERVAL,
+            Self::Ntp => ntp::INTERVAL,
+        }
+    }
+
+    /// The near end of it, by IPv6 where `is_v6`.
+    pub fn exchange(self, terms: Terms, is_v6: bool) -> Box<dyn Exchange> {
+        match self {
+            Self::Stamp => Box::new(stamp::Sender::new(terms)),
+            Self::Irtt => Box::new(irtt::Client::new(terms)),
+            Self::Ntp => Box::new(ntp::Client::new(terms)),
+            Self::Dns => Box::new(dns::Client::new(terms)),
+            Self::Icmp => Box::new(icmp::Echo::new(terms, is_v6)),
+        }
+    }
+}
+
+/// A far end by name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FarEnd {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Host, with or without a port, as it was typed.
+    pub host: String,
+}
+
+impl FarEnd {
+    /// Reads `SCHEME://HOST[:PORT]`; none where `text` has no scheme.
+    ///
+    /// # Errors
+    /// When the scheme is not known.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let (scheme, host) = text.split_once("://")?;
+        let known = Protocol::ALL.into_iter();
+        let Some(protocol) = known.clone().find(|protocol| protocol.scheme() == scheme) else {
+            let all: Vec<_> = known.map(Protocol::scheme).collect();
+            return Some(Err(format!(
+                "no far end is called '{scheme}://' - choose one of {}",
+                all.join(", ")
+            )));
+        };
+        let host = host.strip_suffix('/').unwrap_or(host).to_owned();
+        Some(Ok(Self { protocol, host }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_end_is_named_by_scheme_and_host() {
+        let read = |text: &str| {
+            let far = FarEnd::parse(text).unwrap()?;
+            Ok((far.protocol, far.host))
+        };
+        let of = |protocol, host: &str| Ok::<_, String>((protocol, host.to_owned()));
+        assert_eq!(FarEnd::parse("router.example:862"), None);
+        assert_eq!(
+            read("stamp://router.example"),
+            of(Protocol::Stamp, "router.example")
+        );
+        assert_eq!(
+            read("irtt://192.0.2.1:9/"),
+            of(Protocol::Irtt, "192.0.2.1:9")
+        );
+        assert_eq!(
+            read("ntp://[2001:db8::1]"),
+            of(Protocol::Ntp, "[2001:db8::1]")
+        );
+        assert!(
+            read("ping://h")
+                .unwrap_err()
+                .contains("choose one of stamp, irtt, ntp, dns, icmp")
+        );
+    }
+}

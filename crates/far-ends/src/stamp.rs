@@ -1,0 +1,163 @@
+//! The Simple Two-way Active Measurement Protocol (RFC 8762), which routers answer, and its extensions (RFC 8972).
+//!
+//! A *Session-Sender* sends numbered packets with the time at which they leave; a *Session-Reflector* sends each back with the times at
+//! which it came and left again. A *stateful* reflector numbers its replies itself: where its number falls behind, packets were lost
+//! on the way there. A stateless one repeats the sender's number. Nothing says which of the two it is, until there is such a loss.
+//!
+//! Packets are 44 octets, and longer by TLVs (RFC 8972 section 4): *Extra Padding* for their length and *Class of Service*, by which
+//! the reflector tells the DSCP and ECN field that it saw. A reflector that knows no TLVs takes them for padding and sends
+//! them back as they were, or not at all; what it did not fill in counts as not told.
+//!
+//! Not here: the authenticated mode (section 4.4), and the elder TWAMP-Light's shorter packets.
+
+mod reflector;
+#[cfg(test)]
+mod tests;
+
+pub use reflector::{Reflector, Session};
+
+use crate::time::{from_ntp, from_ptp, to_ntp};
+use crate::{Exchange, Reply, Stamps, Terms, field};
+use units::{Dscp, Ecn, TrafficClass};
+
+/// The UDP port on which reflectors listen (RFC 8762 section 4.1).
+pub const PORT: u16 = 862;
+/// Octets of a packet without TLVs, either way.
+pub const LEN: usize = 44;
+
+/// Error Estimate (RFC 4656 section 4.1.2): the clock is synchronised to UTC (S) or nothing is said of it, stamps are NTP's (Z = 0),
+/// and the error is at most 1/256 s: `multiplier * 2^(scale - 32)`; a multiplier of 0 is forbidden.
+const ERROR: u16 = 24 << 8 | 1;
+/// In an error estimate: the stamps are PTP's.
+const PTP: u16 = 1 << 14;
+
+/// In a TLV's flags: the reflector has not understood it. A sender sets it (RFC 8972 section 4).
+const UNRECOGNISED: u8 = 0x80;
+/// In a TLV's flags: its length is wrong.
+const MALFORMED: u8 = 0x40;
+/// Types of TLVs.
+const PADDING: u8 = 1;
+const CLASS: u8 = 4;
+/// Octets of a TLV's flags, type and length.
+const TLV: usize = 4;
+
+/// A Session-Sender, in the unauthenticated mode.
+#[derive(Debug)]
+pub struct Sender {
+    terms: Terms,
+    id: u16,
+}
+
+impl Sender {
+    /// A session on `terms`.
+    pub const fn new(terms: Terms) -> Self {
+        // The session's identifier is what of the secret has room, and not 0, which says that there is none.
+        let id = (terms.secret & 0xffff) as u16 | 1;
+        Self { terms, id }
+    }
+
+    /// Octets of the padding TLV's value that make a packet as long as it is to be; none where there is no room.
+    const fn padding(&self) -> Option<usize> {
+        self.terms.payload.checked_sub(LEN + TLV + TLV + TLV)
+    }
+}
+
+impl Exchange for Sender {
+    fn request(&mut self, number: u32, wall_ns: u64, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend(number.to_be_bytes());
+        out.extend(to_ntp(wall_ns).to_be_bytes());
+        out.extend(ERROR.to_be_bytes());
+        out.extend(self.id.to_be_bytes());
+        out.resize(LEN, 0);
+        if let Some(padding) = self.padding() {
+            // The class that replies are to have, and room for the one that was seen.
+            out.extend([UNRECOGNISED, CLASS, 0, 4]);
+            out.extend([self.terms.class.dscp.get() << 2, 0, 0, 0]);
+            out.extend([UNRECOGNISED, PADDING]);
+            let length = u16::try_from(padding).unwrap_or(u16::MAX);
+            out.extend(length.to_be_bytes());
+            out.resize(out.len() + usize::from(length), 0);
+        }
+    }
+
+    fn handle(&mut self, datagram: &[u8], latest: u32) -> Option<Reply> {
+        let reply = Reflected::parse(datagram)?;
+        let is_ours = reply.id == self.id || reply.id == 0;
+        if !is_ours || reply.number > latest {
+            return None;
+        }
+        Some(Reply {
+            number: reply.number,
+            stamps: Some(reply.stamps),
+            // Its numbers begin at 0.
+            arrived: Some(reply.sequence.saturating_add(1)),
+            class: class(datagram.get(LEN..).unwrap_or_default()),
+        })
+    }
+}
+
+/// A reflector's packet.
+struct Reflected {
+    sequence: u32,
+    id: u16,
+    stamps: Stamps,
+    number: u32,
+}
+
+impl Reflected {
+    /// RFC 8762 section 4.3.1, with the identifier of RFC 8972 section 3.
+    fn parse(octets: &[u8]) -> Option<Self> {
+        if octets.len() < LEN {
+            return None;
+        }
+        let error = u16::from_be_bytes(field(octets, 12)?);
+        let time = |at| {
+            let stamp = u64::from_be_bytes(field(octets, at)?);
+            Some(if error & PTP == 0 {
+                from_ntp(stamp)
+            } else {
+                from_ptp(stamp)
+            })
+        };
+        Some(Self {
+            sequence: u32::from_be_bytes(field(octets, 0)?),
+            id: u16::from_be_bytes(field(octets, 14)?),
+            stamps: Stamps {
+                received_ns: time(16)?,
+                replied_ns: time(4)?,
+            },
+            number: u32::from_be_bytes(field(octets, 24)?),
+        })
+    }
+}
+
+/// The DSCP and ECN field that a reflector says it saw.
+fn class(tlvs: &[u8]) -> Option<TrafficClass> {
+    let (_, value) = Tlvs(tlvs)
+        .find(|(head, _)| head[1] == CLASS && head[0] & (UNRECOGNISED | MALFORMED) == 0)?;
+    let [dscp_1, dscp_2, ..] = *value else {
+        return None;
+    };
+    // Six bits that the sender wants, six that were seen, two of ECN (RFC 8972 section 4.4).
+    let seen = (dscp_1 & 0b11) << 4 | dscp_2 >> 4;
+    Some(TrafficClass {
+        dscp: Dscp::new(seen)?,
+        ecn: Ecn::from_bits(dscp_2 >> 2),
+    })
+}
+
+/// The TLVs behind a packet: flags and type, and the value; ends where one has no room.
+struct Tlvs<'a>(&'a [u8]);
+
+impl<'a> Iterator for Tlvs<'a> {
+    type Item = ([u8; 2], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let head = field(self.0, 0)?;
+        let length = usize::from(u16::from_be_bytes(field(self.0, 2)?));
+        let value = self.0.get(TLV..TLV + length)?;
+        self.0 = &self.0[TLV + length..];
+        Some((head, value))
+    }
+}
