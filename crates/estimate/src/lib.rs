@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod carrier;
+pub mod exchange;
 pub mod far;
 pub mod finding;
 mod hops;

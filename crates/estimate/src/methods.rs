@@ -44,6 +44,16 @@ pub trait Carry {
         ETHERNET_MTU
     }
 
+    /// Probes of a steady stream are to be no closer than this.
+    fn least_interval(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether the far end can do nothing but send probes back.
+    fn only_echoes(&self) -> bool {
+        false
+    }
+
     /// What time it is.
     fn now(&self) -> Instant;
 
@@ -189,16 +199,18 @@ fn by_pathload<R: Carry>(
 }
 
 fn by_stream<R: Carry>(plan: &Plan, carrier: &mut R) -> Result<Finding, R::Error> {
+    let usual = isochronous::Options::default();
     let options = isochronous::Options {
         duration: plan.duration.0,
+        interval: usual.interval.max(carrier.least_interval()),
         // There and back is what a round trip is, and how clocks are compared.
-        echo: matches!(plan.what, What::Rtt | What::Owd),
-        ..isochronous::Options::default()
+        echo: carrier.only_echoes() || matches!(plan.what, What::Rtt | What::Owd),
+        ..usual
     };
     let estimate = drive(Isochronous::new(options, carrier.now()), carrier)?;
     Ok(match plan.what {
         What::Owd => steady::owd(&estimate, plan.direction),
-        What::Jitter => steady::jitter(&estimate),
+        What::Jitter => steady::jitter(&estimate, plan.direction),
         What::Loss => steady::loss(&estimate),
         _ => steady::rtt(&estimate),
     })

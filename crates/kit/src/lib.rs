@@ -1,5 +1,6 @@
 //! What every measurement between two hosts shares.
 #![forbid(unsafe_code)]
+pub mod also;
 pub mod arrivals;
 pub mod bar;
 pub mod begin;

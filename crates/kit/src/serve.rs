@@ -1,5 +1,7 @@
 //! Being the far end: what `isobath serve` asks of the command line, and does.
 
+use crate::also::{Also, Stamps};
+use crate::far::StopOnDrop;
 use crate::log::Log;
 use crate::register::Register;
 use crate::server::Serving;
@@ -7,6 +9,7 @@ use crate::usage::{Usage, print};
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::thread;
 use sys::{process, tcp};
 
 /// File descriptors that are not streams.
@@ -22,6 +25,9 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
+    /// Also serve another protocol, without a key: stamp (RFC 8762) or stamp:PORT [default port: 862].
+    #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
+    also: Vec<Also>,
     /// Accept clients without a key, with tighter limits.
     #[arg(long)]
     open: bool,
@@ -92,8 +98,19 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         Log::new(args.quiet),
     )?;
     let address = serving.local_addr();
+    let others = args
+        .also
+        .iter()
+        .map(|also| Stamps::bind(args.address, *also));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
+    let addresses = others.iter().map(Stamps::local_addr);
+    let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
     if args.json {
-        let line = serde_json::json!({ "address": address, "key": key.to_string() });
+        let also: Vec<_> = addresses
+            .iter()
+            .map(|address| format!("stamp://{address}"))
+            .collect();
+        let line = serde_json::json!({ "address": address, "key": key.to_string(), "also": also });
         print(&line.to_string())?;
     } else {
         print(&format!(
@@ -104,8 +121,18 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
                 format!(":{}", address.port())
             },
         ))?;
+        for address in addresses {
+            print(&format!("also listening on {address} for STAMP, UDP"))?;
+        }
     }
-    serving.run(&stop)?;
+    thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
+        for other in others {
+            let stop = &stop;
+            thread::Builder::new().spawn_scoped(scope, move || other.run(stop))?;
+        }
+        serving.run(&stop)
+    })?;
     Ok(0)
 }
 

@@ -190,6 +190,18 @@ impl UdpSocket {
         set_stamps(&self.socket, flags).map_err(|e| self.error("enable transmit stamps of", e))
     }
 
+    /// Makes the kernel tell of each datagram how many hops it might still have gone.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn enable_hop_limits(&self) -> Result<(), Error> {
+        let set = |level, name| sockopt::set_int(&self.socket, level, name, 1);
+        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_RECVTTL));
+        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_RECVHOPLIMIT));
+        v4.and(v6)
+            .map_err(|e| self.error("enable hop limits of", e))
+    }
+
     /// Lets what is sent from now on live for `hops` hops; a router that gives it up returns an [`IcmpError`].
     ///
     /// # Errors

@@ -23,10 +23,7 @@ pub(in super::super) fn rtt(estimate: &Estimate) -> Finding {
 
 /// The delay of one way.
 pub(in super::super) fn owd(estimate: &Estimate, direction: Direction) -> Finding {
-    let way = match direction {
-        Direction::Up => estimate.there.as_ref(),
-        Direction::Down => estimate.back.as_ref(),
-    };
+    let way = way_of(estimate, direction);
     let delay = way.and_then(|way| way.delay_ms);
     let error = estimate.clock.map(|clock| clock.uncertainty_ns * MS);
     let interval = delay.zip(error).map(|(delay, error)| Interval {
@@ -44,9 +41,8 @@ pub(in super::super) fn owd(estimate: &Estimate, direction: Direction) -> Findin
 }
 
 /// The variation of the delay of one way.
-pub(in super::super) fn jitter(estimate: &Estimate) -> Finding {
-    let way = estimate.there.as_ref();
-    let mean = estimate.call.as_ref().and_then(|call| call.mean_ipdv_ns);
+pub(in super::super) fn jitter(estimate: &Estimate, direction: Direction) -> Finding {
+    let way = way_of(estimate, direction);
     let says = way.map(|way| {
         format!(
             "how much neighbours differ on average; J of RFC 3550 {:.3} ms, 95 % wait up to {:.3} ms longer than the luckiest",
@@ -54,8 +50,16 @@ pub(in super::super) fn jitter(estimate: &Estimate) -> Finding {
         )
     });
     Finding {
-        value: mean.map(|ns| ns * MS),
+        value: way.and_then(|way| way.mean_ipdv_ms),
         ..finding(estimate, says)
+    }
+}
+
+/// The way that was asked for: probes that do not come back go that way, echoes go both.
+fn way_of(estimate: &Estimate, direction: Direction) -> Option<&Way> {
+    match direction {
+        Direction::Down if estimate.back.is_some() => estimate.back.as_ref(),
+        _ => estimate.there.as_ref(),
     }
 }
 

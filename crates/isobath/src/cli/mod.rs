@@ -7,6 +7,7 @@ mod compare;
 mod estimate;
 mod experiment;
 mod export;
+mod far_ends;
 mod generate;
 mod import;
 pub(crate) mod lab;
@@ -65,6 +66,8 @@ enum Verb {
     Mbm(Box<mbm::Args>),
     /// Estimate one path property: RTT, one-way delay, jitter, loss, capacity, available bandwidth, bottleneck hop.
     Estimate(estimate::Args),
+    /// List the far ends that other people run, and what each tells.
+    FarEnds(far_ends::Args),
     /// Run and query an overlay interface whose packets ride on measurement probes.
     #[command(subcommand)]
     Manager(manager::Verb),
@@ -142,6 +145,7 @@ impl Verb {
             Self::Btc(_) => "btc",
             Self::Mbm(_) => "mbm",
             Self::Estimate(_) => "estimate",
+            Self::FarEnds(_) => "far-ends",
             Self::Manager(_) => "manager",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
@@ -165,6 +169,7 @@ impl Verb {
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),
             Self::Estimate(args) => estimate::run(&args),
+            Self::FarEnds(args) => far_ends::run(&args),
             Self::Manager(verb) => manager::run(&verb),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),

@@ -15,6 +15,7 @@ mod btc_paths;
 mod carrier;
 mod estimate;
 mod experiment;
+mod far_ends;
 mod help;
 mod hostile;
 mod interrupted;

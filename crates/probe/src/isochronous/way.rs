@@ -20,6 +20,8 @@ pub struct Way {
     pub highest_jitter_ms: f64,
     /// IPDV, negative where a probe was faster than the one before; `None` when no two neighbours arrived.
     pub ipdv_ms: Option<Distribution>,
+    /// How much neighbours differ on average, either way; `None` likewise.
+    pub mean_ipdv_ms: Option<f64>,
     /// PDV.
     pub pdv_ms: Distribution,
     /// Probes that arrived after one that had left later.
@@ -95,6 +97,7 @@ impl Way {
             jitter_ms,
             highest_jitter_ms,
             ipdv_ms: Distribution::of(ipdv(trips)),
+            mean_ipdv_ms: Distribution::of(ipdv(trips).map(f64::abs)).map(|all| all.mean),
             pdv_ms: Distribution::of(call.pdv_ns.iter().map(|&ns| ns as f64 / 1e6))?,
             reordered: call.reordered,
         })

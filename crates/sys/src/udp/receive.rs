@@ -28,6 +28,8 @@ pub struct Datagram<'a> {
     pub class: Option<TrafficClass>,
     /// When the kernel took it in: nanoseconds on the wall clock.
     pub wall_ns: Option<u64>,
+    /// Hops that it might still have gone, where that was asked for ([`UdpSocket::enable_hop_limits`]).
+    pub hops_left: Option<u8>,
 }
 
 impl Datagram<'_> {
@@ -67,6 +69,7 @@ pub(super) struct Marks {
     pub(super) local: Option<IpAddr>,
     pub(super) class: Option<TrafficClass>,
     pub(super) wall_ns: Option<u64>,
+    pub(super) hops_left: Option<u8>,
     /// Datagrams that the kernel has dropped on this socket for want of room.
     pub(super) overflows: Option<u32>,
 }
@@ -95,6 +98,7 @@ impl RecvBatch {
             local: meta.marks.local,
             class: meta.marks.class,
             wall_ns: meta.marks.wall_ns,
+            hops_left: meta.marks.hops_left,
         })
     }
 
@@ -232,6 +236,9 @@ pub(super) fn marks(control: &[u8]) -> Marks {
             (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => marks.overflows = message.word(0),
             (libc::IPPROTO_IP, libc::IP_TOS) | (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
                 marks.class = message.octet().map(TrafficClass::from_octet);
+            }
+            (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
+                marks.hops_left = message.octet();
             }
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 // struct in_pktinfo: interface index, local address, address in the header.

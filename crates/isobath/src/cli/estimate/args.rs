@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use units::{Dscp, Rate, Span};
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "HOST may be somebody else's far end: SCHEME://HOST[:PORT], see 'isobath far-ends'."
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) asked: Asked,
@@ -61,7 +64,15 @@ impl Asked {
     /// # Errors
     /// When the estimator does not find that.
     pub(crate) fn plan(&self, reverse: bool) -> anyhow::Result<Plan> {
-        let method = self.estimator.unwrap_or_else(|| self.what.usual());
+        self.plan_by(self.what.usual(), reverse)
+    }
+
+    /// The same where `usual` is the estimator unless another was named.
+    ///
+    /// # Errors
+    /// As [`Asked::plan`].
+    pub(super) fn plan_by(&self, usual: Method, reverse: bool) -> anyhow::Result<Plan> {
+        let method = self.estimator.unwrap_or(usual);
         let plan = Plan {
             what: self.what,
             method,

@@ -1,12 +1,14 @@
 //! `isobath estimate`: finds the far end or makes one in a lab, sends its trains, and tells what they say.
 
 mod args;
+mod foreign;
 mod progress;
 
 pub(crate) use args::{Args, Asked};
 
 use estimate::run::{self, Context, Outcome};
 use estimate::{quality, riding, scorecard, summary};
+use far_ends::address::FarEnd;
 use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use kit::lab_server::Far;
@@ -25,6 +27,11 @@ use sys::process;
 use units::Dscp;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let foreign = args.towards.host.as_deref().and_then(FarEnd::parse);
+    if let Some(far_end) = foreign {
+        let far_end = far_end.map_err(|reason| Usage::of(anyhow::anyhow!(reason)))?;
+        return foreign::run(args, &far_end);
+    }
     let plan = args.asked.plan(args.reverse)?;
     if let Some(socket) = &args.by {
         return by_manager(args, &plan, socket);

@@ -1,0 +1,117 @@
+//! What a far end of somebody else tells of losses, marks and times, over a run.
+
+use far_ends::Reply;
+use schema::estimate::Plan;
+
+/// What the far end has counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Number of the latest request that was replied to, and how many had arrived by then.
+    latest: Option<(u32, u32)>,
+    /// Whether the count was ever below the number: else it may be the number itself, repeated.
+    counts: bool,
+    /// Replies, each request's first.
+    pub(super) replies: u64,
+    /// Whether replies had time stamps.
+    pub(super) stamps: bool,
+    /// Requests whose DSCP arrived as another one, of those that were told of.
+    pub(super) remarked: Option<u64>,
+}
+
+impl Tally {
+    /// Enters a request's first reply.
+    pub(super) fn count(&mut self, reply: &Reply, plan: &Plan) {
+        self.replies += 1;
+        self.stamps |= reply.stamps.is_some();
+        if let Some(class) = reply.class {
+            let remarked = self.remarked.get_or_insert(0);
+            *remarked += u64::from(class.dscp != plan.class);
+        }
+        if let Some(arrived) = reply.arrived {
+            self.counts |= arrived <= reply.number;
+            if self.latest.is_none_or(|(number, _)| number < reply.number) {
+                self.latest = Some((reply.number, arrived));
+            }
+        }
+    }
+
+    /// Requests lost on the way there, and replies lost on the way back, up to the latest request that was replied to; nothing where
+    /// that cannot be told.
+    pub(super) fn lost(&self) -> Option<[u64; 2]> {
+        let (number, arrived) = self.latest?;
+        let sent = u64::from(number) + 1;
+        let arrived = u64::from(arrived);
+        if !self.counts {
+            // Nothing lost at all, or a far end that repeats our number.
+            return (self.replies == sent).then_some([0, 0]);
+        }
+        Some([
+            sent.saturating_sub(arrived),
+            arrived.saturating_sub(self.replies),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Dscp, Span};
+
+    fn plan() -> Plan {
+        Plan {
+            what: schema::estimate::plan::What::Loss,
+            method: schema::estimate::plan::Method::Isochronous,
+            direction: schema::Direction::Up,
+            duration: Span(std::time::Duration::from_secs(1)),
+            most: "1Mbit".parse().unwrap(),
+            class: Dscp::EF,
+            seed: 1,
+        }
+    }
+
+    /// Replies as (number, requests that had arrived).
+    fn lost(replies: &[(u32, u32)]) -> Option<[u64; 2]> {
+        let mut tally = Tally::default();
+        for &(number, arrived) in replies {
+            let reply = Reply {
+                number,
+                arrived: Some(arrived),
+                ..Reply::default()
+            };
+            tally.count(&reply, &plan());
+        }
+        tally.lost()
+    }
+
+    #[test]
+    fn a_count_that_falls_behind_tells_the_way_of_a_loss() {
+        // Requests 1 and 3 were lost, and the reply to 2.
+        assert_eq!(lost(&[(0, 1), (4, 3)]), Some([2, 1]));
+        // Replies that overtake each other.
+        assert_eq!(lost(&[(4, 4), (0, 1), (3, 3)]), Some([1, 1]));
+        assert_eq!(lost(&[(0, 1), (1, 2), (2, 3)]), Some([0, 0]));
+    }
+
+    #[test]
+    fn a_number_that_is_repeated_is_no_count() {
+        assert_eq!(lost(&[(0, 1), (2, 3)]), None);
+        assert_eq!(lost(&[]), None);
+    }
+
+    #[test]
+    fn a_class_that_changed_is_counted() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.remarked, None);
+        for class in [Dscp::EF, Dscp::CS0] {
+            let reply = Reply {
+                class: Some(units::TrafficClass {
+                    dscp: class,
+                    ..units::TrafficClass::default()
+                }),
+                ..Reply::default()
+            };
+            tally.count(&reply, &plan());
+        }
+        assert_eq!(tally.remarked, Some(1));
+    }
+}

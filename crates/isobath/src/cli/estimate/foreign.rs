@@ -1,0 +1,42 @@
+//! `isobath estimate rtt stamp://HOST`: towards a far end of somebody else.
+
+use super::{Args, begun, conclude, finish, progress};
+use estimate::exchange;
+use estimate::run::Context;
+use far_ends::address::FarEnd;
+use kit::begin::path_info;
+use kit::usage::Usage;
+use schema::estimate::plan::Method;
+use serde_json::json;
+use sys::process;
+
+pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
+    let plan = args.asked.plan_by(Method::Isochronous, args.reverse)?;
+    let protocol = far_end.protocol;
+    exchange::check(&plan, protocol).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+    let port = protocol.port().unwrap_or(0);
+    let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
+    let to = found[0];
+    let interrupt = process::interrupt_flag()?;
+    let mut run = begun(args, &plan)?;
+    run.plan["far_end"] = json!(args.towards.host);
+    let family = if to.ip().to_canonical().is_ipv6() {
+        6
+    } else {
+        4
+    };
+    run.path = path_info(&[to], vec![family], None);
+    run.hosts = vec![kit::host::facts("client")];
+    let mut opened = args.output.open(args.towards.name(), &run)?;
+    let bar = progress::bar(args.output.quiet);
+    let context = Context {
+        plan: &plan,
+        lab: None,
+        interrupt: &interrupt,
+        display: &|live| progress::show(&bar, live),
+    };
+    let outcome = exchange::run(&context, protocol, to, &mut opened.writer)?;
+    bar.finish_and_clear();
+    conclude(&mut run, &plan, &outcome, None)?;
+    finish(args, &run, &outcome, opened)
+}

@@ -1,0 +1,225 @@
+//! Far ends of somebody else: other people's servers in labs, and our own servers for other people's clients.
+
+use crate::support::{Machine, PROGRAM, SMALL_LAB, TempDir, folder, number, run};
+use serde_json::Value;
+use std::path::Path;
+
+/// The lab with a tenth of the packets of one direction lost.
+fn losing(direction: &str) -> String {
+    let begins = format!("{direction} = [");
+    let loses = format!("{begins}{{ kind = \"loss\", probability = 0.1 }}, ");
+    SMALL_LAB.replace(&begins, &loses)
+}
+
+fn place() -> TempDir {
+    folder(&[
+        ("small.toml", SMALL_LAB),
+        ("up.toml", &losing("up")),
+        ("down.toml", &losing("down")),
+        ("stamp.py", include_str!("far_ends/stamp.py")),
+    ])
+}
+
+/// A program that `scripts/setup.sh test` has unpacked.
+fn unpacked(program: &str) -> String {
+    format!(
+        "{}/../../target/tools/{program}",
+        env!("CARGO_MANIFEST_DIR")
+    )
+}
+
+/// What `isobath estimate WHAT` tells of the far end at `address` in a lab, where `server` runs on its far host.
+fn estimate(place: &Path, lab: &str, server: &str, what: &str, address: &str) -> Value {
+    // A server that has not begun to listen yet refuses.
+    let script = format!(
+        "until {PROGRAM} estimate rtt {address} -d 100ms -q -o tried >tried.txt; do rm -rf tried; sleep 0.1; done; rm -rf tried out; \
+         exec {PROGRAM} estimate {what} {address} -d 6s -q --json -o out"
+    );
+    let also = format!("far={server}");
+    let ran = run(
+        place,
+        &[
+            "lab", "run", lab, "--also", &also, "--", "sh", "-c", &script,
+        ],
+    );
+    ran.ended(0);
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(printed["status"], "complete");
+    printed["summary"].clone()
+}
+
+/// Every loss is found on the way on which the lab loses, and none on the other.
+#[track_caller]
+fn losses_are_told_apart(place: &Path, server: &str, address: &str) {
+    for (lab, way, other) in [
+        ("up.toml", "lost_there", "lost_back"),
+        ("down.toml", "lost_back", "lost_there"),
+    ] {
+        let summary = estimate(place, lab, server, "loss", address);
+        let far_end = &summary["details"]["far_end"];
+        let lost = number(far_end, &format!("/{way}"));
+        assert_eq!(far_end[other], 0, "{lab}: {summary:#}");
+        let all = number(&summary, "/probes_lost");
+        // Of 300 requests 30 are lost, give or take 5; those behind the last reply count for no way.
+        assert!((10.0..60.0).contains(&all), "{summary:#}");
+        assert!((all - 5.0..=all).contains(&lost), "{summary:#}");
+    }
+}
+
+/// Round trip and one-way delay of an unloaded lab: 5 ms each way, and 0.2 ms for 200 octets at 8 Mbit/s.
+#[track_caller]
+fn delays_are_the_labs(place: &Path, server: &str, address: &str) {
+    let summary = estimate(place, "small.toml", server, "owd", address);
+    let delay = number(&summary, "/value");
+    assert!((5.1..7.0).contains(&delay), "{summary:#}");
+    let rtt = number(&summary, "/details/rtt_ms/min");
+    assert!((10.2..14.0).contains(&rtt), "{summary:#}");
+    let back = number(&summary, "/details/back/delay_ms/p50");
+    assert!((5.1..7.0).contains(&back), "{summary:#}");
+}
+
+#[test]
+fn our_reflector_tells_delays_marks_and_losses_of_each_way() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let server = format!("{PROGRAM} serve --also stamp:8620 --ephemeral --quiet --json");
+    let address = "stamp://far:8620";
+    delays_are_the_labs(place.path(), &server, address);
+    losses_are_told_apart(place.path(), &server, address);
+    let summary = estimate(
+        place.path(),
+        "small.toml",
+        &server,
+        "jitter --dscp EF",
+        address,
+    );
+    assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
+}
+
+#[test]
+fn irtts_server_tells_delays_and_losses_of_each_way() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let server = format!("{} server", unpacked("irtt/usr/bin/irtt"));
+    let place = place();
+    delays_are_the_labs(place.path(), &server, "irtt://far");
+    losses_are_told_apart(place.path(), &server, "irtt://far");
+}
+
+#[test]
+fn a_reflector_made_of_scapys_packets_is_understood() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let summary = estimate(
+        place.path(),
+        "small.toml",
+        "/usr/bin/python3 stamp.py reflect",
+        "rtt",
+        "stamp://far:8620",
+    );
+    let rtt = number(&summary, "/value");
+    assert!((10.2..14.0).contains(&rtt), "{summary:#}");
+    // It repeats our number and knows no TLVs.
+    let far_end = &summary["details"]["far_end"];
+    assert_eq!(far_end["time_stamps"], true);
+    assert!(far_end["remarked"].is_null(), "{summary:#}");
+}
+
+#[test]
+fn a_sender_made_of_scapys_packets_is_answered() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let also = format!("far={PROGRAM} serve --also stamp:8620 --ephemeral --quiet --json");
+    let command = [
+        "lab",
+        "run",
+        "small.toml",
+        "--also",
+        &also,
+        "--",
+        "/usr/bin/python3",
+        "stamp.py",
+        "send",
+        "far",
+    ];
+    run(place.path(), &command).ended(0);
+}
+
+#[test]
+fn hosts_that_have_agreed_to_nothing_tell_round_trips() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    // A resolver that knows nothing, and a clock that believes itself.
+    let resolver = "/usr/sbin/dnsmasq -d -C /dev/null -R -u root -x $PWD/d.pid";
+    let clock = format!(
+        "printf 'local\\nallow\\ncmdport 0\\nbindcmdaddress /\\npidfile %s/c.pid\\n' $PWD >c.conf; {} -x -n -u root -f $PWD/c.conf",
+        unpacked("chrony/usr/sbin/chronyd")
+    );
+    for (server, address) in [
+        ("true", "icmp://far"),
+        (resolver, "dns://far"),
+        (&clock, "ntp://far"),
+    ] {
+        let summary = estimate(place.path(), "small.toml", server, "rtt", address);
+        let rtt = number(&summary, "/value");
+        assert!((10.0..16.0).contains(&rtt), "{address}: {summary:#}");
+        assert_eq!(summary["probes_lost"], 0, "{address}: {summary:#}");
+        let stamps = address.starts_with("ntp");
+        assert_eq!(summary["details"]["far_end"]["time_stamps"], stamps);
+        assert_eq!(summary["details"]["there"].is_null(), !stamps);
+    }
+}
+
+#[test]
+fn who_asks_for_too_much_or_nobody_is_told_in_a_line() {
+    let place = folder(&[]);
+    let refused = |arguments: &[&str], code| {
+        let ran = run(place.path(), &[&["estimate"], arguments].concat());
+        ran.refused(code).to_owned()
+    };
+    assert!(refused(&["owd", "icmp://127.0.0.1"], 2).contains("no time stamps"));
+    assert!(refused(&["available", "stamp://127.0.0.1"], 2).contains("isobath serve"));
+    assert!(refused(&["rtt", "gopher://127.0.0.1"], 2).contains("choose one of"));
+    assert!(refused(&["rtt", "stamp://no.such.host.invalid"], 3).contains("no.such.host"));
+    let ran = run(
+        place.path(),
+        &[
+            "estimate",
+            "rtt",
+            "stamp://127.0.0.1:9",
+            "-d",
+            "1s",
+            "-q",
+            "-o",
+            "out",
+            "--json",
+        ],
+    );
+    let printed = ran.ended(5).json();
+    let says = printed["summary"]["says"].as_str().unwrap();
+    assert!(
+        says.contains("nobody answers STAMP") && says.contains("refused"),
+        "{says}"
+    );
+}
+
+#[test]
+fn all_far_ends_are_listed() {
+    let place = folder(&[]);
+    let list = run(place.path(), &["far-ends"]).ended(0).stdout.clone();
+    let json = run(place.path(), &["far-ends", "--json"]).ended(0).json();
+    for far_end in json.as_array().unwrap() {
+        let scheme = far_end["scheme"].as_str().unwrap();
+        assert!(list.contains(&format!("{scheme}://HOST")), "{list}");
+    }
+    assert!(list.lines().all(|line| line.len() <= 160), "{list}");
+}
