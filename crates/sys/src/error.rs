@@ -44,7 +44,7 @@ pub enum Error {
     #[error(
         "make a network namespace: this user may not, and user namespaces are forbidden here ({source}) - \
          run as root, or allow them (sysctl kernel.unprivileged_userns_clone=1, or \
-         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu)"
+         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; in a container --privileged --device /dev/net/tun)"
     )]
     NoUserNamespace {
         /// The operating system's reason.

@@ -10,6 +10,7 @@
 use crate::Error;
 use rustix::thread::{CapabilitySet, LinkNameSpaceType, UnshareFlags};
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 
@@ -131,7 +132,15 @@ pub fn set_sysctl(name: &str, value: &str) -> Result<(), Error> {
 }
 
 fn write(path: &str, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|e| Error::io("write", path, e))
+    fs::write(path, text).map_err(|e| {
+        let advice = match e.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "kernel parameters are read-only here: in a container, start it with --privileged"
+            }
+            _ => "",
+        };
+        Error::io("write", path, e).advise(advice)
+    })
 }
 
 #[cfg(test)]

@@ -21,13 +21,11 @@ pub fn set_realtime(on: bool) -> Result<(), Error> {
     } else {
         (libc::SCHED_OTHER, 0)
     };
+    // The C library musl refuses its own function of this name, so the kernel is asked.
     #[expect(unsafe_code, reason = "no library wraps this call")]
-    // SAFETY: `sched_param` is a plain C struct of integers; all zeroes is a value of it.
-    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameters.sched_priority = priority;
-    #[expect(unsafe_code, reason = "no library wraps this call")]
-    // SAFETY: the call reads one `sched_param`, which `parameters` is; 0 is the calling thread.
-    let status = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+    // SAFETY: the kernel reads one `struct sched_param`, which is one integer, `priority`; 0 is the calling thread.
+    let status =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     if status < 0 {
         let error = io::Error::last_os_error();
         return Err(Error::io("set the priority of", "this thread", error));
@@ -41,10 +39,9 @@ mod tests {
 
     fn policy() -> i32 {
         #[expect(unsafe_code, reason = "no library wraps this call")]
-        // SAFETY: the call takes its argument by value; 0 is the calling thread.
-        unsafe {
-            libc::sched_getscheduler(0)
-        }
+        // SAFETY: the call takes a number; 0 is the calling thread.
+        let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+        i32::try_from(policy).unwrap()
     }
 
     #[test]

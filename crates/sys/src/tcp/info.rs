@@ -17,6 +17,8 @@ const CAPACITY: usize = 512;
 const OPTION_ECN: u8 = 8;
 /// Where Linux 6.18 and newer have `tcpi_received_ce`, which `libc` does not know yet.
 const RECEIVED_CE: usize = 248;
+/// Where `tcpi_rcv_wnd` is: `libc` does not know it with every C library.
+const RCV_WND: usize = offset_of!(libc::tcp_info, tcpi_snd_wnd) + 4;
 /// A slow start threshold that has not been set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
@@ -180,7 +182,7 @@ impl TcpInfo {
             rcv_mss: field!(bytes, u32, tcpi_rcv_mss),
             pmtu: field!(bytes, u32, tcpi_pmtu),
             snd_wnd: field!(bytes, u32, tcpi_snd_wnd),
-            rcv_wnd: field!(bytes, u32, tcpi_rcv_wnd),
+            rcv_wnd: number(bytes, RCV_WND).map(u32::from_ne_bytes),
             ecn: field!(bytes, u8, tcpi_options).map(|options| options & OPTION_ECN != 0),
             ..Self::default()
         };

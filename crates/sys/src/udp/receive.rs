@@ -137,12 +137,14 @@ impl RecvBatch {
         // SAFETY: the first `count` headers point to buffers of `self` and to `vectors`, with their
         // true lengths; each buffer belongs to one header only; all of them outlive the call.
         let received = unsafe {
-            libc::recvmmsg(
+            // Not by a C library's function: their types differ.
+            libc::syscall(
+                libc::SYS_recvmmsg,
                 fd.as_raw_fd(),
                 headers.as_mut_ptr(),
                 count,
                 libc::MSG_DONTWAIT | libc::MSG_TRUNC,
-                std::ptr::null_mut(),
+                std::ptr::null_mut::<libc::timespec>(),
             )
         };
         let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
@@ -261,7 +263,7 @@ pub(super) fn marks(control: &[u8]) -> Marks {
 /// The software stamp of a `scm_timestamping`: the first of its three times, in nanoseconds. `None`
 /// when the kernel left it empty.
 fn stamp(message: &Message<'_>) -> Option<u64> {
-    const WORD: usize = size_of::<libc::time_t>();
+    const WORD: usize = size_of::<libc::c_long>();
     let word = |offset| match WORD {
         8 => message.bytes(offset).map(u64::from_ne_bytes),
         _ => message.bytes(offset).map(u32::from_ne_bytes).map(u64::from),

@@ -130,9 +130,11 @@ impl UdpSocket {
         )]
         // SAFETY: the first `count` headers point to the payloads and to the
         // arrays above, with their true lengths; all outlive the call, which writes only to
-        // `headers`.
+        // `headers`. Every C library's header is laid out as the kernel's on machines that are little-endian.
         let sent = unsafe {
-            libc::sendmmsg(
+            // The function of the C library musl would send the datagrams one by one.
+            libc::syscall(
+                libc::SYS_sendmmsg,
                 self.socket.as_raw_fd(),
                 headers.as_mut_ptr(),
                 count,
