@@ -97,7 +97,7 @@ enum Verb {
     Export(export::Args),
     /// Import Flent data files as records.
     Import(import::Args),
-    /// Print shell completions, the manual page or the Wireshark dissector.
+    /// Print shell completions, manual pages or the Wireshark dissector, or write all of them for a package.
     #[command(subcommand, hide = true)]
     Generate(generate::Verb),
 }

@@ -1,6 +1,7 @@
 //! The words of the command line, as snapshots: no option changes unnoticed.
 
 use crate::support::{Ran, Running, folder, isobath, run};
+use std::path::Path;
 use std::process::Command;
 
 /// What `--help` prints in a terminal of 100 columns.
@@ -132,4 +133,53 @@ fn the_manual_has_a_page_for_every_verb() {
             .refused(2)
             .contains("there is no verb 'sound'")
     );
+}
+
+/// The files below a folder, by their paths in it.
+fn files(folder: &Path, below: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, below, found);
+        } else {
+            let name = path.strip_prefix(below).unwrap();
+            found.push(name.to_str().unwrap().to_owned());
+        }
+    }
+}
+
+#[test]
+fn what_a_package_installs_is_written_where_systems_look_for_it() {
+    let place = folder(&[]);
+    run(place.path(), &["generate", "share", "new/share"]).ended(0);
+    let share = place.path().join("new/share");
+    let mut found = Vec::new();
+    files(&share, &share, &mut found);
+    for wanted in [
+        "man/man1/isobath.1",
+        "man/man1/isobath-rrul.1",
+        "man/man1/isobath-sim-btc.1",
+        "bash-completion/completions/isobath",
+        "fish/vendor_completions.d/isobath.fish",
+        "zsh/site-functions/_isobath",
+        "isobath/isobath.lua",
+    ] {
+        assert!(
+            found.iter().any(|name| name == wanted),
+            "{wanted}: {found:?}"
+        );
+    }
+    assert!(
+        !found.iter().any(|name| name.contains("generate")),
+        "{found:?}"
+    );
+    let page = std::fs::read_to_string(share.join("man/man1/isobath-sim-btc.1")).unwrap();
+    assert!(page.contains(".TH isobath-sim-btc 1"), "{page}");
+    assert!(page.contains(".SH OPTIONS"), "{page}");
+
+    let taken = run(
+        place.path(),
+        &["generate", "share", "new/share/man/man1/isobath.1"],
+    );
+    assert!(taken.refused(3).contains("choose another folder"));
 }

@@ -1,10 +1,13 @@
 //! `isobath generate`: what packagers need.
 
+mod share;
+
 use super::Cli;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use kit::usage::Usage;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
@@ -20,10 +23,15 @@ pub(crate) enum Verb {
     },
     /// Print the Wireshark and tshark dissector for Isobath's datagrams.
     Dissector,
+    /// Write all of them into a folder that is laid out as /usr/share is.
+    Share {
+        /// Folder; it is made if it is missing.
+        folder: PathBuf,
+    },
 }
 
 /// In Lua; Wireshark looks for it in its folder of personal plugins.
-const DISSECTOR: &str = include_str!("../../../../share/wireshark/isobath.lua");
+const DISSECTOR: &str = include_str!("../../../../../share/wireshark/isobath.lua");
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     let mut command = Cli::command();
@@ -33,6 +41,7 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
         Verb::Completions { shell } => {
             clap_complete::generate(*shell, &mut command, "isobath", &mut out);
         }
+        Verb::Share { folder } => share::write(command, folder)?,
         Verb::Man { verb: None } => clap_mangen::Man::new(command).render(&mut out)?,
         Verb::Man { verb: Some(name) } => {
             let unknown = || {
