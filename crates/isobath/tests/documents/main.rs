@@ -6,6 +6,7 @@ mod conformance;
 mod examples;
 mod links;
 mod names;
+mod packages;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,0 +1,178 @@
+#!/bin/sh
+# Tries the packages in dist/ (scripts/release.sh makes them) where nothing else of Isobath is: as root, on a machine of the same kind. It
+# installs what it needs (scripts/setup.sh packages), and a small Debian into target/packages/debian.tar. All of it: `scripts/packages-test.sh`;
+# single parts: `scripts/packages-test.sh sums static debian sbom formula container arm`.
+set -eu
+cd "$(dirname "$0")/.."
+
+version=$(scripts/version.sh)
+work=$PWD/target/packages
+dist=$PWD/dist
+machine=$(uname -m)
+MIRROR=${MIRROR:-http://deb.debian.org/debian}
+RELEASE=${RELEASE:-bookworm}
+# The main job, short.
+job="rrul --lab dsl --duration 10s"
+
+say() { echo "packages: $*"; }
+fail() {
+    echo "packages: $*" >&2
+    exit 1
+}
+# unpack ARCHIVE: into a new folder, whose name is printed.
+unpack() {
+    into=$work/tried/$(basename "$1" .tar.gz)
+    rm -rf "$into"
+    mkdir -p "$into"
+    tar -C "$into" --strip-components=1 -xf "$1"
+    echo "$into"
+}
+# inside ROOT COMMAND...: runs it with ROOT as the root folder, in a namespace of mounts that is gone afterwards.
+inside() {
+    # shellcheck disable=SC2016
+    unshare --mount sh -ec 'root=$1; shift
+        for folder in proc sys dev; do mkdir -p "$root/$folder"; mount --rbind "/$folder" "$root/$folder"; done
+        exec chroot "$root" "$@"' inside "$@"
+}
+# The scorecard of a run that was measured.
+is_scorecard() { grep -q "Under load this path adds" "$1" || fail "no scorecard: $(cat "$1")"; }
+
+sums() {
+    (cd "$dist" && sha256sum --check --quiet SHA256SUMS) || fail "dist/ is not what SHA256SUMS says - run scripts/release.sh"
+    say "checksums are right"
+}
+
+# The program alone in an empty folder.
+static() {
+    tree=$(unpack "$dist/isobath-$version-$machine-linux.tar.gz")
+    ! grep -qaF -e "$PWD/" -e "${CARGO_HOME:-$HOME/.cargo}/" "$tree/isobath" || fail "the program names folders of this machine"
+    root=$work/tried/empty
+    rm -rf "$root"
+    mkdir -p "$root"
+    cp "$tree/isobath" "$root"
+    # shellcheck disable=SC2086
+    inside "$root" /isobath $job >"$work/tried/static.txt" 2>&1 || fail "$(cat "$work/tried/static.txt")"
+    is_scorecard "$work/tried/static.txt"
+    run=$(cd "$root" && find isobath-runs -name run.json)
+    inside "$root" /isobath show "/${run%/run.json}" >"$work/tried/shown.txt" || fail "the record cannot be shown"
+    say "the program measures in an empty root"
+}
+
+# A new Debian from an archive that is made once.
+fresh_debian() {
+    archive=$work/debian-$RELEASE.tar
+    root=$work/tried/debian
+    rm -rf "$root"
+    if [ ! -e "$archive" ]; then
+        say "making a Debian $RELEASE"
+        debootstrap --variant=minbase "$RELEASE" "$root" "$MIRROR" >"$work/debootstrap.log" 2>&1 || fail "$(tail -n 5 "$work/debootstrap.log")"
+        tar -C "$root" -cf "$archive.new" .
+        mv "$archive.new" "$archive"
+    else
+        mkdir -p "$root"
+        tar -C "$root" -xf "$archive"
+    fi
+}
+
+# What is below the root, but for what dpkg keeps and what the run itself writes.
+listing() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/log \) -prune -o -print | LC_ALL=C sort); }
+
+debian() {
+    lintian --allow-root --fail-on error,warning "$dist"/*.deb || fail "lintian objects"
+    fresh_debian
+    mkdir -p "$root/proc" "$root/sys" "$root/dev"
+    listing >"$work/tried/before.txt"
+    cp "$dist"/isobath_"$version"_"$(dpkg --print-architecture)".deb "$root/tmp/isobath.deb"
+    inside "$root" dpkg -i /tmp/isobath.deb >"$work/tried/install.txt" 2>&1 || fail "$(cat "$work/tried/install.txt")"
+    # As root, and as nobody, who must get a network by a user namespace.
+    # shellcheck disable=SC2086
+    inside "$root" sh -ec "cd /tmp && isobath $job" >"$work/tried/root.txt" 2>&1 || fail "$(cat "$work/tried/root.txt")"
+    is_scorecard "$work/tried/root.txt"
+    inside "$root" setpriv --reuid=nobody --regid=nogroup --clear-groups sh -ec "mkdir /tmp/nobody && cd /tmp/nobody && isobath $job" \
+        >"$work/tried/nobody.txt" 2>&1 || fail "$(cat "$work/tried/nobody.txt")"
+    is_scorecard "$work/tried/nobody.txt"
+    for page in "$root"/usr/share/man/man1/isobath*.gz; do
+        problem=$(zcat "$page" | groff -man -Tutf8 -ww 2>&1 >/dev/null | head -n 3)
+        [ -z "$problem" ] || fail "$(basename "$page"): $problem"
+    done
+    bash -n "$root/usr/share/bash-completion/completions/isobath"
+    if command -v systemd-analyze >/dev/null; then
+        # The units name the program where the package puts it.
+        systemd-analyze verify --root="$root" isobath-serve.service isobath-manager.service >"$work/tried/units.txt" 2>&1 || true
+        ! grep isobath "$work/tried/units.txt" || fail "the units"
+    fi
+    inside "$root" dpkg --purge isobath >"$work/tried/purge.txt" 2>&1 || fail "$(cat "$work/tried/purge.txt")"
+    listing | diff "$work/tried/before.txt" - || fail "purge leaves something behind"
+    say "the Debian package installs into a fresh $RELEASE, measures as root and as nobody, and leaves nothing"
+}
+
+sbom() {
+    PYTHONPATH=target/tools/cyclonedx python3 - "$dist/isobath-$version.cdx.json" <<'EOF' || fail "the SBOM is not CycloneDX 1.5"
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+problem = JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read())
+sys.exit(str(problem) if problem else 0)
+EOF
+    say "the SBOM is valid CycloneDX 1.5"
+}
+
+# Formula and Makefile are for tools that are not here: their syntax is checked, and what they name.
+formula() {
+    source=$(sha256sum <"$dist/isobath-$version-source.tar.gz" | cut -d ' ' -f 1)
+    ruby -c "$dist/isobath.rb" >/dev/null || fail "the formula is no Ruby"
+    grep -qF "sha256 \"$source\"" "$dist/isobath.rb" || fail "the formula names another source"
+    top=$work/tried/openwrt
+    rm -rf "$top"
+    mkdir -p "$top/feeds/packages/lang/rust" "$top/include"
+    touch "$top/rules.mk" "$top/feeds/packages/lang/rust/rust-package.mk"
+    # shellcheck disable=SC2016
+    printf '%s\n' 'define BuildPackage' 'all: ; @echo $(1) $(PKG_VERSION) $(PKG_HASH)' 'endef' >"$top/include/package.mk"
+    said=$(make -s -f "$dist/openwrt/Makefile" TOPDIR="$top" INCLUDE_DIR="$top/include" all)
+    [ "$said" = "isobath $version $source" ] || fail "OpenWrt's Makefile says '$said'"
+    say "formula and OpenWrt's Makefile are well-formed and name the source by its checksum"
+}
+
+container() {
+    context=$(unpack "$dist/isobath-$version-container.tar.gz")
+    podman --log-level error build --quiet -t "isobath:$version" "$context" >"$work/tried/build.txt" 2>&1 || fail "$(cat "$work/tried/build.txt")"
+    image=$(podman image mount "isobath:$version")
+    held=$(cd "$image" && find . -type f | sort | tr '\n' ' ')
+    [ "$held" = "./data/.keep ./isobath " ] || fail "the image holds $held"
+    cmp -s "$image/isobath" "$context/$(dpkg --print-architecture)/isobath" || fail "the image holds another program"
+    podman image unmount "isobath:$version" >/dev/null
+    said=$(podman run --rm "isobath:$version" --version 2>"$work/tried/run.txt") || said=
+    case $said in
+    "isobath $version") say "the container is built and runs" ;;
+    *) say "the container is built; it cannot be run here: $(tail -n 1 "$work/tried/run.txt")" ;;
+    esac
+}
+
+# The other processor's program, under an emulator: what needs no network, and a lab if the emulator lets it.
+arm() {
+    tree=$(unpack "$dist/isobath-$version-aarch64-linux.tar.gz")
+    emulator=
+    [ "$machine" = aarch64 ] || emulator=qemu-aarch64-static
+    file=$work/tried/arm.txt
+    [ "$($emulator "$tree/isobath" --version)" = "isobath $version" ] || fail "the program for aarch64 does not run"
+    (cd "$work/tried" && $emulator "$tree/isobath" sim btc --rate 10Mbit --rtt 40ms --duration 5s --out arm --quiet) >"$file" 2>&1 ||
+        fail "$(cat "$file")"
+    $emulator "$tree/isobath" show "$work/tried/arm" >"$work/tried/arm-shown.txt" || fail "the program for aarch64 shows no record"
+    # The same machine in virtual time makes the same figures on every processor.
+    own=$(unpack "$dist/isobath-$version-$machine-linux.tar.gz")
+    "$own/isobath" show "$work/tried/arm" | cmp - "$work/tried/arm-shown.txt" || fail "the two programs show one record differently"
+    rm -rf "$work/tried/arm"
+    say "the program for aarch64 works in virtual time"
+}
+
+[ "$(id -u)" = 0 ] || fail "run as root: packages are installed into roots of their own"
+scripts/setup.sh packages
+rm -rf "$work/tried"
+mkdir -p "$work/tried"
+[ $# -gt 0 ] || set -- sums static debian sbom formula container arm
+for part; do
+    case $part in
+    sums | static | debian | sbom | formula | container | arm) "$part" ;;
+    *) fail "'$part' is no part" ;;
+    esac
+done
