@@ -9,7 +9,6 @@ version=$(scripts/version.sh)
 work=$PWD/target/packages
 dist=$PWD/dist
 machine=$(uname -m)
-MIRROR=${MIRROR:-http://deb.debian.org/debian}
 RELEASE=${RELEASE:-bookworm}
 # The main job, short.
 job="rrul --lab dsl --duration 10s"
@@ -65,7 +64,7 @@ fresh_debian() {
     rm -rf "$root"
     if [ ! -e "$archive" ]; then
         say "making a Debian $RELEASE"
-        debootstrap --variant=minbase "$RELEASE" "$root" "$MIRROR" >"$work/debootstrap.log" 2>&1 || fail "$(tail -n 5 "$work/debootstrap.log")"
+        debootstrap --variant=minbase "$RELEASE" "$root" ${MIRROR:+"$MIRROR"} >"$work/debootstrap.log" 2>&1 || fail "$(tail -n 5 "$work/debootstrap.log")"
         tar -C "$root" -cf "$archive.new" .
         mv "$archive.new" "$archive"
     else
