@@ -14,20 +14,48 @@ use std::sync::Arc;
 /// The rows of those tables that are wanted; of others there is nothing.
 #[derive(Debug, Default)]
 pub struct Kept {
-    wanted: Vec<String>,
+    wanted: Wanted,
     batches: BTreeMap<&'static str, Vec<RecordBatch>>,
+}
+
+/// Which tables are kept.
+#[derive(Debug)]
+enum Wanted {
+    All,
+    Named(Vec<String>),
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self::Named(Vec::new())
+    }
 }
 
 impl Kept {
     pub(crate) fn new(wanted: &[String]) -> Self {
         Self {
-            wanted: wanted.to_vec(),
+            wanted: Wanted::Named(wanted.to_vec()),
+            batches: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) const fn whole() -> Self {
+        Self {
+            wanted: Wanted::All,
             batches: BTreeMap::new(),
         }
     }
 
     pub(crate) fn wants(&self, table: &str) -> bool {
-        self.wanted.iter().any(|wanted| wanted == table)
+        match &self.wanted {
+            Wanted::All => true,
+            Wanted::Named(names) => names.iter().any(|wanted| wanted == table),
+        }
+    }
+
+    /// The tables that have rows, by name in alphabetical order, each batch by batch.
+    pub fn into_tables(self) -> impl Iterator<Item = (&'static str, Vec<RecordBatch>)> {
+        self.batches.into_iter()
     }
 
     pub(crate) fn append<T: Row>(&mut self, rows: &[T]) -> Result<(), Error> {

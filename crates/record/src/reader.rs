@@ -99,6 +99,14 @@ enum Source {
 }
 
 impl Batches {
+    /// The table in the Parquet file at `path`, which may be any.
+    ///
+    /// # Errors
+    /// [`Error::Read`], or [`Error::Table`] when it is damaged.
+    pub fn of_file(path: &Path) -> Result<Self, Error> {
+        Ok(Self(Source::Parquet(ParquetFile::open(path)?)))
+    }
+
     fn open(dir: &Path, table: &str) -> Result<Self, Error> {
         // A table that has both was killed between becoming Parquet and losing its journal.
         let parquet = dir.join(format!("{table}.parquet"));

@@ -70,6 +70,15 @@ impl RecordWriter {
         }
     }
 
+    /// The same of which the rows of all tables are kept.
+    pub fn whole_in_memory(run: &Run) -> Self {
+        Self {
+            dir: PathBuf::new(),
+            run: run.clone(),
+            place: Place::Memory(Kept::whole()),
+        }
+    }
+
     /// What was kept of a record without a folder.
     pub fn into_kept(self) -> Kept {
         match self.place {

@@ -20,7 +20,7 @@ mod rrul;
 mod rules;
 mod show;
 pub(crate) mod sim;
-mod trace;
+pub(crate) mod trace;
 
 use crate::register::REGISTER;
 use clap::{Parser, Subcommand};
@@ -34,7 +34,7 @@ const USAGE: u8 = 2;
 const FAILED: u8 = 3;
 
 /// What clap says of a mistake, in one line.
-fn one_line(error: &clap::Error) -> anyhow::Error {
+pub(crate) fn one_line(error: &clap::Error) -> anyhow::Error {
     let text = error.to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let line: Vec<_> = paragraph.split_whitespace().collect();
@@ -103,7 +103,7 @@ enum Verb {
 }
 
 /// Runs the program.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return mistyped(&error),
@@ -197,7 +197,7 @@ pub(crate) fn seconds(text: &str) -> Result<units::Span, units::QuantityError> {
 }
 
 /// The error and what led to it, each once: most errors here name their cause themselves.
-fn told(error: &anyhow::Error) -> String {
+pub(crate) fn told(error: &anyhow::Error) -> String {
     let causes = error.chain().skip(1).map(ToString::to_string);
     causes.fold(error.to_string(), |told, cause| {
         if told.contains(&cause) {

@@ -8,6 +8,7 @@
 pub(crate) mod cells;
 pub(crate) mod dataset;
 pub(crate) mod file;
+pub(crate) mod folder;
 pub(crate) mod groups;
 pub(crate) mod journal;
 pub(crate) mod runner;

@@ -39,7 +39,7 @@ impl Runner<'_> {
                 let Some(&number) = due.get(next.fetch_add(1, Ordering::Relaxed)) else {
                     break;
                 };
-                let made = self.make(number);
+                let made = self.line(number);
                 if self.is_interrupted() {
                     // It may have been cut short.
                     break;
@@ -64,6 +64,14 @@ impl Runner<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
+    /// What comes of run `number`; what kept it from being made is in its line.
+    pub(crate) fn line(&self, number: u64) -> (Line, Kept) {
+        self.make(number).unwrap_or_else(|error| {
+            let failed = Line::failed(number, format!("{error:#}").replace('\n', " "));
+            (failed, Kept::default())
+        })
+    }
+
     fn make(&self, number: u64) -> anyhow::Result<(Line, Kept)> {
         let cell = Cell::of(self.sweep, number).context("there is no such run")?;
         let measurement = Measurement::parse(&cell.arguments())?;
@@ -78,13 +86,9 @@ impl Runner<'_> {
     fn note(
         &self,
         number: u64,
-        made: anyhow::Result<(Line, Kept)>,
+        (line, kept): (Line, Kept),
         journal: &mut Journal,
     ) -> anyhow::Result<()> {
-        let (line, kept) = made.unwrap_or_else(|error| {
-            let failed = Line::failed(number, format!("{error:#}").replace('\n', " "));
-            (failed, Kept::default())
-        });
         kept.write(self.dir, number)?;
         journal.append(&line).with_context(|| {
             let file = self.dir.join(super::journal::FILE);

@@ -25,21 +25,27 @@ const WAITING: usize = 8;
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Found {
+    /// Packets.
     pub packets: u64,
     /// Octets that these had.
     pub bytes: u64,
+    /// Datagrams of UDP.
     pub udp: u64,
     /// Segments and datagrams that were within a tunnel.
     pub tunnelled: u64,
     /// Packets that are neither TCP nor UDP, by reason; and those of further reasons, when there are too many.
     pub others: BTreeMap<Reason, u64>,
+    /// See `others`.
     pub more_others: u64,
+    /// What became of connections and flows.
     pub counters: Counters,
     /// The most connections that were open at once, and flows of UDP.
     pub most_open: usize,
+    /// See `most_open`.
     pub most_flows: usize,
     /// Flows of UDP that the output's format could not say.
     pub left_out: u64,
+    /// Time that it took.
     pub seconds: f64,
     /// Captures that end within a packet, with what is known about it.
     pub cut: Vec<String>,

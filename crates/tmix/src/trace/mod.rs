@@ -21,7 +21,7 @@ mod warnings;
 pub mod words;
 mod working;
 
-pub use extract::Captures;
+pub use extract::{Captures, Found};
 pub use input::Input;
 pub use output::{Format, Output};
 pub use rewrite::{Rewriting, Scaling};

@@ -8,7 +8,7 @@ mod medianet;
 pub(crate) mod prepared;
 mod replay;
 mod rrul;
-mod sweep;
+pub(crate) mod sweep;
 mod trial;
 
 use clap::Parser as _;

@@ -1,28 +1,24 @@
 //! `isobath sim sweep`: one measurement over all combinations of its options.
 
-use super::Measurement;
-use crate::batch::inputs;
 use crate::cli::FAILED;
 use crate::register::REGISTER;
 use crate::sweep::cells::Cell;
 use crate::sweep::file::SweepFile;
-use crate::sweep::journal::{Journal, Line};
+use crate::sweep::folder::{self, Folder};
+use crate::sweep::journal::Line;
 use crate::sweep::runner::Runner;
-use crate::sweep::state::State;
-use crate::sweep::{dataset, groups, journal};
+use crate::sweep::{dataset, groups};
 use anyhow::Context as _;
 use kit::bar;
 use kit::compare::{Comparison, table};
 use kit::options::INTERRUPTED;
-use kit::pool::error::Error;
-use kit::pool::lock::{self, Lock};
 use kit::usage::{Usage, print};
 use record::Status;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 use sys::process;
@@ -61,96 +57,64 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let held = args.resume.as_deref().map(lock::lock).transpose();
-    let held = held.map_err(Usage::of)?;
-    let (state, sweep) = find(args).map_err(Usage::of)?;
-    let runs = sweep.runs().unwrap_or_default();
-    let dir = args.resume.clone().or_else(|| args.out.clone());
-    let dir = dir.map(absolute).transpose()?;
-    // Relative names in the file are those of its folder.
-    let here = std::env::current_dir()?;
-    std::env::set_current_dir(state.home()).with_context(|| state.home().display().to_string())?;
-    check(&sweep).map_err(Usage::of)?;
-    std::env::set_current_dir(&here)?;
-    if args.dry_run {
-        return list(&sweep);
-    }
-    let (dir, _lock) = match (dir, held) {
-        (Some(dir), Some(lock)) => (dir, lock),
-        (dir, _) => begin(dir, &state)?,
+    let folder = match &args.resume {
+        Some(dir) => {
+            let folder = Folder::resume(dir)?;
+            if args.dry_run {
+                return list(&folder.sweep);
+            }
+            folder
+        }
+        None => {
+            let file = args.file.as_deref();
+            let file = file.context("neither a file nor --resume was given")?;
+            let sweep = folder::of_file(file).map_err(Usage::of)?;
+            if args.dry_run {
+                return list(&sweep.1);
+            }
+            Folder::begin(args.out.as_deref(), sweep)?
+        }
     };
-    let (journal, mut lines) = Journal::open(&dir).with_context(|| dir.display().to_string())?;
-    // Whatever kept a run from being made may be gone.
-    lines.retain(|number, line| (1..=runs).contains(number) && line.status != Status::Failed);
-    let due: Vec<_> = (1..=runs)
-        .filter(|number| !lines.contains_key(number))
-        .collect();
+    let (journal, due) = folder.due()?;
+    let runs = folder.runs();
     let interrupt = process::interrupt_flag()?;
     let bar = bar::bar(
         "{pos} of {len} runs {wide_bar} {eta} left",
         Some(runs),
         args.quiet,
     );
-    bar.set_position(lines.len() as u64);
+    bar.set_position(runs - due.len() as u64);
     bar.reset_eta();
     let runner = Runner {
-        dir: &dir,
-        sweep: &sweep,
-        jobs: args
-            .jobs
-            .or_else(|| available_parallelism().ok())
-            .map_or(1, NonZeroUsize::get),
+        dir: &folder.dir,
+        sweep: &folder.sweep,
+        jobs: jobs(args.jobs),
         interrupt: &interrupt,
         watch: &|_| bar.inc(1),
     };
-    std::env::set_current_dir(state.home())?;
-    let made = runner.run(&due, journal);
-    std::env::set_current_dir(&here)?;
+    let made = folder.carry_out(&runner, &due, journal);
     bar.finish_and_clear();
     made?;
-    let lines = journal::lines(&dir)?;
-    let shown = dir.strip_prefix(&here).unwrap_or(&dir);
+    let here = std::env::current_dir()?;
+    let shown = folder.dir.strip_prefix(&here).unwrap_or(&folder.dir);
     if interrupt.load(Ordering::Relaxed) {
         // With stderr closed there is nobody to tell.
         let _ = writeln!(
             std::io::stderr(),
             "sweep: interrupted with {} of {runs} runs made - go on with 'isobath sim sweep --resume {}'",
-            lines.len(),
+            folder.lines()?.len(),
             shown.display()
         );
         return Ok(INTERRUPTED);
     }
-    dataset::write(&dir, &sweep, &lines)?;
-    conclude(args, &sweep, &lines, (&dir, shown))
+    let lines = folder.finish()?;
+    conclude(args, &folder.sweep, &lines, (&folder.dir, shown))
 }
 
-/// The sweep that is asked for.
-fn find(args: &Args) -> anyhow::Result<(State, SweepFile)> {
-    if let Some(dir) = &args.resume {
-        let (state, sweep) = State::load(dir)?;
-        state.check()?;
-        return Ok((state, sweep));
-    }
-    let file = args
-        .file
-        .as_deref()
-        .context("neither a file nor --resume was given")?;
-    let path = absolute(file).with_context(|| file.display().to_string())?;
-    let text = inputs::read(&path)?;
-    let sweep = SweepFile::parse(&text, &file.display().to_string())?;
-    Ok((State::new(path, text, &sweep)?, sweep))
-}
-
-/// Whether every combination could be run.
-fn check(sweep: &SweepFile) -> anyhow::Result<()> {
-    for lab in &sweep.labs {
-        lab::profiles::find(lab)?;
-    }
-    let firsts = (1..=sweep.runs().unwrap_or_default()).step_by(sweep.repetitions as usize);
-    for cell in firsts.filter_map(|number| Cell::of(sweep, number)) {
-        Measurement::parse(&cell.arguments()).with_context(|| cell.title())?;
-    }
-    Ok(())
+/// Runs at a time: as many as were asked for, or one for each processor.
+pub(crate) fn jobs(asked: Option<NonZeroUsize>) -> usize {
+    let processors = || available_parallelism().ok();
+    asked.or_else(processors).map_or(1, NonZeroUsize::get)
 }
 
 fn list(sweep: &SweepFile) -> anyhow::Result<u8> {
@@ -160,22 +124,6 @@ fn list(sweep: &SweepFile) -> anyhow::Result<u8> {
         .collect();
     print(&lines.join("\n"))?;
     Ok(0)
-}
-
-/// Makes the folder of a new sweep, and locks it.
-fn begin(out: Option<PathBuf>, state: &State) -> anyhow::Result<(PathBuf, Lock)> {
-    let dir = if let Some(out) = out {
-        out
-    } else {
-        let name = record::folder_name(state.started, "sweep", &state.name);
-        absolute(record::new_folder(Path::new("isobath-runs"), &name)?)?
-    };
-    let lock = lock::create(&dir).map_err(|error| match error {
-        Error::NotEmpty { .. } | Error::Busy { .. } => Usage::of(error),
-        error => error.into(),
-    })?;
-    state.save(&dir)?;
-    Ok((dir, lock))
 }
 
 /// Tells what came of the sweep in `dir`; returns the exit status.

@@ -10,7 +10,8 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
-use tmix::trace::{self, Captures, Format, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tmix::trace::{self, Captures, Format, Found, Output};
 use units::Span;
 use vectors::extract::Options;
 
@@ -64,23 +65,26 @@ fn most_open(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let (run, found) = carry_out(args, &AtomicBool::new(false))?;
+    if args.json {
+        print(&serde_json::to_string_pretty(&run)?)?;
+    } else {
+        print(&args.card(&run, &found))?;
+    }
+    Ok(run.exit_status())
+}
+
+/// Reads the captures and writes the vectors, until `interrupt` is raised.
+///
+/// # Errors
+/// When a capture cannot be read, the vectors cannot be written, or it was interrupted.
+pub(crate) fn carry_out(args: &Args, interrupt: &AtomicBool) -> anyhow::Result<(Run, Found)> {
     let standard = args.files.iter().filter(|file| *file == Path::new("-"));
     if standard.count() > 1 {
         return Err(Usage::of(anyhow!("standard input ('-') can be read once")));
     }
     let format = args.out.as_deref().map(|out| format_of(out, args.format));
     let format = format.transpose()?;
-    let options = Options {
-        quiet: args.quiet_time.0,
-        idle: args.idle.0,
-        udp_idle: args.udp_idle.0,
-        most_open: args.most_open,
-        // The standard library seeds each `RandomState` from the system.
-        seed: args
-            .seed
-            .unwrap_or_else(|| RandomState::new().hash_one("seed")),
-        ..Options::default()
-    };
     let mut run = Run::new("trace-extract", Timestamp::now(), args.plan(format));
     run.hosts = vec![host::facts("client")];
     let captures = Captures::open(&args.files)?.outer(args.outer);
@@ -88,9 +92,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         (Some(out), Some(format)) => Some(Output::create(out, format, true)?),
         _ => None,
     };
-    let mut found = captures.extract(options, |extracted| match &mut output {
-        Some(output) => output.extracted(extracted),
-        None => Ok(()),
+    let mut found = captures.extract(args.options(), |extracted| {
+        anyhow::ensure!(!interrupt.load(Ordering::Relaxed), "interrupted");
+        match &mut output {
+            Some(output) => output.extracted(extracted),
+            None => Ok(()),
+        }
     })?;
     found.left_out = output.as_ref().map_or(0, Output::left_out);
     output.map_or(Ok(()), Output::finish)?;
@@ -101,11 +108,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     } else {
         Status::Incomplete
     };
-    if args.json {
-        print(&serde_json::to_string_pretty(&run)?)?;
-    } else {
+    Ok((run, found))
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            quiet: self.quiet_time.0,
+            idle: self.idle.0,
+            udp_idle: self.udp_idle.0,
+            most_open: self.most_open,
+            // The standard library seeds each `RandomState` from the system.
+            seed: self
+                .seed
+                .unwrap_or_else(|| RandomState::new().hash_one("seed")),
+            ..Options::default()
+        }
+    }
+
+    fn card(&self, run: &Run, found: &Found) -> String {
         // Writing to a string cannot fail.
-        let mut card = trace::scorecard(&found);
+        let mut card = trace::scorecard(found);
         for warning in &run.warnings {
             let _ = writeln!(
                 card,
@@ -113,15 +136,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
                 warning.message, warning.advice
             );
         }
-        if let Some(out) = &args.out {
+        if let Some(out) = &self.out {
             let _ = writeln!(card, "vectors       {}", out.display());
         }
-        print(&card)?;
+        card
     }
-    Ok(run.exit_status())
-}
 
-impl Args {
     fn plan(&self, format: Option<Format>) -> serde_json::Value {
         json!({
             "files": self.files,

@@ -2,7 +2,7 @@
 
 mod convert;
 mod describe;
-mod extract;
+pub(crate) mod extract;
 mod fit;
 mod synth;
 mod transform;

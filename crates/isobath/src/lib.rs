@@ -1,0 +1,14 @@
+//! The program as a library: its command line ([`main`]), and what other programs may call in their own process ([`embed`]).
+#![forbid(unsafe_code)]
+
+mod batch;
+mod calibrate;
+mod cli;
+pub mod embed;
+mod flent_record;
+mod live;
+mod register;
+mod sweep;
+mod virtual_time;
+
+pub use cli::main;
