@@ -26,6 +26,7 @@ test:
 	$(CARGO) test --workspace --locked --doc
 	scripts/ui.sh check
 	scripts/ui.sh test
+	scripts/python.sh test
 
 lint:
 	scripts/setup.sh lint

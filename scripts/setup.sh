@@ -98,6 +98,8 @@ for what in "$@"; do
         unpack_program irtt
         unpack_program chrony
         ./ui.sh setup
+        python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+        ./python.sh setup
         ;;
     lint)
         install_tool cargo-deny "$deny"

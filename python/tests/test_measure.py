@@ -1,0 +1,76 @@
+"""Measurements that the program makes."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import isobath as ib
+import pytest
+from isobath.options import words
+from isobath.program import find
+
+
+def test_options_are_those_of_the_command_line() -> None:
+    options = {"packet_log": True, "cc": "cubic", "lab": None, "ecn": False, "servers": ["a", "b"], "loss": 0.001, "duration": 20}
+    assert words(options) == ["--packet-log", "--cc=cubic", "--servers=a", "--servers=b", "--loss=0.1%", "--duration=20"]
+    with pytest.raises(ib.UsageError, match="loss is 2"):
+        words({"loss": 2})
+
+
+def test_a_measurement_in_a_lab_returns_its_run(here: Path) -> None:
+    run = ib.btc(lab="dsl", duration="1s", note="from Python")
+    # A machine that is busy with something else is told as such.
+    assert run.test == "btc" and run.status in ("complete", "invalid")
+    assert run.folder is not None and run.folder.parent == Path("isobath-runs")
+    assert run.summary.throughput_mbps is not None and run.summary.throughput_mbps > 0
+    assert run.plan.to_dict()["note"] == "from Python"
+    assert "Mbit/s" in run.scorecard()
+    assert run.report(here / "page.html").stat().st_size > 10_000
+
+
+def test_mistakes_are_exceptions_with_the_program_s_own_line() -> None:
+    with pytest.raises(ib.UsageError, match="^unexpected argument '--speed' found$"):
+        ib.btc(lab="lan", speed=3)
+    with pytest.raises(ib.UsageError, match="nowhere"):
+        ib.rrul(lab="nowhere")
+    with pytest.raises(ib.MeasurementError) as told:
+        ib.btc(lab="lan", duration=1, out="/proc/nothing")
+    assert told.value.run is None and "\n" not in str(told.value)
+
+
+def test_a_program_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "lan" in ib.program("lab", "list")
+    monkeypatch.delenv("ISOBATH_PROGRAM")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ib.IsobathError, match="set ISOBATH_PROGRAM"):
+        find()
+
+
+def test_an_interrupt_keeps_the_record() -> None:
+    def interrupt() -> None:
+        while not list(Path().glob("isobath-runs/*/*.arrows")):
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(ib.Interrupted) as told:
+        ib.rrul(lab="lan", duration="60s")
+    thread.join()
+    run = told.value.run
+    assert run is not None and run.status == "incomplete"
+    assert str(run.folder) in str(told.value)
+    assert len(run.table("samples")) > 0
+
+
+def test_a_simulation_is_interrupted_too() -> None:
+    code = "import isobath as ib; ib.sim.btc(rate='1Gbit', rtt='20ms', duration='1h', flows=500, window=2)"
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
