@@ -1,8 +1,9 @@
 //! Datagrams from far ends of somebody else, and requests to our reflector: read or refused; what is reflected is as long as it was.
 
-use far_ends::Terms;
 use far_ends::address::Protocol;
+use far_ends::irtt::Server;
 use far_ends::stamp::Reflector;
+use far_ends::{Exchange, Moment, Request, Responder, Terms};
 use std::time::Duration;
 use units::TrafficClass;
 
@@ -27,10 +28,43 @@ pub fn run(input: &[u8]) {
     if let Some(reply) = exchange.handle(octets, 9) {
         assert!(reply.number <= 9);
     }
+    let request = Request {
+        octets,
+        peer: ([192, 0, 2, 1], 9).into(),
+        received: Moment::default(),
+        replied: Moment::default(),
+        class: terms.class,
+        hops_left: 64,
+    };
     let mut reply = Vec::new();
-    let peer = ([192, 0, 2, 1], 9).into();
-    let marks = (terms.class, 64);
-    if Reflector::new(1).reflect(octets, peer, (1, 2), marks, &mut reply) {
+    if Reflector::new(1).respond(&request, &mut reply) {
         assert_eq!(reply.len(), octets.len());
     }
+    let mut server = Server::new(1, 7);
+    let opening = far_ends::irtt::Client::new(terms)
+        .opening()
+        .unwrap_or_default();
+    assert!(server.respond(
+        &Request {
+            octets: &opening,
+            ..request
+        },
+        &mut reply
+    ));
+    // The token that it gave, where a fuzzer cannot guess it.
+    let token = reply[4..12].to_vec();
+    let known = [
+        octets.get(..4).unwrap_or_default(),
+        &token,
+        octets.get(12..).unwrap_or_default(),
+    ]
+    .concat();
+    let _ = server.respond(
+        &Request {
+            octets: &known,
+            ..request
+        },
+        &mut reply,
+    );
+    let _ = server.respond(&request, &mut reply);
 }

@@ -58,8 +58,8 @@ impl Protocol {
     /// Who answers it.
     pub const fn answered_by(self) -> &'static str {
         match self {
-            Self::Stamp => "routers, 'isobath serve --also stamp'",
-            Self::Irtt => "'irtt server'",
+            Self::Stamp => "routers, '... serve --also stamp'",
+            Self::Irtt => "'irtt server', '... serve --also irtt'",
             Self::Ntp => "time servers",
             Self::Dns => "resolvers",
             Self::Icmp => "nearly everybody",

@@ -10,8 +10,11 @@
 //! Source: IRTT 0.9.1 (P. Heist), its documentation and its packets; protocol version 1.
 
 mod params;
+mod server;
 #[cfg(test)]
 mod tests;
+
+pub use server::Server;
 
 use self::params::Params;
 use crate::{Exchange, Opening, Reply, Stamps, Terms, field};

@@ -8,7 +8,7 @@
 //! | module | protocol | source |
 //! |---|---|---|
 //! | [`stamp`] | Simple Two-way Active Measurement Protocol, and a reflector of our own | RFC 8762, RFC 8972 |
-//! | [`irtt`] | Isochronous Round-Trip Tester | its documentation and version 0.9.1's behaviour |
+//! | [`irtt`] | Isochronous Round-Trip Tester, and a server of our own | its documentation and version 0.9.1's behaviour |
 //! | [`ntp`] | Network Time Protocol, client mode | RFC 5905, RFC 9109 |
 //! | [`dns`] | a query for the root's name servers | RFC 1035 |
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
@@ -19,7 +19,7 @@
 //!
 //! Send [`Exchange::opening`] until [`Exchange::handle_opening`] says [`Opening::Open`], where there is one. Then for each request
 //! [`Exchange::request`], and for each datagram that arrives [`Exchange::handle`], which tells whose reply it is. At the end
-//! send [`Exchange::closing`] once.
+//! send [`Exchange::closing`] once. The other end, where there is one of our own, is a [`Responder`].
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -30,6 +30,7 @@ pub mod ntp;
 pub mod stamp;
 pub mod time;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 use units::TrafficClass;
 
@@ -104,6 +105,38 @@ pub trait Exchange: Send {
     fn closing(&self) -> Option<Vec<u8>> {
         None
     }
+}
+
+/// A moment, by both clocks of a far end.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Moment {
+    /// Nanoseconds since 1970.
+    pub wall_ns: u64,
+    /// Nanoseconds by a clock that is never set.
+    pub mono_ns: u64,
+}
+
+/// A datagram that has come to a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// What it carries.
+    pub octets: &'a [u8],
+    /// Who sent it.
+    pub peer: SocketAddr,
+    /// When it came.
+    pub received: Moment,
+    /// When its reply will leave.
+    pub replied: Moment,
+    /// DSCP and ECN with which it came.
+    pub class: TrafficClass,
+    /// Hops that it might still have gone (TTL); 0 where that is not known.
+    pub hops_left: u8,
+}
+
+/// The far end of a protocol of requests and replies.
+pub trait Responder: Send {
+    /// Writes the reply to `request` over `out`; false where it gets none.
+    fn respond(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool;
 }
 
 /// The number nearest to `latest` whose lower half is `low`, not above it.

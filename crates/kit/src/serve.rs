@@ -1,6 +1,6 @@
 //! Being the far end: what `isobath serve` asks of the command line, and does.
 
-use crate::also::{Also, Stamps};
+use crate::also::{Also, Other};
 use crate::far::StopOnDrop;
 use crate::log::Log;
 use crate::register::Register;
@@ -25,7 +25,7 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve another protocol, without a key: stamp (RFC 8762) or stamp:PORT [default port: 862].
+    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt; PROTOCOL:PORT for another port than 862 and 2112.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
     /// Accept clients without a key, with tighter limits.
@@ -101,15 +101,10 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     let others = args
         .also
         .iter()
-        .map(|also| Stamps::bind(args.address, *also));
+        .map(|also| Other::bind(args.address, *also));
     let others = others.collect::<Result<Vec<_>, _>>()?;
-    let addresses = others.iter().map(Stamps::local_addr);
-    let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+    let also: Vec<_> = others.iter().map(ToString::to_string).collect();
     if args.json {
-        let also: Vec<_> = addresses
-            .iter()
-            .map(|address| format!("stamp://{address}"))
-            .collect();
         let line = serde_json::json!({ "address": address, "key": key.to_string(), "also": also });
         print(&line.to_string())?;
     } else {
@@ -121,8 +116,8 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
                 format!(":{}", address.port())
             },
         ))?;
-        for address in addresses {
-            print(&format!("also listening on {address} for STAMP, UDP"))?;
+        for other in also {
+            print(&format!("also listening on {other}"))?;
         }
     }
     thread::scope(|scope| {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Moment, Request, Responder};
 use proptest::prelude::*;
 use units::{Dscp, TrafficClass};
 
@@ -115,7 +116,94 @@ fn a_server_that_refuses_says_why() {
     assert!(refused(HMAC, 7, asked).contains("HMAC"));
 }
 
+/// A datagram to a server from `port`, at `seconds`.
+fn ask(server: &mut Server, octets: &[u8], port: u16, seconds: u64) -> Option<Vec<u8>> {
+    let at = |ns| Moment {
+        wall_ns: 1_795_000_000_000_000_000 + ns,
+        mono_ns: ns,
+    };
+    let received = seconds * 1_000_000_000;
+    let request = Request {
+        octets,
+        peer: ([192, 0, 2, 1], port).into(),
+        received: at(received),
+        replied: at(received + 10_000),
+        class: TrafficClass::default(),
+        hops_left: 64,
+    };
+    let mut reply = Vec::new();
+    server.respond(&request, &mut reply).then_some(reply)
+}
+
+#[test]
+fn our_client_and_our_server_understand_each_other() {
+    let (mut client, mut server) = (client(), Server::new(2, 7));
+    let opened = ask(&mut server, &client.opening().unwrap(), 1, 0).unwrap();
+    assert_eq!(client.handle_opening(&opened), Opening::Open);
+    let mut request = Vec::new();
+    // The second request is lost.
+    for (number, arrived) in [(0, 1), (2, 2), (3, 3)] {
+        client.request(number, 0, &mut request);
+        let reply = ask(&mut server, &request, 1, 1).unwrap();
+        assert_eq!(reply.len(), request.len());
+        let told = client.handle(&reply, number).unwrap();
+        let stamps = told.stamps.unwrap();
+        assert_eq!(stamps.received_ns, 1_795_000_001_000_000_000);
+        assert_eq!(stamps.replied_ns - stamps.received_ns, 10_000);
+        assert_eq!((told.number, told.arrived), (number, Some(arrived)));
+    }
+    assert_eq!(ask(&mut server, &request, 2, 1), None, "from elsewhere");
+    assert_eq!(ask(&mut server, &request, 1, 46), None, "too late");
+    assert_eq!(ask(&mut server, &client.closing().unwrap(), 1, 2), None);
+    assert_eq!(ask(&mut server, &request, 1, 2), None, "closed");
+}
+
+#[test]
+fn the_window_tells_which_of_the_last_requests_came() {
+    let mut client = client();
+    client.asked.received_stats = WINDOW;
+    let mut server = Server::new(1, 7);
+    let opened = ask(&mut server, &client.opening().unwrap(), 1, 0).unwrap();
+    client.handle_opening(&opened);
+    let mut request = Vec::new();
+    let mut window = |number| {
+        client.request(number, 0, &mut request);
+        let reply = ask(&mut server, &request, 1, 0).unwrap();
+        u64::from_le_bytes(field(&reply, HEAD).unwrap())
+    };
+    let windows = [5, 6, 9, 7, 200].map(&mut window);
+    assert_eq!(windows, [0b1, 0b11, 0b11001, 0b11101, 1]);
+}
+
+#[test]
+fn a_server_forgets_the_eldest_and_refuses_other_versions() {
+    let mut server = Server::new(1, 7);
+    let mut first = client();
+    first.handle_opening(&ask(&mut server, &first.opening().unwrap(), 1, 0).unwrap());
+    ask(&mut server, &client().opening().unwrap(), 2, 0).unwrap();
+    let mut request = Vec::new();
+    first.request(0, 0, &mut request);
+    assert_eq!(ask(&mut server, &request, 1, 0), None);
+    let mut other = client();
+    other.asked.version = 2;
+    let answer = ask(&mut server, &other.opening().unwrap(), 1, 0).unwrap();
+    assert!(matches!(
+        client().handle_opening(&answer),
+        Opening::Refused(_)
+    ));
+}
+
 proptest! {
+    #[test]
+    fn a_server_answers_with_no_more_than_it_was_asked_with(octets in proptest::collection::vec(any::<u8>(), 0..100), flags in 0..16_u8) {
+        let mut server = Server::new(1, 7);
+        let all = [MAGIC.as_slice(), &[flags], &octets].concat();
+        if let Some(reply) = ask(&mut server, &all, 1, 0) {
+            // A parameter that was left out may be granted: its two octets, and the token's eight.
+            prop_assert!(reply.len() <= all.len().max(16) + 24);
+        }
+    }
+
     #[test]
     fn any_octets_are_read(octets in proptest::collection::vec(any::<u8>(), 0..100), opens in any::<bool>()) {
         let mut octets = octets;

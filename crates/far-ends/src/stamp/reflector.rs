@@ -1,8 +1,8 @@
 //! The other end: a reflector that sends back what it gets, never more than that.
 
 use super::{CLASS, ERROR, LEN, MALFORMED, PADDING, TLV, UNRECOGNISED};
-use crate::field;
 use crate::time::to_ntp;
+use crate::{Request, Responder, field};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use units::TrafficClass;
@@ -35,34 +35,6 @@ impl Reflector {
         }
     }
 
-    /// Writes over `out` the reply to a request that came from `peer` at `received_ns`, marked `class`, with `ttl`; it leaves at
-    /// `replied_ns`. Both times are nanoseconds since 1970. False, and no reply, where the request is none.
-    pub fn reflect(
-        &mut self,
-        request: &[u8],
-        peer: SocketAddr,
-        (received_ns, replied_ns): (u64, u64),
-        (class, ttl): (TrafficClass, u8),
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let id = field(request, 14).map(u16::from_be_bytes);
-        let Some(id) = id.filter(|_| request.len() >= LEN) else {
-            return false;
-        };
-        let sequence = self.number(Session { peer, id });
-        out.clear();
-        out.extend(sequence.to_be_bytes());
-        out.extend(to_ntp(replied_ns).to_be_bytes());
-        out.extend(ERROR.to_be_bytes());
-        out.extend(id.to_be_bytes());
-        out.extend(to_ntp(received_ns).to_be_bytes());
-        // The sender's number, stamp and error estimate as they came.
-        out.extend(&request[..14]);
-        out.extend([0, 0, ttl, 0, 0, 0]);
-        reflect_tlvs(&request[LEN..], class, out);
-        true
-    }
-
     /// The number of a session's next reply.
     fn number(&mut self, session: Session) -> u32 {
         if let Some(count) = self.counts.get_mut(&session) {
@@ -76,6 +48,29 @@ impl Reflector {
         self.order.push_back(session);
         self.counts.insert(session, 0);
         0
+    }
+}
+
+impl Responder for Reflector {
+    fn respond(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool {
+        let octets = request.octets;
+        let id = field(octets, 14).map(u16::from_be_bytes);
+        let Some(id) = id.filter(|_| octets.len() >= LEN) else {
+            return false;
+        };
+        let peer = request.peer;
+        let sequence = self.number(Session { peer, id });
+        out.clear();
+        out.extend(sequence.to_be_bytes());
+        out.extend(to_ntp(request.replied.wall_ns).to_be_bytes());
+        out.extend(ERROR.to_be_bytes());
+        out.extend(id.to_be_bytes());
+        out.extend(to_ntp(request.received.wall_ns).to_be_bytes());
+        // The sender's number, stamp and error estimate as they came.
+        out.extend(&octets[..14]);
+        out.extend([0, 0, request.hops_left, 0, 0, 0]);
+        reflect_tlvs(&octets[LEN..], request.class, out);
+        true
     }
 }
 

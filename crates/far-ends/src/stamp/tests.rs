@@ -1,6 +1,6 @@
 use super::*;
+use crate::{Moment, Request, Responder};
 use proptest::prelude::*;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 fn terms(payload: usize) -> Terms {
@@ -16,8 +16,27 @@ fn terms(payload: usize) -> Terms {
     }
 }
 
-fn peer(port: u16) -> SocketAddr {
-    ([192, 0, 2, 1], port).into()
+/// What a reflector makes of a request that came from `port` with this mark.
+fn reflect(
+    reflector: &mut Reflector,
+    octets: &[u8],
+    port: u16,
+    class: TrafficClass,
+) -> Option<Vec<u8>> {
+    let at = |wall_ns| Moment {
+        wall_ns,
+        mono_ns: 0,
+    };
+    let request = Request {
+        octets,
+        peer: ([192, 0, 2, 1], port).into(),
+        received: at(RECEIVED),
+        replied: at(REPLIED),
+        class,
+        hops_left: 61,
+    };
+    let mut reply = Vec::new();
+    reflector.respond(&request, &mut reply).then_some(reply)
 }
 
 const SENT: u64 = 1_795_000_000_000_000_000;
@@ -44,7 +63,7 @@ fn a_request_is_laid_out_as_the_standard_says() {
 fn a_reflector_tells_times_class_and_count() {
     let mut sender = Sender::new(terms(100));
     let mut reflector = Reflector::new(2);
-    let (mut request, mut reply) = (Vec::new(), Vec::new());
+    let mut request = Vec::new();
     let seen = TrafficClass {
         dscp: Dscp::CS1,
         ecn: Ecn::Ce,
@@ -52,8 +71,7 @@ fn a_reflector_tells_times_class_and_count() {
     // Request 1 is lost on its way.
     for (arrived, number) in [(1, 0), (2, 2), (3, 3)] {
         sender.request(number, SENT, &mut request);
-        let times = (RECEIVED, REPLIED);
-        assert!(reflector.reflect(&request, peer(9), times, (seen, 61), &mut reply));
+        let reply = reflect(&mut reflector, &request, 9, seen).unwrap();
         assert_eq!(reply.len(), request.len());
         assert_eq!(reply[40], 61);
         let told = sender.handle(&reply, number).unwrap();
@@ -79,10 +97,9 @@ fn somebody_elses_reply_is_none_of_ours() {
         secret: 77,
         ..terms(44)
     });
-    let (mut request, mut reply) = (Vec::new(), Vec::new());
+    let mut request = Vec::new();
     other.request(0, SENT, &mut request);
-    let mark = (TrafficClass::default(), 64);
-    Reflector::new(1).reflect(&request, peer(9), (1, 2), mark, &mut reply);
+    let mut reply = reflect(&mut Reflector::new(1), &request, 9, TrafficClass::default()).unwrap();
     assert_eq!(sender.handle(&reply, 9), None);
     // A reflector of RFC 8762 alone knows no identifiers.
     reply[14..16].fill(0);
@@ -105,13 +122,8 @@ fn stamps_of_ptp_are_known_by_their_bit() {
 #[test]
 fn a_reflector_remembers_so_many_sessions() {
     let mut reflector = Reflector::new(2);
-    let request = [0; LEN];
-    let mut reply = Vec::new();
-    let mark = (TrafficClass::default(), 64);
-    let mut number = |port| {
-        assert!(reflector.reflect(&request, peer(port), (1, 2), mark, &mut reply));
-        reply[3]
-    };
+    let mut number =
+        |port| reflect(&mut reflector, &[0; LEN], port, TrafficClass::default()).unwrap()[3];
     assert_eq!([1, 1, 2, 1, 2].map(&mut number), [0, 1, 0, 2, 1]);
     // The third session takes the place of the first.
     assert_eq!([3, 2, 1].map(&mut number), [0, 2, 0]);
@@ -121,10 +133,9 @@ fn a_reflector_remembers_so_many_sessions() {
 fn what_it_does_not_understand_comes_back_flagged() {
     let request = |tlvs: &[u8]| [&[0; LEN], tlvs].concat();
     let reflect = |tlvs: &[u8]| {
-        let mut reply = Vec::new();
-        let mark = (TrafficClass::default(), 64);
-        Reflector::new(1).reflect(&request(tlvs), peer(1), (1, 2), mark, &mut reply);
-        reply[LEN..].to_vec()
+        let mut reflector = Reflector::new(1);
+        let reply = reflect(&mut reflector, &request(tlvs), 1, TrafficClass::default());
+        reply.unwrap()[LEN..].to_vec()
     };
     // A location, and padding behind it.
     assert_eq!(
@@ -140,11 +151,9 @@ fn what_it_does_not_understand_comes_back_flagged() {
 proptest! {
     #[test]
     fn any_octets_are_read_and_reflected_as_long_as_they_are(octets in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut reply = Vec::new();
-        let mark = (TrafficClass::default(), 64);
-        let is_request = Reflector::new(1).reflect(&octets, peer(1), (1, 2), mark, &mut reply);
-        prop_assert_eq!(is_request, octets.len() >= LEN);
-        prop_assert!(reply.len() == octets.len() || !is_request);
+        let reply = reflect(&mut Reflector::new(1), &octets, 1, TrafficClass::default());
+        prop_assert_eq!(reply.is_some(), octets.len() >= LEN);
+        prop_assert!(reply.is_none_or(|reply| reply.len() == octets.len()));
         let _ = Sender::new(terms(100)).handle(&octets, u32::MAX);
     }
 }

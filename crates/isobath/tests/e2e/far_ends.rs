@@ -2,7 +2,9 @@
 
 use crate::support::{Machine, PROGRAM, SMALL_LAB, TempDir, folder, number, run};
 use serde_json::Value;
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// The lab with a tenth of the packets of one direction lost.
 fn losing(direction: &str) -> String {
@@ -107,6 +109,49 @@ fn irtts_server_tells_delays_and_losses_of_each_way() {
     let place = place();
     delays_are_the_labs(place.path(), &server, "irtt://far");
     losses_are_told_apart(place.path(), &server, "irtt://far");
+}
+
+#[test]
+fn irtts_client_finds_with_our_server_what_it_finds_with_its_own() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let irtt = unpacked("irtt/usr/bin/irtt");
+    for (lab, port, server) in [
+        ("up.toml", 2112, format!("{irtt} server")),
+        (
+            "up.toml",
+            2113,
+            format!("{PROGRAM} serve --also irtt:2113 --ephemeral --quiet --json"),
+        ),
+    ] {
+        let also = format!("far={server}");
+        let client =
+            format!("exec {irtt} client -Q -i 20ms -d 6s -l 172 -o told.json.gz far:{port}");
+        run(
+            place.path(),
+            &[
+                "lab", "run", lab, "--also", &also, "--", "sh", "-c", &client,
+            ],
+        )
+        .ended(0);
+        let told = Command::new("gzip")
+            .args(["-dc"])
+            .arg(place.path().join("told.json.gz"))
+            .output()
+            .unwrap();
+        let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+        let stats = &told["stats"];
+        let lost = |way: &str| number(stats, &format!("/{way}_packet_loss_percent"));
+        assert!((3.0..20.0).contains(&lost("upstream")), "{stats:#}");
+        assert_eq!(lost("downstream"), 0.0, "{stats:#}");
+        for way in ["send_delay", "receive_delay"] {
+            let ms = number(stats, &format!("/{way}/median")) / 1e6;
+            assert!((5.1..7.0).contains(&ms), "{way}: {stats:#}");
+        }
+        fs::remove_file(place.path().join("told.json.gz")).unwrap();
+    }
 }
 
 #[test]
