@@ -199,7 +199,7 @@ impl<'a> Exchanging<'a> {
             "lost_back": lost.map(|[_, back]| back),
             "remarked": self.tally.remarked,
         });
-        if let Some([there, back]) = lost {
+        if let Some([there, back]) = lost.filter(|lost| *lost != [0, 0]) {
             let ways = format!("; {there} were lost on the way there, {back} on the way back");
             finding.says.push_str(&ways);
         }

@@ -36,9 +36,12 @@ fn line(protocol: Protocol) -> String {
         counts,
         marks,
     } = protocol.tells();
-    let mut tells = vec!["rtt", "loss"];
-    tells.extend(delays.then_some("delay and jitter of each way"));
-    tells.extend(counts.then_some("loss of each way"));
+    let mut tells = vec!["rtt, loss"];
+    tells.extend(match (delays, counts) {
+        (true, true) => Some("delay, jitter and loss of each way"),
+        (true, false) => Some("delay and jitter of each way"),
+        (false, _) => None,
+    });
     tells.extend(marks.then_some("DSCP that arrived"));
     format!(
         "{address:<20}{:<30}{:<40}{}",
