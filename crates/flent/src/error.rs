@@ -59,6 +59,24 @@ pub enum Error {
         /// The record's test.
         test: String,
     },
+    /// The test has no such plot.
+    #[error("test '{test}' has no plot '{plot}' here - use one of: {plots}")]
+    NoPlot {
+        /// What was asked for.
+        plot: String,
+        /// The test.
+        test: String,
+        /// The plots that it has.
+        plots: String,
+    },
+    /// None of the files has a series that the plot shows.
+    #[error(
+        "there is nothing to draw in plot '{plot}' - see which series there are with '-f summary'"
+    )]
+    NothingToDraw {
+        /// The plot.
+        plot: String,
+    },
     /// The record could not be read or written.
     #[error(transparent)]
     Record(#[from] record::Error),

@@ -12,7 +12,8 @@
 //! | `metadata` | what was run, where, when, how; `SERIES_META` has the units and the tool's own mean of each series |
 //!
 //! [`export()`] writes a record of `rrul` as such a file, under the name of a test that Flent has plots for. [`import()`]
-//! reads any test's file, of versions 1 to 4, and [`import_to`] makes a record of it.
+//! reads any test's file, of versions 1 to 4, and [`import_to`] makes a record of it. [`draw`] makes Flent's plots of what was
+//! read, [`summary`] and [`csv`] Flent's tables.
 //!
 //! What a series is follows from its name, in both directions: the module `naming` knows the few that Flent's tests
 //! share (`TCP upload BK`, `Ping (ms) UDP EF`). docs/flent.md has the tables, and what is lost on the way.
@@ -21,12 +22,16 @@
 mod data;
 mod error;
 mod export;
+mod figure;
 mod import;
 mod limits;
 mod naming;
 mod read;
+mod tables;
 
 pub use error::Error;
-pub use export::{Exported, export, file_name};
+pub use export::{Exported, TESTS, export, export_titled, file_name};
+pub use figure::{Look, Plot, draw, plots_of};
 pub use import::{Imported, SeriesName, Value, import, import_to};
 pub use limits::Limits;
+pub use tables::{csv, summary};

@@ -15,6 +15,17 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot  # noqa: E402, F401
 
+SAVE = matplotlib.figure.Figure.savefig
+
+
+def savefig(figure, *arguments, **named):
+    """Saves a figure, and prints the ends of its axes."""
+    SAVE(figure, *arguments, **named)
+    print("AXES", json.dumps([[axes.get_xlim(), axes.get_ylim()] for axes in figure.axes]))
+
+
+matplotlib.figure.Figure.savefig = savefig
+
 FLENT = os.path.realpath(shutil.which("flent"))
 # As for a program that is run by its path.
 sys.path.insert(0, os.path.dirname(FLENT))

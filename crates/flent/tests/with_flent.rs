@@ -266,6 +266,7 @@ fn flent_and_the_import_agree_on_files_that_flent_wrote() {
         let summary = flent(&path, &[run]).concat();
         let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
         let series = back.run.summary["series"].as_object().unwrap();
+        let own = flent::summary(&back);
         for line in summary
             .lines()
             .filter(|line| line.contains(" : ") && !line.contains("No data"))
@@ -274,7 +275,79 @@ fn flent_and_the_import_agree_on_files_that_flent_wrote() {
             let printed = figures.split_whitespace().next().unwrap();
             let mean = series[series_name.trim()]["mean"].as_f64().unwrap();
             assert_eq!(format!("{mean:.2}"), printed, "{name}: {line}");
+            // Mean, median and percentile; Flent has neither of these for what it computes.
+            let words = |text: &str| {
+                text.split_whitespace()
+                    .take(3)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            let own = own.lines().find_map(|line| {
+                line.split_once(" : ")
+                    .filter(|(name, _)| name.trim() == series_name.trim())
+            });
+            let own = own.unwrap_or_else(|| panic!("{name}: no {series_name}")).1;
+            assert!(
+                words(own) == words(figures) || figures.contains("N/A"),
+                "{name}: {line}, {own}"
+            );
         }
         assert!(series.values().all(Value::is_object));
+    }
+}
+
+/// The ends of the axes of a figure of Flent's, left and right ones of a panel one after the other.
+fn axes(said: &str) -> Vec<[[f64; 2]; 2]> {
+    let last = said
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("AXES "));
+    serde_json::from_str(last.unwrap()).unwrap()
+}
+
+#[test]
+fn our_axes_end_where_those_of_flent_do() {
+    if !has_flent() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let look = flent::Look {
+        size_in: (6.4, 4.8),
+        from_zero: false,
+    };
+    for (name, plots) in [
+        ("ping", &["ping", "ping_cdf"][..]),
+        ("tcp_bidirectional", &["totals", "ping"]),
+    ] {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let path = data.join(format!("{name}.flent.gz"));
+        let out = folder.path().join("flent.png").display().to_string();
+        let run = |plot: &&str| ["-p", plot, "-o", &out].map(str::to_owned).to_vec();
+        let said = flent(&path, &plots.iter().map(run).collect::<Vec<_>>());
+        let file = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
+        for (plot, said) in plots.iter().zip(&said) {
+            let theirs = axes(said);
+            let figure = flent::draw(std::slice::from_ref(&file), plot, look).unwrap();
+            let panel = &figure.panels[0];
+            let ours = [Some(&panel.left), panel.right.as_ref()]
+                .into_iter()
+                .flatten();
+            assert_eq!(ours.clone().count(), theirs.len(), "{name} {plot}");
+            for (axis, [x, y]) in ours.zip(theirs) {
+                let ends = [
+                    panel.x.bounds.0,
+                    panel.x.bounds.1,
+                    axis.bounds.0,
+                    axis.bounds.1,
+                ];
+                for (own, flents) in ends.into_iter().zip([x[0], x[1], y[0], y[1]]) {
+                    let error = (own - flents).abs();
+                    assert!(
+                        error < 1e-6 * flents.abs().max(1.0),
+                        "{name} {plot}: {own}, {flents}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -28,7 +28,7 @@ fn time(at: Timestamp) -> String {
 }
 
 /// What Flent shows in the title: the note, or else the lab or the far end's address.
-fn title(run: &Run) -> String {
+pub(super) fn title(run: &Run) -> String {
     let note = run.plan.get("note").and_then(Value::as_str);
     let lab = run.path.lab.as_ref().map(|lab| lab.name.clone());
     note.map(str::to_owned).or(lab).unwrap_or_else(|| host(run))
@@ -47,7 +47,7 @@ fn of_role<'a>(run: &'a Run, role: &str) -> Option<&'a Host> {
 }
 
 /// Flent's name for the file: what is neither letter, digit nor `-` in the title becomes `_`.
-pub(super) fn file_name(run: &Run, test: &str) -> String {
+pub(super) fn file_name(run: &Run, test: &str, title: &str) -> String {
     let time = run.started.strftime("%Y-%m-%dT%H%M%S.%6f");
     let start = format!("{test}-{time}");
     let room = MAX_NAME.saturating_sub(start.len() + SUFFIX.len() + 1);
@@ -58,7 +58,7 @@ pub(super) fn file_name(run: &Run, test: &str) -> String {
             '_'
         }
     };
-    let title: String = title(run).chars().take(room).map(plain).collect();
+    let title: String = title.chars().take(room).map(plain).collect();
     match title.as_str() {
         "" => format!("{start}{SUFFIX}"),
         title => format!("{start}.{title}{SUFFIX}"),
@@ -102,6 +102,7 @@ pub(super) fn metadata(
     run: &Run,
     rows: &Rows,
     target: &Target,
+    title: &str,
     grid: Grid,
     all: &[OneSeries],
 ) -> Map<String, Value> {
@@ -114,7 +115,7 @@ pub(super) fn metadata(
     let unconnected = loads(rows).filter(|stream| stream.connected_ns.is_none());
     let value = json!({
         "NAME": target.test,
-        "TITLE": title(run),
+        "TITLE": title,
         "NOTE": note(run, target),
         "HOST": host(run),
         "HOSTS": [host(run)],
@@ -128,7 +129,7 @@ pub(super) fn metadata(
         "KERNEL_NAME": kernel.0,
         "KERNEL_RELEASE": kernel.1,
         "FLENT_VERSION": format!("isobath {}", client.isobath).trim(),
-        "DATA_FILENAME": file_name(run, &target.test),
+        "DATA_FILENAME": file_name(run, &target.test, title),
         "FAILED_RUNNERS": unconnected.count(),
         "TEST_PARAMETERS": parameters(target, all),
         "SERIES_META": series_meta(all),

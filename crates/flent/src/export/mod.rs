@@ -25,6 +25,9 @@ use series::OneSeries;
 use std::io::{self, BufWriter, Write};
 use target::Target;
 
+pub(crate) use target::ICMP;
+pub use target::TESTS;
+
 /// What was exported.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exported {
@@ -72,6 +75,18 @@ impl Rows {
 /// [`Error::NothingToExport`] for a record without load or probe streams, [`Error::Record`] for a damaged table,
 /// [`Error::Write`].
 pub fn export(record: &Record, out: impl Write) -> Result<Exported, Error> {
+    export_titled(record, None, out)
+}
+
+/// As [`export`], with a title of its own: Flent's `--title-extra`.
+///
+/// # Errors
+/// As [`export`].
+pub fn export_titled(
+    record: &Record,
+    title: Option<&str>,
+    out: impl Write,
+) -> Result<Exported, Error> {
     let rows = Rows::of(record)?;
     let target = target::choose(record.run(), &rows.streams);
     let grid = Grid::over(rows.end_ns());
@@ -82,8 +97,9 @@ pub fn export(record: &Record, out: impl Write) -> Result<Exported, Error> {
         return Err(Error::NothingToExport { test });
     }
     all.extend(computed::series(&target, &all));
-    let file_name = metadata::file_name(record.run(), &target.test);
-    let file = file(record, &rows, &target, grid, all);
+    let title = title.map_or_else(|| metadata::title(record.run()), str::to_owned);
+    let file_name = metadata::file_name(record.run(), &target.test, &title);
+    let file = file(record, &rows, &target, &title, grid, all);
     write(&file, out).map_err(|source| Error::Write { source })?;
     Ok(Exported {
         test: target.test,
@@ -100,20 +116,22 @@ pub fn export(record: &Record, out: impl Write) -> Result<Exported, Error> {
 /// [`Error::Record`] for a damaged table of streams, on which the test depends.
 pub fn file_name(record: &Record) -> Result<String, Error> {
     let target = target::choose(record.run(), &record.rows()?);
-    Ok(metadata::file_name(record.run(), &target.test))
+    let title = metadata::title(record.run());
+    Ok(metadata::file_name(record.run(), &target.test, &title))
 }
 
 fn file(
     record: &Record,
     rows: &Rows,
     target: &Target,
+    title: &str,
     grid: Grid,
     all: Vec<OneSeries>,
 ) -> DataFile {
     let origin = metadata::origin_s(record.run());
     let mut file = DataFile {
         version: VERSION,
-        metadata: metadata::metadata(record.run(), rows, target, grid, &all),
+        metadata: metadata::metadata(record.run(), rows, target, title, grid, &all),
         x_values: grid.x_values(),
         ..DataFile::default()
     };

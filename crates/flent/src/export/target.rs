@@ -66,6 +66,17 @@ const KNOWN: &[(&str, Layout)] = &[
     ("ping", Layout::Ping),
 ];
 
+/// The tests of Flent whose names plans of ours keep.
+pub const TESTS: [&str; KNOWN.len()] = {
+    let mut names = [""; KNOWN.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = KNOWN[at].0;
+        at += 1;
+    }
+    names
+};
+
 /// Where a record goes.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
@@ -112,7 +123,7 @@ pub(super) fn choose(run: &Run, streams: &[Stream]) -> Target {
 }
 
 /// The series in which Flent's tests of plain TCP have their round trips.
-pub(super) const ICMP: &str = "Ping (ms) ICMP";
+pub(crate) const ICMP: &str = "Ping (ms) ICMP";
 
 fn stand_in(streams: &[Stream]) -> Option<&'static str> {
     let has = |kind: &&str| streams.iter().any(|stream| stream.kind == *kind);

@@ -351,7 +351,7 @@ fn a_record_without_streams_is_refused_in_one_line() {
 fn long_titles_are_cut_to_what_a_file_system_takes() {
     let mut run = run("rrul");
     run.plan["note"] = json!("ü".repeat(1_000));
-    let name = metadata::file_name(&run, "rrul");
+    let name = metadata::file_name(&run, "rrul", &metadata::title(&run));
     assert_eq!(name.len(), 250);
     assert!(name.ends_with("_.flent.gz"), "{name}");
 }

@@ -21,6 +21,7 @@ use std::io::Read;
 use std::path::Path;
 use times::Times;
 
+pub(crate) use figures::{Values, unit};
 pub use rows::{SeriesName, Value};
 
 /// Rows that are made and written at once.
@@ -33,7 +34,7 @@ pub struct Imported {
     pub run: Run,
     /// The series that are streams: loads and round trips.
     pub streams: Vec<Stream>,
-    source: Source,
+    pub(crate) source: Source,
 }
 
 /// A file with what its names, metadata and raw values tell about it.
@@ -107,6 +108,15 @@ pub fn import_to(input: impl Read, dir: &Path) -> Result<Record, Error> {
 }
 
 impl Imported {
+    pub(crate) const fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Flent's test that the file says it is of.
+    pub fn test(&self) -> String {
+        self.source.text("NAME").unwrap_or_default()
+    }
+
     /// Round trips, stream by stream.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         rows::samples(&self.source)

@@ -8,6 +8,7 @@ mod estimate;
 mod experiment;
 mod export;
 mod far_ends;
+mod flent_verb;
 mod generate;
 mod import;
 pub(crate) mod lab;
@@ -60,6 +61,8 @@ enum Verb {
     Serve(kit::serve::Args),
     /// Measure latency under load (RRUL), to a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
+    /// Run Flent's command lines: its tests, data files and plots.
+    Flent(Box<flent_verb::Args>),
     /// Measure bulk transfer capacity with standard congestion control; --compare adds the kernel's TCP.
     Btc(btc::Args),
     /// Test whether a path can carry an application that needs a given rate over a given RTT (RFC 8337).
@@ -142,6 +145,7 @@ impl Verb {
         match self {
             Self::Serve(_) => "serve",
             Self::Rrul(_) => "rrul",
+            Self::Flent(_) => "flent",
             Self::Btc(_) => "btc",
             Self::Mbm(_) => "mbm",
             Self::Estimate(_) => "estimate",
@@ -166,6 +170,7 @@ impl Verb {
         match self {
             Self::Serve(args) => kit::serve::run(&args, &REGISTER),
             Self::Rrul(args) => rrul::run(&args),
+            Self::Flent(args) => flent_verb::run(&args),
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),
             Self::Estimate(args) => estimate::run(&args),

@@ -16,6 +16,7 @@ mod carrier;
 mod estimate;
 mod experiment;
 mod far_ends;
+mod flent;
 mod help;
 mod hostile;
 mod interrupted;

@@ -1,6 +1,7 @@
 //! What can be asked of `isobath rrul`.
 
 use super::Usage;
+use clap::FromArgMatches;
 use kit::options::Output;
 use schema::rrul::plan::{Families, Plan, Switch, Web};
 use session::AccessKey;
@@ -97,6 +98,9 @@ pub(crate) struct Asked {
     /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
     #[arg(long)]
     dscp: Option<Dscp>,
+    /// How long it is idle before and after the load, if not as long as the plan says.
+    #[arg(skip)]
+    idle: Option<Span>,
 }
 
 impl From<EcnName> for Switch {
@@ -109,6 +113,17 @@ impl From<EcnName> for Switch {
 }
 
 impl Args {
+    /// What a command line of `isobath rrul` asks for, with another idle time than its plan's.
+    ///
+    /// # Errors
+    /// When the command line is none.
+    pub(crate) fn of(words: &[String], idle: Option<Span>) -> Result<Self, clap::Error> {
+        let command = <Self as clap::Args>::augment_args(clap::Command::new("rrul"));
+        let mut args = Self::from_arg_matches(&command.try_get_matches_from(words)?)?;
+        args.asked.idle = idle;
+        Ok(args)
+    }
+
     /// The plan, with what the options change of it.
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let mut plan = self.asked.changed()?;
@@ -161,6 +176,9 @@ impl Asked {
                 Some(web) if plan.load.is_empty() => web.before = duration,
                 _ => plan.duration = duration,
             }
+        }
+        if let Some(idle) = self.idle {
+            (plan.idle_before, plan.idle_after) = (idle, idle);
         }
         if let Some(streams) = self.streams {
             plan.load.iter_mut().for_each(|load| load.streams = streams);

@@ -1,8 +1,7 @@
 //! The end of a run: what it came to, on the record and on the terminal.
 
-use super::Args;
+use super::{Args, Measured};
 use anyhow::Context as _;
-use kit::options;
 use record::{Run, Warning};
 use rrul::quality;
 use rrul::run::Outcome;
@@ -30,17 +29,19 @@ pub(super) fn conclude(
     Ok(())
 }
 
-pub(super) fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
+/// Tells what came of the run.
+pub(crate) fn report(args: &Args, measured: &Measured) -> anyhow::Result<()> {
+    let Measured { run, dir, .. } = measured;
     let rows_on_stdout = args.ndjson.as_deref() == Some(Path::new("-"));
-    if args.output.json || !rows_on_stdout {
-        args.output.tell(run, dir, || {
-            let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
-            let card = scorecard(run, &summary);
-            Ok(format!(
-                "{card}report        isobath report {}\n",
-                dir.display()
-            ))
-        })?;
+    if rows_on_stdout && !args.output.json {
+        return Ok(());
     }
-    Ok(options::exit_status(run, &outcome.ending))
+    args.output.tell(run, dir, || {
+        let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
+        let card = scorecard(run, &summary);
+        Ok(format!(
+            "{card}report        isobath report {}\n",
+            dir.display()
+        ))
+    })
 }

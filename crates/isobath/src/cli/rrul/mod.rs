@@ -8,10 +8,12 @@ mod progress;
 mod record;
 
 pub(crate) use args::{Args, Asked};
+pub(super) use conclude::report;
 
 use far_ends::FarEnds;
 use kit::lab_packets;
 use kit::lab_server::Far;
+use kit::options;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
 use progress::Display;
@@ -19,6 +21,7 @@ use rrul::ndjson::Ndjson;
 use rrul::run::{self, Context};
 use rrul::streams::{Common, StreamPlan};
 use schema::rrul::plan::{Plan, Switch};
+use std::path::PathBuf;
 use std::time::Duration;
 use sys::process;
 
@@ -26,6 +29,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.list_plans {
         return list_plans();
     }
+    let measured = measure(args)?;
+    report(args, &measured)?;
+    Ok(measured.status)
+}
+
+/// A run that has ended.
+pub(super) struct Measured {
+    pub(super) run: ::record::Run,
+    /// Where its record is.
+    pub(super) dir: PathBuf,
+    /// The exit status that it stands for.
+    pub(super) status: u8,
+}
+
+/// Runs the plan and keeps its record.
+pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
     let asked = args.plan()?;
     args.check(&asked)?;
     // The lab comes first: it may have to change this process before there are other threads.
@@ -76,7 +95,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;
     far.iter_mut().for_each(Far::stop);
-    conclude::report(args, &run, &outcome, &dir)
+    let status = options::exit_status(&run, &outcome.ending);
+    Ok(Measured { run, dir, status })
 }
 
 fn list_plans() -> anyhow::Result<u8> {
