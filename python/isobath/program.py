@@ -49,11 +49,12 @@ def carry_out(
     expected_s: float | None = None,
     quiet: bool = True,
     environment: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
 ) -> Ended:
     """Runs the program and waits for its end, with progress unless `quiet`.
 
     An interrupt (Ctrl-C, or the notebook's stop button) goes on to the program, which ends what it measures and keeps the record;
-    a second one kills it.
+    a second one kills it. It works in `folder`, or where Python does.
     """
     process = subprocess.Popen(
         [str(find()), *arguments],
@@ -63,6 +64,7 @@ def carry_out(
         text=True,
         errors="replace",
         env={**os.environ, **(environment or {})},
+        cwd=folder,
         # A group of its own: the terminal's interrupt comes to Python alone, which hands it on once.
         process_group=0,
     )

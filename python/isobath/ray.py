@@ -1,17 +1,28 @@
-"""Work on a Ray cluster: sweeps, and captures by the hundred.
+"""Work on a Ray cluster: sweeps, experiments in virtual time, and captures by the hundred.
 
 A task is a value that can be made anywhere and any number of times: it is sent as text, and what comes of it depends on that text
 alone. So Ray may retry it when a worker or a node dies, and whoever gathers takes each result once. Every node needs this package,
 of the same version, and the files that tasks read.
 """
 
+import io
+import json
+import shlex
+import socketserver
+import sys
+import tarfile
+import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _isobath
-from .errors import IsobathError
+from .errors import IsobathError, UsageError
 from .extras import needed
+from .options import Option, words
+from .program import INTERRUPTED, USAGE
+from .program import carry_out as carry_out_program
 from .progress import Progress
 
 T = TypeVar("T")
@@ -135,8 +146,6 @@ def extract(
 
 def extract_one(task: tuple[int, str, dict[str, Any]]) -> bytes:
     """Extracts the connections of one capture; what a task does. Returns the Parquet file."""
-    import tempfile
-
     from .trace import extract as extract_here
 
     _, capture, options = task
@@ -146,4 +155,100 @@ def extract_one(task: tuple[int, str, dict[str, Any]]) -> bytes:
         return out.read_bytes()
 
 
-__all__ = ["connect", "extract", "gather"]
+def experiment(
+    name: str,
+    *,
+    out: str | Path | None = None,
+    engine: str = "ray",
+    jobs: int | None = None,
+    quiet: bool = False,
+    **options: Option,
+) -> str:
+    """Runs an experiment in virtual time (`isobath experiment run NAME --world sim`), each of its measurements on a cluster.
+
+    Args:
+        name: of the experiment, or its TOML file.
+        out: its folder; one of the same experiment is resumed. What measurements read of it (vectors) every node must be able to read,
+            under the same name.
+        engine: see `connect`.
+        jobs: measurements at a time; without it, as many as the cluster has processors.
+        options: any other option of `isobath experiment run`, such as `scale=0.1`.
+
+    Returns:
+        What the program prints: the verdict of each claim.
+    """
+    ray = connect(engine)
+    most = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    task = ray.remote(run_program).options(num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD")
+    named = {"world": "sim", "jobs": most, "out": str(Path(out).absolute()) if out is not None else None}
+    with tempfile.TemporaryDirectory() as folder, _Desk(Path(folder), lambda *asked: ray.get(task.remote(*asked))) as desk:
+        arguments = ["experiment", "run", name, "--quiet", *words({**named, **options})]
+        ended = carry_out_program(arguments, title=f"experiment {name}", quiet=quiet, environment={"ISOBATH_SIM_PROGRAM": str(desk)})
+    if ended.status == USAGE:
+        raise UsageError(ended.line)
+    if ended.status == INTERRUPTED:
+        raise KeyboardInterrupt(ended.line)
+    if ended.status not in (0, 1, 5):
+        raise IsobathError(ended.line or f"the program ended with status {ended.status}")
+    return ended.output
+
+
+Answer = tuple[int, str, bytes]
+"""How a measurement ended elsewhere: its exit status, its line on stderr, and its record as a tar archive."""
+
+
+def run_program(arguments: list[str], folder: str) -> Answer:
+    """Makes a measurement of an experiment; what a task does."""
+    with tempfile.TemporaryDirectory() as place:
+        record = Path(place) / "record"
+        here = folder if Path(folder).is_dir() else place
+        ended = carry_out_program([*arguments, f"--out={record}"], folder=here)
+        packed = io.BytesIO()
+        if record.is_dir():
+            with tarfile.open(fileobj=packed, mode="w") as archive:
+                archive.add(record, ".")
+        return ended.status, ended.line, packed.getvalue()
+
+
+class _Desk:
+    """Where the program hands in measurements to be made elsewhere: a command to run, and the socket behind it."""
+
+    def __init__(self, folder: Path, make: Callable[[list[str], str], Answer]) -> None:
+        self._script, place = folder / "isobath-elsewhere", folder / "socket"
+        elsewhere = Path(__file__).with_name("_elsewhere.py")
+        command = shlex.join([sys.executable, "-IS", str(elsewhere), str(place)])
+        self._script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        self._script.chmod(0o700)
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                asked = json.loads(self.rfile.readline())
+                try:
+                    status, line = _made(make, asked["arguments"], asked["folder"])
+                except Exception as error:
+                    status, line = 3, str(error).splitlines()[-1]
+                self.wfile.write(json.dumps({"status": status, "line": line}).encode() + b"\n")
+
+        self._server = socketserver.ThreadingUnixStreamServer(str(place), Handler)
+        self._server.daemon_threads = True
+
+    def __enter__(self) -> Path:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self._script
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _made(make: Callable[[list[str], str], Answer], arguments: list[str], folder: str) -> tuple[int, str]:
+    """Has a measurement made elsewhere, and puts its record where the arguments want it."""
+    at = arguments.index("--out")
+    status, line, packed = make(arguments[:at] + arguments[at + 2 :], folder)
+    if packed:
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(Path(folder) / arguments[at + 1], filter="data")
+    return status, line
+
+
+__all__ = ["connect", "experiment", "extract", "gather"]

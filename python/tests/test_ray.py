@@ -1,5 +1,6 @@
 """Sweeps and captures on a cluster of two nodes of this machine, one of which is killed while it works."""
 
+import json
 import os
 import signal
 import socket
@@ -173,6 +174,38 @@ def test_captures_by_the_dozen_are_as_from_one_process(
     files[3].unlink()
     assert ib.ray.extract(captures, "vectors", quiet=True) == files
     assert [file for file in files if file.stat().st_mtime_ns != before[file]] == [files[3]]
+
+
+EXPERIMENT = """
+title = "What do connections lose?"
+about = "Some connections with and without what they wait."
+papers = ["J. Aikat 2010"]
+[study.replay]
+mix = "unc-2008"
+share = "1/100"
+starts = "6s"
+longest = "1s"
+warm_up = "1s"
+repeats = 1
+capacity = 50.0
+[study.replay.whole]
+share = "1/100"
+starts = "10s"
+warm_up = "2s"
+[[study.replay.families]]
+structures = ["block-sequential", "a-t-b-t"]
+rtts = ["usernet"]
+"""
+
+
+def test_an_experiment_finds_on_a_cluster_what_it_finds_alone(here: Path, head: int) -> None:
+    Path("e.toml").write_text(EXPERIMENT)
+    alone = json.loads(ib.program("experiment", "run", "e.toml", "--world", "sim", "--json", "--quiet", "--out", "alone"))
+    away = json.loads(ib.ray.experiment("e.toml", out="away", json=True, quiet=True))
+    assert away["tables"] == alone["tables"]
+    assert away["cases"] == alone["cases"]
+    records = sorted(run.folder.name for run in ib.runs("away") if run.folder is not None)
+    assert records == sorted(run.folder.name for run in ib.runs("alone") if run.folder is not None)
 
 
 def test_a_cluster_that_is_not_there_is_told_in_one_line() -> None:

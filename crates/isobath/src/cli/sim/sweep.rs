@@ -57,23 +57,20 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let folder = match &args.resume {
-        Some(dir) => {
-            let folder = Folder::resume(dir)?;
-            if args.dry_run {
-                return list(&folder.sweep);
-            }
-            folder
+    let folder = if let Some(dir) = &args.resume {
+        let folder = Folder::resume(dir)?;
+        if args.dry_run {
+            return list(&folder.sweep);
         }
-        None => {
-            let file = args.file.as_deref();
-            let file = file.context("neither a file nor --resume was given")?;
-            let sweep = folder::of_file(file).map_err(Usage::of)?;
-            if args.dry_run {
-                return list(&sweep.1);
-            }
-            Folder::begin(args.out.as_deref(), sweep)?
+        folder
+    } else {
+        let file = args.file.as_deref();
+        let file = file.context("neither a file nor --resume was given")?;
+        let sweep = folder::of_file(file).map_err(Usage::of)?;
+        if args.dry_run {
+            return list(&sweep.1);
         }
+        Folder::begin(args.out.as_deref(), sweep)?
     };
     let (journal, due) = folder.due()?;
     let runs = folder.runs();
