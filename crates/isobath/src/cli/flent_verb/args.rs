@@ -63,8 +63,11 @@ pub(crate) struct Args {
     /// Folder for the data file [default: that of -o, else this one].
     #[arg(short = 'D', long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Parameter of a test: upload_streams=N or download_streams=N.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        help = "Parameter of a test: upload_streams=N or download_streams=N"
+    )]
     test_parameter: Vec<String>,
     /// Step of the time line in seconds; data files always have 0.2.
     #[arg(short, long, value_name = "SECONDS")]
@@ -136,7 +139,7 @@ impl Args {
     }
 
     /// Tells files, tests and hosts from each other.
-    pub(super) fn asked(&self) -> anyhow::Result<Asked> {
+    pub(super) fn asked(&self) -> Asked {
         let mut asked = Asked {
             inputs: self.input.clone(),
             tests: Vec::new(),
@@ -151,7 +154,7 @@ impl Args {
                 asked.hosts.push(word.clone());
             }
         }
-        Ok(asked)
+        asked
     }
 
     /// The test to run.

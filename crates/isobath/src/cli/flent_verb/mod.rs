@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.list_tests {
         return list_tests();
     }
-    let asked = args.asked()?;
+    let asked = args.asked();
     let files = read(&asked.inputs)?;
     let test = match files.first() {
         Some(file) => file.test(),
@@ -124,9 +124,8 @@ impl Output {
         let out = args.output.clone().filter(|out| out != Path::new("-"));
         match (args.format, &args.plot) {
             (Format::Csv, _) => Ok(Self::Text(flent::csv, out)),
-            (Format::Summary, _) => Ok(Self::Text(flent::summary, out)),
             (Format::Default, None) if runs && out.is_none() => Ok(Self::Scorecard),
-            (Format::Default, None) => Ok(Self::Text(flent::summary, out)),
+            (Format::Summary, _) | (Format::Default, None) => Ok(Self::Text(flent::summary, out)),
             (_, plot) => Self::plot(args, test, plot.as_deref(), out),
         }
     }
