@@ -67,6 +67,9 @@ pub(crate) struct Args {
     pub(super) seed: u64,
     #[command(flatten)]
     pub(super) output: Output,
+    /// Show the run full-screen with live plots; q closes the view, not the run.
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) live: bool,
 }
 
 impl Args {

@@ -26,15 +26,15 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
     plan.fit(to);
     let mut run = new_run(args, &plan, to, None, network.as_ref())?;
     let mut opened = args.output.open(args.towards.name(), &run)?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args);
     let context = Context {
         plan: &plan,
         lab: network.as_ref(),
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = icmp::run::run(&context, to, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;

@@ -47,15 +47,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut run = new_run(args, &plan, client.peer, Some(&client), network.as_ref())?;
     let mut opened = args.output.open(args.towards.name(), &run)?;
     let agreement = run::agree(&mut client).inspect_err(|_| opened.undo())?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args);
     let context = Context {
         plan: &plan,
         lab: network.as_ref(),
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;

@@ -1,15 +1,26 @@
 //! What is to be seen while transfers run.
 
+use super::Args;
+use crate::live::{self, Display, Wanted};
 use btc::Live;
 use indicatif::ProgressBar;
 use kit::bar;
 
-pub(super) fn bar(is_quiet: bool) -> ProgressBar {
+pub(super) fn display(args: &Args) -> Display<live::Btc> {
+    let wanted = Wanted {
+        live: args.live,
+        quiet: args.output.quiet,
+    };
+    let view = live::Btc::new(args.towards.name());
+    Display::start("btc", wanted, view, bar, show)
+}
+
+fn bar(is_quiet: bool) -> ProgressBar {
     let template = "btc {wide_bar} {eta_precise} left  {msg}";
     bar::bar(template, Some(bar::STEPS), is_quiet)
 }
 
-pub(super) fn show(bar: &ProgressBar, live: &Live) {
+fn show(bar: &ProgressBar, live: &Live) {
     bar::show(bar, live.done);
     let cwnd = live
         .cwnd

@@ -31,6 +31,9 @@ pub(crate) struct Args {
     pub(super) reverse: bool,
     #[command(flatten)]
     pub(super) output: Output,
+    /// Show the run full-screen with live plots; q closes the view, not the run.
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) live: bool,
 }
 
 /// What is to be found, and how.

@@ -51,15 +51,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     } = place;
     let mut opened = args.output.open(args.towards.name(), &run)?;
     let agreed = run::agree(&mut client, &plan).inspect_err(|_| opened.undo())?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args, &plan);
     let context = Context {
         plan: &plan,
         lab: network.as_ref(),
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = run::run(&context, agreed, &mut client, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
     far.iter_mut().for_each(Far::stop);
     finish(args, &run, &outcome, opened)
@@ -95,15 +95,15 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     run.path.families = vec![if to.is_ipv6() { 6 } else { 4 }];
     run.hosts = vec![kit::host::facts("client")];
     let mut opened = args.output.open(host, &run)?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args, plan);
     let context = Context {
         plan,
         lab: None,
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = riding::run(&context, manager, to, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, plan, &outcome, None)?;
     finish(args, &run, &outcome, opened)
 }

@@ -54,6 +54,9 @@ pub(crate) struct Measure {
     reverse: bool,
     #[command(flatten)]
     pub(super) output: Output,
+    /// Show the run full-screen with live plots; q closes the view, not the run.
+    #[arg(long, conflicts_with_all = ["quiet", "every"])]
+    pub(super) live: bool,
     /// Repeat at this interval, with the test 'background' unless --test names others; history and Prometheus metrics go
     /// to --out.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["lab", "json", "streams"])]

@@ -88,15 +88,15 @@ fn measured(
     let mut run = new_run(args, plan, &client, network)?;
     let mut opened = Opened::create(out, args.towards.name(), &run)?;
     let agreement = run::agree(&mut client, plan).inspect_err(|_| opened.undo())?;
-    let bar = bar(args.output.quiet || args.every.is_some());
+    let display = progress::display(args);
     let context = Context {
         plan,
         lab: network,
         interrupt,
-        display: &|live| show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, plan, &outcome, network)?;
     let dir = opened.writer.dir().to_owned();
     opened.writer.finish(&run)?;

@@ -1,8 +1,20 @@
 //! What is to be seen while tests run.
 
+use super::Measure;
+use crate::live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
 use mbm_run::Live;
+
+/// Of a monitor's runs nothing is to be seen.
+pub(super) fn display(args: &Measure) -> Display<live::Mbm> {
+    let wanted = Wanted {
+        live: args.live,
+        quiet: args.output.quiet || args.every.is_some(),
+    };
+    let view = live::Mbm::new(args.towards.name());
+    Display::start("mbm", wanted, view, bar, show)
+}
 
 pub(crate) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("mbm {wide_bar}  {msg}", Some(bar::STEPS), is_quiet)

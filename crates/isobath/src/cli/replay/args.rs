@@ -151,6 +151,7 @@ impl Played {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Play {
     #[command(flatten)]
     pub(super) played: Played,
@@ -174,6 +175,9 @@ pub(crate) struct Play {
     pub(super) beyond_limits: bool,
     #[command(flatten)]
     pub(super) output: Output,
+    /// Show the run full-screen with live plots; q closes the view, not the run.
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) live: bool,
 }
 
 impl Play {

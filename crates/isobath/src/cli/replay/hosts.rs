@@ -43,17 +43,17 @@ pub(super) fn play(
     let setup = setup(plan, &workload, forecast.open);
     let clock = agree(args, &mut client, &workload, setup)?;
     let mut opened = Opened::create(args.output.out.as_deref(), host, &run)?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args, plan, host);
     let context = Context {
         plan,
         workload: &workload,
         lab: None,
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let (outcome, done) = near::run(&context, clock, &mut client, &mut opened.writer)
         .inspect_err(|_| opened.undo())?;
-    bar.finish_and_clear();
+    display.finish();
     let ending = conclude(&mut run, plan, outcome, workload.udp, None)?;
     let server_s = done.map(|done| done.process_cpu_s);
     between_hosts(&mut run.instrument, clock, None, server_s);

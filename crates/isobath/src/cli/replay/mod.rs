@@ -98,13 +98,13 @@ fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
     run.plan["limits"] = reserve.described();
     run.path = path(args, &network);
     let mut opened = Opened::create(args.output.out.as_deref(), args.played.lab(), &run)?;
-    let bar = bar(args.output.quiet);
+    let display = progress::display(args, plan, args.played.lab());
     let context = Context {
         plan,
         workload,
         lab: Some(&network),
         interrupt: &interrupt,
-        display: &|live| show(&bar, live),
+        display: &|live| display.show(live),
     };
     let place = Place {
         network: &network,
@@ -113,7 +113,7 @@ fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
         v6: args.reach.ipv6,
     };
     let outcome = run::run(&context, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
-    bar.finish_and_clear();
+    display.finish();
     let seen = Some((&network, &reserve));
     let ending = conclude(&mut run, plan, outcome, workload.udp, seen)?;
     let dir = opened.writer.dir().to_owned();

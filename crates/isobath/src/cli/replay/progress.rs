@@ -1,9 +1,22 @@
 //! How a replay goes, on stderr.
 
+use super::args::Play;
+use crate::live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
 use kit::bar::STEPS;
+use schema::replay::plan::Plan;
 use tmix::replay::Live;
+
+pub(super) fn display(args: &Play, plan: &Plan, place: &str) -> Display<live::Replay> {
+    let wanted = Wanted {
+        live: args.live,
+        quiet: args.output.quiet,
+    };
+    let vectors = plan.vectors.file_name().unwrap_or_default();
+    let view = live::Replay::new(&vectors.to_string_lossy(), place);
+    Display::start("replay", wanted, view, bar, show)
+}
 
 pub(crate) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("{bar:30} {elapsed}/{prefix} {msg}", Some(STEPS), is_quiet)

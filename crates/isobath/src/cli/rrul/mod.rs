@@ -16,7 +16,6 @@ use kit::lab_server::Far;
 use kit::options;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
-use progress::Display;
 use rrul::ndjson::Ndjson;
 use rrul::run::{self, Context};
 use rrul::streams::{Common, StreamPlan};
@@ -76,7 +75,7 @@ pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
     let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
     let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
     let mut opened = record::open(args, &run)?;
-    let display = Display::start(args, &plan);
+    let display = progress::display(args, &plan);
     let context = Context {
         plan: &plan,
         streams: &streams,
