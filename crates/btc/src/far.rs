@@ -10,9 +10,7 @@ mod rows;
 use self::rows::{MOST_ROWS, Rows};
 use super::link::{Link, Terms};
 use super::log::{Log, MOST_PASSED};
-use super::messages::{
-    Done, Far, FarResult, Near, STREAM_KIND, Setup, TransferSetup,
-};
+use super::messages::{Done, Far, FarResult, Near, STREAM_KIND, Setup, TransferSetup};
 use super::plan::{self, LONGEST, MOST_TRACED, Mode, Tool};
 use super::results::{Outcome, SenderResult};
 use super::watch::Watch;

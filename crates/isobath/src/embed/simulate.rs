@@ -81,7 +81,9 @@ mod tests {
         let tables: Vec<_> = memory.kept.into_tables().collect();
         assert!(tables.iter().map(|(name, _)| *name).eq(names));
         for (name, batches) in tables {
-            let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+            let rows = batches
+                .iter()
+                .fold(0, |rows, batch| rows + batch.num_rows());
             let written = record.batches(name).unwrap().map(Result::unwrap);
             assert_eq!(rows, written.map(|batch| batch.num_rows()).sum::<usize>());
         }

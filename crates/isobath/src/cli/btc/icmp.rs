@@ -16,12 +16,11 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
     // The lab comes first: it may have to change this process before there are other threads.
     let network = network(args)?;
     let interrupt = process::interrupt_flag()?;
-    let to = match &network {
-        Some(network) => in_lab(args, network)?,
-        None => {
-            let host = args.towards.host.as_deref().unwrap_or_default();
-            session::resolve(host, PORT, args.towards.reach.family())?[0]
-        }
+    let to = if let Some(network) = &network {
+        in_lab(args, network)?
+    } else {
+        let host = args.towards.host.as_deref().unwrap_or_default();
+        session::resolve(host, PORT, args.towards.reach.family())?[0]
     };
     plan.fit(to);
     let mut run = new_run(args, &plan, to, None, network.as_ref())?;

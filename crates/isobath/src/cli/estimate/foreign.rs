@@ -28,15 +28,15 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     run.path = path_info(&[to], vec![family], None);
     run.hosts = vec![kit::host::facts("client")];
     let mut opened = args.output.open(args.towards.name(), &run)?;
-    let bar = progress::bar(args.output.quiet);
+    let display = progress::display(args, &plan);
     let context = Context {
         plan: &plan,
         lab: None,
         interrupt: &interrupt,
-        display: &|live| progress::show(&bar, live),
+        display: &|live| display.show(live),
     };
     let outcome = exchange::run(&context, protocol, to, &mut opened.writer)?;
-    bar.finish_and_clear();
+    display.finish();
     conclude(&mut run, &plan, &outcome, None)?;
     finish(args, &run, &outcome, opened)
 }
