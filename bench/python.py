@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How fast the Python package is, beside its bars: `bench/python.py`, with the interpreter of an environment that has the wheel of
-scripts/wheel.sh with its extras pandas and plot. Best of several turns; exits with 1 when a bar is missed."""
+scripts/wheel.sh with its extras pandas, polars and plot. Best of several turns; exits with 1 when a bar is missed."""
 
 import subprocess
 import sys
@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import isobath as ib
 import numpy
+
+import isobath as ib
 
 TURNS = 5
 GRID = """\

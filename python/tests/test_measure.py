@@ -8,8 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-import isobath as ib
 import pytest
+
+import isobath as ib
 from isobath.options import words
 from isobath.program import find
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from types import FunctionType
 
+import pytest
+
 import isobath as ib
 
 
@@ -24,12 +26,15 @@ def test_everything_public_is_documented() -> None:
     assert silent == []
 
 
-def test_a_missing_library_is_told_with_its_extra() -> None:
-    code = (
-        "import sys; sys.modules['polars'] = None\n"
-        "import isobath as ib\n"
-        "try: ib.sim.btc(rate='10Mbit', rtt='20ms', duration=1).table('transfers').to_polars()\n"
-        "except ib.IsobathError as error: print(error)"
-    )
+@pytest.mark.parametrize(
+    ("module", "extra", "use"),
+    [
+        ("polars", "polars", "ib.sim.btc(rate='10Mbit', rtt='20ms', duration=1).table('transfers').to_polars()"),
+        ("duckdb", "sql", "ib.sql('select 1')"),
+        ("ray", "ray", "ib.ray.connect('ray')"),
+    ],
+)
+def test_a_missing_library_is_told_with_its_extra(module: str, extra: str, use: str) -> None:
+    code = f"import sys; sys.modules['{module}'] = None\nimport isobath as ib\ntry: {use}\nexcept ib.IsobathError as error: print(error)"
     told = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
-    assert told == "this needs polars - run: pip install 'isobath[polars]'"
+    assert told == f"this needs {module} - run: pip install 'isobath[{extra}]'"

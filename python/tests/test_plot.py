@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-import isobath as ib
 import matplotlib
 import numpy
 import pytest
+
+import isobath as ib
 from isobath import plot
 
 matplotlib.use("agg")

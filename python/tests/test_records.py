@@ -3,11 +3,12 @@
 import pickle
 from pathlib import Path
 
-import isobath as ib
 import numpy
 import polars
 import pyarrow
 import pytest
+
+import isobath as ib
 from isobath.summaries import BtcSummary, Distribution
 
 

@@ -4,9 +4,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import isobath as ib
 import numpy
 import pytest
+
+import isobath as ib
 from conftest import BACK, PATH
 from isobath import estimators
 from isobath.sweeps import to_toml

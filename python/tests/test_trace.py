@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import isobath as ib
 import pytest
+
+import isobath as ib
 
 Capture = Callable[[Path, list[tuple[int, int]]], Path]
 

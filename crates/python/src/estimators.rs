@@ -101,7 +101,7 @@ impl Carry for Carrier<'_> {
         let octets: Vec<_> = train.probes.iter().map(|probe| probe.octets).collect();
         let not_before = not_before.max(self.now).as_nanos();
         let came = self.carry.call1((gaps, octets, train.echo, not_before))?;
-        let (now, sent, lasted_ns, arrivals): Came = came.extract().map_err(PyErr::from)?;
+        let (now, sent, lasted_ns, arrivals): Came = came.extract()?;
         self.now = self.now.max(Instant::from_nanos(now));
         let count = usize::try_from(sent).unwrap_or(usize::MAX);
         let octets = train

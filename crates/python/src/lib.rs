@@ -4,6 +4,10 @@
 //! and everything with a structure (plans, specifications, summaries) as the JSON that records hold. What takes time runs in a thread
 //! of its own while Python's lock is let go, and ends early when the user interrupts ([`interruptible`](work::interruptible)).
 //! What users see is Python on top of this: `python/isobath`.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "what is made of Python's objects is the function's own, whether it consumes it or not"
+)]
 
 mod arrays;
 mod captures;

@@ -37,6 +37,9 @@ struct Running {
     leaving: VecDeque<Packet<u64>>,
 }
 
+/// A stage's kind, and packets and octets by counter.
+type StageCounters = (String, HashMap<&'static str, (u64, u64)>);
+
 /// A batch of packets to come.
 struct Arrivals {
     at: Vec<u64>,
@@ -97,7 +100,7 @@ impl Pipeline {
     }
 
     /// Packets and octets by stage, and what waits in its queue: `(stage, {counter: (packets, octets)})`.
-    fn counters(&mut self) -> Vec<(String, HashMap<&'static str, (u64, u64)>)> {
+    fn counters(&mut self) -> Vec<StageCounters> {
         let pair = |count: path::Count| (count.packets, count.bytes);
         let stages = self.0.get().pipeline.stages().map(|stage| {
             let counters = stage.counters;
@@ -168,6 +171,7 @@ impl Running {
     /// What has left, as a table.
     fn left(&mut self) -> PyResult<Table> {
         let left = std::mem::take(&mut self.leaving);
+        let marked = left.iter().map(|packet| Some(packet.ecn == Ecn::Ce));
         let columns: Vec<ArrayRef> = vec![
             Arc::new(UInt64Array::from_iter_values(
                 left.iter().map(|packet| packet.body),
@@ -181,9 +185,7 @@ impl Running {
             Arc::new(UInt64Array::from_iter_values(
                 left.iter().map(|packet| packet.at.as_nanos()),
             )),
-            Arc::new(BooleanArray::from_iter(
-                left.iter().map(|packet| Some(packet.ecn == Ecn::Ce)),
-            )),
+            Arc::new(marked.collect::<BooleanArray>()),
         ];
         let batch = RecordBatch::try_new(Arc::new(schema()), columns);
         batch.map(Table::of).map_err(failed)

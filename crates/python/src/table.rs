@@ -14,7 +14,7 @@ use std::io::Cursor;
 
 /// Columns of equal length, each with a name, a type, a unit and a description.
 ///
-/// Whatever reads Arrow's C data interface (pandas, Polars, DuckDB, pyarrow) takes it as it is, without a copy.
+/// Whatever reads Arrow's C data interface (pandas, Polars, pyarrow) takes it as it is, without a copy.
 #[pyclass(frozen, module = "isobath._isobath")]
 pub(crate) struct Table {
     schema: SchemaRef,
