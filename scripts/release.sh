@@ -4,7 +4,7 @@
 #   scripts/release.sh again      builds a second time, from a clone of the last commit elsewhere, and compares every file
 #   scripts/release.sh cut X.Y.Z  sets the version and dates the changelog (scripts/version.sh)
 # MACHINES names the processors ("x86_64 aarch64"), ISOBATH_URL where the release will be found, ISOBATH_MAINTAINER who answers for it.
-# The same commit, compiler and zig make the same octets: docs/packages.md#reproducing-a-release.
+# The same commit, compiler and zig are meant to make the same octets: docs/packages.md#reproducing-a-release.
 set -eu
 cd "$(dirname "$0")/.."
 
