@@ -41,6 +41,9 @@ const CLASS: u8 = 4;
 /// Octets of a TLV's flags, type and length.
 const TLV: usize = 4;
 
+/// The number on the wire that no packet has.
+const SKIPPED: u32 = 1;
+
 /// A Session-Sender, in the unauthenticated mode.
 #[derive(Debug)]
 pub struct Sender {
@@ -65,7 +68,12 @@ impl Sender {
 impl Exchange for Sender {
     fn request(&mut self, number: u32, wall_ns: u64, out: &mut Vec<u8>) {
         out.clear();
-        out.extend(number.to_be_bytes());
+        let sequence = if number < SKIPPED {
+            number
+        } else {
+            number.saturating_add(1)
+        };
+        out.extend(sequence.to_be_bytes());
         out.extend(to_ntp(wall_ns).to_be_bytes());
         out.extend(ERROR.to_be_bytes());
         out.extend(self.id.to_be_bytes());
@@ -84,14 +92,20 @@ impl Exchange for Sender {
     fn handle(&mut self, datagram: &[u8], latest: u32) -> Option<Reply> {
         let reply = Reflected::parse(datagram)?;
         let is_ours = reply.id == self.id || reply.id == 0;
-        if !is_ours || reply.number > latest {
+        let number = match reply.number {
+            SKIPPED => return None,
+            before if before < SKIPPED => before,
+            after => after - 1,
+        };
+        if !is_ours || number > latest {
             return None;
         }
+        // A count begins at 0, and cannot have come as far as our number.
+        let counts = reply.number > SKIPPED && reply.sequence < reply.number;
         Some(Reply {
-            number: reply.number,
+            number,
             stamps: Some(reply.stamps),
-            // Its numbers begin at 0.
-            arrived: Some(reply.sequence.saturating_add(1)),
+            arrived: counts.then(|| reply.sequence.saturating_add(1)),
             class: class(datagram.get(LEN..).unwrap_or_default()),
         })
     }

@@ -8,8 +8,6 @@ use schema::estimate::Plan;
 pub(super) struct Tally {
     /// Number of the latest request that was replied to, and how many had arrived by then.
     latest: Option<(u32, u32)>,
-    /// Whether the count was ever below the number: else it may be the number itself, repeated.
-    counts: bool,
     /// Replies, each request's first.
     pub(super) replies: u64,
     /// Whether replies had time stamps.
@@ -27,11 +25,10 @@ impl Tally {
             let remarked = self.remarked.get_or_insert(0);
             *remarked += u64::from(class.dscp != plan.class);
         }
-        if let Some(arrived) = reply.arrived {
-            self.counts |= arrived <= reply.number;
-            if self.latest.is_none_or(|(number, _)| number < reply.number) {
-                self.latest = Some((reply.number, arrived));
-            }
+        if let Some(arrived) = reply.arrived
+            && self.latest.is_none_or(|(number, _)| number < reply.number)
+        {
+            self.latest = Some((reply.number, arrived));
         }
     }
 
@@ -41,10 +38,6 @@ impl Tally {
         let (number, arrived) = self.latest?;
         let sent = u64::from(number) + 1;
         let arrived = u64::from(arrived);
-        if !self.counts {
-            // Nothing lost at all, or a far end that repeats our number.
-            return (self.replies == sent).then_some([0, 0]);
-        }
         Some([
             sent.saturating_sub(arrived),
             arrived.saturating_sub(self.replies),
@@ -90,12 +83,15 @@ mod tests {
         // Replies that overtake each other.
         assert_eq!(lost(&[(4, 4), (0, 1), (3, 3)]), Some([1, 1]));
         assert_eq!(lost(&[(0, 1), (1, 2), (2, 3)]), Some([0, 0]));
+        // All losses on the way back.
+        assert_eq!(lost(&[(0, 1), (2, 3)]), Some([0, 1]));
     }
 
     #[test]
-    fn a_number_that_is_repeated_is_no_count() {
-        assert_eq!(lost(&[(0, 1), (2, 3)]), None);
-        assert_eq!(lost(&[]), None);
+    fn without_a_count_no_way_is_told() {
+        let mut tally = Tally::default();
+        tally.count(&Reply::default(), &plan());
+        assert_eq!((tally.replies, tally.lost()), (1, None));
     }
 
     #[test]

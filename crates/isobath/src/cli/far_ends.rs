@@ -14,7 +14,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         let all: Vec<_> = Protocol::ALL.into_iter().map(described).collect();
-        print(&serde_json::to_string_pretty(&all)?)?;
+        print(&serde_json::to_string_pretty(&json!({ "far_ends": all }))?)?;
         return Ok(0);
     }
     let mut lines = vec![

@@ -145,7 +145,7 @@ fn irtts_client_finds_with_our_server_what_it_finds_with_its_own() {
         let stats = &told["stats"];
         let lost = |way: &str| number(stats, &format!("/{way}_loss_percent"));
         assert!((3.0..20.0).contains(&lost("upstream")), "{stats:#}");
-        assert_eq!(lost("downstream"), 0.0, "{stats:#}");
+        assert!(lost("downstream") < 0.01, "{stats:#}");
         for way in ["send_delay", "receive_delay"] {
             let ms = number(stats, &format!("/{way}/median")) / 1e6;
             assert!((5.1..7.0).contains(&ms), "{way}: {stats:#}");
@@ -262,7 +262,7 @@ fn all_far_ends_are_listed() {
     let place = folder(&[]);
     let list = run(place.path(), &["far-ends"]).ended(0).stdout.clone();
     let json = run(place.path(), &["far-ends", "--json"]).ended(0).json();
-    for far_end in json.as_array().unwrap() {
+    for far_end in json["far_ends"].as_array().unwrap() {
         let scheme = far_end["scheme"].as_str().unwrap();
         assert!(list.contains(&format!("{scheme}://HOST")), "{list}");
     }

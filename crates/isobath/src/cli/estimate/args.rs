@@ -70,11 +70,13 @@ impl Asked {
         self.plan_by(self.what.usual(), reverse)
     }
 
-    /// The same where `usual` is the estimator unless another was named.
+    /// The same where `usual` is the estimator if it finds that, unless another was named.
     ///
     /// # Errors
     /// As [`Asked::plan`].
     pub(super) fn plan_by(&self, usual: Method, reverse: bool) -> anyhow::Result<Plan> {
+        let finds = self.what.methods().contains(&usual);
+        let usual = if finds { usual } else { self.what.usual() };
         let method = self.estimator.unwrap_or(usual);
         let plan = Plan {
             what: self.what,

@@ -20,8 +20,8 @@ def now():
 
 def reflect():
     """A stateless reflector: it repeats the sender's number."""
-    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.bind(("", PORT))
+    server = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    server.bind(("::", PORT))
     while True:
         octets, peer = server.recvfrom(2048)
         received = now()
