@@ -54,6 +54,8 @@ pub struct Client {
     asked: Params,
     granted: Params,
     token: u64,
+    /// How long requests will come.
+    duration_ns: i64,
 }
 
 impl Client {
@@ -75,12 +77,8 @@ impl Client {
             asked,
             granted: asked,
             token: 0,
+            duration_ns: nanos(terms.duration),
         }
-    }
-
-    /// How long the server lets requests come; less than was asked for where it limits that.
-    pub fn duration(&self) -> Duration {
-        Duration::from_nanos(u64::try_from(self.granted.duration_ns).unwrap_or(0))
     }
 }
 
@@ -119,6 +117,12 @@ impl Exchange for Client {
             return Opening::Refused(format!(
                 "it takes a packet every {} ms at most",
                 granted.interval_ns as f64 / 1e6
+            ));
+        }
+        if granted.duration_ns < self.duration_ns {
+            return Opening::Refused(format!(
+                "it takes packets for {} s at most",
+                granted.duration_ns as f64 / 1e9
             ));
         }
         self.token = token;

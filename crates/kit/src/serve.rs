@@ -8,6 +8,7 @@ use crate::server::Serving;
 use crate::usage::{Usage, print};
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 use sys::{process, tcp};
@@ -122,11 +123,21 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     }
     thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
-        for other in others {
+        let start = |other: Other| {
             let stop = &stop;
-            thread::Builder::new().spawn_scoped(scope, move || other.run(stop))?;
+            thread::Builder::new().spawn_scoped(scope, move || {
+                // Without it its clients would measure nothing; raised however this thread ends.
+                let _stop = StopOnDrop(stop);
+                other.run(stop)
+            })
+        };
+        let others = others.into_iter().map(start);
+        let others = others.collect::<Result<Vec<_>, _>>()?;
+        serving.run(&stop)?;
+        for other in others {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         }
-        serving.run(&stop)
+        anyhow::Ok(())
     })?;
     Ok(0)
 }

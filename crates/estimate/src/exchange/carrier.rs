@@ -294,7 +294,7 @@ impl<'a> Exchanging<'a> {
     fn there(&mut self, train: &Train) -> Result<Sent, Broken> {
         let mut planned = clock::now() + GUARD + self.pacer.margin() * 2;
         let (mut began, mut last, mut worst) = (None, None::<Instant>, Duration::ZERO);
-        for (index, probe) in train.probes.iter().enumerate() {
+        'train: for (index, probe) in train.probes.iter().enumerate() {
             let gap = if index == 0 {
                 Duration::ZERO
             } else {
@@ -307,7 +307,8 @@ impl<'a> Exchanging<'a> {
                     break;
                 }
                 if self.context.is_interrupted() {
-                    return Err(Broken::Far("interrupted".to_owned()));
+                    // What has been sent is kept.
+                    break 'train;
                 }
                 self.wait(left.saturating_sub(GUARD).min(LOOK))?;
                 self.take()?;
@@ -322,7 +323,7 @@ impl<'a> Exchanging<'a> {
         }
         let lasted = began.zip(last).map(|(began, last)| last.since(began));
         Ok(Sent {
-            count: u32::try_from(train.probes.len()).unwrap_or(u32::MAX),
+            count: u32::try_from(self.sent.len()).unwrap_or(u32::MAX),
             lasted_ns: nanos(lasted.unwrap_or_default()),
             worst_ns: nanos(worst),
         })
@@ -378,13 +379,16 @@ impl Carry for Exchanging<'_> {
     type Error = Broken;
 
     fn carry(&mut self, train: &Train, not_before: Instant) -> Result<Passage, Broken> {
+        if self.context.is_interrupted() {
+            return Err(Broken::Far("interrupted".to_owned()));
+        }
         self.rest(not_before.since(clock::now()))?;
         let before = u32::try_from(self.sent.len()).unwrap_or(u32::MAX);
         self.first = self.first.saturating_add(before);
         self.sent.clear();
         self.back.clear();
         let sent = self.there(train)?;
-        self.back(train.probes.len())?;
+        self.back(self.sent.len())?;
         let passage = Passage {
             sent: sent.count,
             octets: u64::from(sent.count) * (self.request.len() as u64 + u64::from(self.headers)),

@@ -34,7 +34,6 @@ fn a_connection_is_opened_used_and_closed() {
     let asked = client.asked;
     assert_eq!(client.handle_opening(b"\x14\xa7\x5b\x01"), Opening::Pending);
     assert_eq!(client.handle_opening(&grant(0, 7, asked)), Opening::Open);
-    assert_eq!(client.duration(), Duration::from_secs(40));
     let mut out = Vec::new();
     client.request(300, 0, &mut out);
     assert_eq!(out.len(), 172);
@@ -113,6 +112,11 @@ fn a_server_that_refuses_says_why() {
         ..asked
     };
     assert!(refused(0, 7, slow).contains("every 1000 ms"));
+    let short = Params {
+        duration_ns: 9_000_000_000,
+        ..asked
+    };
+    assert!(refused(0, 7, short).contains("9 s at most"));
     assert!(refused(HMAC, 7, asked).contains("HMAC"));
 }
 
