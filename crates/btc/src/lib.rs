@@ -33,9 +33,9 @@ mod watch;
 pub use measurement::Btc;
 use schema::btc::{Plan, plan, tables};
 
+use kit::secret::secret;
 use messages::Setup;
 use serde::Serialize;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -84,9 +84,4 @@ impl Live {
             retransmits: sum(|watch| watch.retransmits.load(Ordering::Relaxed)),
         }
     }
-}
-
-/// What nobody can guess: the standard library seeds each `RandomState` from the system.
-fn secret() -> u64 {
-    RandomState::new().hash_one(0_u64)
 }

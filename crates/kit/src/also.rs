@@ -3,8 +3,8 @@
 //! They take no key, since their clients have none. So each is off unless asked for, says nothing of this host, answers with
 //! no more octets than it was asked with, and answers so many requests a second and no more.
 
+use crate::secret::secret;
 use far_ends::{Moment, Request, Responder, irtt, stamp};
-use stats::random::SplitMix64;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
@@ -52,10 +52,10 @@ impl Protocol {
         }
     }
 
-    fn responder(self, secret: u64) -> Box<dyn Responder> {
+    fn responder(self) -> Box<dyn Responder> {
         match self {
             Self::Stamp => Box::new(stamp::Reflector::new(MOST_SESSIONS)),
-            Self::Irtt => Box::new(irtt::Server::new(MOST_SESSIONS, secret)),
+            Self::Irtt => Box::new(irtt::Server::new(MOST_SESSIONS, secret())),
         }
     }
 }
@@ -101,12 +101,10 @@ impl Other {
         let all = Ipv6Addr::UNSPECIFIED.into();
         let socket = UdpSocket::bind(SocketAddr::new(address.unwrap_or(all), also.port))?;
         socket.enable_hop_limits()?;
-        let stamp = clock::stamp();
-        let secret = SplitMix64::new(stamp.wall_ns ^ stamp.mono.as_nanos().rotate_left(32)).draw();
         Ok(Self {
             also,
             socket,
-            responder: also.protocol.responder(secret),
+            responder: also.protocol.responder(),
             left: 0,
             ends: Instant::ZERO,
         })

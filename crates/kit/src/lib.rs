@@ -28,6 +28,7 @@ pub mod register;
 pub mod responder;
 pub mod sampler;
 pub mod scorecard;
+pub mod secret;
 pub mod serve;
 pub mod server;
 mod sieve;

@@ -15,6 +15,7 @@ use far_ends::address::Protocol;
 use far_ends::{Exchange, Opening, Terms};
 use kit::control::{Broken, Context, DISPLAY, FLUSH};
 use kit::datagrams::Quality;
+use kit::secret::secret;
 use kit::trains::patience;
 use packet::UDP_HEADERS;
 use probe::riders::Riders;
@@ -22,7 +23,6 @@ use probe::train::{Arrival, Passage, Train};
 use record::{Distribution, RecordWriter};
 use schema::estimate::Finding;
 use serde_json::{Value, json};
-use stats::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -98,7 +98,7 @@ impl<'a> Exchanging<'a> {
             duration: plan.duration.0,
             interval: usual.interval.max(protocol.least_interval()),
             class: plan.class(),
-            secret: SplitMix64::new(origin_wall ^ u64::from(std::process::id())).draw(),
+            secret: secret(),
         };
         let mut exchanging = Self {
             context,
