@@ -33,7 +33,7 @@ def reflect():
 
 
 def send(host):
-    """Three requests; the third again until a server is there."""
+    """Three requests, each again until it is answered."""
     client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     client.connect((host, PORT))
     client.settimeout(0.2)
@@ -42,7 +42,9 @@ def send(host):
         for _ in range(100):
             try:
                 client.send(bytes(request))
-                octets = client.recv(2048)
+                # A reply to the request before may be late.
+                while Reflected(octets := client.recv(2048)).seq_sender != number:
+                    pass
                 break
             except (ConnectionRefusedError, TimeoutError):
                 time.sleep(0.1)
