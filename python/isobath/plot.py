@@ -125,12 +125,11 @@ def _throughput(run: "Run[Any]", axes: "Axes") -> None:
     table = run.table("series")
     times = numpy.asarray(table.column("t_ns")) / 1e9
     octets = numpy.nan_to_num(numpy.asarray(table.column("delivered_bytes"), dtype=float))
-    seconds = numpy.asarray(table.column("bin_ns")) / 1e9
     for direction, chosen in _groups(table, "direction").items():
         step = 0.5
         bins = numpy.floor(times[chosen] / step).astype(int)
         rates = numpy.bincount(bins, octets[chosen] * 8 / 1e6) / step
-        if seconds[chosen].size and rates.any():
+        if rates.any():
             axes.plot(numpy.arange(len(rates)) * step, rates, label=direction)
     axes.set_ylabel("Mbit/s")
     axes.legend(loc="upper right")
