@@ -59,6 +59,12 @@ impl Server {
             return false;
         };
         let granted = grant(asked);
+        let mut params = Vec::new();
+        granted.emit(&mut params);
+        // Whoever leaves parameters out gets no longer answer than he asked for.
+        if params.len() > request.octets.len() - TOKEN {
+            return false;
+        }
         out.extend(MAGIC);
         if asked.version != VERSION || flags & CLOSE != 0 {
             // It is not for long: whoever only asks is told the parameters.
@@ -68,7 +74,7 @@ impl Server {
             out.push(OPEN | REPLY);
             out.extend(self.admit(request, granted).to_le_bytes());
         }
-        granted.emit(out);
+        out.extend(params);
         true
     }
 
