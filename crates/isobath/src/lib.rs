@@ -2,11 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod batch;
-mod calibrate;
 mod cli;
 pub mod embed;
 mod flent_record;
-mod live;
 mod register;
 mod sweep;
 mod virtual_time;

@@ -1,6 +1,6 @@
 //! Every measurement of the program, and what its server does for clients.
 
-use crate::calibrate::Calibration;
+use calibrate::Calibration;
 use crate::flent_record::FlentRecord;
 use kit::register::Register;
 

@@ -1,8 +1,8 @@
 //! `isobath lab calibrate`.
 
-use crate::calibrate::machine::{self, Machine};
-use crate::calibrate::scorecard::scorecard;
-use crate::calibrate::{Bench, STEPS, Summary, TEST, WIRE};
+use calibrate::machine::{self, Machine};
+use calibrate::scorecard::scorecard;
+use calibrate::{Bench, STEPS, Summary, TEST, WIRE};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::begin;

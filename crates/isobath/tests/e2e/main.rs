@@ -22,6 +22,7 @@ mod hostile;
 mod interrupted;
 mod killed;
 mod labs;
+mod live;
 mod manager;
 mod mbm;
 mod mbm_mishaps;

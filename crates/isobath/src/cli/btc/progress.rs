@@ -1,7 +1,7 @@
 //! What is to be seen while transfers run.
 
 use super::Args;
-use crate::live::{self, Display, Wanted};
+use live::{self, Display, Wanted};
 use btc::Live;
 use indicatif::ProgressBar;
 use kit::bar;

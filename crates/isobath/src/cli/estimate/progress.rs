@@ -1,7 +1,7 @@
 //! What is to be seen while trains run.
 
 use super::Args;
-use crate::live::{self, Display, Wanted};
+use live::{self, Display, Wanted};
 use estimate::Live;
 use indicatif::ProgressBar;
 use kit::bar;

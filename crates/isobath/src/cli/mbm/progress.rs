@@ -1,7 +1,7 @@
 //! What is to be seen while tests run.
 
 use super::Measure;
-use crate::live::{self, Display, Wanted};
+use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
 use mbm_run::Live;

@@ -1,7 +1,7 @@
 //! `isobath replay calibrate`.
 
 use super::args::Calibrate;
-use crate::calibrate::machine::{self, Machine};
+use calibrate::machine::{self, Machine};
 use anyhow::Context;
 use jiff::Timestamp;
 use kit::bar;

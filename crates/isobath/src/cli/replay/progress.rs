@@ -1,7 +1,7 @@
 //! How a replay goes, on stderr.
 
 use super::args::Play;
-use crate::live::{self, Display, Wanted};
+use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
 use kit::bar::STEPS;

@@ -1,7 +1,7 @@
 //! What is to be seen while a run goes on.
 
 use super::Args;
-use crate::live::{self, Display, Wanted};
+use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use rrul::Live;
 use schema::rrul::Plan;

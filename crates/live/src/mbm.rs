@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Paragraph};
 
 /// Losses over packets of the test under way, and how the tests before it ended.
-pub(crate) struct Mbm {
+pub struct Mbm {
     name: String,
     tests: Vec<(String, u64, u64)>,
     losses: Points,
@@ -17,7 +17,7 @@ pub(crate) struct Mbm {
 
 impl Mbm {
     /// Tests towards `place`.
-    pub(crate) fn new(place: &str) -> Self {
+    pub fn new(place: &str) -> Self {
         Self {
             name: format!("mbm {place} - model based metrics"),
             tests: Vec::new(),
@@ -86,7 +86,7 @@ impl View for Mbm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::drawn;
+    use crate::drawn;
     use ::mbm::diagnostic::Test;
 
     #[test]

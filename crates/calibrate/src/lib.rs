@@ -17,14 +17,14 @@
 
 mod connections;
 mod delay;
-pub(crate) mod machine;
+pub mod machine;
 mod measurement;
 mod pacing;
 mod packets;
-pub(crate) mod scorecard;
+pub mod scorecard;
 mod tcp;
 
-pub(crate) use measurement::Calibration;
+pub use measurement::Calibration;
 
 use lab::{Network, Topology, profiles};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What a record calls this.
-pub(crate) const TEST: &str = "lab calibrate";
+pub const TEST: &str = "lab calibrate";
 /// The lab in which speed is measured.
-pub(crate) const WIRE: &str = "wire";
+pub const WIRE: &str = "wire";
 /// The lab in which punctuality is measured: a link that only delays, by [`delay::DELAY`].
 const DELAY_LINE: &str = r#"
     summary = "5 ms each way"
@@ -52,23 +52,23 @@ const PORT: u16 = 4_890;
 
 /// What came out. A figure that was not taken (the run was interrupted) is null.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// TCP payload that arrived, in 10^9 bits per second.
-    pub(crate) tcp_gbps: Option<f64>,
+    pub tcp_gbps: Option<f64>,
     /// Processor time of the three threads that carried it.
-    pub(crate) tcp_cpu_pct: Option<tcp::Cpu>,
+    pub tcp_cpu_pct: Option<tcp::Cpu>,
     /// Datagrams that arrived per second.
-    pub(crate) packets_per_s: Option<f64>,
+    pub packets_per_s: Option<f64>,
     /// Datagrams among them that the emulator or the kernel lost.
-    pub(crate) packets_lost_pct: Option<f64>,
+    pub packets_lost_pct: Option<f64>,
     /// One-way delay less the emulated one.
-    pub(crate) delay_error_us: Option<Distribution>,
+    pub delay_error_us: Option<Distribution>,
     /// |gap - planned gap|.
-    pub(crate) pacer_error_ns: Option<Distribution>,
+    pub pacer_error_ns: Option<Distribution>,
     /// Processor time of the thread that paced.
-    pub(crate) pacer_cpu_pct: Option<f64>,
+    pub pacer_cpu_pct: Option<f64>,
     /// Connections opened and closed per second.
-    pub(crate) connections_per_s: Option<f64>,
+    pub connections_per_s: Option<f64>,
 }
 
 /// Processor time in percent of the time that passed.
@@ -77,13 +77,13 @@ fn percent(used: Duration, passed: Duration) -> f64 {
 }
 
 /// The two labs, up.
-pub(crate) struct Bench {
+pub struct Bench {
     wire: Network,
     line: Network,
 }
 
 /// The steps, in order, and how long each takes.
-pub(crate) const STEPS: [(Step, Duration); 5] = [
+pub const STEPS: [(Step, Duration); 5] = [
     (Step::Delay, Duration::from_secs(5)),
     (Step::Pacer, Duration::from_secs(3)),
     (Step::Tcp, Duration::from_secs(5)),
@@ -93,17 +93,22 @@ pub(crate) const STEPS: [(Step, Duration); 5] = [
 
 /// One figure to be taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Step {
+pub enum Step {
+    /// One-way delay over a link that only delays.
     Delay,
+    /// Gaps between paced datagrams.
     Pacer,
+    /// Throughput of one TCP connection.
     Tcp,
+    /// Small datagrams as fast as they are taken.
     Packets,
+    /// TCP connections opened and closed.
     Connections,
 }
 
 impl Step {
     /// What it is doing, for a progress bar.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Delay => "delay",
             Self::Pacer => "pacer",
@@ -119,7 +124,7 @@ impl Bench {
     ///
     /// # Errors
     /// When this machine cannot make labs.
-    pub(crate) fn up() -> Result<Self, lab::Error> {
+    pub fn up() -> Result<Self, lab::Error> {
         Ok(Self {
             wire: Network::up(profiles::find(WIRE)?, 1)?,
             line: Network::up(Topology::parse(DELAY_LINE, "calibrate")?, 1)?,
@@ -130,7 +135,7 @@ impl Bench {
     ///
     /// # Errors
     /// When the system refuses a socket or a thread, or nothing arrived.
-    pub(crate) fn measure(
+    pub fn measure(
         &self,
         step: Step,
         time: Duration,

@@ -8,15 +8,15 @@ use std::cell::RefCell;
 
 /// What the user has asked to see.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// The full screen.
-    pub(crate) live: bool,
+    pub live: bool,
     /// Nothing.
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 /// The bar and the screen.
-pub(crate) struct Display<V: View> {
+pub struct Display<V: View> {
     bar: ProgressBar,
     screen: RefCell<Option<Screen<V>>>,
     show: fn(&ProgressBar, &V::Live),
@@ -24,7 +24,7 @@ pub(crate) struct Display<V: View> {
 
 impl<V: View> Display<V> {
     /// Begins with the full screen if it is wanted; `make` makes the bar, hidden or not, and `show` moves it.
-    pub(crate) fn start(
+    pub fn start(
         verb: &str,
         wanted: Wanted,
         view: V,
@@ -49,7 +49,7 @@ impl<V: View> Display<V> {
     }
 
     /// Shows how the run goes.
-    pub(crate) fn show(&self, live: &V::Live) {
+    pub fn show(&self, live: &V::Live) {
         let mut screen = self.screen.borrow_mut();
         if let Some(open) = screen.as_mut() {
             if open.draw(live) {
@@ -63,7 +63,7 @@ impl<V: View> Display<V> {
     }
 
     /// Gives the terminal back.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         drop(self.screen.into_inner());
         self.bar.finish_and_clear();
     }

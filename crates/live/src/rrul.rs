@@ -9,7 +9,7 @@ use schema::rrul::Plan;
 use std::collections::BTreeMap;
 
 /// Throughput each way and round trips by class.
-pub(crate) struct Rrul {
+pub struct Rrul {
     name: String,
     total_s: f64,
     load_s: [f64; 2],
@@ -19,7 +19,8 @@ pub(crate) struct Rrul {
 }
 
 impl Rrul {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    /// Nothing yet, of a run by `plan`.
+    pub fn new(plan: &Plan) -> Self {
         Self {
             name: format!("{} - {}", plan.name, plan.summary),
             total_s: plan.total().as_secs_f64(),
@@ -94,7 +95,7 @@ impl View for Rrul {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::drawn;
+    use crate::drawn;
     use std::time::Duration;
 
     #[test]

@@ -8,7 +8,7 @@ use stats::Distribution;
 use std::fmt::Write as _;
 
 /// The scorecard of `run`, whose summary is `summary`.
-pub(crate) fn scorecard(run: &Run, summary: &Summary) -> String {
+pub fn scorecard(run: &Run, summary: &Summary) -> String {
     let mut page = String::new();
     let mut line = |name: &str, text: String| {
         // Writing to a string does not fail.

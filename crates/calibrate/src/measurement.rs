@@ -5,7 +5,7 @@ use kit::measurement::{Figure, Measurement, figure, read};
 use record::{Record, Run};
 
 /// What a machine can emulate and time.
-pub(crate) struct Calibration;
+pub struct Calibration;
 
 impl Measurement for Calibration {
     const TESTS: &'static [&'static str] = &[TEST];

@@ -7,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
 /// Connections over time.
-pub(crate) struct Replay {
+pub struct Replay {
     name: String,
     open: Points,
     begun: Points,
@@ -16,7 +16,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// A replay of `vectors` towards `place`.
-    pub(crate) fn new(vectors: &str, place: &str) -> Self {
+    pub fn new(vectors: &str, place: &str) -> Self {
         Self {
             name: format!("replay {vectors} {place}"),
             open: Points::default(),
@@ -80,7 +80,7 @@ impl View for Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::drawn;
+    use crate::drawn;
     use std::time::Duration;
 
     #[test]

@@ -15,12 +15,12 @@ mod mbm;
 mod replay;
 mod rrul;
 
-pub(crate) use btc::Btc;
-pub(crate) use display::{Display, Wanted};
-pub(crate) use estimate::Estimate;
-pub(crate) use mbm::Mbm;
-pub(crate) use replay::Replay;
-pub(crate) use rrul::Rrul;
+pub use btc::Btc;
+pub use display::{Display, Wanted};
+pub use estimate::Estimate;
+pub use mbm::Mbm;
+pub use replay::Replay;
+pub use rrul::Rrul;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -44,7 +44,7 @@ const HELP: [&str; 5] = [
 ];
 
 /// What is drawn of one measurement.
-pub(crate) trait View {
+pub trait View {
     /// What the measurement tells while it runs.
     type Live;
 
@@ -62,7 +62,7 @@ pub(crate) trait View {
 }
 
 /// The full screen.
-pub(crate) struct Screen<V> {
+struct Screen<V> {
     terminal: DefaultTerminal,
     shown: Shown<V>,
     opened: Instant,

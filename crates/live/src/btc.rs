@@ -7,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
 /// Rate and window over time.
-pub(crate) struct Btc {
+pub struct Btc {
     name: String,
     rate: Points,
     window: Points,
@@ -15,7 +15,7 @@ pub(crate) struct Btc {
 
 impl Btc {
     /// Transfers towards `place`.
-    pub(crate) fn new(place: &str) -> Self {
+    pub fn new(place: &str) -> Self {
         Self {
             name: format!("btc {place} - bulk transfer capacity"),
             rate: Points::default(),
@@ -86,7 +86,7 @@ impl View for Btc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::drawn;
+    use crate::drawn;
 
     fn live(cwnd: Option<f64>) -> Live {
         Live {

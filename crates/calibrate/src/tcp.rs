@@ -20,13 +20,13 @@ const CC: &str = "cubic";
 
 /// Processor time of those who carried the load, in percent of one processor.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Cpu {
+pub struct Cpu {
     /// The sending thread, with what the kernel did on its behalf.
-    pub(crate) sender: f64,
+    pub sender: f64,
     /// The emulator, with the kernel's work on arriving packets.
-    pub(crate) emulator: f64,
+    pub emulator: f64,
     /// The receiving thread.
-    pub(crate) receiver: f64,
+    pub receiver: f64,
 }
 
 /// 10^9 bits per second of payload from near to far, and the processor time that it took.

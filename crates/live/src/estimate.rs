@@ -12,7 +12,7 @@ use ratatui::widgets::{Block, Paragraph};
 const MOST_STEPS: usize = 200;
 
 /// Octets over time, and the steps so far.
-pub(crate) struct Estimate {
+pub struct Estimate {
     name: String,
     octets: Points,
     steps: Vec<(f64, String)>,
@@ -20,7 +20,7 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// An estimate of `what` towards `place`.
-    pub(crate) fn new(what: &str, place: &str) -> Self {
+    pub fn new(what: &str, place: &str) -> Self {
         Self {
             name: format!("estimate {what} {place}"),
             octets: Points::default(),
@@ -90,7 +90,7 @@ impl View for Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::drawn;
+    use crate::drawn;
 
     #[test]
     fn the_view_shows_the_newest_steps_and_the_cost() {

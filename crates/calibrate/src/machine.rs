@@ -23,7 +23,7 @@ const STOLEN_PCT: f64 = 2.0;
 
 /// The state of the machine.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     before: proc::CpuUse,
     start: proc::CpuSample,
     own: proc::OwnCpu,
@@ -32,7 +32,10 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Looks at the machine for half a second; what it does now, it does without us.
-    pub(crate) fn look() -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn look() -> Result<Self, Error> {
         let first = proc::CpuSample::now()?;
         clock::sleep_until(clock::now() + LOOK);
         let start = proc::CpuSample::now()?;
@@ -45,7 +48,10 @@ impl Machine {
     }
 
     /// How the time since [`Machine::look`] was spent, as a record tells it.
-    pub(crate) fn instrument(&self) -> Result<Instrument, Error> {
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn instrument(&self) -> Result<Instrument, Error> {
         let during = proc::CpuSample::now()?.since(&self.start);
         let processors = proc::Host::this().cpus as f64;
         let own = proc::OwnCpu::now()?.since(&self.own).total();
@@ -69,7 +75,7 @@ impl Machine {
 }
 
 /// What the reader should know of the machine's state.
-pub(crate) fn warnings(instrument: &Instrument) -> Vec<Warning> {
+pub fn warnings(instrument: &Instrument) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &str, message: String| {
         warnings.push(Warning {
