@@ -5,7 +5,7 @@
 //!
 //! A run goes plan ([`plan`]) -> rounds agreed with the far end ([`messages`], [`run`], [`far`]) -> transfers, each in a thread
 //! of its own at both ends ([`sending`], [`receiving`], over a [`link`]; [`kernel`] for the twins of `--compare`) -> rows
-//! ([`log`], [`findings`], [`tables`]) -> [`summary`] -> [`scorecard`].
+//! ([`log`], [`findings`], [`tables`]) -> [`summary`] -> [`scorecard`]. [`simulated`] carries the same plan out in virtual time.
 #![forbid(unsafe_code)]
 
 mod allowance;
@@ -26,6 +26,7 @@ pub mod results;
 pub mod run;
 pub mod scorecard;
 mod sending;
+pub mod simulated;
 pub mod summary;
 pub mod warnings;
 mod watch;

@@ -7,6 +7,5 @@ pub mod embed;
 mod flent_record;
 mod register;
 mod sweep;
-mod virtual_time;
 
 pub use cli::main;

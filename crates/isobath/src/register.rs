@@ -1,7 +1,7 @@
 //! Every measurement of the program, and what its server does for clients.
 
-use calibrate::Calibration;
 use crate::flent_record::FlentRecord;
+use calibrate::Calibration;
 use kit::register::Register;
 
 /// To add a measurement is to add a line to each list.

@@ -39,4 +39,5 @@ pub mod traceroute;
 pub mod trains;
 pub mod usage;
 pub mod virtual_links;
+pub mod virtual_path;
 pub mod warnings;

@@ -25,7 +25,9 @@ fn letters(screen: &str) -> String {
     let mut parts = screen.split('\u{1b}');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (_, shown) = part.split_once(|c: char| c.is_ascii_alphabetic()).unwrap_or_default();
+        let (_, shown) = part
+            .split_once(|c: char| c.is_ascii_alphabetic())
+            .unwrap_or_default();
         text.push_str(shown);
     }
     text.retain(|c| !c.is_whitespace());
@@ -57,7 +59,10 @@ fn every_measurement_has_a_full_screen_and_then_its_scorecard() {
         let (screen, after) = shown.split_once(CLOSE).unwrap();
         let screen = letters(screen);
         for wanted in [view, "small.toml", "q leaves this view"] {
-            assert!(screen.contains(&letters(wanted)), "{line}: no {wanted} in {screen}");
+            assert!(
+                screen.contains(&letters(wanted)),
+                "{line}: no {wanted} in {screen}"
+            );
         }
         assert!(
             after.contains("record        isobath-runs/"),

@@ -184,8 +184,7 @@ fn what_cannot_be_swept_is_told_in_one_line() {
 
 #[test]
 fn without_threads_there_is_one_line_and_a_status() {
-    let text =
-        "repetitions = 2\nmeasurements = ['btc --rate 20Mbit --rtt 20ms --duration 1s']\n";
+    let text = "repetitions = 2\nmeasurements = ['btc --rate 20Mbit --rtt 20ms --duration 1s']\n";
     let place = folder(&[("s.toml", text)]);
     let mut ours = isobath(
         place.path(),

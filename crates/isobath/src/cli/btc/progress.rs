@@ -1,10 +1,10 @@
 //! What is to be seen while transfers run.
 
 use super::Args;
-use live::{self, Display, Wanted};
 use btc::Live;
 use indicatif::ProgressBar;
 use kit::bar;
+use live::{self, Display, Wanted};
 
 pub(super) fn display(args: &Args) -> Display<live::Btc> {
     let wanted = Wanted {

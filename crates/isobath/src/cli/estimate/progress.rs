@@ -1,10 +1,10 @@
 //! What is to be seen while trains run.
 
 use super::Args;
-use live::{self, Display, Wanted};
 use estimate::Live;
 use indicatif::ProgressBar;
 use kit::bar;
+use live::{self, Display, Wanted};
 use schema::estimate::Plan;
 
 pub(super) fn display(args: &Args, plan: &Plan) -> Display<live::Estimate> {

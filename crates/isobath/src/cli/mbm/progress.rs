@@ -1,9 +1,9 @@
 //! What is to be seen while tests run.
 
 use super::Measure;
-use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
+use live::{self, Display, Wanted};
 use mbm_run::Live;
 
 /// Of a monitor's runs nothing is to be seen.

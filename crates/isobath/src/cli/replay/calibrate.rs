@@ -1,8 +1,8 @@
 //! `isobath replay calibrate`.
 
 use super::args::Calibrate;
-use calibrate::machine::{self, Machine};
 use anyhow::Context;
+use calibrate::machine::{self, Machine};
 use jiff::Timestamp;
 use kit::bar;
 use kit::bar::STEPS;

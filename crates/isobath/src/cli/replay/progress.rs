@@ -1,10 +1,10 @@
 //! How a replay goes, on stderr.
 
 use super::args::Play;
-use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
 use kit::bar;
 use kit::bar::STEPS;
+use live::{self, Display, Wanted};
 use schema::replay::plan::Plan;
 use tmix::replay::Live;
 

@@ -1,8 +1,8 @@
 //! What is to be seen while a run goes on.
 
 use super::Args;
-use live::{self, Display, Wanted};
 use indicatif::ProgressBar;
+use live::{self, Display, Wanted};
 use rrul::Live;
 use schema::rrul::Plan;
 

@@ -3,11 +3,10 @@
 use super::described::Described;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::rules::Rules;
-use crate::virtual_time::bounds;
-use crate::virtual_time::path::Path;
 use btc::{quality, summary, warnings};
 use kit::options::Output;
 use kit::usage::Usage;
+use kit::virtual_path::Path;
 use schema::Direction;
 use schema::btc::plan::{Limit, Mode, Plan};
 use serde_json::json;
@@ -62,8 +61,7 @@ impl Args {
             notes: links(&path),
             carry_out: Box::new(move |run, writer| {
                 let apart = self.apart.0;
-                let (outcome, work) =
-                    crate::virtual_time::run(&plan, &path, apart, interrupt, writer)?;
+                let (outcome, work) = btc::simulated::run(&plan, &path, apart, interrupt, writer)?;
                 run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
                 run.instrument = quality::instrument(&outcome, plan.direction.sender(), None);
                 let events = ("packet_events".to_owned(), json!(work.events()));
@@ -117,7 +115,7 @@ impl Args {
                 self.described.name()
             );
         }
-        bounds::check(plan, &path, self.apart.0)?;
+        btc::simulated::check(plan, &path, self.apart.0)?;
         Ok(path)
     }
 }

@@ -1,7 +1,7 @@
 //! The path of a simulation, as it is described on the command line.
 
-use crate::virtual_time::path::{Aqm, Figures, Path, Size, percent};
 use ::path::Probability;
+use kit::virtual_path::{Aqm, Figures, Path, Size, percent};
 use lab::profiles;
 use units::{Rate, Span};
 

@@ -3,7 +3,6 @@
 use super::described::Described;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::estimate::Asked;
-use crate::virtual_time::bounds;
 use estimate::{simulate, summary};
 use kit::ending::Ending;
 use kit::options::Output;
@@ -43,7 +42,7 @@ impl Args {
             )));
         }
         let path = self.described.path(plan.seed, false).map_err(Usage::of)?;
-        bounds::check_round_trip(&path).map_err(Usage::of)?;
+        path.check_round_trip().map_err(Usage::of)?;
         let probing = path.probing()?;
         Ok(Prepared {
             run: new_run(

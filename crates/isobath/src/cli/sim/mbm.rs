@@ -3,7 +3,6 @@
 use super::described::Through;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::mbm::{Asked, bar, conclude, show};
-use crate::virtual_time::bounds;
 use kit::options::Output;
 use kit::usage::Usage;
 use mbm::suite::THESIS;
@@ -42,7 +41,7 @@ impl Args {
             return Err(Usage::of(anyhow::anyhow!(what)));
         }
         let path = self.through.path(plan.seed, plan.ecn).map_err(Usage::of)?;
-        bounds::check_round_trip(&path).map_err(Usage::of)?;
+        path.check_round_trip().map_err(Usage::of)?;
         let hops = path.hops(&Assigned::default()).map_err(Usage::of)?;
         let described = serde_json::to_value(&plan)?;
         Ok(Prepared {

@@ -1,11 +1,11 @@
 //! What all measurements in virtual time have in common: they are prepared, begun, carried out and told in the same way.
 
 use crate::register::REGISTER;
-use crate::virtual_time::path::Path;
 use jiff::Timestamp;
 use kit::ending::Ending;
 use kit::host;
 use kit::options::{self, Output};
+use kit::virtual_path::Path;
 use record::{PathInfo, RecordWriter, Run};
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(super) fn new_run(test: &str, mut plan: Value, output: &Output, path: PathIn
 
 /// The links in words.
 pub(super) fn links(path: &Path) -> String {
-    let line = |link: &crate::virtual_time::path::Link| {
+    let line = |link: &kit::virtual_path::Link| {
         let (up, down) = (link.up.describe(), link.down.describe());
         format!("link          {}: {up} | back: {down}\n", link.name)
     };

@@ -3,9 +3,9 @@
 use super::Control;
 use super::prepared::{Prepared, new_run};
 use crate::cli::replay::{Played, bar, prepare, show};
-use crate::virtual_time::path::Path;
 use kit::options::Output;
 use kit::usage::Usage;
+use kit::virtual_path::Path;
 use lab::profiles;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;

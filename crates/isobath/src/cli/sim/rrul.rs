@@ -3,12 +3,11 @@
 use super::Control;
 use super::prepared::{Prepared, new_run};
 use crate::cli::rrul::Asked;
-use crate::virtual_time::bounds;
-use crate::virtual_time::path::Path;
 use indicatif::ProgressBar;
 use kit::bar;
 use kit::options::Output;
 use kit::usage::Usage;
+use kit::virtual_path::Path;
 use path::Assigned;
 use record::Instrument;
 use rrul::simulated::{self, Context};
@@ -135,8 +134,8 @@ fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
             args.lab
         ));
     }
-    bounds::check_takes_time(path)
-        .and_then(|()| bounds::check_round_trip(path))
+    path.check_takes_time()
+        .and_then(|()| path.check_round_trip())
         .map_err(Usage::of)
 }
 

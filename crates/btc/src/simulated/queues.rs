@@ -1,13 +1,13 @@
 //! The queues of the links, looked at every 10 ms as in a lab.
 
-use super::path::Path;
 use ::path::Element;
 use kit::link_rows;
+use kit::virtual_path::Path;
 use schema::tables::Queue;
 use sim::{Endpoint, LinkId, Observer, World};
 
 /// The rows of the table `queue` at one moment: links whose directions have a queue.
-pub(crate) fn rows<O: Observer>(path: &Path, world: &World<Endpoint<O>>) -> Vec<Queue> {
+pub(super) fn rows<O: Observer>(path: &Path, world: &World<Endpoint<O>>) -> Vec<Queue> {
     let ways = path
         .links
         .iter()

@@ -1,13 +1,13 @@
 //! A plan of `btc`, carried out in virtual time.
 
 use super::bounds;
-use super::path::Path;
 use super::queues;
-use btc::findings::{Findings, Inbox};
-use btc::log::{Log, MOST_PASSED};
-use btc::results::{Outcome as How, Quality, ReceiverResult, SenderResult};
-use btc::run::Outcome;
+use crate::findings::{Findings, Inbox};
+use crate::log::{Log, MOST_PASSED};
+use crate::results::{Outcome as How, Quality, ReceiverResult, SenderResult};
+use crate::run::Outcome;
 use kit::ending::Ending;
+use kit::virtual_path::Path;
 use record::RecordWriter;
 use schema::btc::Plan;
 use schema::btc::plan::Limit;
@@ -50,7 +50,7 @@ impl Observer for Watch<'_> {
 ///
 /// # Errors
 /// When the path cannot be built, or the record cannot be written.
-pub(crate) fn run(
+pub fn run(
     plan: &Plan,
     path: &Path,
     apart: Duration,

@@ -1,10 +1,14 @@
 //! The path of a simulation: described by its figures, or a lab's.
 
+mod round_trip;
+
+pub use round_trip::{PATIENCE, packet_time};
+
+use crate::virtual_links::Hop;
 use ::path::{
     Assigned, CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig,
     Spec, StageSpec,
 };
-use kit::virtual_links::Hop;
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
 use serde_json::json;
@@ -14,42 +18,51 @@ use std::time::Duration;
 use units::{Bytes, Rate, Span};
 
 /// Octets of a full packet.
-const FULL_PACKET: u64 = 1_500;
+pub const FULL_PACKET: u64 = 1_500;
 /// A queue holds at least so many of them.
 const LEAST_PACKETS: u64 = 2;
 
 /// A row of links from the sender to the receiver.
-pub(crate) struct Path {
+pub struct Path {
     /// What it is called.
-    pub(crate) name: String,
-    pub(crate) links: Vec<Link>,
+    pub name: String,
+    /// From the sender to the receiver.
+    pub links: Vec<Link>,
 }
 
 /// One of them. Data go `up`.
-pub(crate) struct Link {
-    pub(crate) name: String,
-    pub(crate) up: Spec,
-    pub(crate) down: Spec,
+pub struct Link {
+    /// Its two nodes, as `a-b`.
+    pub name: String,
+    /// What it does to data.
+    pub up: Spec,
+    /// What it does to what comes back.
+    pub down: Spec,
     /// What its chance comes from, up and down.
     seeds: [u64; 2],
 }
 
 /// One bottleneck.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Figures {
-    pub(crate) rate: Rate,
-    pub(crate) rtt: Span,
-    pub(crate) loss: Probability,
-    pub(crate) queue: Size,
-    pub(crate) aqm: Aqm,
+pub struct Figures {
+    /// Of IP packets.
+    pub rate: Rate,
+    /// Without queueing.
+    pub rtt: Span,
+    /// Behind the queue.
+    pub loss: Probability,
+    /// Of the queue.
+    pub queue: Size,
+    /// How the queue is managed.
+    pub aqm: Aqm,
     /// Whether the queue marks.
-    pub(crate) ecn: bool,
+    pub ecn: bool,
 }
 
 /// How a queue is managed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Aqm {
+pub enum Aqm {
     /// First in, first out (tail drop).
     Fifo,
     /// Random early detection (RED).
@@ -66,9 +79,10 @@ pub(crate) enum Aqm {
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Size {
+pub enum Size {
     /// So many times the product of rate and round trip.
     Bdp(f64),
+    /// Octets of IP packets.
     Bytes(Bytes),
     /// Full packets.
     Packets(u32),
@@ -94,7 +108,10 @@ impl FromStr for Size {
 }
 
 /// A share of packets in per cent, as `1%`.
-pub(crate) fn percent(text: &str) -> Result<Probability, String> {
+///
+/// # Errors
+/// When it is no percentage, or not from 0 % to 100 %.
+pub fn percent(text: &str) -> Result<Probability, String> {
     let number = text
         .strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok());
@@ -107,7 +124,7 @@ pub(crate) fn percent(text: &str) -> Result<Probability, String> {
 impl Figures {
     /// The path: a rate and its queue, half the round trip, then loss; acknowledgements come back in the other half,
     /// without limit or loss.
-    pub(crate) fn path(&self, seed: u64) -> Path {
+    pub fn path(&self, seed: u64) -> Path {
         let half = StageSpec::Delay {
             delay: Span(self.rtt.0 / 2),
         };
@@ -177,7 +194,7 @@ impl Path {
     ///
     /// # Errors
     /// When there is no such lab, or its links do what is not simulated.
-    pub(crate) fn of_lab(name: &str, seed: u64, is_reverse: bool) -> anyhow::Result<Self> {
+    pub fn of_lab(name: &str, seed: u64, is_reverse: bool) -> anyhow::Result<Self> {
         Self::of_topology(&profiles::find(name)?, name, seed, is_reverse)
     }
 
@@ -185,7 +202,7 @@ impl Path {
     ///
     /// # Errors
     /// When its links do what is not simulated.
-    pub(crate) fn of_topology(
+    pub fn of_topology(
         topology: &Topology,
         name: &str,
         seed: u64,
@@ -208,7 +225,7 @@ impl Path {
     ///
     /// # Errors
     /// When a description contradicts itself, or its trace cannot be had.
-    pub(crate) fn build(&self) -> anyhow::Result<Vec<Duplex>> {
+    pub fn build(&self) -> anyhow::Result<Vec<Duplex>> {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let delays = Assigned::default();
         let built = self.links.iter().map(|link| {
@@ -223,7 +240,7 @@ impl Path {
     ///
     /// # Errors
     /// As [`Path::build`].
-    pub(crate) fn hops<P: Clone + Send + 'static>(
+    pub fn hops<P: Clone + Send + 'static>(
         &self,
         delays: &Assigned,
     ) -> anyhow::Result<Vec<Hop<P>>> {
@@ -246,7 +263,7 @@ impl Path {
     ///
     /// # Errors
     /// As [`Path::build`].
-    pub(crate) fn probing(&self) -> anyhow::Result<Probing> {
+    pub fn probing(&self) -> anyhow::Result<Probing> {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let row = |specs: Vec<&Spec>, seed: u64| {
             let stages = specs.into_iter().flat_map(|spec| spec.0.clone());
@@ -259,12 +276,12 @@ impl Path {
     }
 
     /// Whether some link limits the data's rate.
-    pub(crate) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         self.limited()[0]
     }
 
     /// Whether some link limits the rate towards the server, and back.
-    pub(crate) fn limited(&self) -> [bool; 2] {
+    pub fn limited(&self) -> [bool; 2] {
         let links = self.links.iter();
         let is_limited =
             |of: fn(&Link) -> &Spec| links.clone().any(|link| profiles::rate(of(link)).is_some());
@@ -272,7 +289,7 @@ impl Path {
     }
 
     /// For the record.
-    pub(crate) fn info(&self) -> PathInfo {
+    pub fn info(&self) -> PathInfo {
         let links = self.links.iter().map(|link| LabLink {
             name: link.name.clone(),
             up: json!(link.up),

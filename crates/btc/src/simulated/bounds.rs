@@ -4,20 +4,15 @@
 //! Time costs nothing in virtual time but for the looks at the queues, and packets cost about a microsecond at each node. So
 //! there is a bound for the virtual time after the last transfer's end, and one for the packets.
 
-use super::path::Path;
 use ::path::{CrossSpec, Spec, StageSpec};
 use anyhow::bail;
+use kit::virtual_path::{FULL_PACKET, PATIENCE, Path, packet_time};
 use lab::profiles;
 use schema::btc::Plan;
 use schema::btc::plan::Limit;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// Octets of a full packet, and of an acknowledgement.
-const FULL_PACKET: u64 = 1_500;
-const ACK: u64 = 52;
-/// A sender gives up when nothing was acknowledged for so long.
-const PATIENCE: Duration = Duration::from_secs(300);
 /// The longest time from the first transfer's start to the last one's end.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 /// After that all packets have arrived: queues and delays are no longer.
@@ -29,8 +24,8 @@ const MOST_PACKETS: f64 = 1e9;
 ///
 /// # Errors
 /// What is absurd, in one line.
-pub(crate) fn check(plan: &Plan, path: &Path, apart: Duration) -> anyhow::Result<()> {
-    check_round_trip(path)?;
+pub fn check(plan: &Plan, path: &Path, apart: Duration) -> anyhow::Result<()> {
+    path.check_round_trip()?;
     let time = time(plan, path, apart);
     if time > LONGEST {
         bail!(
@@ -48,37 +43,8 @@ pub(crate) fn check(plan: &Plan, path: &Path, apart: Duration) -> anyhow::Result
     Ok(())
 }
 
-/// Whether anything can be answered over a path before those who ask give up.
-///
-/// # Errors
-/// When nothing can.
-pub(crate) fn check_round_trip(path: &Path) -> anyhow::Result<()> {
-    let round_trip = round_trip(path);
-    if round_trip >= PATIENCE {
-        bail!(
-            "a packet and its answer take {} over this path, and after {} without an answer everything is given up - write shorter delays, or higher rates",
-            Span(round_trip).words(),
-            Span(PATIENCE).words()
-        );
-    }
-    Ok(())
-}
-
-/// Whether time goes on while packets and answers cross a path: who answers at once would never let it.
-///
-/// # Errors
-/// When the path takes no time.
-pub(crate) fn check_takes_time(path: &Path) -> anyhow::Result<()> {
-    if round_trip(path).is_zero() {
-        bail!(
-            "a packet and its answer take no time over this path, so round trips would have no end - give a link a rate or a delay"
-        );
-    }
-    Ok(())
-}
-
 /// When the last packet must have arrived.
-pub(crate) fn last(plan: &Plan, apart: Duration) -> Instant {
+pub(super) fn last(plan: &Plan, apart: Duration) -> Instant {
     let end = match plan.limit {
         Limit::Duration(span) => starts(plan, apart).saturating_add(span.0),
         Limit::Segments(_) => LONGEST,
@@ -107,22 +73,6 @@ fn time(plan: &Plan, path: &Path, apart: Duration) -> Duration {
     }
 }
 
-/// The time that a packet takes there and back, alone on the path, without chance.
-fn round_trip(path: &Path) -> Duration {
-    let ways = path.links.iter().map(|link| {
-        let delays = link.up.base_delay().saturating_add(link.down.base_delay());
-        let there = packet_time(&link.up, FULL_PACKET);
-        let back = packet_time(&link.down, ACK);
-        delays.saturating_add(there).saturating_add(back)
-    });
-    ways.fold(Duration::ZERO, Duration::saturating_add)
-}
-
-fn packet_time(link: &Spec, octets: u64) -> Duration {
-    let rate = profiles::rate(link);
-    rate.map_or(Duration::ZERO, |rate| rate.time_for(octets))
-}
-
 /// The most packets that the transfers send: as many as their windows and all links let through.
 fn transfers(plan: &Plan, path: &Path) -> f64 {
     let seconds = match plan.limit {
@@ -134,7 +84,7 @@ fn transfers(plan: &Plan, path: &Path) -> f64 {
         .receive_window
         .min(options.max_window.unwrap_or(u32::MAX));
     // Without any delay there is no end to round trips.
-    let rounds = seconds / round_trip(path).as_secs_f64() + 1.0;
+    let rounds = seconds / path.round_trip().as_secs_f64() + 1.0;
     let by_window = f64::from(window) * f64::from(plan.parallel) * rounds;
     let stages = path.links.iter().flat_map(|link| &link.up.0);
     let by_links = stages.filter_map(|stage| let_through(stage, seconds));
@@ -180,8 +130,8 @@ fn per_second(cross: &CrossSpec) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::{Aqm, Figures, Size};
     use super::*;
+    use kit::virtual_path::{Aqm, Figures, Size};
     use schema::Direction;
     use schema::btc::plan::Mode;
     use transport::Options;
