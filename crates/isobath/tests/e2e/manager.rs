@@ -623,7 +623,7 @@ touch done
     );
     let stats = read_json(place, "m3.stats");
     let count = |counter: &str| number(&stats, &format!("/peers/m5/{counter}"));
-    assert!(count("sent_probes") > 100.0, "{stats:#}");
+    assert!(count("sent_probes") > 40.0, "{stats:#}");
     assert!(count("padding_octets").abs() < 0.5, "{stats:#}");
     let added = count("sent_probe_octets") - count("saved_octets");
     assert!(added.abs() < 0.5, "not an octet: {stats:#}");

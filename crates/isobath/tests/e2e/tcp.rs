@@ -115,8 +115,19 @@ fn a_window_binds_the_kernels_tcp_too() {
     if !has("tshark") {
         return;
     }
-    let place = folder(&[("small.toml", SMALL_LAB)]);
     let window = 8;
+    // A sender that waits for a processor does not fill its window each time; it never exceeds it.
+    let reached = (0..3).any(|_| {
+        let most = most_in_flight_of_the_kernel(window);
+        assert!(most <= window * MSS, "octets in flight: {most}");
+        most == window * MSS
+    });
+    assert!(reached, "the window was never full");
+}
+
+/// The most octets in flight in a capture of the kernel's transfer with this window.
+fn most_in_flight_of_the_kernel(window: u64) -> u64 {
+    let place = folder(&[("small.toml", SMALL_LAB)]);
     let script = format!(
         "tshark -q -i to-far -s 96 -w - 'tcp port 4890' > sent.pcapng 2>/dev/null & t=$!; sleep 2; \
          \"$PROGRAM\" btc far -4 --tools kernel --window {window} --segments 400 -q --json -o r; sleep 1; kill $t; wait $t; true"
@@ -144,6 +155,5 @@ fn a_window_binds_the_kernels_tcp_too() {
         "kernel",
         "{run:#}"
     );
-    let most = most_in_flight(&place.path().join("sent.pcapng"));
-    assert_eq!(most, window * MSS, "octets in flight");
+    most_in_flight(&place.path().join("sent.pcapng"))
 }
