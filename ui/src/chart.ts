@@ -40,7 +40,7 @@ export const heightOf = (places: Place[], below = 44) => Math.max(...places.map(
 
 /** The words above a panel: what its vertical axis is, with the unit. */
 export function panelTitle(text: string, place: Place, theme: Theme, colour?: string): object {
-  return { text, left: place.left - 4, top: place.top - 23, padding: 0, textStyle: { fontSize: 12, fontWeight: 600, color: colour ?? theme.ink, fontFamily: FONT } };
+  return { text, left: place.left - 4, top: place.top - 23, padding: 0, textStyle: { width: place.width + 12, overflow: "truncate", fontSize: 12, fontWeight: 600, color: colour ?? theme.ink, fontFamily: FONT } };
 }
 
 export function axisStyle(theme: Theme): object {

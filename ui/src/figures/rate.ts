@@ -24,7 +24,7 @@ function drawOverTime(group: Shown[], theme: Theme, width: number): { option: Op
   const words = (one: Shown) => toolWords(one.transfer.tool);
   const colour = (one: Shown) => toolColour(one.transfer.tool, theme);
   if (rated.length) panels.push({ title: "Acknowledged in order, Mbit/s of payload", height: 130, make: (i) => rated.map((one) => ({ series: steps(i, words(one), one.course.goodput_mbps!, colour(one)), name: words(one), text: mbps })) });
-  panels.push({ title: "Round trip, ms (thin: each; thick: smoothed by the sender)", height: 190, make: (i) => group.flatMap((one) => [
+  panels.push({ title: "Round trip, ms (thick: smoothed)", height: 190, make: (i) => group.flatMap((one) => [
     ...(one.course.rtt_ms.n ? [{ series: lineSeries(i, `${words(one)}, each`, one.course.rtt_ms, colour(one), { lineStyle: { width: 0.8, color: colour(one), opacity: 0.55 } }), name: `${words(one)}: round trip`, text: ms }] : []),
     ...(one.course.srtt_ms.n ? [{ series: lineSeries(i, words(one), one.course.srtt_ms, colour(one), { step: "end", lineStyle: { width: 1.8, color: colour(one) } }), name: `${words(one)}: smoothed`, text: ms }] : []),
   ]) });
@@ -63,7 +63,7 @@ export function rate(run: RunView): Spec | null {
   const [bin, pairs] = [group[0]?.course.goodput_mbps?.bin_s, Math.max(0, ...groups.flat().map(({ course }) => course.rtt_ms.bin_s ?? 0))];
   return {
     id: "rate", zoom: true, title: finding(group),
-    about: `${bin ? `Throughput by the acknowledgements that the record has, in bins of ${digits(bin)} s. ` : ""}Of round trips ${pairs ? `minimum and maximum of every ${digits(pairs * 1e3)} ms are drawn` : "each is drawn"}.`,
+    about: `${bin ? `Throughput by the acknowledgements that the record has, in bins of ${digits(bin)} s. ` : ""}Of round trips ${pairs ? `minimum and maximum of every ${digits(pairs * 1e3)} ms are drawn` : "each is drawn"}; the thick line is the smoothed round trip of the sender (RFC 6298).`,
     howTo: [
       "Above, what arrived in order; below, how long a segment and its acknowledgement took.",
       "Round trips that rise with the window are a queue that fills; where they fall at once, it was cut.",
