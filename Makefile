@@ -11,7 +11,7 @@ PLAN ?= rrul
 LAB ?= dsl
 HOURS ?= 1
 
-.PHONY: demo test lint bench fuzz packages soak build
+.PHONY: demo test test-docs test-ui test-python lint bench fuzz packages soak build
 
 build:
 	scripts/setup.sh build
@@ -23,9 +23,17 @@ demo: build
 test:
 	scripts/setup.sh build test
 	target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace --locked
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-docs test-ui test-python
+
+# What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.
+test-docs:
 	$(CARGO) test --workspace --locked --doc
+
+test-ui:
 	scripts/ui.sh check
 	scripts/ui.sh test
+
+test-python:
 	scripts/python.sh test
 
 lint:
