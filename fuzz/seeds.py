@@ -145,6 +145,22 @@ def far_ends():
     put("far_end", "icmp", b"\4\x41" + struct.pack(">BBHHHQ", 0, 0, 0, 0, 3, 7))
 
 
+def iperf3():
+    """Whose words (a server's, a client's, a datagram), and the words."""
+    framed = lambda value: struct.pack(">I", len(json.dumps(value))) + json.dumps(value).encode()
+    stream = dict(id=1, bytes=1 << 20, retransmits=2, jitter=0.001, errors=1, packets=9, start_time=0, end_time=1.5)
+    results = framed(dict(cpu_util_total=1.5, cpu_util_user=1, cpu_util_system=0.5, sender_has_retransmits=1, streams=[stream, dict(stream, id=3)]))
+    put("iperf3", "server", b"\0" + bytes([9, 10, 1, 2, 13]) + results + bytes([14]))
+    put("iperf3", "busy", b"\0\xff")
+    put("iperf3", "error", b"\0\x09\xfe" + struct.pack(">II", 134, 2))
+    params = framed(dict(tcp=True, omit=1, time=10, num=0, blockcount=0, parallel=2, reverse=True, len=131072, bandwidth=1e11, TOS=32))
+    put("iperf3", "client", b"\1" + b"a" * 36 + b"\0" + params + bytes([4]) + results + bytes([16]))
+    udp = framed(dict(udp=True, omit=0, time=1, parallel=1, bidirectional=True, len=1448, bandwidth=1048576, udp_counters_64bit=1))
+    put("iperf3", "udp", b"\1" + b"a" * 36 + b"\0" + udp + bytes([12]))
+    put("iperf3", "datagram", b"\2" + struct.pack(">III", 7, 999_999, 3))
+    put("iperf3", "datagram_64", b"\x80" + struct.pack(">IIQ", 7, 1_000_001, 1 << 40))
+
+
 def names():
     label = lambda text: bytes([len(text)]) + text.encode()
     name = label("www") + label("0000000000000002") + label("isobath") + label("test") + b"\0"
@@ -192,6 +208,7 @@ def main():
     overlays()
     control()
     far_ends()
+    iperf3()
     names()
     texts()
     for target in ("capture", "extract"):

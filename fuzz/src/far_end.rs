@@ -20,7 +20,9 @@ pub fn run(input: &[u8]) {
         secret: 7,
     };
     let protocol = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
-    let mut exchange = protocol.exchange(terms, opens % 2 == 0);
+    let Some(mut exchange) = protocol.exchange(terms, opens % 2 == 0) else {
+        return;
+    };
     let _ = exchange.handle_opening(octets);
     let mut request = Vec::new();
     exchange.request(9, 1 << 60, &mut request);

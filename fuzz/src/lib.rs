@@ -19,6 +19,7 @@ pub mod far_end;
 pub mod far_setup;
 pub mod fit;
 pub mod flent_import;
+pub mod iperf3;
 pub mod mgrp;
 pub mod mgrp_message;
 pub mod mgrp_peer;
@@ -36,7 +37,7 @@ pub mod tun_read;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 24] = [
+pub const TARGETS: [(&str, Run); 25] = [
     ("access_key", access_key::run),
     ("capture", capture::run),
     ("control_line", control_line::run),
@@ -49,6 +50,7 @@ pub const TARGETS: [(&str, Run); 24] = [
     ("far_setup", far_setup::run),
     ("fit", fit::run),
     ("flent_import", flent_import::run),
+    ("iperf3", iperf3::run),
     ("mgrp", mgrp::run),
     ("mgrp_message", mgrp_message::run),
     ("mgrp_peer", mgrp_peer::run),

@@ -136,6 +136,6 @@ macro_rules! try_each {
 }
 
 try_each! {
-    access_key capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit flent_import mgrp mgrp_message
-    mgrp_peer page_model preamble receiver segment socks target topology trace tun_read
+    access_key capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit flent_import iperf3 mgrp
+    mgrp_message mgrp_peer page_model preamble receiver segment socks target topology trace tun_read
 }

@@ -36,6 +36,11 @@ const NO_CLOCK: ClockOffset = ClockOffset {
 /// One line for whoever asked.
 pub fn check(plan: &Plan, protocol: Protocol) -> Result<(), String> {
     let scheme = protocol.scheme();
+    if protocol.tells().loads {
+        return Err(format!(
+            "{scheme}:// answers no requests, it takes load - run 'isobath rrul {scheme}://HOST'"
+        ));
+    }
     if plan.method != Method::Isochronous {
         return Err(format!(
             "a far end of {scheme}:// sends packets back and no more: it tells rtt, owd, jitter and loss, by the estimator \

@@ -1,6 +1,6 @@
 //! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
 
-use crate::{Exchange, Terms, dns, icmp, irtt, ntp, stamp};
+use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ntp, stamp};
 use std::time::Duration;
 
 /// What a far end speaks.
@@ -16,10 +16,13 @@ pub enum Protocol {
     Dns,
     /// ICMP echo.
     Icmp,
+    /// iperf3's TCP load.
+    Iperf3,
 }
 
 /// What replies tell beside the round trip.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of a table")]
 pub struct Tells {
     /// The far end's time stamps: each way's delay and its variation.
     pub delays: bool,
@@ -27,11 +30,20 @@ pub struct Tells {
     pub counts: bool,
     /// DSCP and ECN field of requests as they arrived.
     pub marks: bool,
+    /// How much of a load arrived. Whoever does this answers no requests: round trips are somebody else's beside it.
+    pub loads: bool,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Stamp, Self::Irtt, Self::Ntp, Self::Dns, Self::Icmp];
+    pub const ALL: [Self; 6] = [
+        Self::Stamp,
+        Self::Irtt,
+        Self::Ntp,
+        Self::Dns,
+        Self::Icmp,
+        Self::Iperf3,
+    ];
 
     /// What stands before `://`.
     pub const fn scheme(self) -> &'static str {
@@ -41,6 +53,7 @@ impl Protocol {
             Self::Ntp => "ntp",
             Self::Dns => "dns",
             Self::Icmp => "icmp",
+            Self::Iperf3 => "iperf3",
         }
     }
 
@@ -52,6 +65,7 @@ impl Protocol {
             Self::Ntp => "NTP (RFC 5905)",
             Self::Dns => "DNS (RFC 1035)",
             Self::Icmp => "ICMP echo (RFC 792, RFC 4443)",
+            Self::Iperf3 => "iperf3 (3.7 and later)",
         }
     }
 
@@ -63,10 +77,11 @@ impl Protocol {
             Self::Ntp => "time servers",
             Self::Dns => "resolvers",
             Self::Icmp => "nearly everybody",
+            Self::Iperf3 => "'iperf3 -s'",
         }
     }
 
-    /// The usual UDP port; none where there are no ports.
+    /// The usual port; none where there are no ports.
     pub const fn port(self) -> Option<u16> {
         match self {
             Self::Stamp => Some(stamp::PORT),
@@ -74,6 +89,7 @@ impl Protocol {
             Self::Ntp => Some(ntp::PORT),
             Self::Dns => Some(dns::PORT),
             Self::Icmp => None,
+            Self::Iperf3 => Some(iperf3::PORT),
         }
     }
 
@@ -83,34 +99,36 @@ impl Protocol {
             Self::Stamp => (true, true, true),
             Self::Irtt => (true, true, false),
             Self::Ntp => (true, false, false),
-            Self::Dns | Self::Icmp => (false, false, false),
+            Self::Dns | Self::Icmp | Self::Iperf3 => (false, false, false),
         };
         Tells {
             delays,
             counts,
             marks,
+            loads: matches!(self, Self::Iperf3),
         }
     }
 
     /// Requests to somebody who has not agreed to them leave no faster than this.
     pub const fn least_interval(self) -> Duration {
         match self {
-            Self::Stamp | Self::Irtt => Duration::ZERO,
+            Self::Stamp | Self::Irtt | Self::Iperf3 => Duration::ZERO,
             Self::Icmp => Duration::from_millis(20),
             Self::Dns => dns::INTERVAL,
             Self::Ntp => ntp::INTERVAL,
         }
     }
 
-    /// The near end of it, by IPv6 where `is_v6`.
-    pub fn exchange(self, terms: Terms, is_v6: bool) -> Box<dyn Exchange> {
-        match self {
+    /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests.
+    pub fn exchange(self, terms: Terms, is_v6: bool) -> Option<Box<dyn Exchange>> {
+        Some(match self {
             Self::Stamp => Box::new(stamp::Sender::new(terms)),
             Self::Irtt => Box::new(irtt::Client::new(terms)),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns => Box::new(dns::Client::new(terms)),
             Self::Icmp => Box::new(icmp::Echo::new(terms, is_v6)),
-        }
+            Self::Iperf3 => return None,
+        })
     }
 }
 
@@ -170,7 +188,7 @@ mod tests {
         assert!(
             read("ping://h")
                 .unwrap_err()
-                .contains("choose one of stamp, irtt, ntp, dns, icmp")
+                .contains("choose one of stamp, irtt, ntp, dns, icmp, iperf3")
         );
     }
 }

@@ -6,11 +6,6 @@
 use crate::{Exchange, Reply, Terms, expand, field};
 use packet::Sum;
 
-/// The number of ICMP in an IPv4 header.
-pub const PROTOCOL_V4: u8 = 1;
-/// The number of `ICMPv6` in an IPv6 header.
-pub const PROTOCOL_V6: u8 = 58;
-
 /// Octets of type, code, checksum, identifier and sequence number.
 const HEAD: usize = 8;
 /// Octets of the secret behind them.
@@ -57,8 +52,8 @@ impl Exchange for Echo {
     fn handle(&mut self, datagram: &[u8], latest: u32) -> Option<Reply> {
         let [_, kind] = self.kinds;
         let is_reply = field(datagram, 0)? == [kind, 0];
-        let is_ours = u16::from_be_bytes(field(datagram, 4)?) == self.id()
-            && u64::from_be_bytes(field(datagram, HEAD)?) == self.terms.secret;
+        // Not by the identifier: some sockets have the kernel choose it.
+        let is_ours = u64::from_be_bytes(field(datagram, HEAD)?) == self.terms.secret;
         let number = expand(u16::from_be_bytes(field(datagram, 6)?), latest)?;
         (is_reply && is_ours).then_some(Reply {
             number,

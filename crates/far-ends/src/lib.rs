@@ -12,6 +12,7 @@
 //! | [`ntp`] | Network Time Protocol, client mode | RFC 5905, RFC 9109 |
 //! | [`dns`] | a query for the root's name servers | RFC 1035 |
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
+//! | [`iperf3`] | TCP and UDP load, a client and a server of our own | version 3.12's behaviour |
 //! | [`address`] | how a far end is named: `stamp://HOST:PORT` | |
 //! | [`time`] | the time stamps of NTP and PTP | RFC 5905 section 6, RFC 8877 |
 //!
@@ -20,11 +21,14 @@
 //! Send [`Exchange::opening`] until [`Exchange::handle_opening`] says [`Opening::Open`], where there is one. Then for each request
 //! [`Exchange::request`], and for each datagram that arrives [`Exchange::handle`], which tells whose reply it is. At the end
 //! send [`Exchange::closing`] once. The other end, where there is one of our own, is a [`Responder`].
+//!
+//! iperf3 is no protocol of requests and replies: its two machines have a calling order of their own.
 #![forbid(unsafe_code)]
 
 pub mod address;
 pub mod dns;
 pub mod icmp;
+pub mod iperf3;
 pub mod irtt;
 pub mod ntp;
 pub mod stamp;

@@ -24,23 +24,24 @@ pub(crate) fn sentence(run: &Run) -> String {
 fn under_load(figures: &rrul::Summary) -> Option<String> {
     let median = |phase: &Option<Distribution>| phase.map(|figures| figures.p50);
     let latency = &figures.latency_ms;
+    let of = latency.words();
     match (median(&latency.idle), median(&latency.loaded)) {
         (Some(idle), Some(loaded)) => {
             let added = (loaded - idle).max(0.0);
             let web = web_pages(figures).unwrap_or_default();
             Some(format!(
-                "Under load this path adds {} to a round trip{web} ({} idle, {} loaded; medians, UDP).",
+                "Under load this path adds {} to a round trip{web} ({} idle, {} loaded; medians, {of}).",
                 ms(added),
                 ms(idle),
                 ms(loaded)
             ))
         }
         (Some(idle), None) => Some(format!(
-            "A round trip takes {} without load (median, UDP).",
+            "A round trip takes {} without load (median, {of}).",
             ms(idle)
         )),
         (None, Some(loaded)) => Some(format!(
-            "A round trip takes {} under load (median, UDP).",
+            "A round trip takes {} under load (median, {of}).",
             ms(loaded)
         )),
         (None, None) => None,

@@ -6,12 +6,14 @@
 //!
 //! All tests of the family are one engine with different plans ([`plan`]). The run goes
 //! plan -> agreement with the far end ([`messages`]) -> streams ([`stream`], at both ends; [`far`] is the server's) ->
-//! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]). In virtual time ([`simulated`]) one machine has the streams of both ends.
+//! tables ([`tables`]) -> summary ([`summary`]) -> scorecard ([`scorecard`]). In virtual time ([`simulated`]) one machine has the streams of both ends;
+//! with a far end of somebody else ([`foreign`]) there is no agreement.
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
 mod collector;
 pub mod far;
+pub mod foreign;
 mod measurement;
 pub mod messages;
 pub mod ndjson;

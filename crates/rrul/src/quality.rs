@@ -125,7 +125,12 @@ fn times(plan: &Plan) -> RangeInclusive<Duration> {
 
 /// Whether the run was complete, and whether the instrument was up to it.
 pub fn status(ending: &Ending, warnings: &[Warning]) -> Status {
-    let missing = ["no_load", "path_stood_still", "udp_unanswered"];
+    let missing = [
+        "no_load",
+        "path_stood_still",
+        "udp_unanswered",
+        "echo_unanswered",
+    ];
     let is_missing = |warning: &Warning| missing.contains(&warning.code.as_str());
     let measured = if warnings.iter().any(is_missing) {
         Measured::Part

@@ -18,6 +18,10 @@ pub enum Kind {
     Down,
     /// Small requests on new connections.
     Https,
+    /// Echo requests.
+    IcmpRr,
+    /// Attempts to connect to a closed port.
+    TcpConnect,
     /// Request and reply over TCP.
     TcpRr,
     /// Probes of all hops, from both ends.
@@ -143,6 +147,8 @@ impl StreamPlan {
             kind: match probe.kind {
                 ProbeKind::Dns => Kind::Dns,
                 ProbeKind::Https => Kind::Https,
+                ProbeKind::IcmpRr => Kind::IcmpRr,
+                ProbeKind::TcpConnect => Kind::TcpConnect,
                 ProbeKind::TcpRr => Kind::TcpRr,
                 ProbeKind::UdpPaced => Kind::UdpPaced,
                 ProbeKind::UdpRr => Kind::UdpRr,
@@ -186,7 +192,13 @@ impl StreamPlan {
                 hops: self.hops,
             },
             Kind::Up => Role::Sink,
-            Kind::Dns | Kind::Https | Kind::UdpPaced | Kind::UdpRr | Kind::Web => return None,
+            Kind::Dns
+            | Kind::Https
+            | Kind::IcmpRr
+            | Kind::TcpConnect
+            | Kind::UdpPaced
+            | Kind::UdpRr
+            | Kind::Web => return None,
         };
         Some(StreamSetup {
             id: self.id,
@@ -196,6 +208,11 @@ impl StreamPlan {
             start: Span(self.start),
             stop: Span(self.stop),
         })
+    }
+
+    /// The congestion control of its sender.
+    pub fn congestion(&self) -> Option<&str> {
+        self.congestion.as_deref()
     }
 
     /// The congestion control to set at the near end: the sender's.
@@ -281,6 +298,8 @@ impl Kind {
             Self::Dns => "DNS",
             Self::Down => "TCP down",
             Self::Https => "HTTPS",
+            Self::IcmpRr => "ICMP",
+            Self::TcpConnect => "TCP SYN",
             Self::TcpRr => "TCP_RR",
             Self::Trace => "trace",
             Self::UdpPaced => "UDP paced",
@@ -297,6 +316,8 @@ impl Kind {
             Self::Dns => "dns",
             Self::Down | Self::Up => "tcp_load",
             Self::Https => "https",
+            Self::IcmpRr => "icmp_rr",
+            Self::TcpConnect => "tcp_connect",
             Self::TcpRr => "tcp_rr",
             Self::Trace => "trace",
             Self::UdpPaced => "udp_paced",
@@ -312,6 +333,8 @@ impl Kind {
             Self::CallUp | Self::Up => "up",
             Self::Dns
             | Self::Https
+            | Self::IcmpRr
+            | Self::TcpConnect
             | Self::TcpRr
             | Self::Trace
             | Self::UdpPaced

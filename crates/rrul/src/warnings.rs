@@ -73,17 +73,34 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
             );
         }
     }
-    let udp = |id| streams.iter().any(|s| s.id == id && s.kind == "udp_rr");
-    let has_udp = streams.iter().any(|stream| stream.kind == "udp_rr");
+    let is = |kind: &str, id| streams.iter().any(|s| s.id == id && s.kind == kind);
+    let answered = |kind: &str| {
+        let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
+        answered.any(|sample| is(kind, sample.stream))
+    };
+    let silent = |kind: &str| streams.iter().any(|s| s.kind == kind) && !answered(kind);
     unheard(list, outcome);
     few_pages(list, summary);
     unsent(list, outcome);
-    let mut answered = samples.iter().filter(|sample| sample.rtt_ns.is_some());
-    if has_udp && !answered.any(|sample| udp(sample.stream)) {
+    if silent("udp_rr") {
         list.add(
             "udp_unanswered",
             "no UDP probe was answered: UDP does not pass to the server's port".to_owned(),
             "let UDP through to the same port as TCP, and run again",
+        );
+    }
+    if silent("icmp_rr") {
+        list.add(
+            "echo_unanswered",
+            "no ICMP echo was answered: a firewall does not let it through".to_owned(),
+            "the load was measured; let ICMP through for round trips beside it",
+        );
+    }
+    if silent("tcp_connect") {
+        list.add(
+            "echo_unanswered",
+            "no attempt to connect was answered: a firewall drops them".to_owned(),
+            "the load was measured; run as root, so that ICMP may be used for round trips beside it",
         );
     }
 }

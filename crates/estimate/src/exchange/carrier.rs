@@ -103,8 +103,10 @@ impl<'a> Exchanging<'a> {
         let mut exchanging = Self {
             context,
             protocol,
-            socket: open(protocol, to, is_v6)?,
-            exchange: protocol.exchange(terms, is_v6),
+            socket: open(protocol, to)?,
+            exchange: protocol
+                .exchange(terms, is_v6)
+                .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
             headers,
             pacer: Pacer::calibrate()?,
             audit: GapAudit::new(TOLERANCE),

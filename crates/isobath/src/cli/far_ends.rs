@@ -35,8 +35,13 @@ fn line(protocol: Protocol) -> String {
         delays,
         counts,
         marks,
+        loads,
     } = protocol.tells();
-    let mut tells = vec!["rtt, loss"];
+    let mut tells = vec![if loads {
+        "TCP load both ways in 'isobath rrul'"
+    } else {
+        "rtt, loss"
+    }];
     tells.extend(match (delays, counts) {
         (true, true) => Some("delay, jitter and loss of each way"),
         (true, false) => Some("delay and jitter of each way"),
@@ -56,6 +61,7 @@ fn described(protocol: Protocol) -> serde_json::Value {
         delays,
         counts,
         marks,
+        loads,
     } = protocol.tells();
     json!({
         "scheme": protocol.scheme(),
@@ -65,6 +71,7 @@ fn described(protocol: Protocol) -> serde_json::Value {
         "delay_of_each_way": delays,
         "loss_of_each_way": counts,
         "dscp_that_arrived": marks,
+        "load": loads,
         "least_interval_ms": protocol.least_interval().as_secs_f64() * 1e3,
     })
 }

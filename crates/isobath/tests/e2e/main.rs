@@ -20,6 +20,7 @@ mod flent;
 mod help;
 mod hostile;
 mod interrupted;
+mod iperf3;
 mod killed;
 mod labs;
 mod live;

@@ -1,6 +1,7 @@
 //! The streams of a run at the near end.
 
 mod datagrams;
+pub(crate) mod echo;
 mod pages;
 mod rehearsal;
 mod tcp;
@@ -47,6 +48,8 @@ impl NearStream<'_> {
             Kind::Dns => self.dns(peer, address, &abort),
             Kind::Down | Kind::Up | Kind::TcpRr => self.tcp(peer, address, &abort),
             Kind::Https => self.https(peer, address),
+            Kind::IcmpRr => echo::echoes(self.plan, address, self.sampler, &abort),
+            Kind::TcpConnect => echo::attempts(self.plan, address, self.sampler, &abort),
             Kind::Trace => self.trace(peer, address, &abort),
             Kind::UdpPaced | Kind::UdpRr => self.udp_rr(peer, address, &abort),
             Kind::Web => self.web(peer, address),

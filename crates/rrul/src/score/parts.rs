@@ -31,9 +31,10 @@ pub(super) fn web(summary: &Summary) -> Option<Part> {
 /// How much of their idle quickness round trips keep, in the 95th percentile, class by class, and what is lost of them.
 pub(super) fn realtime(summary: &Summary) -> Option<Part> {
     let is_loaded = summary.phases.loaded.is_some();
+    let of = summary.latency_ms.words();
     let udp = summary.latency_ms.by_class.iter();
     let mut kept: Vec<(String, f64)> = udp
-        .filter_map(|(class, phases)| Some((format!("UDP {class}"), remains(phases, is_loaded)?)))
+        .filter_map(|(class, phases)| Some((format!("{of} {class}"), remains(phases, is_loaded)?)))
         .collect();
     kept.extend(remains(&summary.tcp_rr_ms, is_loaded).map(|share| ("TCP".to_owned(), share)));
     let mean = mean(kept.iter().map(|(_, share)| *share))?;

@@ -17,10 +17,11 @@ pub(super) fn table(summary: &Summary) -> Vec<String> {
         let sure = |phase: &str| summary.ci95.get(&format!("{path}.{phase}.p50"));
         row(name, phases, [sure("idle"), sure("loaded")])
     };
+    let of = summary.latency_ms.words();
     let by_class = summary.latency_ms.by_class.iter();
     lines.extend(by_class.filter_map(|(class, phases)| {
         let path = format!("latency_ms.by_class.{class}");
-        named(&format!("UDP {class}"), &path, phases)
+        named(&format!("{of} {class}"), &path, phases)
     }));
     lines.extend(named("UDP, paced", "paced_ms", &summary.paced_ms));
     lines.extend(named("TCP, all", "tcp_rr_ms", &summary.tcp_rr_ms));
@@ -88,7 +89,8 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
     let sure = summary.ci95.get("loss_pct.loaded");
     let sure = sure.map(|bounds| format!(" ({:.2} to {:.2})", bounds.low, bounds.high));
     let unanswered = format!(
-        "UDP loss {} idle, {} loaded{}",
+        "{} loss {} idle, {} loaded{}",
+        summary.latency_ms.words(),
         percent(loss.idle),
         percent(loss.loaded),
         sure.unwrap_or_default()

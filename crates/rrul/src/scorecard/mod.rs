@@ -49,24 +49,25 @@ pub(super) fn sentence(summary: &Summary) -> String {
         Some(format!("; a page takes {times:.1} times as long"))
     });
     let pages = pages.unwrap_or_default();
+    let of = summary.latency_ms.words();
     match (summary.latency_ms.idle, summary.latency_ms.loaded) {
         (Some(idle), Some(loaded)) => format!(
-            "Under load this path adds {} to a round trip ({} idle, {} loaded: medians, UDP){pages}.",
+            "Under load this path adds {} to a round trip ({} idle, {} loaded: medians, {of}){pages}.",
             ms((loaded.p50 - idle.p50).max(0.0)),
             ms(idle.p50),
             ms(loaded.p50)
         ),
         (Some(idle), None) => format!(
-            "A round trip takes {} without load (median, UDP).",
+            "A round trip takes {} without load (median, {of}).",
             ms(idle.p50)
         ),
         (None, Some(loaded)) => {
             format!(
-                "A round trip takes {} under load (median, UDP){pages}.",
+                "A round trip takes {} under load (median, {of}){pages}.",
                 ms(loaded.p50)
             )
         }
-        (None, None) => "No UDP round trips were measured.".to_owned(),
+        (None, None) => format!("No {of} round trips were measured."),
     }
 }
 

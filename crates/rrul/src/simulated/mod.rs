@@ -93,6 +93,12 @@ pub fn leave_out(plan: &mut Plan) -> Vec<Warning> {
     if plan.probe.len() < before {
         left_out.push("requests on new HTTPS connections");
     }
+    let before = plan.probe.len();
+    let is_foreign = |kind| matches!(kind, ProbeKind::IcmpRr | ProbeKind::TcpConnect);
+    plan.probe.retain(|probe| !is_foreign(probe.kind));
+    if plan.probe.len() < before {
+        left_out.push("ICMP echo and attempts to connect");
+    }
     if plan.families == Families::Both {
         // That there is no IPv6 is the simulation's doing, and no fault of the path.
         plan.families = Families::One;

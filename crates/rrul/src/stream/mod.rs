@@ -2,7 +2,9 @@
 //! then a page to be read from top to bottom, and the kernel does the multiplexing.
 
 pub(crate) mod call;
+pub(crate) mod connect;
 pub(crate) mod dns;
+pub(crate) mod echo;
 pub(crate) mod requests;
 pub(crate) mod tcp_rr;
 pub(crate) mod udp_rr;

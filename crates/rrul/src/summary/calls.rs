@@ -8,7 +8,7 @@
 //! rated behind a jitter buffer that adapts ([`probe::playout`]), which went through the whole run.
 
 use super::super::tables::CALL_LATE_NS;
-use super::view::{View, is_udp_rr};
+use super::view::{View, is_latency};
 use probe::call::{Call, Datagram, Terms};
 use probe::clock::{ClockLine, RoundTrip};
 use probe::emodel::{self, Codec, MouthToEar, Rating};
@@ -26,7 +26,7 @@ const LATE_AFTER: Duration = Duration::from_nanos(CALL_LATE_NS.unsigned_abs());
 impl View<'_> {
     /// How the far end's clock runs, from the round trips of the first server's probes.
     pub(super) fn clock(&self) -> Option<ClockLine> {
-        let first = |stream: &Stream| is_udp_rr(stream) && stream.server.unwrap_or_default() == 0;
+        let first = |stream: &Stream| is_latency(stream) && stream.server.unwrap_or_default() == 0;
         let delays: Vec<RoundTrip> = self
             .samples(&first)
             .filter_map(|sample| {

@@ -8,7 +8,7 @@
 //! - a share of requests that were lost has Wilson's interval, as if each were lost or not by itself. Losses in bursts make it too
 //!   narrow.
 
-use super::view::{View, is_paced, is_udp_rr};
+use super::view::{View, is_latency, is_paced};
 use schema::rrul::Bounds;
 use schema::tables::Stream;
 use stats::interval::{Interval, mean_in_time};
@@ -30,13 +30,13 @@ impl View<'_> {
                 all.extend(bounds.map(|bounds| (format!("{path}.{phase}.p50"), bounds)));
             }
         };
-        medians("latency_ms", &is_udp_rr);
+        medians("latency_ms", &is_latency);
         medians("paced_ms", &is_paced);
         medians("tcp_rr_ms", &|stream| stream.kind == "tcp_rr");
         medians("dns_ms", &|stream| stream.kind == "dns");
-        for stream in self.tables.streams.iter().filter(|s| is_udp_rr(s)) {
+        for stream in self.tables.streams.iter().filter(|s| is_latency(s)) {
             let path = format!("latency_ms.by_class.{}", stream.class);
-            medians(&path, &|s| is_udp_rr(s) && s.class == stream.class);
+            medians(&path, &|s| is_latency(s) && s.class == stream.class);
         }
         let mut shares = |path: &str, wanted: &dyn Fn(&Stream) -> bool| {
             for (phase, when) in [("idle", &self.idle), ("loaded", &self.loaded)] {
@@ -44,7 +44,7 @@ impl View<'_> {
                 all.extend(bounds.map(|bounds| (format!("{path}.{phase}"), bounds)));
             }
         };
-        shares("loss_pct", &is_udp_rr);
+        shares("loss_pct", &is_latency);
         shares("paced_loss_pct", &is_paced);
         let [down, up] = ["down", "up"].map(|direction| self.rates_by_second(direction));
         let sum: Vec<f64> = down.iter().zip(&up).map(|(down, up)| down + up).collect();

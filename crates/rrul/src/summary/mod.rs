@@ -25,7 +25,7 @@ use kit::lab_counters::LabCounters;
 use schema::rrul::Summary;
 pub(crate) use web::CUT_OFF;
 
-use view::{View, is_paced, is_udp_rr};
+use view::{View, is_latency, is_paced};
 
 /// The summary of what is in `tables`, for a run of `plan`.
 pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
@@ -41,7 +41,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         retransmitted_pct: view.retransmitted(),
         datagrams_mbps: view.datagrams(),
         acks: view.acks(),
-        loss_pct: view.loss(&is_udp_rr),
+        loss_pct: view.loss(&is_latency),
         voip: view.calls(clock.as_ref()),
         web: view.web(),
         dns_ms: view.phases(&|stream| stream.kind == "dns"),

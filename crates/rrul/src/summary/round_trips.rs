@@ -1,6 +1,6 @@
 //! Round trips: how long, and how many never came back.
 
-use super::view::{View, is_udp_rr};
+use super::view::{View, is_latency};
 use schema::rrul::{Latency, Phases, Shares};
 use schema::tables::Stream;
 use std::ops::Range;
@@ -15,22 +15,23 @@ impl View<'_> {
     }
 
     pub(super) fn latency(&self) -> Latency {
-        let all = self.phases(&is_udp_rr);
+        let all = self.phases(&is_latency);
         let udp = || {
             self.tables
                 .streams
                 .iter()
-                .filter(|stream| is_udp_rr(stream))
+                .filter(|stream| is_latency(stream))
         };
         let by_class = udp().map(|stream| {
-            let alike = |other: &Stream| is_udp_rr(other) && other.class == stream.class;
+            let alike = |other: &Stream| is_latency(other) && other.class == stream.class;
             (stream.class.clone().into_owned(), self.phases(&alike))
         });
         let by_family = udp().map(|stream| {
-            let alike = |other: &Stream| is_udp_rr(other) && other.family == stream.family;
+            let alike = |other: &Stream| is_latency(other) && other.family == stream.family;
             (format!("v{}", stream.family), self.phases(&alike))
         });
         Latency {
+            of: udp().next().map(|stream| stream.kind.clone().into_owned()),
             idle: all.idle,
             loaded: all.loaded,
             by_class: by_class.collect(),

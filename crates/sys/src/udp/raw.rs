@@ -8,8 +8,12 @@ use super::{UdpSocket, enable};
 use crate::Error;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::atomic::{AtomicBool, AtomicU32};
+
+/// The numbers of ICMP in IP's headers.
+const ICMP_V4: u8 = 1;
+const ICMP_V6: u8 = 58;
 
 impl UdpSocket {
     /// A socket for IP's `protocol`, with receive stamps, that takes what `peer` sends to `local` and sends there. The port of
@@ -22,7 +26,7 @@ impl UdpSocket {
         let (local, mut peer) = (local.to_canonical(), unmapped(peer));
         peer.set_port(0);
         let name = format!("socket of {local} for IP protocol {protocol}");
-        let socket = open(protocol, beside(local, peer)).map_err(|e| {
+        let socket = open(Type::RAW, protocol, beside(local, peer)).map_err(|e| {
             let may_not = e.kind() == io::ErrorKind::PermissionDenied;
             let error = Error::io("open", &name, e);
             if may_not {
@@ -31,7 +35,41 @@ impl UdpSocket {
                 error
             }
         })?;
+        Self::behind_ip(socket, name, true, local.is_ipv6(), peer)
+    }
+
+    /// A socket for echo requests to `peer` and their replies: one that the system has for programs without rights, where
+    /// `net.ipv4.ping_group_range` lets this one have it, else a raw one. What is sent and received begins with ICMP's header. The
+    /// kernel may choose the identifier, and computes the checksum.
+    ///
+    /// # Errors
+    /// When neither can be had, or there is no route to `peer`.
+    pub fn echo(peer: SocketAddr) -> Result<Self, Error> {
+        let mut peer = unmapped(peer);
+        // The kernel knows from which address it would be.
+        let mut route = Self::bind(unspecified(peer))?;
+        peer.set_port(9);
+        route.connect(peer)?;
+        let local = route.local_addr()?.ip().to_canonical();
+        peer.set_port(0);
         let v6 = local.is_ipv6();
+        let protocol = if v6 { ICMP_V6 } else { ICMP_V4 };
+        match open(Type::DGRAM, protocol, beside(local, peer)) {
+            Ok(socket) => {
+                let name = format!("echo socket of {local}");
+                Self::behind_ip(socket, name, false, v6, peer)
+            }
+            Err(_) => Self::raw(protocol, local, peer),
+        }
+    }
+
+    fn behind_ip(
+        socket: Socket,
+        name: String,
+        is_raw: bool,
+        v6: bool,
+        peer: SocketAddr,
+    ) -> Result<Self, Error> {
         enable(&socket, !v6, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
         let mut raw = Self {
             socket,
@@ -41,7 +79,7 @@ impl UdpSocket {
             sent: AtomicU32::new(0),
             // Only UDP is cut by the kernel.
             no_trains: AtomicBool::new(true),
-            is_raw: true,
+            is_raw,
             meter: std::sync::Arc::default(),
         };
         raw.connect(peer)?;
@@ -50,9 +88,9 @@ impl UdpSocket {
     }
 }
 
-fn open(protocol: u8, local: SocketAddr) -> io::Result<Socket> {
+fn open(kind: Type, protocol: u8, local: SocketAddr) -> io::Result<Socket> {
     let protocol = Protocol::from(i32::from(protocol));
-    let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(protocol))?;
+    let socket = Socket::new(Domain::for_address(local), kind, Some(protocol))?;
     socket.set_nonblocking(true)?;
     socket.bind(&local.into())?;
     Ok(socket)
@@ -66,6 +104,16 @@ fn beside(local: IpAddr, peer: SocketAddr) -> SocketAddr {
         }
         _ => SocketAddr::new(local, 0),
     }
+}
+
+/// Any address of the peer's version of IP.
+fn unspecified(peer: SocketAddr) -> SocketAddr {
+    let any: IpAddr = if peer.is_ipv6() {
+        Ipv6Addr::UNSPECIFIED.into()
+    } else {
+        Ipv4Addr::UNSPECIFIED.into()
+    };
+    SocketAddr::new(any, 0)
 }
 
 /// Where the peer is in its own version of IP.

@@ -3,6 +3,7 @@
 mod args;
 mod conclude;
 mod far_ends;
+mod foreign;
 mod pages;
 mod progress;
 mod record;
@@ -10,6 +11,7 @@ mod record;
 pub(crate) use args::{Args, Asked};
 pub(super) use conclude::report;
 
+use ::far_ends::address::FarEnd;
 use far_ends::FarEnds;
 use kit::lab_packets;
 use kit::lab_server::Far;
@@ -46,6 +48,10 @@ pub(super) struct Measured {
 pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
     let asked = args.plan()?;
     args.check(&asked)?;
+    if let Some(far_end) = args.host.first().and_then(|host| FarEnd::parse(host)) {
+        let far_end = far_end.map_err(|reason| Usage::of(anyhow::anyhow!(reason)))?;
+        return foreign::measure(args, asked, &far_end);
+    }
     // The lab comes first: it may have to change this process before there are other threads.
     let network = args
         .lab

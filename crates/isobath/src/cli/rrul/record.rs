@@ -17,6 +17,15 @@ pub(super) fn open(args: &Args, run: &Run) -> anyhow::Result<Opened> {
     args.output.open(towards, run)
 }
 
+/// The plan of a run, with what else was asked for.
+pub(super) fn described(args: &Args, plan: &Plan, cc: Option<&str>) -> anyhow::Result<Run> {
+    let mut described = serde_json::to_value(plan)?;
+    described["cc"] = json!(cc);
+    described["seed"] = json!(args.seed);
+    described["note"] = json!(args.output.note);
+    Ok(Run::new("rrul", Timestamp::now(), described))
+}
+
 /// What is known before the run.
 pub(super) fn new_run(
     args: &Args,
@@ -25,11 +34,7 @@ pub(super) fn new_run(
     ends: &FarEnds,
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["cc"] = json!(cc);
-    described["seed"] = json!(args.seed);
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("rrul", Timestamp::now(), described);
+    let mut run = described(args, plan, cc)?;
     let addresses = ends
         .families
         .iter()

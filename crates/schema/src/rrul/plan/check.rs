@@ -112,6 +112,16 @@ impl Plan {
         if self.probe.iter().any(|probe| far_page(&probe)) {
             return Err("pages are with server 0: a probe of kind https has no other".to_owned());
         }
+        let mut kinds = self.probe.iter().map(|probe| probe.kind);
+        let mut kinds = kinds.by_ref().filter(|kind| kind.is_latency());
+        if let Some(first) = kinds.next()
+            && kinds.any(|kind| kind != first)
+        {
+            return Err(
+                "udp_rr, icmp_rr and tcp_connect tell the same - write probes of one of them"
+                    .to_owned(),
+            );
+        }
         let marks = self
             .probe
             .iter()

@@ -71,7 +71,7 @@ pub struct Plan {
 }
 
 /// Options of the command line, which a record keeps beside the plan's own fields.
-const OPTIONS: [&str; 3] = ["cc", "note", "seed"];
+const OPTIONS: [&str; 4] = ["cc", "far_end", "note", "seed"];
 
 impl Plan {
     /// The plan that a record keeps, beside options of the command line.

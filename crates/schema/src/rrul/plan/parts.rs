@@ -157,12 +157,21 @@ pub enum ProbeKind {
     UdpRr,
     /// Requests in datagrams at an even pace, whatever comes back: an open loop.
     UdpPaced,
+    /// ICMP echo at an even pace: for far ends that answer nothing else.
+    IcmpRr,
+    /// Attempts to connect to a closed port, one after the other: for far ends that answer nothing else.
+    TcpConnect,
 }
 
 impl ProbeKind {
     /// Whether request and reply are single datagrams of ours, with marks of the plan's.
     pub const fn is_udp(self) -> bool {
         matches!(self, Self::UdpRr | Self::UdpPaced)
+    }
+
+    /// Whether its round trips are the run's latency: only one kind of a plan's probes can be.
+    pub const fn is_latency(self) -> bool {
+        matches!(self, Self::UdpRr | Self::IcmpRr | Self::TcpConnect)
     }
 }
 

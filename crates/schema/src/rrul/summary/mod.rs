@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 pub struct Summary {
     /// When what took place.
     pub phases: Times,
-    /// UDP round trips of all classes.
+    /// Round trips of all classes: of UDP, where the far end answers such requests.
     pub latency_ms: Latency,
     /// UDP round trips of paced requests, an open loop: each moment counts alike.
     pub paced_ms: Phases,
@@ -49,7 +49,7 @@ pub struct Summary {
     pub retransmitted_pct: Retransmitted,
     /// What the acknowledgements of the load took, by the direction in which they travelled.
     pub acks: Acks,
-    /// Share of UDP requests that were never answered.
+    /// Share of the requests of `latency_ms` that were never answered.
     pub loss_pct: Shares,
     /// Calls, by class.
     pub voip: BTreeMap<String, Calls>,

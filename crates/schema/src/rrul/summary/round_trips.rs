@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Latency {
+    /// Whose they are: `udp_rr`, or of a far end that answers no such requests `icmp_rr` or `tcp_connect`.
+    pub of: Option<String>,
     /// Before the load, all classes.
     pub idle: Option<Distribution>,
     /// Under load, all classes.
@@ -18,6 +20,17 @@ pub struct Latency {
     pub by_class: BTreeMap<String, Phases>,
     /// The same by IP version: `v4`, `v6`.
     pub by_family: BTreeMap<String, Phases>,
+}
+
+impl Latency {
+    /// What the requests are, for people.
+    pub fn words(&self) -> &'static str {
+        match self.of.as_deref() {
+            Some("icmp_rr") => "ICMP",
+            Some("tcp_connect") => "TCP SYN",
+            _ => "UDP",
+        }
+    }
 }
 
 /// Shares in per cent.

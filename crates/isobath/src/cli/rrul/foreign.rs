@@ -1,0 +1,75 @@
+//! `isobath rrul iperf3://HOST`: towards a far end of somebody else.
+
+use super::{Args, Measured, Usage, check_ecn, conclude, progress, record};
+use far_ends::address::FarEnd;
+use kit::options;
+use rrul::foreign::{self, Claim};
+use rrul::ndjson::Ndjson;
+use rrul::run::Context;
+use rrul::streams::{Common, StreamPlan};
+use schema::rrul::plan::Plan;
+use serde_json::json;
+use session::Family;
+use std::time::Duration;
+use sys::process;
+
+pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::Result<Measured> {
+    let protocol = far_end.protocol;
+    if !protocol.tells().loads {
+        return Err(Usage::of(anyhow::anyhow!(
+            "a far end of {0}:// takes no load - use iperf3://HOST, or 'isobath estimate rtt {0}://HOST'",
+            protocol.scheme()
+        )));
+    }
+    if args.browser.is_some() {
+        return Err(Usage::of(anyhow::anyhow!(
+            "an iperf3 server has no pages - leave --browser out"
+        )));
+    }
+    let wanted = match (args.ipv4, args.ipv6) {
+        (true, _) => Some(Family::V4),
+        (_, true) => Some(Family::V6),
+        _ => None,
+    };
+    let port = protocol.port().unwrap_or_default();
+    let to = session::resolve(&far_end.host, port, wanted)?[0];
+    let notes = foreign::fit(&mut plan, foreign::can_echo(to))
+        .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+    check_ecn(&plan)?;
+    let interrupt = process::interrupt_flag()?;
+    let is_v6 = to.ip().to_canonical().is_ipv6();
+    let families = [if is_v6 { 6 } else { 4 }];
+    let common = Common {
+        families: &families,
+        cc: args.cc.as_deref(),
+    };
+    let streams = StreamPlan::all(&plan, &common);
+    for cc in streams.iter().filter_map(StreamPlan::cc) {
+        sys::tcp::try_congestion(cc).map_err(Usage::of)?;
+    }
+    let claim = Claim::make(to, &plan, &streams)?;
+    let mut run = record::described(args, &plan, args.cc.as_deref())?;
+    run.plan["far_end"] = json!(args.host[0]);
+    run.path = kit::begin::path_info(&[to], families.to_vec(), None);
+    run.hosts = vec![kit::host::facts("client")];
+    let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
+    let mut opened = record::open(args, &run)?;
+    let display = progress::display(args, &plan);
+    let context = Context {
+        plan: &plan,
+        streams: &streams,
+        peers: &[],
+        pages: None,
+        lab: None,
+        ndjson,
+        interrupt: &interrupt,
+        display: &|live| display.show(live),
+    };
+    let outcome = foreign::run(&context, claim, to, &mut opened.writer)?;
+    display.finish();
+    conclude::conclude(&mut run, &plan, &outcome, Duration::ZERO, notes)?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    let status = options::exit_status(&run, &outcome.ending);
+    Ok(Measured { run, dir, status })
+}
