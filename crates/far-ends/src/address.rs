@@ -77,7 +77,7 @@ impl Protocol {
             Self::Ntp => "time servers",
             Self::Dns => "resolvers",
             Self::Icmp => "nearly everybody",
-            Self::Iperf3 => "'iperf3 -s'",
+            Self::Iperf3 => "'iperf3 -s', '... serve --also iperf3'",
         }
     }
 

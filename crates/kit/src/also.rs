@@ -1,27 +1,26 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3`.
 //!
-//! They take no key, since their clients have none. So each is off unless asked for, says nothing of this host, answers with
-//! no more octets than it was asked with, and answers so many requests a second and no more.
+//! They take no key, since their clients have none. So each is off unless asked for, says nothing of this host, and has limits of its own:
+//! those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with, and so many requests a second and no
+//! more; [`iperf3`] sends only to who has shown by a TCP connection that it is where it says.
+
+mod datagrams;
+mod iperf3;
 
 use crate::secret::secret;
-use far_ends::{Moment, Request, Responder, irtt, stamp};
+use datagrams::Datagrams;
+use far_ends::{Responder, irtt, stamp};
+use iperf3::Iperf3;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use sys::udp::{BATCH, Datagram, Outgoing, RecvBatch, UdpSocket};
-use sys::{Error, clock};
-use units::{Instant, Stamp, TrafficClass};
+use sys::Error;
 
-/// Longest request that is answered, octets of payload.
-const LONGEST: usize = 2_048;
 /// How often `stop` is looked at.
 const TICK: Duration = Duration::from_millis(100);
-/// Requests that are answered in a second.
-const MOST_PER_SECOND: u32 = 20_000;
-const SECOND: Duration = Duration::from_secs(1);
-/// Sessions that are known at once.
+/// Sessions that are known at once, of a protocol of datagrams.
 const MOST_SESSIONS: usize = 10_000;
 
 /// A protocol, and the port that its server is to have.
@@ -35,13 +34,17 @@ pub struct Also {
 enum Protocol {
     Stamp,
     Irtt,
+    Iperf3,
 }
 
 impl Protocol {
+    const ALL: [Self; 3] = [Self::Stamp, Self::Irtt, Self::Iperf3];
+
     const fn name(self) -> &'static str {
         match self {
             Self::Stamp => "stamp",
             Self::Irtt => "irtt",
+            Self::Iperf3 => "iperf3",
         }
     }
 
@@ -49,13 +52,7 @@ impl Protocol {
         match self {
             Self::Stamp => stamp::PORT,
             Self::Irtt => irtt::PORT,
-        }
-    }
-
-    fn responder(self) -> Box<dyn Responder> {
-        match self {
-            Self::Stamp => Box::new(stamp::Reflector::new(MOST_SESSIONS)),
-            Self::Irtt => Box::new(irtt::Server::new(MOST_SESSIONS, secret())),
+            Self::Iperf3 => far_ends::iperf3::PORT,
         }
     }
 }
@@ -65,13 +62,14 @@ impl FromStr for Also {
 
     /// A protocol, or `PROTOCOL:PORT`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is none of stamp, irtt, stamp:PORT, irtt:PORT");
+        let wrong =
+            || format!("'{text}' is none of stamp, irtt, iperf3, or one of these with :PORT");
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().map_err(|_| wrong())?)),
             None => (text, None),
         };
-        let all = [Protocol::Stamp, Protocol::Irtt];
-        let protocol = all.into_iter().find(|protocol| protocol.name() == name);
+        let mut all = Protocol::ALL.into_iter();
+        let protocol = all.find(|protocol| protocol.name() == name);
         let protocol = protocol.ok_or_else(wrong)?;
         let port = port.unwrap_or_else(|| protocol.port());
         if port == 0 {
@@ -82,14 +80,23 @@ impl FromStr for Also {
     }
 }
 
+impl Also {
+    /// Its port on `address`, or on all.
+    fn address(self, address: Option<IpAddr>) -> SocketAddr {
+        let all = Ipv6Addr::UNSPECIFIED.into();
+        SocketAddr::new(address.unwrap_or(all), self.port)
+    }
+}
+
 /// A server at work.
 pub struct Other {
     also: Also,
-    socket: UdpSocket,
-    responder: Box<dyn Responder>,
-    /// Requests that are still answered in the second that ends then.
-    left: u32,
-    ends: Instant,
+    server: Server,
+}
+
+enum Server {
+    Datagrams(Datagrams),
+    Iperf3(Iperf3),
 }
 
 impl Other {
@@ -98,69 +105,26 @@ impl Other {
     /// # Errors
     /// When the port is taken or may not be used.
     pub fn bind(address: Option<IpAddr>, also: Also) -> Result<Self, Error> {
-        let all = Ipv6Addr::UNSPECIFIED.into();
-        let socket = UdpSocket::bind(SocketAddr::new(address.unwrap_or(all), also.port))?;
-        socket.enable_hop_limits()?;
-        Ok(Self {
-            also,
-            socket,
-            responder: also.protocol.responder(),
-            left: 0,
-            ends: Instant::ZERO,
-        })
+        let datagrams = |responder: Box<dyn Responder>| {
+            Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
+        };
+        let server = match also.protocol {
+            Protocol::Stamp => datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS)))?,
+            Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
+            Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
+        };
+        Ok(Self { also, server })
     }
 
-    /// Answers until `stop` is raised.
+    /// Serves until `stop` is raised.
     ///
     /// # Errors
     /// When the socket cannot be used any more.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
-        let mut batch = RecvBatch::new(BATCH, LONGEST);
-        let mut reply = Vec::new();
-        while !stop.load(Ordering::Relaxed) {
-            let ready = self.socket.wait(TICK)?;
-            if ready.event {
-                while self.socket.poll_event()?.is_some() {}
-            }
-            while self.socket.recv(&mut batch)? > 0 && !stop.load(Ordering::Relaxed) {
-                for datagram in batch.iter() {
-                    self.answer(&datagram, &mut reply);
-                }
-            }
+    pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
+        match self.server {
+            Server::Datagrams(server) => server.run(stop),
+            Server::Iperf3(server) => server.run(stop),
         }
-        Ok(())
-    }
-
-    fn answer(&mut self, datagram: &Datagram<'_>, reply: &mut Vec<u8>) {
-        let stamp = clock::stamp();
-        if stamp.mono >= self.ends {
-            self.ends = stamp.mono + SECOND;
-            self.left = MOST_PER_SECOND;
-        }
-        // What was cut would not come back as long as it was.
-        if self.left == 0 || datagram.is_truncated() {
-            return;
-        }
-        let request = Request {
-            octets: datagram.payload,
-            peer: datagram.source,
-            received: moment(stamp, datagram.wall_ns.unwrap_or(stamp.wall_ns)),
-            replied: moment(stamp, stamp.wall_at(clock::now())),
-            class: datagram.class.unwrap_or_default(),
-            hops_left: datagram.hops_left.unwrap_or(0),
-        };
-        if !self.responder.respond(&request, reply) {
-            return;
-        }
-        self.left -= 1;
-        let out = Outgoing {
-            payload: reply,
-            to: Some(datagram.source),
-            from: datagram.local,
-            class: TrafficClass::default(),
-        };
-        // A client without a way back is no concern of the others.
-        let _ = self.socket.send(&[out]);
     }
 }
 
@@ -168,18 +132,14 @@ impl fmt::Display for Other {
     /// As a client would name it, where the kernel tells the address.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.also.protocol.name();
-        match self.socket.local_addr() {
-            Ok(address) => write!(f, "{name}://{address}"),
-            Err(_) => write!(f, "{name}://:{}", self.also.port),
+        let address = match &self.server {
+            Server::Datagrams(server) => server.local_addr(),
+            Server::Iperf3(server) => server.local_addr(),
+        };
+        match address {
+            Some(address) => write!(f, "{name}://{address}"),
+            None => write!(f, "{name}://:{}", self.also.port),
         }
-    }
-}
-
-/// A moment of the wall clock, by both.
-fn moment(stamp: Stamp, wall_ns: u64) -> Moment {
-    Moment {
-        wall_ns,
-        mono_ns: stamp.mono_at(wall_ns).as_nanos(),
     }
 }
 
@@ -196,6 +156,7 @@ mod tests {
         assert_eq!(read("stamp"), Ok((Protocol::Stamp, 862)));
         assert_eq!(read("irtt"), Ok((Protocol::Irtt, 2_112)));
         assert_eq!(read("stamp:8620"), Ok((Protocol::Stamp, 8_620)));
+        assert_eq!(read("iperf3"), Ok((Protocol::Iperf3, 5_201)));
         for text in ["", "iperf", "stamp:", "stamp:0", "irtt:99999"] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -24,20 +24,26 @@ const DISCARD: usize = 4 << 20;
 /// The last owner's closing of the socket then resets the connection: what is still unsent would otherwise go on loading
 /// the path while it should be seen to calm down.
 pub fn send(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool) {
+    let _ = send_counted(socket, until, abort);
+}
+
+/// The same, and tells how many octets the kernel has taken.
+pub fn send_counted(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool) -> u64 {
     let options = SockRef::from(socket);
     // Each of these only makes the end of the load less sharp where it fails.
     let _ = options.set_tcp_notsent_lowat(UNSENT);
     let _ = options.set_linger(Some(Duration::ZERO));
     let _ = socket.set_write_timeout(Some(PATIENCE));
     let block = incompressible();
-    let mut writer = socket;
+    let (mut writer, mut taken) = (socket, 0);
     while clock::now() < until && !abort() {
         match writer.write(&block) {
-            Ok(_) => {}
+            Ok(octets) => taken += octets as u64,
             Err(error) if is_timeout(&error) => {}
-            Err(_) => return,
+            Err(_) => break,
         }
     }
+    taken
 }
 
 /// Receives until the other end is done, or `abort` says so. Returns when the first octet came.

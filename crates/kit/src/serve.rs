@@ -26,7 +26,7 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt; PROTOCOL:PORT for another port than 862 and 2112.
+    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3; PROTOCOL:PORT for another port than 862, 2112 and 5201.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
     /// Accept clients without a key, with tighter limits.

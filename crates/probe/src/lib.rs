@@ -12,6 +12,7 @@
 //! | [`emodel`] | delay and loss of a call | rating R and mean opinion score |
 //! | [`hops`] | path traces, idle and loaded | the link whose queue fills under load |
 //! | [`responsiveness`] | durations of HTTPS requests | round trips per minute |
+//! | [`stability`] | figures of intervals | whether they have settled |
 //! | [`train`] | what an estimator asks for | what came of a train of probes |
 //! | [`riders`] | what rode on trains, and what applications offered | what to subtract from what trains find |
 //! | [`pathload`] | delays of periodic streams | the available bandwidth |
@@ -42,6 +43,7 @@ pub mod responsiveness;
 pub mod riders;
 pub mod service;
 pub mod spread;
+pub mod stability;
 pub mod suspicion;
 #[cfg(test)]
 pub(crate) mod testing;

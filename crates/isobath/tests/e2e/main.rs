@@ -21,6 +21,7 @@ mod help;
 mod hostile;
 mod interrupted;
 mod iperf3;
+mod iperf3_server;
 mod killed;
 mod labs;
 mod live;
