@@ -25,6 +25,7 @@ use kit::stream::is_timeout;
 use socket2::SockRef;
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
@@ -79,7 +80,7 @@ struct Sending<'a, 'b> {
 pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>) -> SenderResult {
     let options = SockRef::from(socket);
     // Each of these only makes the end of the transfer less sharp where it fails.
-    let _ = options.set_tcp_notsent_lowat(UNSENT);
+    let _ = tcp::set_unsent_limit(socket, UNSENT);
     let _ = options.set_linger(Some(Duration::ZERO));
     let _ = socket.set_write_timeout(Some(LOOK));
     if job.pace.is_some() {
@@ -120,7 +121,7 @@ pub(crate) fn receive(
     if let Some(segments) = options.max_window {
         let _ = tcp::offer_window(socket, offered(segments, options.mss.into()));
     }
-    let _ = load::receive(socket, abort);
+    let _ = load::receive(socket, &AtomicU64::new(0), abort);
     let arrived = tcp::info(socket).ok().and_then(|info| info.data_segs_in);
     ReceiverResult {
         id,

@@ -7,7 +7,7 @@ use kit::stream::wait_until;
 use lab::Network;
 use serde::{Deserialize, Serialize};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 use sys::{Error, clock, tcp};
@@ -44,7 +44,7 @@ pub(super) fn measure(
         let sending = scope.spawn(|| with_cpu(|| load::send(&sender, end, &ended)));
         let receiving = scope.spawn(|| {
             with_cpu(|| {
-                load::receive(&receiver, &ended);
+                load::receive(&receiver, &AtomicU64::new(0), &ended);
             })
         });
         wait_until(start + SETTLE, abort);

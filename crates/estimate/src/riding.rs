@@ -23,10 +23,10 @@ use record::RecordWriter;
 use schema::estimate::Finding;
 use session::ClockOffset;
 use std::net::IpAddr;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::clock;
+use sys::local::UnixStream;
 use units::Instant;
 
 /// What came of a measurement without a record.

@@ -53,13 +53,13 @@ impl Far {
     ///
     /// When it does not come up.
     pub fn start(network: &Network, server: &str, v6: bool) -> anyhow::Result<Self> {
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(process::this_program());
         command
             .args(["serve", "--ephemeral", "--json", "--quiet", "--cc"])
             .arg(&network.congestion().stated)
             .stdout(Stdio::piped());
         // It is ended by us, in order; the terminal's Ctrl-C is not for it.
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        process::set_apart(&mut command);
         let mut child = network.spawn(server, command)?;
         let mut line = String::new();
         let stdout = child.stdout.take().context("the far end has no output")?;

@@ -31,6 +31,7 @@ pub mod scorecard;
 pub mod secret;
 pub mod serve;
 pub mod server;
+#[cfg(target_os = "linux")]
 mod sieve;
 pub mod stream;
 pub mod thinned;

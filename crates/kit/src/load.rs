@@ -2,8 +2,10 @@
 
 use crate::stream::{PATIENCE, is_timeout};
 use socket2::SockRef;
-use std::io::{Read, Write};
+use stats::random::SplitMix64;
+use std::io::Write;
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
@@ -31,7 +33,7 @@ pub fn send(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool) {
 pub fn send_counted(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool) -> u64 {
     let options = SockRef::from(socket);
     // Each of these only makes the end of the load less sharp where it fails.
-    let _ = options.set_tcp_notsent_lowat(UNSENT);
+    let _ = tcp::set_unsent_limit(socket, UNSENT);
     let _ = options.set_linger(Some(Duration::ZERO));
     let _ = socket.set_write_timeout(Some(PATIENCE));
     let block = incompressible();
@@ -46,19 +48,21 @@ pub fn send_counted(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool
     taken
 }
 
-/// Receives until the other end is done, or `abort` says so. Returns when the first octet came.
-pub fn receive(socket: &TcpStream, abort: &dyn Fn() -> bool) -> Option<Instant> {
+/// Receives until the other end is done, or `abort` says so, and adds to `read` what was read. Returns when the first octet came.
+pub fn receive(socket: &TcpStream, read: &AtomicU64, abort: &dyn Fn() -> bool) -> Option<Instant> {
     let _ = socket.set_read_timeout(Some(PATIENCE));
     let mut first = None;
     while !abort() {
         match tcp::discard(socket, DISCARD) {
             Ok(0) => break,
-            Ok(_) if first.is_none() => {
-                first = Some(clock::now());
-                // Without it the receiver is only woken more often.
-                let _ = tcp::set_receive_threshold(socket, RECEIVE_AT_ONCE);
+            Ok(count) => {
+                read.fetch_add(count as u64, Ordering::Relaxed);
+                if first.is_none() {
+                    first = Some(clock::now());
+                    // Without it the receiver is only woken more often.
+                    let _ = tcp::set_receive_threshold(socket, RECEIVE_AT_ONCE);
+                }
             }
-            Ok(_) => {}
             Err(error) if is_timeout(&error) => {}
             Err(_) => break,
         }
@@ -66,13 +70,14 @@ pub fn receive(socket: &TcpStream, abort: &dyn Fn() -> bool) -> Option<Instant> 
     first
 }
 
-/// Octets that no middlebox compresses; zeroes if the system has no random ones.
+/// Octets that no middlebox compresses, and others for every stream.
 pub fn incompressible() -> Vec<u8> {
+    static STREAMS: AtomicU64 = AtomicU64::new(0);
+    let stream = STREAMS.fetch_add(1, Ordering::Relaxed);
+    let mut chance = SplitMix64::new(clock::stamp().wall_ns.wrapping_add(stream));
     let mut block = vec![0; BLOCK];
-    let filled =
-        std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut block));
-    if filled.is_err() {
-        block.fill(0);
+    for octets in block.chunks_exact_mut(8) {
+        octets.copy_from_slice(&chance.draw().to_be_bytes());
     }
     block
 }

@@ -2,11 +2,10 @@
 //!
 //! A datagram is answered when its tag proves that it belongs to a session, with a reply of the same length. A datagram that
 //! wants no reply goes to the mailbox of its stream. A DNS query is answered when the name it asks for is that of a session's
-//! page. Everything else is dropped without a word, most of it by the kernel already ([`crate::sieve`]), so the port tells strangers
+//! page. Everything else is dropped without a word, most of it by the kernel already (`sieve.rs`), so the port tells strangers
 //! nothing and amplifies nothing.
 
 use crate::mailbox::{CallArrival, Mailboxes, Peer};
-use crate::sieve;
 use session::wire::{Kind, Probe, Receipt};
 use session::{Session, Sessions};
 use std::collections::HashMap;
@@ -70,7 +69,9 @@ impl Responder {
         let _ = socket.set_buffers(BUFFER, BUFFER);
         // An answer says by its length what the path takes.
         socket.ignore_path_mtu()?;
-        sieve::guard(&socket, &sessions);
+        // Elsewhere the responder alone drops what it does not answer.
+        #[cfg(target_os = "linux")]
+        crate::sieve::guard(&socket, &sessions);
         Ok(Self {
             socket,
             sessions,

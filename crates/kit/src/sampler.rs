@@ -8,7 +8,7 @@ use crate::stream::wait_until;
 use schema::tables::{Cpu, Series};
 use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sys::cgroup::{Home, Throttling};
@@ -75,6 +75,8 @@ struct Live {
     /// Bytes acknowledged at the last sample.
     acked: u64,
     last: Instant,
+    /// Octets that the program has read.
+    read: Arc<AtomicU64>,
 }
 
 impl<S: Sink> Sampler<S> {
@@ -108,8 +110,15 @@ impl<S: Sink> Sampler<S> {
         self.sink
     }
 
-    /// Begins to observe stream `id`, whose data goes `up`, `down` or `both` ways.
-    pub fn begin(&self, id: u16, direction: &'static str, socket: &Arc<TcpStream>) {
+    /// Begins to observe stream `id`, whose data goes `up`, `down` or `both` ways. Whoever receives on it counts what was read by
+    /// what this returns: that is what has arrived where TCP itself does not tell, as on other systems than Linux.
+    pub fn begin(
+        &self,
+        id: u16,
+        direction: &'static str,
+        socket: &Arc<TcpStream>,
+    ) -> Arc<AtomicU64> {
+        let read: Arc<AtomicU64> = Arc::default();
         self.lock().push(Live {
             id,
             direction,
@@ -117,7 +126,9 @@ impl<S: Sink> Sampler<S> {
             received: Arrivals::default(),
             acked: 0,
             last: clock::now(),
+            read: Arc::clone(&read),
         });
+        read
     }
 
     /// Ends the observation of stream `end.id` with a last sample, and reports how it went.
@@ -131,7 +142,8 @@ impl<S: Sink> Sampler<S> {
         if let Ok(info) = tcp::info(&*live.socket) {
             self.sink
                 .series(live.row(self.origin, self.end, &info, true));
-            end.received_bytes = info.bytes_received;
+            let read = live.read.load(Ordering::Relaxed);
+            end.received_bytes = info.bytes_received.or(Some(read));
             end.retransmits = info.total_retrans.map(u64::from);
             end.ecn = info.ecn;
         }
@@ -154,9 +166,10 @@ impl<S: Sink> Sampler<S> {
             }
             self.sample();
             looks += 1;
-            if looks.is_multiple_of(CPU_EVERY) {
-                self.sink
-                    .cpu(cpu.row(self.end, self.since_origin(clock::now())));
+            if looks.is_multiple_of(CPU_EVERY)
+                && let Some(row) = cpu.row(self.end, self.since_origin(clock::now()))
+            {
+                self.sink.cpu(row);
             }
         }
     }
@@ -190,9 +203,10 @@ impl Live {
         let counts = segments.zip(waited);
         let counts = counts.map(|(all, out_of_order)| Segments { all, out_of_order });
         let received = &mut self.received;
-        let delivered = info
+        let bytes = info
             .bytes_received
-            .map(|bytes| received.bin(bytes, counts, last));
+            .unwrap_or_else(|| self.read.load(Ordering::Relaxed));
+        let delivered = Some(received.bin(bytes, counts, last));
         let row = Series {
             t_ns: nanos(now.since(origin)),
             bin_ns: nanos(now.since(self.last)),
@@ -242,12 +256,11 @@ impl Processors {
         }
     }
 
-    fn row(&mut self, end: &'static str, t_ns: u64) -> Cpu {
+    /// How busy they were since the last look; nothing where the system does not tell.
+    fn row(&mut self, end: &'static str, t_ns: u64) -> Option<Cpu> {
         let next = Self::new();
         let machine = next.machine.as_ref().zip(self.machine.as_ref());
-        let used = machine
-            .map(|(now, then)| now.since(then))
-            .unwrap_or_default();
+        let used = machine.map(|(now, then)| now.since(then))?;
         let own = next.own.as_ref().zip(self.own.as_ref());
         let own = own
             .map(|(now, then)| now.since(then).total())
@@ -258,7 +271,7 @@ impl Processors {
         });
         let elapsed = next.at.since(self.at).max(Duration::from_millis(1));
         *self = next;
-        Cpu {
+        Some(Cpu {
             t_ns,
             host: end.into(),
             busy_pct: used.busy_pct,
@@ -266,6 +279,6 @@ impl Processors {
             steal_pct: used.steal_pct,
             process_pct: own.as_secs_f64() / elapsed.as_secs_f64() * 100.0,
             throttled_pct,
-        }
+        })
     }
 }

@@ -7,10 +7,8 @@ use crate::{Congestion, Error, Options, Topology, profiles};
 use packet::Frame;
 use path::{Assigned, Pipeline};
 use std::collections::{HashMap, VecDeque};
-use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -162,9 +160,9 @@ impl Network {
         let make = || -> io::Result<_> {
             let mut file = tempfile::Builder::new()
                 .prefix("isobath-hosts-")
-                // Programs that drop privileges want to find names too.
-                .permissions(Permissions::from_mode(0o644))
                 .tempfile()?;
+            // Programs that drop privileges want to find names too.
+            sys::files::let_all_read(file.path())?;
             writeln!(file, "127.0.0.1 localhost\n::1 localhost")?;
             for name in self.topology.nodes() {
                 for address in self.topology.addresses(name).into_iter().flatten() {

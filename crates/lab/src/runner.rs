@@ -19,12 +19,12 @@ use crate::monitor::Monitor;
 use crate::urgency::Urgency;
 use packet::{Frame, Pool, flow_of, is_multicast, next_burst, split};
 use path::{Element, Packet, Pipeline};
-use rustix::event::{Timespec, epoll};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use sys::poll::{Events, Interest, Poll};
 use sys::tun::{MAX_READ, Tun};
 use sys::{Error, clock, priority};
 use units::{Instant, TrafficClass};
@@ -61,7 +61,7 @@ pub(crate) struct Direction {
 /// The links of a lab and what it takes to serve them.
 pub(crate) struct Runner {
     directions: Vec<Direction>,
-    poll: rustix::fd::OwnedFd,
+    poll: Poll,
     pool: Pool,
     buffer: Vec<u8>,
     next_tick: Instant,
@@ -76,12 +76,10 @@ impl Runner {
     ///
     /// When the kernel gives no epoll descriptor.
     pub(crate) fn new(directions: Vec<Direction>) -> Result<Self, Error> {
-        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
+        let poll = Poll::new()?;
         for (direction, index) in directions.iter().zip(0..) {
-            let data = epoll::EventData::new_u64(index);
-            epoll::add(&poll, &*direction.input, data, epoll::EventFlags::IN)
-                .map_err(|e| Error::io("watch interface", direction.input.name(), e))?;
+            let name = direction.input.name();
+            poll.add(&*direction.input, index, Interest::Read, name)?;
         }
         Ok(Self {
             directions,
@@ -96,15 +94,15 @@ impl Runner {
 
     /// Moves packets until `stop` is raised (looked at every tick); publishes the CPU time used.
     pub(crate) fn run(mut self, stop: &AtomicBool, cpu_ns: &AtomicU64) {
-        let mut events = Vec::with_capacity(self.directions.len());
+        let mut events = Events::with_capacity(self.directions.len());
         // Where real-time threads are not allowed the runner is an ordinary one throughout.
         let mut urgency = priority::set_realtime(true)
             .is_ok()
             .then(|| Urgency::new(clock::now(), clock::thread_cpu()));
         while !stop.load(Ordering::Relaxed) {
             self.wait(&mut events);
-            for event in events.drain(..) {
-                self.read(event.data.u64());
+            for event in events.drain() {
+                self.read(event.number);
             }
             if self.advance() {
                 let cpu = clock::thread_cpu();
@@ -122,7 +120,7 @@ impl Runner {
     }
 
     /// Waits for a packet or for the next deadline, whichever is first.
-    fn wait(&self, events: &mut Vec<epoll::Event>) {
+    fn wait(&self, events: &mut Events) {
         let wakes = self
             .directions
             .iter()
@@ -131,17 +129,8 @@ impl Runner {
         loop {
             let now = clock::now();
             let sleep = (wake - self.spin).min(self.next_tick).since(now);
-            let timeout = Timespec {
-                tv_sec: 0,
-                tv_nsec: sleep.min(TICK).subsec_nanos().into(),
-            };
-            let polled = epoll::wait(
-                &self.poll,
-                rustix::buffer::spare_capacity(events),
-                Some(&timeout),
-            );
             // A signal is no reason to stop; the owner raises `stop`.
-            let readable = polled.is_ok() && !events.is_empty();
+            let readable = self.poll.wait(events, sleep.min(TICK));
             let now = clock::now();
             if readable || now >= wake || now >= self.next_tick {
                 return;

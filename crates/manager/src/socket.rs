@@ -9,11 +9,8 @@ use super::engine::{Command, Handle};
 use super::machine::outbox;
 use super::snapshot::Question;
 use mgrp::message::{Frames, Message};
-use rustix::fs::Mode;
-use rustix::process::umask;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,6 +18,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use std::{fs, thread};
 use sys::clock;
+use sys::local::{UnixListener, UnixStream, listen_for_owner};
 use units::Instant;
 
 /// Connections at once.
@@ -71,10 +69,10 @@ impl Socket {
         {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let listener = match bind_for_owner(path) {
+        let listener = match listen_for_owner(path) {
             Err(error) if error.kind() == ErrorKind::AddrInUse => {
                 clear(path, key)?;
-                bind_for_owner(path)
+                listen_for_owner(path)
             }
             done => done,
         };
@@ -113,15 +111,6 @@ impl Drop for Socket {
         // Somebody was faster.
         let _ = fs::remove_file(&self.path);
     }
-}
-
-/// Listens at `path`, which only its owner may open, from the beginning: what connects before a mode is changed stays connected.
-fn bind_for_owner(path: &Path) -> io::Result<UnixListener> {
-    // A file that another thread makes meanwhile has fewer rights, never more.
-    let before = umask(Mode::RWXG | Mode::RWXO | Mode::XUSR);
-    let listener = UnixListener::bind(path);
-    umask(before);
-    listener
 }
 
 /// Removes a socket on which nobody listens.
@@ -325,7 +314,7 @@ mod tests {
     fn a_socket_is_its_owners_from_the_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("manager.sock");
-        let listener = bind_for_owner(&path).unwrap();
+        let listener = listen_for_owner(&path).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), 0o600);
         drop(listener);

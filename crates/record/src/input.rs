@@ -1,20 +1,15 @@
 //! Files of a record, which may come from anywhere: what is no file is not waited for, and what is too long is not read.
 
 use crate::error::Error;
-use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Opens a file for reading; a pipe or a device, which might have no end or never begin, is refused.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    // The file or the pipe is opened without waiting for a writer.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.cast_signed())
-        .open(path)?;
+    let mut options = OpenOptions::new();
+    without_waiting(options.read(true));
+    let file = options.open(path)?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
@@ -24,6 +19,19 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         ))
     }
 }
+
+/// A pipe is opened without waiting for a writer.
+#[cfg(unix)]
+fn without_waiting(options: &mut OpenOptions) {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    options.custom_flags(flags.cast_signed());
+}
+
+/// Windows has no pipes among its files.
+#[cfg(not(unix))]
+fn without_waiting(_options: &mut OpenOptions) {}
 
 /// All of a file, if it has at most `most` octets.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, io::Error> {

@@ -182,7 +182,7 @@ fn journal_path(dir: &Path, table: &str) -> PathBuf {
 
 /// Locks the folder against other writers, on file systems that can.
 pub(crate) fn lock(dir: &Path) -> Result<File, Error> {
-    let lock = File::open(dir).map_err(Error::read(dir))?;
+    let lock = sys::files::open_folder(dir).map_err(Error::read(dir))?;
     match lock.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Error::Busy {
             path: dir.to_owned(),

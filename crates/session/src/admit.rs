@@ -14,7 +14,6 @@ use crate::tag::DataKey;
 use crate::tls::Proof;
 use crate::wire::{MAGIC, Preamble};
 use rustls::{Connection, ServerConnection};
-use socket2::{SockRef, TcpKeepalive};
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -181,13 +180,7 @@ fn welcome(
 /// Short lines at once, and a client that vanished is noticed.
 pub(crate) fn tune(socket: &TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let keepalive = TcpKeepalive::new()
-        .with_time(KEEPALIVE)
-        .with_interval(KEEPALIVE)
-        .with_retries(KEEPALIVE_TRIES);
-    let socket = SockRef::from(socket);
-    socket.set_tcp_keepalive(&keepalive)?;
-    socket.set_tcp_user_timeout(Some(KEEPALIVE * (KEEPALIVE_TRIES + 1)))
+    sys::tcp::keep_alive(socket, KEEPALIVE, KEEPALIVE_TRIES)
 }
 
 /// Reads the preamble and hands the stream to its session; `None` when it has none.

@@ -9,10 +9,10 @@ use crate::random::random;
 use crate::{Error, tls};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use sys::files;
 
 /// From the private key come the secrets of clients that have one each.
 const HOLDERS: &str = "isobath 1 secrets of clients with a key each";
@@ -78,7 +78,7 @@ impl Identity {
             Err(error) => return Err(wrong(path, format!("cannot be read: {error}"))),
         };
         let facts = file.metadata().map_err(|error| wrong(path, error))?;
-        if facts.mode() & 0o077 != 0 {
+        if !files::is_private(&facts) {
             let advice = format!("others may read it - run: chmod 600 {}", path.display());
             return Err(wrong(path, advice));
         }
@@ -137,10 +137,7 @@ impl Identity {
     /// Writes the file whole under another name, then gives it its own, unless that is taken.
     fn keep(&self, path: &Path) -> Result<(), Error> {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
+        files::create_private_folders(folder)
             .map_err(|error| wrong(path, format!("cannot make its folder: {error}")))?;
         let draft = path.with_extension(format!("new-{:016x}", u64::from_ne_bytes(random()?)));
         let kept = self
@@ -155,11 +152,7 @@ impl Identity {
     }
 
     fn write(&self, draft: &Path) -> io::Result<()> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(draft)?;
+        let mut file = files::create_private(draft)?;
         file.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
         file.sync_all()
     }
@@ -171,10 +164,16 @@ pub fn default_path() -> Option<PathBuf> {
 }
 
 /// Where this program keeps the file `name` from one run to the next: in `$XDG_STATE_HOME/isobath`, or
-/// `~/.local/state/isobath` (XDG Base Directory Specification); `None` without either variable.
+/// `~/.local/state/isobath` (XDG Base Directory Specification), on Windows in `%LOCALAPPDATA%\isobath`; `None` without any of
+/// these variables.
 pub fn state_file(name: &str) -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
-    Some(state_folder(folder("XDG_STATE_HOME"), folder("HOME"))?.join(name))
+    let own = if cfg!(windows) {
+        folder("LOCALAPPDATA").map(|folder| folder.join("isobath"))
+    } else {
+        state_folder(folder("XDG_STATE_HOME"), folder("HOME"))
+    };
+    Some(own?.join(name))
 }
 
 fn state_folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
@@ -201,7 +200,7 @@ fn damaged(path: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     #[test]
     fn an_identity_is_made_once_and_belongs_to_its_owner() {

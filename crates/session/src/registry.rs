@@ -12,7 +12,6 @@ use crate::wire::Preamble;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -88,7 +87,7 @@ pub struct Slot {
 
 impl Slot {
     /// Counts what the connection has carried: to be called once, when it is over.
-    pub fn count(&self, socket: &impl AsFd) {
+    pub fn count(&self, socket: &impl sys::AsHandle) {
         if let Ok(info) = sys::tcp::info(socket) {
             let octets = |count: Option<u64>| count.unwrap_or_default();
             self.meter

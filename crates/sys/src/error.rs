@@ -2,6 +2,12 @@
 
 use std::io;
 
+/// A datagram is too long: `EMSGSIZE`, `WSAEMSGSIZE`.
+#[cfg(unix)]
+const TOO_LONG: i32 = libc::EMSGSIZE;
+#[cfg(windows)]
+const TOO_LONG: i32 = 10_040;
+
 /// An operating system call failed, or its answer could not be understood.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +66,13 @@ pub enum Error {
         advice: &'static str,
     },
 
+    /// What only Linux has was asked for on another system.
+    #[error("{what} needs Linux - run it on a machine with Linux")]
+    OnlyLinux {
+        /// What was asked for: `an emulated network`.
+        what: &'static str,
+    },
+
     /// The kernel has no such congestion control.
     #[error("congestion control '{name}' is unknown to this kernel - it has: {available}")]
     UnknownCongestion {
@@ -68,6 +81,18 @@ pub enum Error {
         /// What the kernel has loaded, separated by spaces.
         available: String,
     },
+}
+
+/// Refuses `what` (`'isobath serve'`) where this is not Linux, before anything is begun that could not be ended.
+///
+/// # Errors
+/// [`Error::OnlyLinux`] on other systems.
+pub const fn require_linux(what: &'static str) -> Result<(), Error> {
+    if cfg!(target_os = "linux") {
+        Ok(())
+    } else {
+        Err(Error::OnlyLinux { what })
+    }
 }
 
 impl Error {
@@ -85,6 +110,12 @@ impl Error {
         }
     }
 
+    /// `what` is asked for where only Linux has it.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) const fn only_linux(what: &'static str) -> Self {
+        Self::OnlyLinux { what }
+    }
+
     /// The same error with a word on what to do; only [`Error::Io`] takes one.
     #[must_use]
     pub fn advise(mut self, words: &'static str) -> Self {
@@ -97,7 +128,7 @@ impl Error {
     /// Whether a datagram was too long for the path (`EMSGSIZE`).
     pub fn is_too_long(&self) -> bool {
         match self {
-            Self::Io { source, .. } => source.raw_os_error() == Some(libc::EMSGSIZE),
+            Self::Io { source, .. } => source.raw_os_error() == Some(TOO_LONG),
             _ => false,
         }
     }

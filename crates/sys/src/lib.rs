@@ -9,23 +9,47 @@
 //! ([`Error`]), because "permission denied" alone sends nobody to the right place. And a figure
 //! that the kernel did not give is `None`, never a zero.
 //!
-//! Linux only, 5.11 or newer.
+//! Linux 5.11 or newer has all of it. Other systems have the same face and behind it, in `elsewhere/`, what is portable: clocks,
+//! sockets, signals. What only Linux has is refused there ([`Error::OnlyLinux`]), and what only Linux tells is `None`.
 
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/cgroup.rs")]
 pub mod cgroup;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/clock.rs")]
 pub mod clock;
+#[cfg(target_os = "linux")]
 mod control;
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere/cpu.rs"]
+mod cpu;
+mod datagram;
 mod error;
+pub mod files;
+mod handle;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/iface.rs")]
 pub mod iface;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/lack.rs")]
 mod lack;
+pub mod local;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/netns.rs")]
 pub mod netns;
 pub mod pacer;
+pub mod poll;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/priority.rs")]
 pub mod priority;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/proc.rs")]
 pub mod proc;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/process.rs")]
 pub mod process;
+#[cfg(target_os = "linux")]
 mod sockopt;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/tcp.rs")]
 pub mod tcp;
+mod tcp_info;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/tun.rs")]
 pub mod tun;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/udp.rs")]
 pub mod udp;
 
-pub use error::Error;
+pub use error::{Error, require_linux};
+pub use handle::{AsHandle, Handle, handle};
 pub use lack::lack;

@@ -28,13 +28,21 @@ pub struct Host {
     pub cpus: usize,
 }
 
+/// The name of this host, as it calls itself.
+pub fn hostname() -> String {
+    let uname = rustix::system::uname();
+    uname.nodename().to_string_lossy().into_owned()
+}
+
 impl Host {
     /// This host.
     pub fn this() -> Self {
-        let uname = rustix::system::uname();
         Self {
-            hostname: uname.nodename().to_string_lossy().into_owned(),
-            kernel: uname.release().to_string_lossy().into_owned(),
+            hostname: hostname(),
+            kernel: rustix::system::uname()
+                .release()
+                .to_string_lossy()
+                .into_owned(),
             cpu_model: fs::read_to_string(CPUINFO)
                 .ok()
                 .and_then(|text| cpu_model(&text)),

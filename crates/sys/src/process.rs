@@ -10,8 +10,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
@@ -21,6 +22,21 @@ pub fn can_write(to: &impl AsFd) -> bool {
     let mut poll = [PollFd::new(to, PollFlags::OUT)];
     let ready = rustix::event::poll(&mut poll, Some(&Timespec::default()));
     ready.is_ok_and(|count| count > 0) && poll[0].revents().contains(PollFlags::OUT)
+}
+
+/// This program, also when its file has been replaced meanwhile.
+pub fn this_program() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
+}
+
+/// Keeps the terminal's Ctrl-C from `command`: it is for this process to act on.
+pub fn set_apart(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// The number of the signal that ended a process, if one did.
+pub fn signal(status: ExitStatus) -> Option<i32> {
+    status.signal()
 }
 
 /// Starts `command` inside `ns`. It is killed when the thread that started it ends, so it never outlives its owner.

@@ -11,16 +11,17 @@ mod info;
 #[cfg(test)]
 mod tests;
 
+pub use crate::tcp_info::{TcpInfo, TcpState};
 pub use class::{accepted_class, set_traffic_class};
 pub use congestion::{
     adopt_congestion, available_congestion, congestion, pin_congestion, set_congestion,
     set_default_congestion, try_congestion,
 };
 pub use ecn::{ecn_setting, requests_ecn, set_ecn};
-pub use info::{TcpInfo, TcpState, info};
+pub use info::info;
 
 use crate::{Error, sockopt};
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
@@ -50,6 +51,35 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(address)?;
     adopt_congestion(&listener).map_err(io::Error::other)?;
     Ok(listener)
+}
+
+/// A socket that never waits and is bound to nothing yet, with the pinned congestion control.
+///
+/// # Errors
+/// Those of the system.
+pub fn nonblocking(domain: Domain) -> io::Result<Socket> {
+    let socket = Socket::new(domain, Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    adopt_congestion(&socket).map_err(io::Error::other)?;
+    Ok(socket)
+}
+
+/// Begins to connect a socket that does not wait.
+///
+/// # Errors
+/// Those of the system; that the handshake takes its time is none.
+pub fn begin_connect(socket: &Socket, destination: SocketAddr) -> io::Result<()> {
+    match socket.connect(&destination.into()) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Accepts a connection as a socket that never waits.
+///
+/// # Errors
+/// Those of the system; [`io::ErrorKind::WouldBlock`] when none has come.
+pub fn accept_nonblocking(listener: &Socket) -> io::Result<(Socket, SockAddr)> {
+    listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC)
 }
 
 /// Lets the kernel send at most at `rate` on this connection; `None` lifts the limit.
@@ -89,6 +119,21 @@ pub fn send(fd: &impl AsFd, octets: &[u8], alone: bool, waits: bool) -> io::Resu
         flags |= libc::MSG_DONTWAIT;
     }
     SockRef::from(fd).send_with_flags(octets, flags)
+}
+
+/// Asks a silent peer for a sign of life every `interval`, and gives the connection up after `tries` without one, and so what waits for an
+/// acknowledgement.
+///
+/// # Errors
+/// Those of the system.
+pub fn keep_alive(fd: &impl AsFd, interval: Duration, tries: u32) -> io::Result<()> {
+    let keepalive = TcpKeepalive::new()
+        .with_time(interval)
+        .with_interval(interval)
+        .with_retries(tries);
+    let socket = SockRef::from(fd);
+    socket.set_tcp_keepalive(&keepalive)?;
+    socket.set_tcp_user_timeout(Some(interval * (tries + 1)))
 }
 
 /// Whether small writes leave at once (`true`) or wait for the acknowledgement of what is on the

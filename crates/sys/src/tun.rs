@@ -108,7 +108,7 @@ fn attach(fd: &OwnedFd, name: &str) -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = libc::c_char::from_ne_bytes([from]);
+        *to = from.cast_signed();
     }
     request.ifr_ifru.ifru_flags = FLAGS.cast_signed();
     // SAFETY: `fd` is open, and `TUNSETIFF` reads and writes one `ifreq`, which `request` is.

@@ -32,9 +32,10 @@ mod send;
 mod tests;
 mod train;
 
-pub use event::{Event, IcmpError, QUOTED, Quoted};
-pub use receive::{Datagram, RecvBatch};
-pub use send::{Outgoing, Sent};
+pub use crate::datagram::{
+    BATCH, Buffers, Datagram, Event, IcmpError, Meter, Outgoing, QUOTED, Quoted, Ready, Sent,
+};
+pub use receive::RecvBatch;
 
 use crate::{Error, sockopt};
 use rustix::event::{PollFd, PollFlags};
@@ -43,11 +44,8 @@ use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
-
-/// The most datagrams that one call sends or receives.
-pub const BATCH: usize = 64;
 
 /// A UDP socket with the kernel's stamps. Two threads may share it, one that sends and one that
 /// receives.
@@ -67,47 +65,6 @@ pub struct UdpSocket {
     is_raw: bool,
     /// Where its octets are counted.
     meter: Arc<Meter>,
-}
-
-/// Counts octets of payload, of one socket or of several.
-#[derive(Debug, Default)]
-pub struct Meter {
-    received: AtomicU64,
-    sent: AtomicU64,
-}
-
-impl Meter {
-    /// Counts so many more octets.
-    pub fn add(&self, received: u64, sent: u64) {
-        self.received.fetch_add(received, Ordering::Relaxed);
-        self.sent.fetch_add(sent, Ordering::Relaxed);
-    }
-
-    /// Octets received and sent so far.
-    pub fn octets(&self) -> (u64, u64) {
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (of(&self.received), of(&self.sent))
-    }
-}
-
-/// What [`UdpSocket::wait`] found.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Ready {
-    /// [`UdpSocket::recv`] has something.
-    pub datagram: bool,
-    /// [`UdpSocket::poll_event`] has something.
-    pub event: bool,
-    /// [`UdpSocket::send`] has room, where that was asked for.
-    pub room: bool,
-}
-
-/// The sizes of a socket's buffers as the kernel granted them, in octets.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Buffers {
-    /// Received and not yet taken.
-    pub receive: usize,
-    /// Sent and not yet gone.
-    pub send: usize,
 }
 
 impl UdpSocket {

@@ -5,8 +5,6 @@ use anyhow::Context;
 use kit::lab_server::end;
 use kit::usage::{Usage, print};
 use lab::{Network, Topology, profiles};
-use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -157,11 +155,10 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
     for (node, text) in also {
         let mut shell = Command::new("/bin/sh");
         // Stdout is the command's alone: somebody may parse it.
-        let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
         shell
             .args(["-c", text])
             .stdin(Stdio::null())
-            .stdout(Stdio::from(stderr));
+            .stdout(Stdio::from(std::io::stderr()));
         others.push(network.spawn(node, shell).map_err(Usage::of)?);
     }
     if !others.is_empty() {
@@ -193,7 +190,7 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
 fn exit_status(status: ExitStatus) -> u8 {
     let code = status
         .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
+        .or_else(|| process::signal(status).map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok())
         .unwrap_or(u8::MAX)
 }

@@ -121,7 +121,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // With stderr closed there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "{name}: {}", plain(&told(&error)));
-            ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
+            let is_usage = error.is::<Usage>() || is_only_linux(&error);
+            ExitCode::from(if is_usage { USAGE } else { FAILED })
         }
     }
 }
@@ -141,6 +142,16 @@ fn mistyped(error: &clap::Error) -> ExitCode {
 }
 
 impl Verb {
+    /// What this is called, if only Linux can do it; labs are refused where they are brought up.
+    const fn needs_linux(&self) -> Option<&'static str> {
+        match self {
+            Self::Serve(_) => Some("a far end ('isobath serve')"),
+            Self::Manager(_) => Some("a manager"),
+            Self::Replay(_) => Some("a replay over real sockets"),
+            _ => None,
+        }
+    }
+
     const fn name(&self) -> &'static str {
         match self {
             Self::Serve(_) => "serve",
@@ -167,6 +178,9 @@ impl Verb {
     }
 
     fn run(self) -> anyhow::Result<u8> {
+        if let Some(what) = self.needs_linux() {
+            sys::require_linux(what)?;
+        }
         match self {
             Self::Serve(args) => kit::serve::run(&args, &REGISTER),
             Self::Rrul(args) => rrul::run(&args),
@@ -211,6 +225,16 @@ pub(crate) fn told(error: &anyhow::Error) -> String {
             format!("{told}: {cause}")
         }
     })
+}
+
+/// What was asked for needs Linux, and this is another system.
+fn is_only_linux(error: &anyhow::Error) -> bool {
+    let of_lab = match error.downcast_ref() {
+        Some(::lab::Error::System(error)) => Some(error),
+        _ => None,
+    };
+    let of_system = error.downcast_ref::<sys::Error>().or(of_lab);
+    matches!(of_system, Some(sys::Error::OnlyLinux { .. }))
 }
 
 /// Whoever read our output has seen enough (`isobath show RUN | head`).

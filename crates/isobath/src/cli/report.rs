@@ -101,7 +101,7 @@ pub(super) fn write(out: &Path, content: &[u8]) -> anyhow::Result<()> {
         .persist(out)
         .map_err(|error| error.error)
         .with_context(told)?;
+    drop(file);
     // It is for others to read as well.
-    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    Ok(file.set_permissions(readable)?)
+    Ok(sys::files::let_all_read(out)?)
 }

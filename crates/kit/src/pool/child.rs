@@ -1,7 +1,6 @@
 //! One run in a process of its own.
 
 use std::io::{self, Read};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,8 +10,6 @@ use units::Instant;
 
 /// Names the batch that a run belongs to, in the run's environment: what a killed batch left running is known by it.
 pub const OWNER: &str = "ISOBATH_BATCH";
-/// This program, also when its file has been replaced meanwhile.
-const PROGRAM: &str = "/proc/self/exe";
 /// Names, in this program's environment, one that makes measurements in virtual time in its place: it takes the same arguments, leaves
 /// the same record, and may do so on another machine.
 pub const SIMULATES: &str = "ISOBATH_SIM_PROGRAM";
@@ -39,15 +36,15 @@ pub struct Ended {
 pub fn command<'a>(arguments: &[String], variables: impl IntoIterator<Item = &'a str>) -> Command {
     let is_virtual = arguments.first().is_some_and(|verb| verb == "sim");
     let other = std::env::var_os(SIMULATES).filter(|_| is_virtual);
-    let mut command = Command::new(other.unwrap_or_else(|| PROGRAM.into()));
+    let mut command = Command::new(other.map_or_else(process::this_program, Into::into));
     command
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        .env_remove("ISOBATH_KEY")
-        // Ctrl-C is this process's to act on: the run gets one signal, not two.
-        .process_group(0);
+        .env_remove("ISOBATH_KEY");
+    // The run gets one signal, not two.
+    process::set_apart(&mut command);
     for variable in variables {
         command.env_remove(variable);
     }
@@ -130,6 +127,6 @@ fn complaints(mut stderr: ChildStderr) -> String {
 }
 
 fn death(status: ExitStatus) -> Option<String> {
-    let signal = status.signal()?;
+    let signal = process::signal(status)?;
     Some(format!("the run was killed by signal {signal}"))
 }

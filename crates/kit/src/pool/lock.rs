@@ -34,7 +34,7 @@ pub fn create(dir: &Path) -> Result<Lock, Error> {
 ///
 /// [`Error::Busy`], or [`Error::NoBatch`] when there is no such folder.
 pub fn lock(dir: &Path) -> Result<Lock, Error> {
-    let file = File::open(dir).map_err(|source| match source.kind() {
+    let file = sys::files::open_folder(dir).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::NoBatch {
             path: dir.to_owned(),
         },

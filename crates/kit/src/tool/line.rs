@@ -3,9 +3,9 @@
 use super::Trouble;
 use mgrp::message::{Frames, Message, MessageError};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use sys::clock;
+use sys::local::UnixStream;
 use units::Instant;
 
 /// How long is waited for the manager before an interrupt is looked for.

@@ -21,11 +21,11 @@ use probe::riders::{Offered, Riders};
 use probe::train::{Arrival, Extent, Passage, Train};
 use ranges::Loose;
 use std::collections::{BTreeMap, VecDeque};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::clock;
+use sys::local::UnixStream;
 use thiserror::Error;
 use units::Instant;
 

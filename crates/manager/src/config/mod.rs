@@ -16,9 +16,9 @@ use service::ServiceEntry;
 use session::{AccessKey, DEFAULT_PORT, Identity};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use sys::files;
 use units::{Bytes, Dscp, Rate, Span};
 
 /// Where the control socket is if nobody says otherwise.
@@ -179,8 +179,7 @@ impl Config {
         let config = Self::parse(&text).map_err(|what| format!("{file}: {what}"))?;
         let is_secret =
             config.peers.iter().any(|peer| peer.key.is_some()) || config.endpoints().port.is_some();
-        let mode = fs::metadata(path).map_or(0, |data| data.permissions().mode());
-        if is_secret && mode & 0o007 != 0 {
+        if is_secret && fs::metadata(path).is_ok_and(|file| files::is_everybodys(&file)) {
             return Err(format!(
                 "{file}: it holds keys and everybody may read it - run: chmod 600 {file}"
             ));

@@ -6,10 +6,10 @@ use crate::snapshot::Snapshot;
 use mgrp::transaction::{Arrival, Request};
 use std::io::{Read, Write};
 use std::net::IpAddr;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::time::Duration;
+use sys::local::UnixStream;
 
 /// Commands that may wait: whoever has more waits until the engine has looked.
 const MOST_WAITING: usize = 256;

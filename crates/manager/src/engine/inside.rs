@@ -3,9 +3,8 @@
 use packet::{Frame, Pool, next_burst, split};
 use std::collections::VecDeque;
 use std::io::IoSlice;
-use std::os::fd::{AsFd, BorrowedFd};
-use sys::Error;
 use sys::tun::{MAX_READ, Tun};
+use sys::{Error, Handle, handle};
 use units::Instant;
 
 /// `EBADFD`: the interface was deleted, and the descriptor leads nowhere.
@@ -55,6 +54,11 @@ impl Interface {
         Ok(Some(split(read, now, &mut self.pool, packet)))
     }
 
+    /// What can be waited for.
+    pub(super) fn handle(&self) -> Handle<'_> {
+        handle(&self.tun)
+    }
+
     /// Takes a packet that is to be written.
     pub(super) fn push(&mut self, packet: Vec<u8>, now: Instant) {
         self.leaving.push_back(Frame::received(packet, now));
@@ -78,11 +82,5 @@ impl Interface {
             }
         }
         [written, undelivered]
-    }
-}
-
-impl AsFd for Interface {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.tun.as_fd()
     }
 }

@@ -18,14 +18,13 @@ use super::machine::Machine;
 use command::Orders;
 use inside::Interface;
 use line::Line;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::pacer::Pacer;
+use sys::poll::any_readable;
 use sys::tun::Tun;
 use sys::udp::{BATCH, RecvBatch};
-use sys::{Error, clock};
+use sys::{Error, clock, handle};
 use units::{Instant, Stamp};
 
 /// Bursts that are read from the interface before the sockets are looked at again, and batches from one socket.
@@ -120,18 +119,10 @@ impl Engine {
     /// work, so that is read, too.
     fn wait(&mut self, deadline: Instant) {
         let sockets = self.lines.iter().flatten();
-        let sockets = sockets.map(|line| line.socket.as_fd());
-        let others = [self.interface.as_fd(), self.orders.woken.as_fd()];
+        let sockets = sockets.map(|line| handle(&line.socket));
+        let others = [self.interface.handle(), handle(&self.orders.woken)];
         let all = others.into_iter().chain(sockets);
-        let mut fds: Vec<_> = all
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
-        let timeout = deadline.since(clock::now());
-        let timeout = Timespec::try_from(timeout).ok();
-        // Interrupted or not: everything is looked at.
-        let _ = poll(&mut fds, timeout.as_ref());
-        let has_events = |fd: &PollFd<'_>| fd.revents().contains(PollFlags::ERR);
-        if fds.iter().any(has_events) {
+        if any_readable(all, deadline.since(clock::now())) {
             self.take_events();
         }
     }

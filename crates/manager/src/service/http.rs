@@ -21,12 +21,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 use sys::clock;
+use sys::local::UnixListener;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -146,6 +146,10 @@ impl House {
                         .welcome(stream, client, access.clone(), (entry, &places));
                 }
             }
+            // Of which there are none.
+            #[cfg(not(unix))]
+            Listener::Unix(_) => {}
+            #[cfg(unix)]
             Listener::Unix(listener) => {
                 let Ok(listener) = tokio::net::UnixListener::from_std(listener) else {
                     return;

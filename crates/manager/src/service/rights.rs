@@ -9,11 +9,10 @@ use std::net::IpAddr;
 /// address its owner changes to this host's (DNS rebinding); to an address, to `localhost` and to this host's own name it cannot.
 pub(super) fn is_own_name(request: &Request<Incoming>) -> bool {
     let named = request.headers().get(HOST).map(HeaderValue::to_str);
-    let system = rustix::system::uname();
     match named {
         // HTTP/1.0, which no browser speaks.
         None => true,
-        Some(Ok(name)) => is_own(name, system.nodename().to_str().unwrap_or_default()),
+        Some(Ok(name)) => is_own(name, &sys::proc::hostname()),
         Some(Err(_)) => false,
     }
 }

@@ -11,7 +11,6 @@ use kit::load;
 use kit::stream::is_timeout;
 use mbm::diagnostic::TcpShape;
 use mbm::stream::{Burst, Keeping, Schedule, Shape, Stream};
-use socket2::SockRef;
 use std::collections::VecDeque;
 use std::io;
 use std::net::TcpStream;
@@ -104,7 +103,7 @@ impl<'a> Feed<'a> {
                 clippy::cast_sign_loss,
                 reason = "a conversion that saturates serves"
             )]
-            let _ = SockRef::from(socket).set_tcp_notsent_lowat(ahead as u32);
+            let _ = tcp::set_unsent_limit(socket, ahead as u32);
         }
         let mut block = load::incompressible();
         let mss = (mss as usize).clamp(1, block.len());

@@ -306,7 +306,7 @@ fn serve_stream(
     let socket = Arc::new(socket);
     let seen = tcp::accepted_class(&*socket).ok().flatten();
     prepare_accepted(&socket, setup.class, setup.cc.as_deref());
-    sampler.begin(setup.id, setup.role.direction(), &socket);
+    let read = sampler.begin(setup.id, setup.role.direction(), &socket);
     let mut end = StreamEnd {
         id: setup.id,
         class_seen: seen.map(TrafficClass::octet),
@@ -316,7 +316,7 @@ fn serve_stream(
         // A broken connection ends the stream; the near end reports it.
         Role::Echo { size } => drop(tcp_rr::echo(&socket, size.into(), abort)),
         Role::Sink => {
-            let first = load::receive(&socket, abort);
+            let first = load::receive(&socket, &read, abort);
             end.first_byte_ns = first.map(|first| sampler.since_origin(first));
         }
         Role::Source => load::send(&socket, sampler.origin() + setup.stop.0, abort),

@@ -39,7 +39,7 @@ impl NearStream<'_> {
             connected_ns,
         });
         let socket = Arc::new(opened.socket);
-        self.sampler.begin(plan.id, plan.kind.direction(), &socket);
+        let read = self.sampler.begin(plan.id, plan.kind.direction(), &socket);
         let mut end = StreamEnd {
             id: plan.id,
             ..StreamEnd::default()
@@ -47,7 +47,7 @@ impl NearStream<'_> {
         let mut failure = None;
         match plan.kind {
             Kind::Down => {
-                let first = load::receive(&socket, abort);
+                let first = load::receive(&socket, &read, abort);
                 end.first_byte_ns = first.map(|first| self.sampler.since_origin(first));
             }
             Kind::Up => load::send(&socket, self.until(), abort),

@@ -7,11 +7,11 @@ use super::news::{Answer, News, Teller};
 use manager::service;
 use schema::estimate::plan::{Method, What};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::clock;
+use sys::local::UnixStream;
 use units::Instant;
 
 /// Between the end of an estimation and the beginning of the next.

@@ -5,13 +5,12 @@ use super::global::{Configuration, STREAMS};
 use super::local::LocalScheduler;
 use super::news::{News, Teller};
 use super::wire;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use sys::{clock, tcp};
+use sys::{clock, poll, tcp};
 use units::Instant;
 
 /// Octets that may wait in the kernel beside those in flight: what waits longer is the local scheduler's to drop.
@@ -150,11 +149,6 @@ impl<'a> Sender<'a> {
             clock::sleep_until(clock::now() + patience);
             return Ok(());
         }
-        let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
-        let mut ready = [PollFd::new(&self.socket, PollFlags::OUT)];
-        match poll(&mut ready, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        poll::wait_for_room(&self.socket, patience)
     }
 }

@@ -1,104 +1,16 @@
 //! The error queue: when datagrams left, and what the path said about them.
 
-use super::UdpSocket;
 use super::address::{Address, parse};
 use super::receive::{EMPTY_VECTOR, marks};
+use super::{Event, IcmpError, QUOTED, Quoted, UdpSocket};
 use crate::Error;
 use crate::control::{Control, Message, messages};
-use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
 /// Octets of `struct sock_extended_err`; the address of whoever reported the error follows.
 const EXTENDED_ERROR: usize = 16;
-/// Octets of a returned datagram's payload that are kept: enough for a header to be recognised by.
-pub const QUOTED: usize = 64;
-
-/// Something about a datagram that was sent earlier.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Event {
-    /// An error came back.
-    Icmp(IcmpError),
-    /// The datagram left for the network.
-    Sent {
-        /// Which one: see [`super::Sent::first_id`].
-        id: u32,
-        /// When the kernel gave it to the interface: nanoseconds on the wall clock.
-        wall_ns: u64,
-    },
-}
-
-/// An error that the path, or this host in its place, returned for a datagram.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct IcmpError {
-    /// The operating system's number for it: `ECONNREFUSED`, `EHOSTUNREACH`, ...
-    pub errno: i32,
-    /// ICMP type and code (RFC 792, RFC 4443); `None` when this host itself found the error.
-    pub kind: Option<(u8, u8)>,
-    /// Where the datagram was going.
-    pub to: Option<SocketAddr>,
-    /// Who returned the error.
-    pub reporter: Option<IpAddr>,
-    /// The largest packet that fits, in octets, when the datagram was too long.
-    pub mtu: Option<u32>,
-    /// When the error arrived: nanoseconds on the wall clock; `None` when the kernel did not stamp it.
-    pub wall_ns: Option<u64>,
-    /// What the error quotes of the datagram's payload.
-    pub quoted: Quoted,
-}
-
-/// The first octets of a datagram's payload, as an ICMP error brought them back: as few as none (RFC 792 asks for 8 octets
-/// behind the IP header, which is the UDP header; RFC 1812 section 4.3.2.3 for as many as fit).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Quoted {
-    octets: [u8; QUOTED],
-    length: usize,
-}
-
-impl Quoted {
-    /// Nothing.
-    pub const EMPTY: Self = Self {
-        octets: [0; QUOTED],
-        length: 0,
-    };
-
-    /// The first [`QUOTED`] of `octets`.
-    pub fn of(octets: &[u8]) -> Self {
-        let mut quoted = Self::EMPTY;
-        quoted.length = octets.len().min(QUOTED);
-        quoted.octets[..quoted.length].copy_from_slice(&octets[..quoted.length]);
-        quoted
-    }
-
-    /// The octets.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.octets[..self.length]
-    }
-}
-
-impl IcmpError {
-    /// Whether a router gave the datagram up because it had lived for all its hops (RFC 792 and RFC 4443: time exceeded in
-    /// transit).
-    pub fn is_hop_limit(&self) -> bool {
-        let v6 = self.reporter.is_some_and(|reporter| reporter.is_ipv6());
-        self.kind == Some(if v6 { (3, 0) } else { (11, 0) })
-    }
-}
-
-impl fmt::Display for IcmpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = io::Error::from_raw_os_error(self.errno);
-        match self.to {
-            Some(to) => write!(f, "datagram to {to}: {reason}")?,
-            None => write!(f, "datagram: {reason}")?,
-        }
-        match self.reporter {
-            Some(reporter) => write!(f, ", says {reporter}"),
-            None => Ok(()),
-        }
-    }
-}
 
 impl UdpSocket {
     /// The next event, `None` when there is none.

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::raw::header_length;
-use super::{BATCH, UdpSocket, is_icmp_report};
+use super::{BATCH, Datagram, UdpSocket, is_icmp_report};
 use crate::Error;
 use crate::control::{Control, Message, messages};
 use std::io;
@@ -12,32 +12,6 @@ use units::TrafficClass;
 
 /// How often a receive is repeated that failed because of ICMP errors, before it counts as empty.
 const RETRIES: usize = 4;
-
-/// A received datagram.
-#[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
-    /// What it carried, cut at the size of the batch's buffers.
-    pub payload: &'a [u8],
-    /// Octets that it carried.
-    pub length: usize,
-    /// Who sent it.
-    pub source: SocketAddr,
-    /// The address that it was sent to: the one to answer from.
-    pub local: Option<IpAddr>,
-    /// DSCP and ECN as they arrived.
-    pub class: Option<TrafficClass>,
-    /// When the kernel took it in: nanoseconds on the wall clock.
-    pub wall_ns: Option<u64>,
-    /// Hops that it might still have gone, where that was asked for ([`UdpSocket::enable_hop_limits`]).
-    pub hops_left: Option<u8>,
-}
-
-impl Datagram<'_> {
-    /// Whether `payload` is not the whole of it.
-    pub fn is_truncated(&self) -> bool {
-        self.payload.len() < self.length
-    }
-}
 
 /// Buffers for the datagrams of one receive call.
 #[derive(Debug)]

@@ -2,48 +2,17 @@
 
 use super::address::Address;
 use super::receive::{EMPTY_VECTOR, empty_headers};
-use super::{BATCH, UdpSocket, is_icmp_report};
+use super::{BATCH, Outgoing, Sent, UdpSocket, is_icmp_report};
 use crate::Error;
 use crate::control::Control;
+use crate::datagram::octets;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
-use units::TrafficClass;
 
 /// How often a send is repeated that failed because of ICMP errors, before the reason is taken to last.
 const RETRIES: usize = 32;
-
-/// A datagram to be sent.
-#[derive(Clone, Copy, Debug)]
-pub struct Outgoing<'a> {
-    /// What it carries.
-    pub payload: &'a [u8],
-    /// Where it goes; `None` on a connected socket.
-    pub to: Option<SocketAddr>,
-    /// The address it leaves from, of the family of `to`; `None` for the socket's own or, on a
-    /// wildcard socket, the one that the route prefers.
-    pub from: Option<IpAddr>,
-    /// DSCP and ECN.
-    pub class: TrafficClass,
-}
-
-/// What became of a batch.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Sent {
-    /// How many of the batch, from its start, the kernel has taken. Fewer than given: its buffer
-    /// was full, or the next one failed (the next call says why).
-    pub count: usize,
-    /// The identifier under which [`super::Event::Sent`] stamps the first of them; the others
-    /// follow, modulo 2^32.
-    pub first_id: u32,
-}
-
-/// Octets that these datagrams carry.
-pub(super) fn octets(batch: &[Outgoing<'_>]) -> u64 {
-    let lengths = batch.iter().map(|datagram| datagram.payload.len() as u64);
-    lengths.sum()
-}
 
 impl UdpSocket {
     /// Sends the first [`BATCH`] datagrams of `batch` with one system call, without waiting.

@@ -6,10 +6,10 @@
 
 use super::address::Address;
 use super::receive::{EMPTY_VECTOR, empty_headers};
-use super::send::{Outgoing, octets};
-use super::{BATCH, UdpSocket};
+use super::{BATCH, Outgoing, UdpSocket};
 use crate::Error;
 use crate::control::Control;
+use crate::datagram::octets;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;

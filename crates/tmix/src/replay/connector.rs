@@ -6,11 +6,12 @@ use super::workload::{Host, Part};
 use path::Assigned;
 use session::Dialer;
 use session::wire::Preamble;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Socket};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use sys::tcp::begin_connect;
 use units::FlowId;
 use vectors::Side;
 
@@ -79,7 +80,7 @@ impl Emulated<'_> {
         // Another connection to another port may have the same source.
         socket.set_reuse_address(true)?;
         socket.bind(&source.into())?;
-        begin(&socket, destination)?;
+        begin_connect(&socket, destination)?;
         Ok(Departure {
             socket,
             ports: [source.port(), destination.port()],
@@ -112,7 +113,7 @@ impl Introduced {
             let rtt = part.vector.min_rtt.unwrap_or_default();
             sys::tcp::set_transmit_delay(&socket, rtt).map_err(io::Error::other)?;
         }
-        begin(&socket, self.peer)?;
+        begin_connect(&socket, self.peer)?;
         let own = socket.local_addr()?.as_socket();
         Ok(Departure {
             socket,
@@ -128,20 +129,7 @@ fn socket(
     part: &Part,
     congestion_control: Option<&str>,
 ) -> io::Result<Socket> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::STREAM.nonblocking(),
-        Some(Protocol::TCP),
-    )?;
-    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
+    let socket = sys::tcp::nonblocking(Domain::for_address(address))?;
     live::prepare(&socket, part, Side::Initiator, congestion_control).map_err(io::Error::other)?;
     Ok(socket)
-}
-
-fn begin(socket: &Socket, destination: SocketAddr) -> io::Result<()> {
-    let in_progress = rustix::io::Errno::INPROGRESS.raw_os_error();
-    match socket.connect(&destination.into()) {
-        Err(error) if error.raw_os_error() != Some(in_progress) => Err(error),
-        _ => Ok(()),
-    }
 }

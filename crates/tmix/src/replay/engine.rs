@@ -13,8 +13,6 @@ use super::listeners::{Arrival, Listeners};
 use super::live::{self, Half, Live, Readiness, State};
 use super::tuples::Tuples;
 use super::workload::{Host, Part};
-use rustix::event::{Timespec, epoll};
-use rustix::fd::{AsFd, OwnedFd};
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -22,6 +20,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
+use sys::poll::{Event, Events, Interest, Poll};
 use sys::{Error, clock};
 use units::Instant;
 use vectors::Side;
@@ -84,7 +83,7 @@ pub struct Engine<'a> {
     host: Host,
     share: u32,
     stage: &'a Stage<'a>,
-    poll: OwnedFd,
+    poll: Poll,
     listeners: Listeners,
     lives: Slab<Live>,
     /// When which end wants to be looked after; entries of ends that are gone, or whose place another has, do no harm.
@@ -114,8 +113,7 @@ impl<'a> Engine<'a> {
         listeners: Option<Listeners>,
         tell: SyncSender<News>,
     ) -> Result<Self, Error> {
-        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
+        let poll = Poll::new()?;
         let accepts = stage.tuples(share, host.other());
         let opens = stage.tuples(share, host).map_or(0, Tuples::count);
         let listeners = match (listeners, accepts) {
@@ -124,8 +122,7 @@ impl<'a> Engine<'a> {
             (None, None) => Listeners::Own(Vec::new()),
         };
         for (number, listener) in (LISTENERS..).zip(listeners.watched()) {
-            watch(&poll, &listener, number, epoll::EventFlags::IN)
-                .map_err(|e| Error::io("watch", "a port", e))?;
+            poll.add(&listener, number, Interest::Read, "a port")?;
         }
         Ok(Self {
             host,
@@ -150,14 +147,14 @@ impl<'a> Engine<'a> {
     pub fn run(mut self, origin: Instant) {
         self.origin = origin;
         self.told = clock::now();
-        let mut events = Vec::with_capacity(EVENTS);
+        let mut events = Events::with_capacity(EVENTS);
         while !self.stage.stop.load(Ordering::Relaxed) {
             self.start_due();
             self.wake_due();
             self.close_ended();
             self.tell();
             self.wait(&mut events);
-            for event in events.drain(..) {
+            for event in events.drain() {
                 self.handle(event);
             }
             self.close_ended();
@@ -232,7 +229,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn wait(&self, events: &mut Vec<epoll::Event>) {
+    fn wait(&self, events: &mut Events) {
         let timer = self.timers.peek().map(|Reverse((due, _))| *due);
         let start = self
             .stage
@@ -245,31 +242,21 @@ impl<'a> Engine<'a> {
             .flatten()
             .fold(tell, Instant::min);
         let sleep = next.since(clock::now()).min(TELL);
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: sleep.subsec_nanos().into(),
-        };
         // A signal is no reason to stop; whoever caught it raises `stop`.
-        let _ = epoll::wait(
-            &self.poll,
-            rustix::buffer::spare_capacity(events),
-            Some(&timeout),
-        );
+        self.poll.wait(events, sleep);
     }
 
-    fn handle(&mut self, event: epoll::Event) {
-        let number = event.data.u64();
+    fn handle(&mut self, event: Event) {
+        let number = event.number;
         if number >= LISTENERS {
             let listener = usize::try_from(number - LISTENERS).unwrap_or(usize::MAX);
             self.accept(listener);
             return;
         }
-        let flags = event.flags;
-        let hung_up = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
         let ready = Readiness {
-            readable: flags.contains(epoll::EventFlags::IN),
-            writable: flags.contains(epoll::EventFlags::OUT),
-            hung_up: flags.intersects(hung_up),
+            readable: event.readable,
+            writable: event.writable,
+            hung_up: event.hung_up,
         };
         self.look_after(usize::try_from(number).unwrap_or(usize::MAX), ready);
     }
@@ -296,12 +283,11 @@ impl<'a> Engine<'a> {
     /// From now on `live` is among those that are looked after.
     fn enter(&mut self, live: Live) {
         let key = self.lives.insert(live);
-        let flags = epoll::EventFlags::IN
-            | epoll::EventFlags::OUT
-            | epoll::EventFlags::RDHUP
-            | epoll::EventFlags::ET;
         self.stage.open.fetch_add(1, Ordering::Release);
-        let watched = watch(&self.poll, self.lives[key].socket(), key as u64, flags);
+        let socket = self.lives[key].socket();
+        let watched = self
+            .poll
+            .add(socket, key as u64, Interest::Change, "a connection");
         if watched.is_err() {
             self.over.push(key);
         }
@@ -363,14 +349,4 @@ impl<'a> Engine<'a> {
         self.news.heard = Some((self.host, clock::now(), heard));
         let _ = self.tell.send(std::mem::take(&mut self.news));
     }
-}
-
-fn watch(
-    poll: &OwnedFd,
-    what: &impl AsFd,
-    number: u64,
-    flags: epoll::EventFlags,
-) -> io::Result<()> {
-    let data = epoll::EventData::new_u64(number);
-    Ok(epoll::add(poll, what, data, flags)?)
 }

@@ -1,13 +1,13 @@
 //! Where connections come in.
 
 use super::tuples::Tuples;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use session::Slot;
-use socket2::{Protocol, SockAddr, Socket, Type};
+use socket2::{SockAddr, Socket};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use sys::{Error, clock};
+use sys::poll::Bell;
+use sys::{Error, Handle, clock, handle};
 use units::Instant;
 
 /// Connections that may wait to be accepted.
@@ -35,13 +35,13 @@ pub enum Listeners {
 /// See [`Listeners::Handed`].
 pub struct Handed {
     queue: Receiver<Arrival>,
-    bell: Arc<OwnedFd>,
+    bell: Arc<Bell>,
 }
 
 /// The other end of [`Handed`].
 pub struct Handover {
     queue: Sender<Arrival>,
-    bell: Arc<OwnedFd>,
+    bell: Arc<Bell>,
 }
 
 impl Listeners {
@@ -61,9 +61,7 @@ impl Listeners {
     /// # Errors
     /// When the kernel has no descriptor for the bell.
     pub fn handed() -> Result<(Self, Handover), Error> {
-        use rustix::event::{EventfdFlags, eventfd};
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let bell = Arc::new(bell.map_err(|e| Error::io("make", "an event descriptor", e))?);
+        let bell = Arc::new(Bell::new()?);
         let (sender, queue) = std::sync::mpsc::channel();
         let handover = Handover {
             queue: sender,
@@ -73,10 +71,10 @@ impl Listeners {
     }
 
     /// What to watch: who connects is at the listener of this place.
-    pub fn watched(&self) -> Vec<BorrowedFd<'_>> {
+    pub fn watched(&self) -> Vec<Handle<'_>> {
         match self {
-            Self::Own(listeners) => listeners.iter().map(AsFd::as_fd).collect(),
-            Self::Handed(handed) => vec![handed.bell.as_fd()],
+            Self::Own(listeners) => listeners.iter().map(handle).collect(),
+            Self::Handed(handed) => vec![handle(&*handed.bell)],
         }
     }
 
@@ -86,7 +84,7 @@ impl Listeners {
             Self::Own(listeners) => accept(listeners.get(place)?, place, tuples?),
             Self::Handed(handed) => {
                 // Rung before the look: whoever comes in between rings again.
-                let _ = rustix::io::read(&*handed.bell, &mut [0_u8; 8][..]);
+                handed.bell.calm();
                 handed.queue.try_recv().ok()
             }
         }
@@ -98,14 +96,14 @@ impl Handover {
     pub fn hand(&self, arrival: Arrival) {
         // Nobody is there only when the run is over.
         if self.queue.send(arrival).is_ok() {
-            let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+            self.bell.ring();
         }
     }
 }
 
 fn accept(listener: &Socket, place: usize, tuples: &Tuples) -> Option<Arrival> {
     loop {
-        let (socket, peer) = match listener.accept4(accept_flags()) {
+        let (socket, peer) = match sys::tcp::accept_nonblocking(listener) {
             Ok(accepted) => accepted,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             // The rest waits for the next event.
@@ -129,20 +127,9 @@ fn whose(peer: &SockAddr, place: usize, tuples: &Tuples) -> Option<u32> {
     tuples.whose(peer.as_socket()?, port)
 }
 
-/// An accepted socket is like those that this host opens.
-fn accept_flags() -> i32 {
-    let flags = rustix::net::SocketFlags::NONBLOCK | rustix::net::SocketFlags::CLOEXEC;
-    i32::try_from(flags.bits()).unwrap_or_default()
-}
-
 fn listen(address: &SockAddr) -> io::Result<Socket> {
-    let socket = Socket::new(
-        address.domain(),
-        Type::STREAM.nonblocking(),
-        Some(Protocol::TCP),
-    )?;
+    let socket = sys::tcp::nonblocking(address.domain())?;
     socket.set_reuse_address(true)?;
-    sys::tcp::adopt_congestion(&socket).map_err(io::Error::other)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?;
     Ok(socket)

@@ -4,7 +4,7 @@ use super::sorted::Sorted;
 use super::table::Turn;
 use anyhow::Context;
 use record::TableWriter;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use vectors::extract::Extracted;
@@ -200,21 +200,13 @@ impl Text {
             path, file, writer, ..
         } = self;
         writer.finish().with_context(|| lost(&path))?;
-        readable(file.path())?;
+        // A draft is its owner's alone; what it becomes is like any other file.
+        sys::files::let_all_read(file.path())?;
         file.persist(&path)
             .map_err(|error| error.error)
             .with_context(|| lost(&path))?;
         Ok(())
     }
-}
-
-/// A temporary file is its owner's alone; what it becomes is like any other.
-fn readable(path: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(fs::set_permissions(
-        path,
-        fs::Permissions::from_mode(0o644),
-    )?)
 }
 
 fn folder(path: &Path) -> &Path {

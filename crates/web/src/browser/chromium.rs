@@ -4,7 +4,6 @@ use super::Error;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Names under which Chromium and its kin are installed, the free ones first.
@@ -111,13 +110,14 @@ impl Chromium {
 }
 
 fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    fs::metadata(path).is_ok_and(|file| sys::files::is_program(&file))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn install(folder: &Path, name: &str, mode: u32) -> PathBuf {
         let path = folder.join(name);

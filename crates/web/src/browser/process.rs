@@ -8,7 +8,6 @@
 use super::{Chromium, Error};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -140,10 +139,10 @@ fn command(chromium: &Chromium, profile: &Path, more: &[String]) -> Command {
         .env("XDG_CACHE_HOME", profile)
         .env_remove("DBUS_SESSION_BUS_ADDRESS")
         .env_remove("DISPLAY")
-        // Ctrl-C is for us: we end it in order.
-        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
+    // We end it in order.
+    sys::process::set_apart(&mut command);
     command
 }
 
@@ -178,7 +177,7 @@ fn remove(folder: &Path) {
 }
 
 fn status_in_words(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+    match (status.code(), sys::process::signal(status)) {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => status.to_string(),

@@ -5,8 +5,8 @@
 use kit::control::plain;
 use manager::service::Error;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use sys::local::UnixStream;
 
 /// Where the service is if nobody says otherwise.
 pub(super) const SERVICE: &str = "/run/isobath/estimates.sock";

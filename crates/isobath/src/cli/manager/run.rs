@@ -6,7 +6,6 @@ use kit::usage::Usage;
 use manager::marked::MARK;
 use manager::snapshot::{Question, StatusAnswer};
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use sys::cgroup::{self, Home};
 
@@ -44,6 +43,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let status = child.wait()?;
     let code = status
         .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
+        .or_else(|| sys::process::signal(status).map(|signal| 128 + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }

@@ -6,8 +6,6 @@ use super::super::live::State;
 use super::super::workload::{Host, Part};
 use super::counters::Half;
 use super::live::{Live, Mouth};
-use rustix::event::{Timespec, epoll};
-use rustix::fd::OwnedFd;
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -15,6 +13,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
+use sys::poll::{Event, Events, Interest, Poll};
 use sys::udp::{BATCH, RecvBatch, UdpSocket};
 use sys::{Error, clock};
 use units::Instant;
@@ -49,7 +48,7 @@ struct Heard {
 pub(super) struct Engine<'a> {
     host: Host,
     stage: &'a Stage<'a>,
-    poll: OwnedFd,
+    poll: Poll,
     /// Those on which acceptors are spoken to.
     shared: Vec<UdpSocket>,
     lives: Slab<Live>,
@@ -82,12 +81,10 @@ impl<'a> Engine<'a> {
         stage: &'a Stage<'a>,
         tell: SyncSender<News>,
     ) -> Result<Self, Error> {
-        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|e| Error::io("make", "an epoll descriptor", e))?;
         let mut engine = Self {
             host,
             stage,
-            poll,
+            poll: Poll::new()?,
             shared: Vec::new(),
             lives: Slab::new(),
             places: HashMap::new(),
@@ -119,23 +116,22 @@ impl<'a> Engine<'a> {
     }
 
     fn watch(&self, socket: &UdpSocket, number: u64) -> Result<(), Error> {
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        epoll::add(&self.poll, socket, epoll::EventData::new_u64(number), flags)
-            .map_err(|e| Error::io("watch", "a UDP socket", e))
+        self.poll
+            .add(socket, number, Interest::Arrival, "a UDP socket")
     }
 
     /// Plays from `origin` on until it is told to stop.
     pub(super) fn run(mut self, origin: Instant) {
         self.origin = origin;
         self.told = clock::now();
-        let mut events = Vec::with_capacity(EVENTS);
+        let mut events = Events::with_capacity(EVENTS);
         while !self.stage.stop.load(Ordering::Relaxed) {
             self.start_due();
             self.wake_due();
             self.close_ended();
             self.tell();
             self.wait(&mut events);
-            for event in events.drain(..) {
+            for event in events.drain() {
                 self.handle(event);
             }
             self.close_ended();
@@ -257,7 +253,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn wait(&self, events: &mut Vec<epoll::Event>) {
+    fn wait(&self, events: &mut Events) {
         let now = clock::now();
         let timer = self.timers.peek().map(|Reverse((due, _))| *due);
         let start = self.next().map(|(_, part)| self.origin + part.vector.start);
@@ -267,22 +263,13 @@ impl<'a> Engine<'a> {
         });
         let next = [timer, start].into_iter().flatten();
         let next = next.fold(self.told + TELL, Instant::min);
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: next.since(now).min(TELL).subsec_nanos().into(),
-        };
         // A signal is no reason to stop; whoever caught it raises `stop`.
-        let _ = epoll::wait(
-            &self.poll,
-            rustix::buffer::spare_capacity(events),
-            Some(&timeout),
-        );
+        self.poll.wait(events, next.since(now).min(TELL));
     }
 
-    fn handle(&mut self, event: epoll::Event) {
-        let number = event.data.u64();
-        let flags = event.flags;
-        if flags.contains(epoll::EventFlags::ERR)
+    fn handle(&mut self, event: Event) {
+        let number = event.number;
+        if event.failed
             && let Some(socket) = self.socket(number)
         {
             // An ICMP error says nothing that patience does not; left there, it takes room.
