@@ -73,6 +73,29 @@ pub fn spawn_in(ns: &Netns, mut command: Command, hosts: Option<&str>) -> Result
     command.spawn().map_err(|e| Error::io("start", program, e))
 }
 
+/// Starts `command`. It is killed when the thread that started it ends, however that happens: what it does has no use without us.
+///
+/// # Errors
+///
+/// When there is no such program.
+pub fn spawn_tied(mut command: Command) -> Result<Child, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let tie = || {
+        Ok(rustix::process::set_parent_process_death_signal(Some(
+            Signal::KILL,
+        ))?)
+    };
+    // SAFETY: between fork and exec there is one system call: nothing allocates or locks.
+    #[expect(
+        unsafe_code,
+        reason = "who is told of a parent's death says so itself, between fork and exec"
+    )]
+    unsafe {
+        command.pre_exec(tie);
+    }
+    command.spawn().map_err(|e| Error::io("start", program, e))
+}
+
 /// Lays `file` over `/etc/hosts` in a mount namespace of the calling process's own.
 fn cover_hosts_file(file: &std::ffi::CStr) -> io::Result<()> {
     // SAFETY: no descriptor table is unshared (the one unsafe use of `unshare`).

@@ -16,7 +16,7 @@ pub const SIMULATES: &str = "ISOBATH_SIM_PROGRAM";
 /// How often a run is looked after.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long an interrupted run may take to close its record.
-const ENDING: Duration = Duration::from_secs(60);
+pub const ENDING: Duration = Duration::from_secs(60);
 /// Most of what a run complains about that is kept, in octets.
 const MOST_STDERR: u64 = 4_096;
 
@@ -63,10 +63,10 @@ pub fn run(
     watch: &dyn Fn(Duration),
 ) -> io::Result<Ended> {
     let child = command.spawn()?;
-    follow(child, interrupt, watch)
+    follow(child, interrupt, ENDING, watch)
 }
 
-/// The same for one that has just been started.
+/// The same for one that has just been started, and that may take so long for `ending` after an interrupt.
 ///
 /// # Errors
 ///
@@ -74,12 +74,15 @@ pub fn run(
 pub fn follow(
     mut child: Child,
     interrupt: &AtomicBool,
+    ending: Duration,
     watch: &dyn Fn(Duration),
 ) -> io::Result<Ended> {
     let started = clock::now();
     let stderr = child.stderr.take();
     let complaints = thread::spawn(move || stderr.map(complaints).unwrap_or_default());
-    let status = wait(&mut child, started, interrupt, watch)?;
+    let status = wait(&mut child, interrupt, ending, &|now| {
+        watch(now.since(started));
+    })?;
     let said = complaints.join().unwrap_or_default();
     let said = said.lines().rfind(|line| !line.trim().is_empty());
     Ok(Ended {
@@ -91,9 +94,9 @@ pub fn follow(
 
 fn wait(
     child: &mut Child,
-    started: Instant,
     interrupt: &AtomicBool,
-    watch: &dyn Fn(Duration),
+    ending: Duration,
+    watch: &dyn Fn(Instant),
 ) -> io::Result<ExitStatus> {
     let mut asked: Option<Instant> = None;
     loop {
@@ -106,10 +109,10 @@ fn wait(
                 process::terminate(child);
                 asked = Some(now);
             }
-            Some(asked) if now > asked + ENDING => child.kill()?,
+            Some(asked) if now > asked + ending => child.kill()?,
             _ => {}
         }
-        watch(now.since(started));
+        watch(now);
         clock::sleep_until(now + LOOK);
     }
 }

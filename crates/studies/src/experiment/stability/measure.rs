@@ -194,7 +194,7 @@ impl Mesh<'_> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        Ok(child::follow(child, &stop, &watch)?)
+        Ok(child::follow(child, &stop, child::ENDING, &watch)?)
     }
 }
 
