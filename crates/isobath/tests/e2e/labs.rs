@@ -32,6 +32,7 @@ const LABS: [&str; 25] = [
     "rtt-fair",
     "vantage-point",
     "manager-dumbbell",
+    "fleet",
     "step",
     "dumbbell",
     "wire",

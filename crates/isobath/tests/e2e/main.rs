@@ -16,6 +16,7 @@ mod carrier;
 mod estimate;
 mod experiment;
 mod far_ends;
+mod fleet;
 mod flent;
 mod help;
 mod hostile;

@@ -1,0 +1,238 @@
+//! The account: each run that was planned, and what became of it.
+
+use crate::outcome::{Became, Outcome};
+use crate::revisions::Due;
+use crate::schedule::LeftOut;
+use crate::{Moment, Name, RunId};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// An outcome may come so long after its run should have been over before it counts as missing.
+const HAND_OVER: Duration = Duration::from_secs(30);
+
+/// What became of a planned run, as far as is known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fate {
+    /// It is not yet its time, or it is under way.
+    Open,
+    /// Nobody has said anything, and it should be over. Its agent may hand it over later.
+    Missing,
+    /// The schedule had no place for it.
+    LeftOut(LeftOut),
+    /// This.
+    Known(Box<Outcome>),
+}
+
+/// A line of the account.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Which run.
+    pub run: RunId,
+    /// When it was to begin.
+    pub begins: Moment,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// All lines, and what there is beside them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Account {
+    /// By when they were to begin.
+    pub lines: Vec<Line>,
+    /// Outcomes of runs that nobody had planned for that time.
+    pub unplanned: Vec<Outcome>,
+    /// Runs with more than one outcome.
+    pub twice: Vec<RunId>,
+}
+
+/// How many of each.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Counts {
+    /// All that the file asks for.
+    pub planned: u64,
+    /// Measured.
+    pub complete: u64,
+    /// Cut short.
+    pub incomplete: u64,
+    /// The instrument was the bottleneck.
+    pub invalid: u64,
+    /// Nothing could be measured.
+    pub failed: u64,
+    /// Never begun.
+    pub missed: u64,
+    /// Without a place in the schedule.
+    pub left_out: u64,
+    /// Should be over, and nobody has said anything.
+    pub missing: u64,
+    /// Not over yet.
+    pub open: u64,
+}
+
+impl Account {
+    /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`.
+    pub fn of(
+        planned: &[Due],
+        left_out: &[(Due, LeftOut)],
+        outcomes: Vec<Outcome>,
+        now: Moment,
+    ) -> Self {
+        let mut account = Self::default();
+        let mut known: HashMap<RunId, Outcome> = HashMap::new();
+        for outcome in outcomes {
+            let run = outcome.run.clone();
+            if known.insert(run.clone(), outcome).is_some() {
+                account.twice.push(run);
+            }
+        }
+        for due in planned {
+            let run = due.id();
+            let measure = due.plan.measure(&due.run);
+            let late = due.run.begins + measure.patience().0 + measure.takes.0 + HAND_OVER;
+            let fate = match known.remove(&run) {
+                Some(outcome) => Fate::Known(Box::new(outcome)),
+                None if now > late => Fate::Missing,
+                None => Fate::Open,
+            };
+            account.lines.push(Line {
+                run,
+                begins: due.run.begins,
+                fate,
+            });
+        }
+        account.lines.extend(left_out.iter().map(|(due, why)| Line {
+            run: due.id(),
+            begins: due.run.begins,
+            fate: Fate::LeftOut(*why),
+        }));
+        account
+            .lines
+            .sort_by(|a, b| (a.begins, &a.run).cmp(&(b.begins, &b.run)));
+        account.unplanned = known.into_values().collect();
+        account.unplanned.sort_by(|a, b| a.run.cmp(&b.run));
+        account
+    }
+
+    /// How many of each.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.lines.iter().for_each(|line| counts.add(&line.fate));
+        counts
+    }
+
+    /// How many of each, by measurement and pair.
+    pub fn by_pair(&self) -> BTreeMap<[&str; 3], Counts> {
+        let mut pairs: BTreeMap<_, Counts> = BTreeMap::new();
+        for line in &self.lines {
+            let run = &line.run;
+            let pair = [&run.measure, &run.from, &run.to].map(Name::as_str);
+            pairs.entry(pair).or_default().add(&line.fate);
+        }
+        pairs
+    }
+}
+
+impl Counts {
+    fn add(&mut self, fate: &Fate) {
+        self.planned += 1;
+        let count = match fate {
+            Fate::Open => &mut self.open,
+            Fate::Missing => &mut self.missing,
+            Fate::LeftOut(_) => &mut self.left_out,
+            Fate::Known(outcome) => match outcome.status {
+                Became::Complete => &mut self.complete,
+                Became::Incomplete => &mut self.incomplete,
+                Became::Invalid => &mut self.invalid,
+                Became::Failed => &mut self.failed,
+                Became::Missed => &mut self.missed,
+            },
+        };
+        *count += 1;
+    }
+
+    /// In words, without what there is none of.
+    pub fn words(&self) -> String {
+        let parts = [
+            (self.complete, "complete"),
+            (self.incomplete, "incomplete"),
+            (self.invalid, "invalid"),
+            (self.failed, "failed"),
+            (self.missed, "missed"),
+            (self.left_out, "left out"),
+            (self.missing, "missing"),
+            (self.open, "open"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<_> = parts
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        format!("{} planned: {}", self.planned, parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Times;
+    use crate::revisions::{Document, Revisions, Whose};
+
+    #[test]
+    fn every_planned_run_has_a_line_and_nothing_else_does() {
+        let file = "name = 'f'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[measure]]\nname = 'm'\nrun = 'btc'\n\
+                    pairs = { mesh = ['all'] }\ntakes = '20s'\nevery = '1min'\npatience = '10s'";
+        let since: Moment = "2026-11-25T08:00:00Z".parse().unwrap();
+        let mut revisions = Revisions::new(Whose::All);
+        let document = Document {
+            file: file.to_owned(),
+            since,
+            paused: false,
+        };
+        revisions.push(document).unwrap();
+        let end = since + Duration::from_secs(180);
+        let (planned, left_out) = (
+            revisions.between(since, end),
+            revisions.left_out(since, end),
+        );
+        // One direction begins on time; the other would have to wait for 20 s, and waits for 10.
+        assert_eq!((planned.len(), left_out.len()), (3, 3));
+        let outcome = |run: RunId| {
+            let times = Times {
+                planned: since,
+                began: None,
+                ended: since,
+            };
+            Outcome::without_record(run, None, times, Became::Failed, "x".to_owned())
+        };
+        let first = planned[0].id();
+        let mut other = first.clone();
+        other.instant = other.instant + Duration::from_secs(1);
+        let outcomes = vec![
+            outcome(first.clone()),
+            outcome(first.clone()),
+            outcome(other.clone()),
+        ];
+        let account = Account::of(
+            &planned,
+            &left_out,
+            outcomes,
+            since + Duration::from_secs(130),
+        );
+        let expected = Counts {
+            planned: 6,
+            failed: 1,
+            left_out: 3,
+            missing: 1,
+            open: 1,
+            ..Counts::default()
+        };
+        assert_eq!(account.counts(), expected);
+        assert_eq!(account.twice, [first]);
+        assert_eq!(account.unplanned.len(), 1);
+        assert_eq!(account.unplanned[0].run, other);
+        assert_eq!(account.by_pair().len(), 2);
+        assert_eq!(
+            expected.words(),
+            "6 planned: 1 failed, 3 left out, 1 missing, 1 open"
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! The far end inside an agent, and who is let in.
+//!
+//! It has a new key each time the agent starts. The key is told to whoever asks for a run of the schedule that is due about now; the agent
+//! knows the schedule as well as who asks.
+
+use super::{State, wall};
+use crate::bus::{Bus, parse};
+use crate::messages::{Knock, Welcome};
+use crate::revisions::Due;
+use anyhow::Context as _;
+use futures_util::StreamExt as _;
+use kit::log::Log;
+use kit::register::Register;
+use kit::server::Serving;
+use session::{Identity, ServerConfig};
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// By so much two hosts' clocks may differ.
+const SKEW: Duration = Duration::from_secs(10);
+const DEFAULT_NATS_PORT: u16 = 4_222;
+
+/// A far end at work.
+pub(super) struct FarEnd {
+    /// Where it listens.
+    pub(super) address: SocketAddr,
+    /// Its access key.
+    pub(super) key: String,
+    thread: JoinHandle<anyhow::Result<()>>,
+}
+
+impl FarEnd {
+    /// Listens on `port`, to be reached at `advertise`, and serves what `register` has until `stop` is raised.
+    ///
+    /// # Errors
+    /// When the port is taken.
+    pub(super) fn start(
+        port: u16,
+        advertise: IpAddr,
+        register: &'static Register,
+        stop: Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        let identity = Identity::generate()?;
+        let key = identity.key().to_string();
+        let serving = Serving::bind(
+            ServerConfig::keyed(identity, port),
+            register,
+            Log::new(true),
+        )?;
+        let address = SocketAddr::new(advertise, serving.local_addr().port());
+        let thread = thread::Builder::new().name("far end".to_owned());
+        let thread = thread.spawn(move || serving.run(&stop))?;
+        Ok(Self {
+            address,
+            key,
+            thread,
+        })
+    }
+
+    /// Whether it serves.
+    pub(super) fn is_up(&self) -> bool {
+        !self.thread.is_finished()
+    }
+}
+
+/// The address by which this host reaches the NATS server, and so perhaps others: those without a better one say `--advertise`.
+///
+/// # Errors
+/// When there is no way to it.
+pub(super) fn own_address(nats: &str) -> anyhow::Result<IpAddr> {
+    let host = nats.rsplit("//").next().unwrap_or(nats);
+    let host = host
+        .rsplit('@')
+        .next()
+        .unwrap_or(host)
+        .trim_end_matches('/');
+    let with_port = || (host, DEFAULT_NATS_PORT).to_socket_addrs();
+    let mut found = host.to_socket_addrs().or_else(|_| with_port())?;
+    let server = found.next().context("the NATS server has no address")?;
+    let any: IpAddr = if server.is_ipv6() {
+        "::".parse()?
+    } else {
+        "0.0.0.0".parse()?
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    // Nothing is sent: the kernel chooses the way, and with it the address.
+    socket.connect(server)?;
+    Ok(socket.local_addr()?.ip())
+}
+
+/// Answers those who knock, until there is no more connection.
+pub(super) async fn doorkeeper(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
+    let name = state.borrow().name.clone();
+    let mut knocks = bus.knocks(&name).await?;
+    while let Some(message) = knocks.next().await {
+        let welcome = parse::<Knock>(&message.payload).map_or_else(
+            || Welcome::No {
+                reason: "it does not understand the request - update both agents".to_owned(),
+            },
+            |knock| state.borrow_mut().welcome(&knock),
+        );
+        bus.answer(&message, &welcome).await?;
+    }
+    anyhow::bail!("the server ended the subscription")
+}
+
+impl State {
+    /// Lets whoever knocks in, if the schedule has the run about now.
+    fn welcome(&mut self, knock: &Knock) -> Welcome {
+        let no = |reason: String| Welcome::No { reason };
+        let run = &knock.run;
+        if run.to != self.name {
+            return no(format!("{run} is not towards it"));
+        }
+        if !self.verbs.contains(&knock.verb) {
+            return no(format!("it does not know '{}' - update it", knock.verb));
+        }
+        if !self.far.is_up() {
+            return no("its far end has ended - restart it".to_owned());
+        }
+        let now = wall();
+        let Some(revisions) = self.fleets.get_mut(&run.fleet) else {
+            return no(format!("it knows no fleet '{}'", run.fleet));
+        };
+        let late = |due: &Due| {
+            let measure = due.plan.measure(&due.run);
+            due.run.begins + measure.patience().0 + measure.takes.0 + SKEW
+        };
+        let is_it = |due: &Due| due.id() == *run && late(due) > now;
+        // It begins when the file asks for it or later, but not after its patience.
+        let from = run.instant;
+        let until = now + SKEW;
+        let due = revisions.between(from, until.max(from));
+        if due.iter().any(is_it) {
+            Welcome::Come {
+                address: self.far.address,
+                key: self.far.key.clone(),
+            }
+        } else {
+            no(format!(
+                "{run} is not due by its schedule - compare the clocks"
+            ))
+        }
+    }
+}

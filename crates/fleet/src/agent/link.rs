@@ -1,0 +1,125 @@
+//! What an agent does while NATS is there. Each time it comes back, all of this begins anew.
+
+use super::{State, far, wall};
+use crate::bus::{Bus, PRESENCE, parse};
+use crate::ledger::Entry;
+use crate::messages::Presence;
+use crate::outcome::Outcome;
+use crate::revisions::Document;
+use async_nats::jetstream::kv::Operation;
+use futures_util::TryStreamExt as _;
+use std::cell::RefCell;
+use std::fs;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// From one word of presence to the next.
+const BEAT: Duration = Duration::from_secs(5);
+/// Before the next try, after something went wrong.
+const REST: Duration = Duration::from_secs(1);
+
+/// Keeps the link up, as long as the agent lives.
+pub(super) async fn keep(client: async_nats::Client, state: Rc<RefCell<State>>) {
+    let mut is_known = true;
+    loop {
+        let error = match Bus::on(client.clone()).await {
+            Ok(bus) => {
+                state.borrow().say("NATS is there");
+                is_known = false;
+                state.borrow_mut().bus = Some(bus.clone());
+                let over = tokio::select! {
+                    over = beat(bus.clone(), Rc::clone(&state)) => over,
+                    over = watch(bus.clone(), Rc::clone(&state)) => over,
+                    over = far::doorkeeper(bus.clone(), Rc::clone(&state)) => over,
+                    over = hand_over(bus, Rc::clone(&state)) => over,
+                };
+                state.borrow_mut().bus = None;
+                over.err()
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error.filter(|_| !std::mem::replace(&mut is_known, true)) {
+            state
+                .borrow()
+                .say(&format!("NATS is away, results are kept here: {error}"));
+        }
+        tokio::time::sleep(REST).await;
+    }
+}
+
+/// Says that the agent is there.
+async fn beat(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
+    // One word that is not heard must not end the presence.
+    const { assert!(PRESENCE.as_millis() > 2 * BEAT.as_millis()) };
+    loop {
+        let presence = state.borrow().presence();
+        bus.say(&presence).await?;
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
+/// Takes revisions of fleets.
+async fn watch(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
+    let mut changes = bus.watch_fleets().await?;
+    while let Some(entry) = changes.try_next().await? {
+        let (Ok(name), Operation::Put) = (entry.key.parse(), entry.operation) else {
+            continue;
+        };
+        let Some(document) = parse::<Document>(&entry.value) else {
+            continue;
+        };
+        let mut state = state.borrow_mut();
+        let since = document.since;
+        if state.take(&name, document) {
+            state.say(&format!("fleet '{name}' as of {since}"));
+            state.note()?;
+        }
+    }
+    anyhow::bail!("the server ended the subscription")
+}
+
+/// Hands over what has ended, the record before the outcome: who knows of one finds the other.
+async fn hand_over(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
+    let ended = Rc::clone(&state.borrow().ended);
+    loop {
+        let next = state.borrow().book.ledger().unhanded().next().cloned();
+        match next {
+            Some(outcome) => one(&bus, &state, &outcome).await?,
+            None => ended.notified().await,
+        }
+    }
+}
+
+async fn one(bus: &Bus, state: &RefCell<State>, outcome: &Outcome) -> anyhow::Result<()> {
+    let run = &outcome.run;
+    let (folder, keep) = {
+        let state = state.borrow();
+        (state.folder(run), state.keep)
+    };
+    if folder.is_dir() {
+        bus.keep_record(run, &folder).await?;
+    }
+    bus.keep(outcome).await?;
+    state.borrow_mut().book.write(Entry::Handed(run.clone()))?;
+    if !keep && folder.is_dir() {
+        fs::remove_dir_all(&folder)?;
+    }
+    Ok(())
+}
+
+impl State {
+    fn presence(&self) -> Presence {
+        Presence {
+            name: self.name.clone(),
+            site: self.site.clone(),
+            tags: self.tags.clone(),
+            isobath: env!("CARGO_PKG_VERSION").to_owned(),
+            verbs: self.verbs.clone(),
+            started: self.started,
+            said: wall(),
+            address: self.far.address,
+            running: self.running.iter().cloned().collect(),
+            waiting: self.book.ledger().unhanded().count() as u64,
+        }
+    }
+}

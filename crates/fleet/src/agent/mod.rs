@@ -1,0 +1,410 @@
+//! `isobath agent`: one place of the fleet.
+//!
+//! Everything but the far end and the measurements happens in one thread. Its tasks share one [`State`]:
+//!
+//! - the **agenda** finds the runs that are due in the schedule and starts them, each a task that ends with an outcome in the ledger;
+//! - the **link** (while there is one) says that the agent is there, takes revisions of fleets, answers who knocks, and hands outcomes over.
+//!
+//! The link comes and goes with NATS; the agenda goes on, with the revisions that were last heard and are kept on disk.
+
+mod book;
+mod far;
+mod link;
+mod run;
+
+use crate::bus::{self, Access, Bus};
+use crate::ledger::Entry;
+use crate::outcome::{Became, Outcome, Times};
+use crate::revisions::{Document, Due, Revisions, Whose};
+use crate::{Moment, Name, RunId};
+use anyhow::Context as _;
+use book::Book;
+use far::FarEnd;
+use kit::pool::lock;
+use kit::register::Register;
+use kit::usage::{Usage, plain};
+use run::Running;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::{clock, process};
+use tokio::sync::Notify;
+use tokio::task::LocalSet;
+
+/// A run that is found so late is not begun any more: it would meet those after it.
+const LATE: Duration = Duration::from_secs(10);
+/// How long the agenda sleeps at most.
+const LOOK: Duration = Duration::from_millis(200);
+/// How often it is written down that all is accounted for, when there is nothing to account for.
+const NOTE: Duration = Duration::from_secs(60);
+/// Time that has passed while there was no agent is accounted for back to this.
+const LOOK_BACK: Duration = Duration::from_secs(2 * 86_400);
+/// Runs under way at once; those that load are one at a time by their leases.
+const MOST_RUNNING: usize = 16;
+/// How long tasks have to end when the agent does.
+const ENDING: Duration = Duration::from_secs(8);
+
+/// How to be an agent.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    access: Access,
+    /// Name of this agent, as fleet files have it.
+    #[arg(long)]
+    name: Name,
+    /// Where it stands.
+    #[arg(long)]
+    site: Option<Name>,
+    /// Names that it shares with other agents.
+    #[arg(long, value_delimiter = ',')]
+    tags: Vec<Name>,
+    /// TCP and UDP port of the far end inside; 0 for any.
+    #[arg(long, default_value_t = session::DEFAULT_PORT)]
+    port: u16,
+    /// Address at which other agents reach this one [default: the one that reaches NATS].
+    #[arg(long, value_name = "ADDRESS")]
+    advertise: Option<IpAddr>,
+    /// Folder for the ledger, and for records until they are handed over [default: ~/.local/state/isobath/agent-NAME].
+    #[arg(long, value_name = "FOLDER")]
+    state: Option<PathBuf>,
+    /// Keep records on this host after they have been handed over.
+    #[arg(long)]
+    keep: bool,
+    /// Do not log runs to stderr.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What the tasks of an agent share.
+struct State {
+    name: Name,
+    site: Option<Name>,
+    tags: Vec<Name>,
+    /// Tells this process from others of the same name.
+    instance: String,
+    verbs: Vec<String>,
+    dir: PathBuf,
+    keep: bool,
+    quiet: bool,
+    started: Moment,
+    book: Book,
+    far: FarEnd,
+    fleets: BTreeMap<Name, Revisions>,
+    /// Fleets of which a revision has just been heard, and from when on it holds: some of its runs may be due since then.
+    heard: BTreeMap<Name, Moment>,
+    /// How other agents let us in, as they said last.
+    doors: BTreeMap<Name, (SocketAddr, String)>,
+    running: BTreeSet<RunId>,
+    /// The connection, while it works.
+    bus: Option<Bus>,
+    stop: Arc<AtomicBool>,
+    /// Rung when there is something to hand over.
+    ended: Rc<Notify>,
+}
+
+/// Runs until interrupted; `register` says what the far end inside can do, and `verbs` which measurements this version knows.
+///
+/// # Errors
+/// When the port, the folder or the address cannot be had.
+pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::Result<u8> {
+    let dir = match &args.state {
+        Some(dir) => dir.clone(),
+        None => session::state_file(&format!("agent-{}", args.name))
+            .context("there is no home folder for the ledger - use --state FOLDER")
+            .map_err(Usage::of)?,
+    };
+    let made = std::fs::create_dir_all(&dir);
+    made.with_context(|| format!("{} cannot be made - use --state FOLDER", dir.display()))?;
+    let dir = std::path::absolute(dir)?;
+    // Two agents with one ledger would each do half of it.
+    let busy = |_| {
+        anyhow::anyhow!(
+            "another agent uses {} - end it, or use --state FOLDER",
+            dir.display()
+        )
+    };
+    let _lock = lock::lock(&dir).map_err(busy).map_err(Usage::of)?;
+    let advertise = match args.advertise {
+        Some(address) => address,
+        None => far::own_address(&args.access.nats)
+            .context("the address of this host is unknown - use --advertise ADDRESS")
+            .map_err(Usage::of)?,
+    };
+    process::return_freed_memory();
+    let stop = process::interrupt_flag()?;
+    let now = wall();
+    let state = State {
+        name: args.name.clone(),
+        site: args.site.clone(),
+        tags: args.tags.clone(),
+        instance: format!("{} {}", args.name, now.compact()),
+        verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+        keep: args.keep,
+        quiet: args.quiet,
+        started: now,
+        book: Book::open(&dir, now)
+            .with_context(|| format!("the ledger in {} cannot be used", dir.display()))?,
+        far: FarEnd::start(args.port, advertise, register, Arc::clone(&stop))?,
+        fleets: BTreeMap::new(),
+        heard: BTreeMap::new(),
+        doors: BTreeMap::new(),
+        running: BTreeSet::new(),
+        bus: None,
+        stop,
+        ended: Rc::default(),
+        dir,
+    };
+    state.say(&format!(
+        "far end on {}, records in {}",
+        state.far.address,
+        state.dir.display()
+    ));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let work = LocalSet::new();
+    work.block_on(&runtime, live(state, &args.access))?;
+    Ok(0)
+}
+
+/// The life of an agent.
+async fn live(mut state: State, access: &Access) -> anyhow::Result<()> {
+    state.remember();
+    state.close_what_was_cut_short()?;
+    let client = bus::connect(access, &format!("isobath agent {}", state.name), true).await?;
+    let stop = Arc::clone(&state.stop);
+    let state = Rc::new(RefCell::new(state));
+    let link = tokio::task::spawn_local(link::keep(client, Rc::clone(&state)));
+    let (mut noted, mut is_told) = (wall(), false);
+    while !stop.load(Ordering::Relaxed) {
+        let now = wall();
+        let is_time = now.since(noted) >= NOTE;
+        if is_time {
+            noted = now;
+        }
+        // Without a ledger nothing begins; with the disk there is room for it again, and what was due meanwhile is accounted for.
+        let error = agenda(&state, now, is_time).err();
+        if let Some(error) = error.as_ref().filter(|_| !is_told) {
+            let told = format!(
+                "the ledger cannot be written, so no run begins: {error} - free space on the disk"
+            );
+            state.borrow().say(&told);
+        }
+        is_told = error.is_some();
+        tokio::time::sleep(LOOK).await;
+    }
+    let deadline = clock::now() + ENDING;
+    while !state.borrow().running.is_empty() && clock::now() < deadline {
+        tokio::time::sleep(LOOK).await;
+    }
+    let bus = state.borrow_mut().bus.take();
+    if let Some(bus) = bus {
+        let name = state.borrow().name.clone();
+        // A server that is away learns it by itself.
+        let _ = tokio::time::timeout(Duration::from_secs(1), bus.leave(&name)).await;
+    }
+    link.abort();
+    Ok(())
+}
+
+/// Starts what is due, and accounts for what is too late.
+fn agenda(state: &Rc<RefCell<State>>, now: Moment, is_time: bool) -> std::io::Result<()> {
+    let fleets: Vec<Name> = state.borrow().fleets.keys().cloned().collect();
+    for fleet in fleets {
+        let due = state.borrow_mut().due(&fleet, now);
+        let is_any = !due.is_empty();
+        for due in due {
+            let late = now.since(due.run.begins);
+            let mut this = state.borrow_mut();
+            if late > LATE || this.running.len() >= MOST_RUNNING {
+                let reason = if late > LATE {
+                    format!(
+                        "the agent was not there, or its clock was stepped: {} s late",
+                        late.as_secs()
+                    )
+                } else {
+                    format!("{MOST_RUNNING} runs were under way - plan fewer at once")
+                };
+                this.miss(&due, reason)?;
+                continue;
+            }
+            this.begin(&due, now)?;
+            drop(this);
+            tokio::task::spawn_local(go(Rc::clone(state), due));
+        }
+        if is_any || is_time {
+            let at = now + Duration::from_millis(1);
+            state.borrow_mut().book.write(Entry::Until { fleet, at })?;
+        }
+    }
+    if is_time {
+        state.borrow_mut().book.tidy(now)?;
+    }
+    Ok(())
+}
+
+/// One run from its beginning in the ledger to its end there.
+async fn go(state: Rc<RefCell<State>>, due: Due) {
+    let id = due.id();
+    let outcome = Box::pin(Running::new(Rc::clone(&state), due).carry_out()).await;
+    let mut state = state.borrow_mut();
+    if let Err(error) = state.end(outcome) {
+        // The ledger still has it as begun, and the next start closes it.
+        state.say(&format!("{id}: the ledger cannot be written: {error}"));
+    }
+    state.running.remove(&id);
+}
+
+impl State {
+    fn is_connected(&self) -> bool {
+        self.bus.is_some()
+    }
+
+    fn folder(&self, run: &RunId) -> PathBuf {
+        run::folder(&self.dir, run)
+    }
+
+    /// A line for the operator.
+    fn say(&self, line: &str) {
+        if !self.quiet {
+            let line = plain(line).replace('\n', " ");
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+
+    /// Runs of `fleet` that this host is to begin by `now` and that have no line yet.
+    fn due(&mut self, fleet: &Name, now: Moment) -> Vec<Due> {
+        let back = now
+            .as_millis()
+            .saturating_sub(u64::try_from(LOOK_BACK.as_millis()).unwrap_or(0));
+        let back = Moment::from_millis(back);
+        let from = self.book.ledger().until(fleet).unwrap_or(back);
+        let heard = self.heard.remove(fleet).unwrap_or(from);
+        let from = from.min(heard).max(back);
+        let Some(revisions) = self.fleets.get_mut(fleet) else {
+            return Vec::new();
+        };
+        let mut due = revisions.between(from, now + Duration::from_millis(1));
+        let (book, name) = (&self.book, &self.name);
+        due.retain(|due| due.plan.host(due.run.from) == name && !book.ledger().knows(&due.id()));
+        due
+    }
+
+    fn begin(&mut self, due: &Due, now: Moment) -> std::io::Result<()> {
+        let run = due.id();
+        self.book.write(Entry::Began {
+            run: run.clone(),
+            planned: due.run.begins,
+            at: now,
+        })?;
+        self.running.insert(run);
+        Ok(())
+    }
+
+    fn miss(&mut self, due: &Due, reason: String) -> std::io::Result<()> {
+        let times = Times {
+            planned: due.run.begins,
+            began: None,
+            ended: wall(),
+        };
+        let site = self.site.clone();
+        self.end(Outcome::without_record(
+            due.id(),
+            site,
+            times,
+            Became::Missed,
+            reason,
+        ))
+    }
+
+    fn end(&mut self, outcome: Outcome) -> std::io::Result<()> {
+        let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}"));
+        self.say(&format!(
+            "{} {}{}",
+            outcome.run,
+            outcome.status,
+            reason.unwrap_or_default()
+        ));
+        self.book.write(Entry::Ended(Box::new(outcome)))?;
+        self.ended.notify_one();
+        Ok(())
+    }
+
+    /// Runs that an earlier process of this agent had begun: what they left is their record.
+    fn close_what_was_cut_short(&mut self) -> std::io::Result<()> {
+        let begun = self.book.ledger().begun();
+        let begun: Vec<_> = begun
+            .map(|(run, planned, at)| (run.clone(), planned, at))
+            .collect();
+        for (run, planned, at) in begun {
+            let times = Times {
+                planned,
+                began: Some(at),
+                ended: wall(),
+            };
+            let folder = self.folder(&run);
+            let said = Some("the agent was ended while it ran".to_owned());
+            let outcome = run::of_folder(run, self.site.clone(), times, &folder, said);
+            self.end(outcome)?;
+        }
+        Ok(())
+    }
+
+    /// The revisions that were last heard, from the disk.
+    fn remember(&mut self) {
+        let kept = std::fs::read(self.dir.join(FLEETS)).ok();
+        let kept = kept.and_then(|text| bus::parse::<BTreeMap<Name, Vec<Document>>>(&text));
+        for (name, documents) in kept.unwrap_or_default() {
+            for document in documents {
+                self.take(&name, document);
+            }
+        }
+    }
+
+    /// Takes a revision of a fleet; true if it is new.
+    fn take(&mut self, name: &Name, document: Document) -> bool {
+        let whose = Whose::Of(self.name.clone());
+        let revisions = self.fleets.entry(name.clone());
+        let pushed = revisions
+            .or_insert_with(|| Revisions::new(whose))
+            .push(document);
+        pushed.unwrap_or_else(|error| {
+            self.say(&format!(
+                "fleet '{name}' cannot be carried out by this version: {error}"
+            ));
+            false
+        })
+    }
+
+    /// Keeps the revisions on disk, for a start while NATS is away.
+    fn note(&self) -> std::io::Result<()> {
+        let fleets: BTreeMap<&Name, Vec<&Document>> = self
+            .fleets
+            .iter()
+            .map(|(name, revisions)| (name, revisions.documents().collect()))
+            .collect();
+        write_whole(&self.dir.join(FLEETS), &serde_json::to_vec(&fleets)?)
+    }
+}
+
+/// The revisions that were last heard, in the agent's folder.
+const FLEETS: &str = "fleets.json";
+
+/// Replaces a file in one step.
+fn write_whole(path: &Path, octets: &[u8]) -> std::io::Result<()> {
+    let new = path.with_extension("new");
+    std::fs::write(&new, octets)?;
+    std::fs::rename(new, path)
+}
+
+/// The wall clock.
+pub(crate) fn wall() -> Moment {
+    Moment::from_millis(clock::stamp().wall_ns / 1_000_000)
+}

@@ -1,0 +1,478 @@
+//! NATS: the one thin place where what is decided elsewhere meets the server.
+//!
+//! | what | where |
+//! |---|---|
+//! | fleets, each with its revisions | key-value bucket `isobath-fleets`, kept |
+//! | who is there | key-value bucket `isobath-agents`, forgotten after [`PRESENCE`] |
+//! | hosts and links that are taken | key-value bucket `isobath-leases`, forgotten after [`lease::LENGTH`] |
+//! | what became of runs | stream `isobath-results`, subjects `isobath.result.FLEET.MEASUREMENT.FROM.TO.INSTANT` |
+//! | their records | object store `isobath-records` |
+//! | to be let in | request and reply on `isobath.knock.NAME` |
+//!
+//! The stream takes one message a subject and refuses the next, so a run has one outcome however often it is handed over.
+
+use crate::lease::{self, Answer, Ask};
+use crate::messages::{Knock, Presence, Welcome};
+use crate::outcome::Outcome;
+use crate::revisions::Document;
+use crate::{Name, RunId};
+use anyhow::{Context as _, anyhow, bail};
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::kv::{self, Operation, UpdateErrorKind};
+use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, object_store};
+use async_nats::{Client, ConnectOptions, HeaderMap};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use serde::de::DeserializeOwned;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// Who has said nothing for so long is not there.
+pub const PRESENCE: Duration = Duration::from_secs(15);
+/// A request that was not answered by then is not answered.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// From one attempt to connect to the next, at most.
+const RECONNECT: Duration = Duration::from_millis(500);
+/// Repeated messages are recognised for so long by their ids, and after that by their subjects.
+const DUPLICATES: Duration = Duration::from_secs(600);
+/// Revisions of a fleet that are kept.
+const REVISIONS: i64 = 64;
+/// A message may be a little longer than this.
+const MOST_SUMMARY: usize = 512 << 10;
+
+const FLEETS: &str = "isobath-fleets";
+const AGENTS: &str = "isobath-agents";
+const LEASES: &str = "isobath-leases";
+const RESULTS: &str = "isobath-results";
+const RECORDS: &str = "isobath-records";
+const RESULT: &str = "isobath.result";
+const KNOCK: &str = "isobath.knock";
+
+/// Where NATS is, and how it lets us in.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Access {
+    /// NATS server: `nats://HOST` or `tls://HOST`, with USER:PASSWORD@ or TOKEN@ before the host where it wants them.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "ISOBATH_NATS",
+        hide_env_values = true,
+        default_value = "nats://127.0.0.1"
+    )]
+    pub nats: String,
+    /// File with the certificates that vouch for the NATS server [default: the system's].
+    #[arg(long, value_name = "FILE")]
+    pub nats_ca: Option<std::path::PathBuf>,
+}
+
+impl Access {
+    /// To the server at `url`, with what the system vouches for.
+    pub fn at(url: &str) -> Self {
+        Self {
+            nats: url.to_owned(),
+            nats_ca: None,
+        }
+    }
+}
+
+/// A connection that mends itself, and all that the fleet keeps on the server.
+#[derive(Clone)]
+pub struct Bus {
+    client: Client,
+    jetstream: jetstream::Context,
+    fleets: kv::Store,
+    agents: kv::Store,
+    leases: kv::Store,
+    results: Stream,
+    records: object_store::ObjectStore,
+}
+
+/// Connects; who `is_patient` goes on trying in the background if the server is not there yet.
+///
+/// # Errors
+/// When the address is none, or nobody is there and it has to be now.
+pub async fn connect(access: &Access, name: &str, is_patient: bool) -> anyhow::Result<Client> {
+    let delay = |attempts: usize| {
+        let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+        RECONNECT.min(Duration::from_millis(50).saturating_mul(attempts))
+    };
+    let mut options = ConnectOptions::new()
+        .name(name)
+        .request_timeout(Some(PATIENCE))
+        .reconnect_delay_callback(delay);
+    if is_patient {
+        options = options.retry_on_initial_connect();
+    }
+    if let Some(file) = &access.nats_ca {
+        options = options.add_root_certificates(file.clone());
+    }
+    let client = options.connect(&access.nats).await;
+    client.map_err(|error| {
+        let place = place(&access.nats);
+        anyhow!("NATS at {place} cannot be reached: {error} - is it there? (--nats URL)")
+    })
+}
+
+/// An address without what lets somebody in.
+fn place(url: &str) -> &str {
+    url.rsplit('@').next().unwrap_or(url)
+}
+
+impl Bus {
+    /// Connects, and fails if the server is not there by then.
+    ///
+    /// # Errors
+    /// When it is not there, or has no `JetStream`.
+    pub async fn open(access: &Access, name: &str) -> anyhow::Result<Self> {
+        let client = connect(access, name, false).await?;
+        let opened = Self::on(client).await;
+        opened.with_context(|| {
+            format!(
+                "NATS at {} cannot be used - start it with 'nats-server -js'",
+                place(&access.nats)
+            )
+        })
+    }
+
+    /// What the fleet keeps on the server, made where it is missing.
+    ///
+    /// # Errors
+    /// When the server is not there, or has no `JetStream`.
+    pub async fn on(client: Client) -> anyhow::Result<Self> {
+        // What goes on inside is large, and kept off the callers' stacks.
+        Box::pin(Self::make(client)).await
+    }
+
+    async fn make(client: Client) -> anyhow::Result<Self> {
+        let mut jetstream = jetstream::new(client.clone());
+        jetstream.set_timeout(PATIENCE);
+        let bucket = |bucket: &str, max_age, history, storage| kv::Config {
+            bucket: bucket.to_owned(),
+            max_age,
+            history,
+            storage,
+            ..kv::Config::default()
+        };
+        // Leases must outlive the server's process: their holders do. Presence is said again anyway.
+        let fleets = bucket(FLEETS, Duration::ZERO, REVISIONS, StorageType::File);
+        let agents = bucket(AGENTS, PRESENCE, 1, StorageType::Memory);
+        let leases = bucket(LEASES, lease::LENGTH, 1, StorageType::File);
+        let results = stream::Config {
+            name: RESULTS.to_owned(),
+            subjects: vec![format!("{RESULT}.>")],
+            max_messages_per_subject: 1,
+            discard: DiscardPolicy::New,
+            discard_new_per_subject: true,
+            duplicate_window: DUPLICATES,
+            storage: StorageType::File,
+            num_replicas: 1,
+            ..stream::Config::default()
+        };
+        let records = object_store::Config {
+            bucket: RECORDS.to_owned(),
+            ..object_store::Config::default()
+        };
+        Ok(Self {
+            fleets: store(&jetstream, fleets).await?,
+            agents: store(&jetstream, agents).await?,
+            leases: store(&jetstream, leases).await?,
+            results: jetstream.get_or_create_stream(results).await?,
+            records: match jetstream.get_object_store(RECORDS).await {
+                Ok(records) => records,
+                Err(_) => jetstream.create_object_store(records).await?,
+            },
+            jetstream,
+            client,
+        })
+    }
+
+    /// Says that an agent is there.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn say(&self, presence: &Presence) -> anyhow::Result<()> {
+        let value = serde_json::to_vec(presence)?;
+        self.agents
+            .put(presence.name.as_str(), value.into())
+            .await?;
+        Ok(())
+    }
+
+    /// Takes an agent off the list at once: it ends in order.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn leave(&self, name: &Name) -> anyhow::Result<()> {
+        Ok(self.agents.delete(name.as_str()).await?)
+    }
+
+    /// The agents that are there, by name.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn present(&self) -> anyhow::Result<Vec<Presence>> {
+        let mut present = Vec::new();
+        let mut keys = self.agents.keys().await?;
+        while let Some(key) = keys.try_next().await? {
+            if let Some(value) = self.agents.get(key).await?
+                && let Some(presence) = parse::<Presence>(&value)
+            {
+                present.push(presence);
+            }
+        }
+        present.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(present)
+    }
+
+    /// All revisions of all fleets that are kept, the oldest first, with the entry's revision.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn fleets(&self) -> anyhow::Result<Vec<(Name, Vec<(u64, Document)>)>> {
+        let mut fleets = Vec::new();
+        let keys: Vec<String> = self.fleets.keys().await?.try_collect().await?;
+        for key in keys {
+            let Ok(name) = key.parse::<Name>() else {
+                continue;
+            };
+            let revisions = self.revisions(&name).await?;
+            fleets.push((name, revisions));
+        }
+        fleets.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(fleets)
+    }
+
+    /// The revisions of one fleet, the oldest first; none if there is no such fleet.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn revisions(&self, name: &Name) -> anyhow::Result<Vec<(u64, Document)>> {
+        let mut revisions = Vec::new();
+        let mut history = self.fleets.history(name.as_str()).await?;
+        while let Some(entry) = history.try_next().await? {
+            if entry.operation == Operation::Put
+                && let Some(document) = parse::<Document>(&entry.value)
+            {
+                revisions.push((entry.revision, document));
+            }
+        }
+        Ok(revisions)
+    }
+
+    /// Adds a revision to a fleet that has this entry's revision last (0: none).
+    ///
+    /// # Errors
+    /// When somebody else was faster, or the server does not take it.
+    pub async fn revise(&self, name: &Name, document: &Document, last: u64) -> anyhow::Result<()> {
+        let value = serde_json::to_vec(document)?;
+        let put = self.fleets.update(name.as_str(), value.into(), last).await;
+        match put {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
+                bail!("somebody else has just changed fleet '{name}' - look at it and try again")
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Every change of every fleet from now on, by name; those that are there come first.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn watch_fleets(&self) -> anyhow::Result<kv::Watch> {
+        Ok(self.fleets.watch_with_history(">").await?)
+    }
+
+    /// Asks for a lease, renews it or gives it back; `token` says whose it is.
+    pub async fn lease(&self, ask: &Ask, token: &str) -> Answer {
+        let answer = tokio::time::timeout(PATIENCE * 2, self.try_lease(ask, token)).await;
+        answer.unwrap_or(Answer::Silence)
+    }
+
+    async fn try_lease(&self, ask: &Ask, token: &str) -> Answer {
+        let value = || token.to_owned().into();
+        let (key, stored) = match ask {
+            Ask::Create(key) => (key, self.leases.create(key, value()).await.ok()),
+            Ask::Renew(key, revision) => {
+                (key, self.leases.update(key, value(), *revision).await.ok())
+            }
+            Ask::Remove(key, revision) => {
+                let revision = Some(*revision);
+                let removed = self.leases.delete_expect_revision(key, revision).await;
+                return removed.map_or(Answer::Silence, |()| Answer::Gone);
+            }
+        };
+        if let Some(revision) = stored {
+            return Answer::Stored(revision);
+        }
+        match self.leases.entry(key).await {
+            Ok(Some(entry)) if entry.operation != Operation::Put => Answer::Gone,
+            Ok(Some(entry)) if entry.value == token => Answer::WasStored(entry.revision),
+            Ok(Some(entry)) => Answer::Taken(String::from_utf8_lossy(&entry.value).into_owned()),
+            Ok(None) => Answer::Gone,
+            Err(_) => Answer::Silence,
+        }
+    }
+
+    /// Keeps what became of a run; true if it was there already.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn keep(&self, outcome: &Outcome) -> anyhow::Result<bool> {
+        let mut value = serde_json::to_vec(outcome)?;
+        if value.len() > MOST_SUMMARY {
+            // It is in the record's run.json.
+            let summary = serde_json::Value::Null;
+            value = serde_json::to_vec(&Outcome {
+                summary,
+                ..outcome.clone()
+            })?;
+        }
+        let subject = format!("{RESULT}.{}", outcome.run);
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Msg-Id", outcome.run.to_string().as_str());
+        let sent = self
+            .jetstream
+            .publish_with_headers(subject.clone(), headers, value.into());
+        let error = match sent.await?.await {
+            Ok(ack) => return Ok(ack.duplicate),
+            Err(error) => error,
+        };
+        // The stream refuses a second message of a subject; it refuses others, too.
+        let kept = self.results.get_last_raw_message_by_subject(&subject).await;
+        if kept.is_ok() {
+            Ok(true)
+        } else {
+            Err(error.into())
+        }
+    }
+
+    /// Keeps the files of a record.
+    ///
+    /// # Errors
+    /// When one cannot be read, or the server does not take it.
+    pub async fn keep_record(&self, run: &RunId, folder: &Path) -> anyhow::Result<()> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        for path in files {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut file = tokio::fs::File::open(&path).await?;
+            let object = format!("{run}/{name}");
+            self.records.put(object.as_str(), &mut file).await?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is kept of `fleet` (or of all fleets) now, in the order in which it came.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn outcomes(&self, fleet: Option<&Name>) -> anyhow::Result<Vec<Outcome>> {
+        let info = self.results.get_info().await?;
+        let mut filter = RESULT.to_owned();
+        match fleet {
+            Some(fleet) => write!(filter, ".{fleet}.>")?,
+            None => filter.push_str(".>"),
+        }
+        let mut outcomes = Vec::new();
+        if info.state.messages == 0 {
+            return Ok(outcomes);
+        }
+        let consumer = self.results.create_consumer(OrderedConfig {
+            filter_subject: filter,
+            deliver_policy: DeliverPolicy::All,
+            ..OrderedConfig::default()
+        });
+        let mut consumer = consumer.await?;
+        let waiting = consumer.info().await?.num_pending;
+        let mut messages = consumer.messages().await?;
+        for _ in 0..waiting {
+            let message = tokio::time::timeout(PATIENCE * 5, messages.next()).await;
+            let message =
+                message.context("NATS stopped in the middle of the results - try again")?;
+            let Some(message) = message.transpose()? else {
+                break;
+            };
+            outcomes.extend(parse::<Outcome>(&message.payload));
+        }
+        Ok(outcomes)
+    }
+
+    /// Asks agent `name` to be let in.
+    ///
+    /// # Errors
+    /// When it does not answer, or does not let us.
+    pub async fn knock(
+        &self,
+        name: &Name,
+        knock: &Knock,
+    ) -> anyhow::Result<(std::net::SocketAddr, String)> {
+        let payload = serde_json::to_vec(knock)?;
+        let answer = self
+            .client
+            .request(format!("{KNOCK}.{name}"), payload.into())
+            .await;
+        let answer = answer.map_err(|error| {
+            anyhow!("agent '{name}' does not answer ({error}) - is it running?")
+        })?;
+        match parse::<Welcome>(&answer.payload) {
+            Some(Welcome::Come { address, key }) => Ok((address, key)),
+            Some(Welcome::No { reason }) => bail!("agent '{name}' refuses: {reason}"),
+            None => {
+                bail!("agent '{name}' says what this version does not understand - update both")
+            }
+        }
+    }
+
+    /// Those who ask agent `name` to be let in.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn knocks(&self, name: &Name) -> anyhow::Result<async_nats::Subscriber> {
+        Ok(self.client.subscribe(format!("{KNOCK}.{name}")).await?)
+    }
+
+    /// Answers one of them.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn answer(
+        &self,
+        message: &async_nats::Message,
+        welcome: &Welcome,
+    ) -> anyhow::Result<()> {
+        if let Some(reply) = &message.reply {
+            let payload = serde_json::to_vec(welcome)?;
+            self.client.publish(reply.clone(), payload.into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all that was said is with the server.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub async fn flush(&self) -> anyhow::Result<()> {
+        Ok(tokio::time::timeout(PATIENCE, self.client.flush()).await??)
+    }
+}
+
+async fn store(jetstream: &jetstream::Context, config: kv::Config) -> anyhow::Result<kv::Store> {
+    match jetstream.get_key_value(&config.bucket).await {
+        Ok(store) => Ok(store),
+        Err(_) => Ok(jetstream.create_key_value(config).await?),
+    }
+}
+
+/// What others say is theirs to answer for: what does not parse is not there.
+pub(crate) fn parse<T: DeserializeOwned>(octets: &[u8]) -> Option<T> {
+    serde_json::from_slice(octets).ok()
+}

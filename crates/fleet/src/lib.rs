@@ -1,0 +1,30 @@
+//! The fleet: agents at many places that measure each other, on NATS `JetStream`.
+//!
+//! What decides is pure, and takes the time as an argument:
+//!
+//! - [`file`] - the fleet file: who measures whom, what, when;
+//! - [`schedule`] - which runs begin when, the same on every host;
+//! - [`lease`] - how hosts and links are taken for a run that loads, and given back;
+//! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice.
+//!
+//! What does I/O is thin: [`bus`] speaks with NATS, [`agent`] lives at a place.
+#![forbid(unsafe_code)]
+
+pub mod account;
+pub mod agent;
+pub mod archive;
+pub mod bus;
+mod chance;
+pub mod file;
+pub mod lease;
+pub mod ledger;
+pub mod messages;
+mod moment;
+mod name;
+pub mod outcome;
+pub mod revisions;
+pub mod schedule;
+pub mod verbs;
+
+pub use moment::{Day, Moment, MomentError};
+pub use name::{Name, NameError, RunId, RunIdError};

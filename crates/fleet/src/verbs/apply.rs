@@ -1,0 +1,214 @@
+//! `isobath fleet apply FILE`.
+
+use super::{OPERATOR, Program, of_kept};
+use crate::agent::wall;
+use crate::bus::{Access, Bus};
+use crate::file::FleetFile;
+use crate::revisions::Document;
+use crate::schedule::{LeftOut, Plan};
+use anyhow::Context as _;
+use kit::usage::{Usage, print};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// What to put into effect.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Fleet file in TOML.
+    file: PathBuf,
+    #[command(flatten)]
+    access: Access,
+    /// Say what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print what differs, and the plan of a day, as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
+    let name = args.file.display().to_string();
+    let text = std::fs::read_to_string(&args.file);
+    let text = text
+        .with_context(|| format!("{name} cannot be read"))
+        .map_err(Usage::of)?;
+    let file = FleetFile::parse(&text, &name).map_err(Usage::of)?;
+    check_commands(&file, &name, program).map_err(Usage::of)?;
+    let bus = Bus::open(&args.access, OPERATOR).await?;
+    let kept = bus.revisions(&file.name).await?;
+    let last = kept.last().map_or(0, |(revision, _)| *revision);
+    let old = of_kept(kept)?;
+    let old = old
+        .latest()
+        .map(|document| (document.paused, FleetFile::parse(&document.file, "")));
+    let differs = match &old {
+        None => vec![format!("new fleet '{}'", file.name)],
+        Some((paused, Ok(old))) => {
+            let resumed = paused.then(|| "resumed".to_owned());
+            differences(old, &file).into_iter().chain(resumed).collect()
+        }
+        Some((_, Err(_))) => {
+            vec!["the old file, which this version does not understand, is replaced".to_owned()]
+        }
+    };
+    if !differs.is_empty() && !args.dry_run {
+        let document = Document {
+            file: text,
+            since: wall(),
+            paused: false,
+        };
+        bus.revise(&file.name, &document, last).await?;
+    }
+    let present = bus.present().await?;
+    let present: BTreeSet<_> = present.iter().map(|presence| &presence.name).collect();
+    let absent = file.hosts.iter().map(|host| &host.name);
+    let absent: Vec<_> = absent
+        .filter(|name| !present.contains(name))
+        .map(ToString::to_string)
+        .collect();
+    let day = DayPlan::of(file);
+    if args.json {
+        let told = json!({
+            "fleet": day.fleet, "differs": differs, "applied": !args.dry_run && !differs.is_empty(),
+            "runs_a_day": day.runs, "no_room_a_day": day.no_room, "no_budget_a_day": day.no_budget, "without_agent": absent,
+        });
+        print(&told.to_string())?;
+        return Ok(0);
+    }
+    print(&page(&day, &differs, &absent, args.dry_run))?;
+    Ok(0)
+}
+
+/// Every command line must be one that this version takes.
+fn check_commands(file: &FleetFile, name: &str, program: Program) -> anyhow::Result<()> {
+    for measure in &file.measures {
+        let words = measure.run.split_whitespace().map(str::to_owned);
+        let rest = ["host:4890", "--quiet", "--out", "folder"].map(str::to_owned);
+        let words: Vec<String> = words.chain(rest).collect();
+        (program.takes)(&words).with_context(|| format!("{name}: measure '{}'", measure.name))?;
+    }
+    Ok(())
+}
+
+/// A day of the plan, in numbers.
+struct DayPlan {
+    fleet: String,
+    runs: usize,
+    no_room: usize,
+    no_budget: usize,
+}
+
+impl DayPlan {
+    /// Tomorrow: today has begun.
+    fn of(file: FleetFile) -> Self {
+        let fleet = file.name.to_string();
+        let schedule = Plan::new(file).of(wall().day().next(), crate::Moment::default());
+        let count = |wanted| {
+            schedule
+                .left_out
+                .iter()
+                .filter(|(_, why)| *why == wanted)
+                .count()
+        };
+        Self {
+            fleet,
+            runs: schedule.runs.len(),
+            no_room: count(LeftOut::NoRoom),
+            no_budget: count(LeftOut::NoBudget),
+        }
+    }
+}
+
+fn page(day: &DayPlan, differs: &[String], absent: &[String], is_dry: bool) -> String {
+    let mut lines = Vec::new();
+    match (differs.is_empty(), is_dry) {
+        (true, _) => lines.push(format!("fleet '{}': nothing differs", day.fleet)),
+        (false, true) => lines.push(format!("fleet '{}' would change:", day.fleet)),
+        (false, false) => lines.push(format!("fleet '{}' applied:", day.fleet)),
+    }
+    lines.extend(differs.iter().map(|line| format!("  {line}")));
+    lines.push(format!("{} runs a day", day.runs));
+    if day.no_room > 0 {
+        lines.push(format!(
+            "{} more a day find no room - raise 'every', 'patience' or lower 'takes'",
+            day.no_room
+        ));
+    }
+    if day.no_budget > 0 {
+        lines.push(format!(
+            "{} more a day are beyond a budget - raise 'daily' or 'every'",
+            day.no_budget
+        ));
+    }
+    if !absent.is_empty() {
+        lines.push(format!(
+            "no agent there now: {} - start 'isobath agent --name NAME' on each",
+            absent.join(", ")
+        ));
+    }
+    lines.join("\n")
+}
+
+/// What differs, a line for each thing.
+fn differences(old: &FleetFile, new: &FleetFile) -> Vec<String> {
+    let mut differs = Vec::new();
+    if old.seed != new.seed {
+        differs.push(format!("seed {} instead of {}", new.seed, old.seed));
+    }
+    differs.extend(list("host", &old.hosts, &new.hosts, |host| &host.name));
+    differs.extend(list("link", &old.links, &new.links, |link| &link.name));
+    differs.extend(list("measure", &old.measures, &new.measures, |measure| {
+        &measure.name
+    }));
+    differs
+}
+
+fn list<T: PartialEq>(
+    kind: &str,
+    old: &[T],
+    new: &[T],
+    name: impl Fn(&T) -> &crate::Name,
+) -> Vec<String> {
+    let find = |list: &[T], wanted: &T| list.iter().position(|entry| name(entry) == name(wanted));
+    let mut differs = Vec::new();
+    for entry in new {
+        match find(old, entry) {
+            None => differs.push(format!("{kind} '{}' is new", name(entry))),
+            Some(at) if old[at] != *entry => {
+                differs.push(format!("{kind} '{}' differs", name(entry)));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = old.iter().filter(|entry| find(new, entry).is_none());
+    differs.extend(gone.map(|entry| format!("{kind} '{}' is gone", name(entry))));
+    differs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_told() {
+        let file = |hosts: &str, every: &str| {
+            let hosts: Vec<_> = hosts
+                .chars()
+                .map(|host| format!("[[host]]\nname = '{host}'\n"))
+                .collect();
+            let hosts = hosts.concat();
+            let text = format!(
+                "name = 'f'\n{hosts}[[measure]]\nname = 'm'\nrun = 'btc'\npairs = {{ mesh = ['all'] }}\ntakes = '20s'\nevery = '{every}'"
+            );
+            FleetFile::parse(&text, "f").unwrap()
+        };
+        let old = file("abc", "1h");
+        assert_eq!(
+            differences(&old, &file("abc", "60min")),
+            Vec::<String>::new()
+        );
+        let expected = ["host 'd' is new", "host 'b' is gone", "measure 'm' differs"];
+        assert_eq!(differences(&old, &file("acd", "2h")), expected);
+    }
+}

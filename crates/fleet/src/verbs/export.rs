@@ -1,0 +1,40 @@
+//! `isobath fleet export`.
+
+use super::OPERATOR;
+use crate::bus::{Access, Bus};
+use crate::{Name, archive};
+use kit::usage::print;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// What to export, and where.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Name of the fleet [default: all].
+    fleet: Option<Name>,
+    #[command(flatten)]
+    access: Access,
+    /// Folder for the dataset; what is there of the same days, measurements and sites is replaced.
+    #[arg(short, long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Print what was written as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
+    let bus = Bus::open(&args.access, OPERATOR).await?;
+    let outcomes = bus.outcomes(args.fleet.as_ref()).await?;
+    let written = archive::write(&args.out, &outcomes)?;
+    let (runs, partitions, dir) = (
+        written.runs,
+        written.partitions,
+        args.out.display().to_string(),
+    );
+    if args.json {
+        print(&json!({ "runs": runs, "partitions": partitions, "folder": dir }).to_string())?;
+    } else {
+        print(&format!("{runs} runs in {partitions} partitions, in {dir}"))?;
+    }
+    Ok(0)
+}

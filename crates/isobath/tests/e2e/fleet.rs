@@ -1,0 +1,271 @@
+//! A fleet on loopback: a real nats-server, real agents, and what becomes of every run when they are killed.
+
+use crate::support::{
+    Ran, Running, Signal, children, eventually, folder, isobath, number, run, values,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use sys::clock;
+
+/// Two hosts; probes each second, and loads as often as they fit.
+const FLEET: &str = r#"
+name = "pair"
+[[host]]
+name = "a"
+site = "here"
+[[host]]
+name = "b"
+[[measure]]
+name = "rtt"
+run = "estimate rtt --duration 300ms"
+pairs = { mesh = ["all"] }
+takes = "10s"
+every = "1s"
+[[measure]]
+name = "bulk"
+run = "btc --duration 300ms"
+pairs = { star = { centre = "a", hosts = ["b"] } }
+takes = "2s"
+every = "2s"
+patience = "20s"
+[[measure]]
+name = "back"
+run = "btc --duration 300ms"
+pairs = { star = { centre = "b", hosts = ["a"] } }
+takes = "2s"
+every = "2s"
+patience = "20s"
+"#;
+
+/// The server, unpacked by scripts/setup.sh.
+fn server(folder: &Path, port: u16) -> Running {
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/tools/nats-server/bin/nats-server"
+    );
+    assert!(
+        Path::new(program).is_file(),
+        "no {program} - run scripts/setup.sh test"
+    );
+    let mut command = Command::new(program);
+    command
+        .args([
+            "--jetstream",
+            "--addr",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+            "--store_dir",
+        ])
+        .arg(folder.join("nats"));
+    Running::start(command)
+}
+
+/// A port that nobody listened on a moment ago.
+fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap().port()
+}
+
+struct Place<'a> {
+    folder: &'a Path,
+    nats: String,
+}
+
+impl Place<'_> {
+    fn agent(&self, name: &str) -> Running {
+        let state = format!("agent-{name}");
+        let arguments = [
+            "agent",
+            "--nats",
+            &self.nats,
+            "--name",
+            name,
+            "--port",
+            "0",
+            "--advertise",
+            "127.0.0.1",
+            "--state",
+            &state,
+        ];
+        Running::start(isobath(self.folder, &arguments))
+    }
+
+    fn fleet(&self, words: &[&str]) -> Ran {
+        let arguments = [&["fleet"], words, &["--nats", &self.nats]].concat();
+        run(self.folder, &arguments)
+    }
+
+    /// The account of everything until now.
+    fn account(&self) -> Value {
+        self.fleet(&["runs", "pair", "--last", "1h", "--json"])
+            .ended(0)
+            .json()
+    }
+
+    fn are_there(&self, names: &[&str]) -> bool {
+        let status = self.fleet(&["status", "--json"]);
+        let Ok(status) = serde_json::from_str::<Value>(&status.stdout) else {
+            return false;
+        };
+        let there: BTreeSet<_> = values(&status["agents"])
+            .filter_map(|agent| agent["name"].as_str().map(str::to_owned))
+            .collect();
+        names.iter().all(|name| there.contains(*name))
+    }
+}
+
+/// How many of the agents' children load a path: the book of whoever looks at processes.
+fn loads(agents: &[u32]) -> usize {
+    let is_load = |id: &u32| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        line.split(|octet| *octet == 0).nth(1) == Some(b"btc")
+    };
+    agents
+        .iter()
+        .flat_map(|id| children(*id))
+        .filter(is_load)
+        .count()
+}
+
+#[test]
+fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_killed() {
+    let place = folder(&[("fleet.toml", FLEET)]);
+    let port = free_port();
+    let mut nats = server(place.path(), port);
+    let fleet = Place {
+        folder: place.path(),
+        nats: format!("nats://127.0.0.1:{port}"),
+    };
+    let mut a = fleet.agent("a");
+    let b = fleet.agent("b");
+    eventually("both agents are there", || fleet.are_there(&["a", "b"]));
+    let applied = fleet.fleet(&["apply", "fleet.toml"]);
+    assert!(
+        applied.ended(0).stdout.contains("new fleet 'pair'"),
+        "{applied:#?}"
+    );
+    let again = fleet.fleet(&["apply", "fleet.toml"]);
+    assert!(
+        again.ended(0).stdout.contains("nothing differs"),
+        "{again:#?}"
+    );
+    let (over, most) = (
+        AtomicBool::new(false),
+        std::sync::atomic::AtomicUsize::new(0),
+    );
+    let ids = std::sync::Mutex::new(vec![a.id(), b.id()]);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let ids = ids.lock().unwrap().clone();
+                most.fetch_max(loads(&ids), Ordering::Relaxed);
+                clock::sleep_until(clock::now() + Duration::from_millis(3));
+            }
+        });
+        // On a busy machine runs are invalid; they are measured all the same.
+        let measured = |account: &Value| {
+            number(account, "/counts/complete") + number(account, "/counts/invalid")
+        };
+        eventually("runs are measured", || measured(&fleet.account()) > 3.0);
+        // While it measures.
+        eventually("a run is under way", || !children(a.id()).is_empty());
+        a.signal(Signal::KILL);
+        a.wait();
+        a = fleet.agent("a");
+        ids.lock().unwrap().push(a.id());
+        let before = measured(&fleet.account());
+        eventually("it measures again", || {
+            measured(&fleet.account()) > before + 3.0
+        });
+        nats.signal(Signal::KILL);
+        nats.wait();
+        // Runs go on meanwhile, and their outcomes are kept.
+        clock::sleep_until(clock::now() + Duration::from_secs(3));
+        nats = server(place.path(), port);
+        eventually("the agents are there again", || {
+            fleet.are_there(&["a", "b"])
+        });
+        let before = measured(&fleet.account());
+        eventually("runs are handed over again", || {
+            measured(&fleet.account()) > before + 6.0
+        });
+        fleet.fleet(&["pause", "pair"]).ended(0);
+        eventually("nothing is open", || {
+            number(&fleet.account(), "/counts/open") == 0.0
+        });
+        over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(most.load(Ordering::Relaxed), 1, "loads at once");
+    let account = fleet.account();
+    let counts = &account["counts"];
+    for nothing in ["missing", "open"] {
+        assert_eq!(counts[nothing], 0, "{account:#}");
+    }
+    for nothing in ["twice", "unplanned"] {
+        assert_eq!(values(&account[nothing]).count(), 0, "{account:#}");
+    }
+    assert!(
+        number(counts, "/incomplete") + number(counts, "/failed") >= 1.0,
+        "{counts:#}"
+    );
+    exported(&fleet, counts);
+    for agent in [a, b] {
+        agent.signal(Signal::INT);
+        agent.finish().ended(0);
+    }
+    drop(nats);
+    assert!(
+        fleet
+            .fleet(&["status"])
+            .refused(3)
+            .contains("cannot be reached")
+    );
+}
+
+fn exported(fleet: &Place<'_>, counts: &Value) {
+    let told = fleet
+        .fleet(&["export", "--out", "archive", "--json"])
+        .ended(0)
+        .json();
+    let outcomes = number(counts, "/planned") - number(counts, "/left_out");
+    assert_eq!(number(&told, "/runs"), outcomes);
+    let days = fs::read_dir(fleet.folder.join("archive")).unwrap();
+    for day in days {
+        let partition = day
+            .unwrap()
+            .path()
+            .join("measure=rtt/site=here/part.parquet");
+        assert!(partition.is_file(), "{partition:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_in_one_line() {
+    let broken = FLEET.replace("every = \"1s\"", "evry = \"1s\"");
+    let unknown = FLEET.replace("estimate rtt", "estimate weather");
+    let place = folder(&[
+        ("broken.toml", &broken),
+        ("unknown.toml", &unknown),
+        ("fleet.toml", FLEET),
+    ]);
+    let said = |words: &[&str]| {
+        let ran = run(
+            place.path(),
+            &[&["fleet"], words, &["--nats", "nats://127.0.0.1:1"]].concat(),
+        );
+        ran.refused(if words[1] == "fleet.toml" { 3 } else { 2 })
+            .to_owned()
+    };
+    assert!(said(&["apply", "broken.toml"]).contains("broken.toml line 14: unknown field `evry`"));
+    assert!(said(&["apply", "unknown.toml"]).contains("measure 'rtt': invalid value 'weather'"));
+    assert!(said(&["apply", "none.toml"]).contains("none.toml cannot be read"));
+    assert!(said(&["apply", "fleet.toml"]).contains("NATS at nats://127.0.0.1:1"));
+}
