@@ -161,6 +161,15 @@ def iperf3():
     put("iperf3", "datagram_64", b"\x80" + struct.pack(">IIQ", 7, 1_000_001, 1 << 40))
 
 
+def configurations():
+    urls = lambda host, older="": {f"small{older}_download_url": f"https://{host}/s", f"large{older}_download_url": f"https://{host}/l?x=1",
+                                   f"{older[1:] + '_' if older else ''}upload_url": f"https://{host}/u"}
+    put("nq", "plain", json.dumps(dict(version=1, urls=urls("h.example:4043"))))
+    put("nq", "endpoint", json.dumps(dict(version=1, urls=urls("[2001:db8::1]:443"), test_endpoint="near.example:8443")))
+    put("nq", "older", json.dumps(dict(version=1, urls=urls("h.example", "_https"))))
+    put("nq", "other_version", json.dumps(dict(version=2, urls=urls("h.example"))))
+
+
 def names():
     label = lambda text: bytes([len(text)]) + text.encode()
     name = label("www") + label("0000000000000002") + label("isobath") + label("test") + b"\0"
@@ -209,6 +218,7 @@ def main():
     control()
     far_ends()
     iperf3()
+    configurations()
     names()
     texts()
     for target in ("capture", "extract"):

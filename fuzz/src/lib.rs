@@ -23,6 +23,7 @@ pub mod iperf3;
 pub mod mgrp;
 pub mod mgrp_message;
 pub mod mgrp_peer;
+pub mod nq;
 pub mod page_model;
 pub mod preamble;
 pub mod receiver;
@@ -37,7 +38,7 @@ pub mod tun_read;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 25] = [
+pub const TARGETS: [(&str, Run); 26] = [
     ("access_key", access_key::run),
     ("capture", capture::run),
     ("control_line", control_line::run),
@@ -54,6 +55,7 @@ pub const TARGETS: [(&str, Run); 25] = [
     ("mgrp", mgrp::run),
     ("mgrp_message", mgrp_message::run),
     ("mgrp_peer", mgrp_peer::run),
+    ("nq", nq::run),
     ("page_model", page_model::run),
     ("preamble", preamble::run),
     ("receiver", receiver::run),

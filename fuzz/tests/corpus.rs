@@ -137,5 +137,5 @@ macro_rules! try_each {
 
 try_each! {
     access_key capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit flent_import iperf3 mgrp
-    mgrp_message mgrp_peer page_model preamble receiver segment socks target topology trace tun_read
+    mgrp_message mgrp_peer nq page_model preamble receiver segment socks target topology trace tun_read
 }

@@ -76,7 +76,9 @@ impl Origin {
             _ => (authority, if is_tls { 443 } else { 80 }),
         };
         let host = host.to_owned();
-        if host.is_empty() || host.contains('@') || !is_plain || port == 0 {
+        let is_v6 = host.starts_with('[') && host.ends_with(']');
+        let is_split = host.contains(':') && !is_v6;
+        if host.is_empty() || is_split || host.contains('@') || !is_plain || port == 0 {
             return Err(wrong());
         }
         Ok((Self { is_tls, host, port }, path))

@@ -11,6 +11,7 @@ pub(crate) static REGISTER: Register = Register {
         &btc::Btc,
         &mbm_run::Mbm,
         &estimate::Estimate,
+        &rpm::Rpm,
         &tmix::replay::Replay,
         &studies::trial::Trial,
         &studies::medianet::MediaNet,

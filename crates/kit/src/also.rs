@@ -1,8 +1,8 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm`.
 //!
 //! They take no key, since their clients have none. So each is off unless asked for, says nothing of this host, and has limits of its own:
 //! those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with, and so many requests a second and no
-//! more; [`iperf3`] sends only to who has shown by a TCP connection that it is where it says.
+//! more; [`iperf3`] sends only to who has shown by a TCP connection that it is where it says, and `rpm` is HTTP over TLS.
 
 mod datagrams;
 mod iperf3;
@@ -11,12 +11,13 @@ use crate::secret::secret;
 use datagrams::Datagrams;
 use far_ends::{Responder, irtt, stamp};
 use iperf3::Iperf3;
+use session::Identity;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use sys::Error;
+use sys::{Error, tcp};
 
 /// How often `stop` is looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -35,16 +36,18 @@ enum Protocol {
     Stamp,
     Irtt,
     Iperf3,
+    Rpm,
 }
 
 impl Protocol {
-    const ALL: [Self; 3] = [Self::Stamp, Self::Irtt, Self::Iperf3];
+    const ALL: [Self; 4] = [Self::Stamp, Self::Irtt, Self::Iperf3, Self::Rpm];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Stamp => "stamp",
             Self::Irtt => "irtt",
             Self::Iperf3 => "iperf3",
+            Self::Rpm => "rpm",
         }
     }
 
@@ -53,6 +56,7 @@ impl Protocol {
             Self::Stamp => stamp::PORT,
             Self::Irtt => irtt::PORT,
             Self::Iperf3 => far_ends::iperf3::PORT,
+            Self::Rpm => web::responsiveness::server::PORT,
         }
     }
 }
@@ -63,7 +67,7 @@ impl FromStr for Also {
     /// A protocol, or `PROTOCOL:PORT`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("'{text}' is none of stamp, irtt, iperf3, or one of these with :PORT");
+            || format!("'{text}' is none of stamp, irtt, iperf3, rpm, or one of these with :PORT");
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().map_err(|_| wrong())?)),
             None => (text, None),
@@ -97,14 +101,15 @@ pub struct Other {
 enum Server {
     Datagrams(Datagrams),
     Iperf3(Iperf3),
+    Rpm(web::responsiveness::server::Server),
 }
 
 impl Other {
-    /// Listens on `address`, or on all.
+    /// Listens on `address`, or on all; who wants a certificate sees that of `identity`.
     ///
     /// # Errors
     /// When the port is taken or may not be used.
-    pub fn bind(address: Option<IpAddr>, also: Also) -> Result<Self, Error> {
+    pub fn bind(address: Option<IpAddr>, also: Also, identity: &Identity) -> Result<Self, Error> {
         let datagrams = |responder: Box<dyn Responder>| {
             Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
         };
@@ -112,6 +117,7 @@ impl Other {
             Protocol::Stamp => datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS)))?,
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
             Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
+            Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), identity)?),
         };
         Ok(Self { also, server })
     }
@@ -124,8 +130,26 @@ impl Other {
         match self.server {
             Server::Datagrams(server) => server.run(stop),
             Server::Iperf3(server) => server.run(stop),
+            Server::Rpm(server) => {
+                let failed = |error| Error::io("serve", "responsiveness", error);
+                server.run(stop).map_err(failed)
+            }
         }
     }
+}
+
+/// A server of responsiveness on `address`.
+fn responsiveness(
+    address: SocketAddr,
+    identity: &Identity,
+) -> Result<web::responsiveness::server::Server, Error> {
+    let failed = |error| {
+        Error::io("listen on", format!("TCP port {address}"), error)
+            .advise("choose a free port and an address of this host")
+    };
+    let listener = tcp::listen(address).map_err(failed)?;
+    let (certificate, key) = (identity.certificate(), identity.private_key());
+    web::responsiveness::server::Server::new(listener, certificate, key).map_err(failed)
 }
 
 impl fmt::Display for Other {
@@ -135,7 +159,10 @@ impl fmt::Display for Other {
         let address = match &self.server {
             Server::Datagrams(server) => server.local_addr(),
             Server::Iperf3(server) => server.local_addr(),
+            Server::Rpm(server) => server.local_addr(),
         };
+        // What is asked for is a URL.
+        let name = if name == "rpm" { "https" } else { name };
         match address {
             Some(address) => write!(f, "{name}://{address}"),
             None => write!(f, "{name}://:{}", self.also.port),

@@ -26,7 +26,7 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3; PROTOCOL:PORT for another port than 862, 2112 and 5201.
+    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (responsiveness by HTTP/2); PROTOCOL:PORT for another port than 862, 2112, 5201 and 4043.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
     /// Accept clients without a key, with tighter limits.
@@ -65,6 +65,7 @@ pub struct Args {
 pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     let identity = identity(args)?;
     let key = identity.key();
+    let shown = identity.clone();
     if args.show_key {
         print(&key.to_string())?;
         return Ok(0);
@@ -102,7 +103,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     let others = args
         .also
         .iter()
-        .map(|also| Other::bind(args.address, *also));
+        .map(|also| Other::bind(args.address, *also, &shown));
     let others = others.collect::<Result<Vec<_>, _>>()?;
     let also: Vec<_> = others.iter().map(ToString::to_string).collect();
     if args.json {

@@ -16,6 +16,7 @@ pub mod mbm;
 #[cfg(feature = "published")]
 pub mod published;
 pub mod replay;
+pub mod rpm;
 pub mod rrul;
 pub mod tables;
 

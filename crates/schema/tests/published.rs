@@ -5,7 +5,7 @@ use isobath_schema::published::{columns, documented, schema};
 use isobath_schema::tables::{
     Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
 };
-use isobath_schema::{btc, estimate, mbm, replay, rrul};
+use isobath_schema::{btc, estimate, mbm, replay, rpm, rrul};
 
 #[test]
 fn schemas_of_summaries_are_fresh() {
@@ -14,6 +14,7 @@ fn schemas_of_summaries_are_fresh() {
     schema::<mbm::Summary>("mbm");
     schema::<estimate::Summary>("estimate");
     schema::<replay::Summary>("replay");
+    schema::<rpm::Summary>("rpm");
 }
 
 macro_rules! all {
@@ -26,6 +27,7 @@ macro_rules! tables {
         all!($check: btc::tables::Transfer, btc::tables::WindowRow, btc::tables::RoundTrip);
         all!($check: btc::tables::EventRow, btc::tables::SegmentRow);
         all!($check: mbm::tables::Arrival, estimate::tables::TrainRow, estimate::tables::ProbeRow);
+        all!($check: rpm::tables::RpmProbe, rpm::tables::RpmInterval);
         all!($check: replay::tables::Connection, replay::tables::Flow, replay::tables::Epoch);
         all!($check: replay::tables::Offered, replay::tables::Active, replay::tables::Goodput);
     };

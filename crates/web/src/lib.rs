@@ -26,6 +26,7 @@ mod loader;
 mod model;
 pub mod names;
 mod reason;
+pub mod responsiveness;
 pub mod result;
 mod server;
 mod tls;

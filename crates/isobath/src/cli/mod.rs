@@ -18,6 +18,7 @@ mod mbm;
 mod no_thread;
 mod replay;
 mod report;
+mod rpm;
 mod rrul;
 mod rules;
 mod show;
@@ -70,6 +71,8 @@ enum Verb {
     Mbm(Box<mbm::Args>),
     /// Estimate one path property: RTT, one-way delay, jitter, loss, capacity, available bandwidth, bottleneck hop.
     Estimate(estimate::Args),
+    /// Measure responsiveness under load (RPM) by HTTP/2, against a server of anybody's.
+    Rpm(rpm::Args),
     /// List the far ends that other people run, and what each tells.
     FarEnds(far_ends::Args),
     /// Run and query an overlay interface whose packets ride on measurement probes.
@@ -166,6 +169,7 @@ impl Verb {
             Self::Btc(_) => "btc",
             Self::Mbm(_) => "mbm",
             Self::Estimate(_) => "estimate",
+            Self::Rpm(_) => "rpm",
             Self::FarEnds(_) => "far-ends",
             Self::Manager(_) => "manager",
             Self::Sim(_) => "sim",
@@ -196,6 +200,7 @@ impl Verb {
             Self::Btc(args) => btc::run(&args),
             Self::Mbm(args) => mbm::run(&args),
             Self::Estimate(args) => estimate::run(&args),
+            Self::Rpm(args) => rpm::run(&args),
             Self::FarEnds(args) => far_ends::run(&args),
             Self::Manager(verb) => manager::run(&verb),
             Self::Sim(verb) => sim::run(&verb),

@@ -39,6 +39,7 @@ mod packet_log;
 mod records;
 mod replay;
 mod replay_udp;
+mod rpm;
 mod service;
 mod sets;
 mod sim;

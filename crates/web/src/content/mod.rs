@@ -11,7 +11,7 @@ mod markup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::Content;
+pub(crate) use body::{Content, Segment};
 pub(crate) use markup::{Port, layout, least};
 
 use crate::result::Kind;

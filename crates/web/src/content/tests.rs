@@ -87,7 +87,7 @@ fn an_object_as_small_as_it_may_be_holds_all_names() {
     };
     for (number, object) in (0..).zip(tight.objects()) {
         let segments = layout(&tight, number, widest).segments;
-        let length: u64 = segments.iter().map(body::Segment::len).sum();
+        let length: u64 = segments.iter().map(Segment::len).sum();
         assert_eq!(length, object.size.get(), "{number}");
     }
 }

@@ -5,7 +5,7 @@ use crate::load;
 use crate::stream::{PATIENCE, is_timeout};
 use far_ends::iperf3::{COOKIE, Head, Params, Stream, Tally};
 use socket2::SockRef;
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::udp::{Outgoing, RecvBatch, UdpSocket};
@@ -104,6 +104,8 @@ impl Course<'_> {
         // The client says when it is over.
         let never = Instant::from_nanos(u64::MAX);
         let bytes = load::send_counted(socket, never, &abort);
+        // The client reads whole blocks: it hears nothing else before this one is full or ends.
+        let _ = socket.shutdown(Shutdown::Write);
         Stream {
             bytes,
             retransmits: retransmits().map(|all| all.saturating_sub(before)),

@@ -1,0 +1,137 @@
+//! `isobath rpm URL`: responsiveness under working conditions, against a server of anybody's.
+
+use indicatif::ProgressBar;
+use jiff::Timestamp;
+use kit::begin::path_info;
+use kit::options::{self, Output};
+use kit::usage::Usage;
+use record::Run;
+use rpm::Live;
+use rpm::run::{self, Context};
+use rpm::scorecard::scorecard;
+use rpm::target::Target;
+use schema::rpm::Plan;
+use schema::rpm::plan::Ways;
+use serde_json::json;
+use session::Family;
+use std::path::PathBuf;
+use sys::process;
+use units::Span;
+use web::responsiveness::Trust;
+
+/// Requests on an idle path before any load.
+const IDLE_PROBES: u32 = 10;
+/// Most connections that load, and most requests in a second (MNP and MPS of the draft).
+const MOST_CONNECTIONS: u32 = 16;
+const MOST_PROBES_PER_S: u32 = 100;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: isobath rpm https://rpm.example:4043\nA URL without a path is asked for /.well-known/nq, where servers have their configuration."
+)]
+pub(crate) struct Args {
+    /// Server, or the URL of its configuration: https://HOST[:PORT][/PATH].
+    url: String,
+    /// Which ways the load goes, one after the other.
+    #[arg(long, value_enum, value_name = "WAYS", default_value = "both")]
+    ways: Ways,
+    /// Interval duration (ID): a connection more with each, and figures settle over four.
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds, default_value = "5s")]
+    interval: Span,
+    /// Longest time of each direction; it ends before, once its figures have settled.
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds, default_value = "60s")]
+    most: Span,
+    /// Believe only certificates that the authorities in this PEM file vouch for [default: the system's].
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Believe any certificate.
+    #[arg(long, conflicts_with = "ca")]
+    insecure: bool,
+    /// Use IPv4 only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Use IPv6 only.
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Args {
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let plan = Plan {
+            url: self.url.clone(),
+            ways: self.ways,
+            interval: self.interval,
+            most: self.most,
+            idle_probes: IDLE_PROBES,
+            most_connections: MOST_CONNECTIONS,
+            most_probes_per_s: MOST_PROBES_PER_S,
+        };
+        let checked = plan.check();
+        checked.map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        far_ends::nq::Origin::of(&self.url).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        Ok(plan)
+    }
+
+    fn trust(&self) -> Trust {
+        match &self.ca {
+            _ if self.insecure => Trust::Anybody,
+            Some(file) => Trust::File(file.clone()),
+            None => Trust::System,
+        }
+    }
+
+    const fn family(&self) -> Option<Family> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let plan = args.plan()?;
+    let interrupt = process::interrupt_flag()?;
+    let runtime = rpm::runtime()?;
+    let trust = args.trust();
+    let target = runtime.block_on(Target::find(&plan.url, &trust, args.family()))?;
+    let mut described = serde_json::to_value(&plan)?;
+    described["note"] = json!(args.output.note);
+    let mut run = Run::new("rpm", Timestamp::now(), described);
+    let is_v6 = target.address.ip().to_canonical().is_ipv6();
+    let family = if is_v6 { 6 } else { 4 };
+    run.path = path_info(&[target.address], vec![family], None);
+    run.hosts = vec![kit::host::facts("client")];
+    let name = far_ends::nq::Origin::of(&plan.url).map_or_else(|_| String::new(), |(o, _)| o.host);
+    let mut opened = args.output.open(&name, &run)?;
+    let bar = kit::bar::bar("{prefix:10} {spinner} {msg}", None, args.output.quiet);
+    let context = Context {
+        plan: &plan,
+        lab: None,
+        interrupt: &interrupt,
+        display: &|live| show(&bar, live),
+    };
+    let outcome = run::run(&context, &target, &runtime, &mut opened.writer)?;
+    bar.finish_and_clear();
+    let summary = rpm::conclude(&mut run, &plan, &outcome);
+    run.summary = serde_json::to_value(&summary)?;
+    let dir = opened.writer.dir().to_owned();
+    opened.writer.finish(&run)?;
+    args.output
+        .tell(&run, &dir, || Ok(scorecard(&run, &summary)))?;
+    Ok(options::exit_status(&run, &outcome.ending))
+}
+
+fn show(bar: &ProgressBar, live: &Live) {
+    bar.set_prefix(live.phase);
+    let rpm = live
+        .rpm
+        .map_or_else(|| "-".to_owned(), |rpm| format!("{rpm:.0}"));
+    bar.set_message(format!(
+        "interval {}: {:.1} Mbit/s, {rpm} RPM",
+        live.intervals, live.goodput_mbps
+    ));
+    bar.tick();
+}

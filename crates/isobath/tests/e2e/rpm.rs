@@ -1,0 +1,102 @@
+//! Responsiveness, in a lab whose delays are known.
+
+use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, number, run};
+use serde_json::Value;
+
+const RPM: &str = "rpm https://far:4043 --interval 1s --most 6s -q --json -o out";
+const NGINX: &str = include_str!("rpm/nginx.conf");
+
+/// A run of the options towards what `server` serves on the far host of the small lab.
+fn measured(server: &str, options: &str) -> Value {
+    let place = folder(&[("small.toml", SMALL_LAB), ("nginx.conf", NGINX)]);
+    let also = format!("far={server}");
+    let script = format!(
+        "while :; do rm -rf out; {PROGRAM} {RPM} {options} >told 2>err; status=$?; grep -qE 'cannot connect|no certificates|No such' err || break; sleep 0.1; done; \
+         cat told; cat err >&2; exit $status"
+    );
+    let command = [
+        "lab",
+        "run",
+        "small.toml",
+        "--also",
+        &also,
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let ran = run(place.path(), &command);
+    // A machine that is too busy (4), or a figure that did not settle, is none of this test's.
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let run = ran.json();
+    let shown = crate::support::run(place.path(), &["show", "out"])
+        .ended(0)
+        .stdout
+        .clone();
+    assert!(shown.contains(" RPM "), "{shown}");
+    run
+}
+
+#[test]
+fn our_server_is_as_responsive_as_the_lab_lets_it_be() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let server = format!("exec {PROGRAM} serve --also rpm --ephemeral --quiet --json > /dev/null");
+    let run = measured(&server, "--insecure");
+    let summary = &run["summary"];
+    // Idle every step is a round trip of 10 ms and a little.
+    for step in ["tcp_ms", "tls_ms", "http_ms"] {
+        let ms = number(summary, &format!("/idle/{step}/min"));
+        assert!((10.0..40.0).contains(&ms), "{step}: {summary:#}");
+    }
+    for way in ["down", "up"] {
+        let of = |figure: &str| number(summary, &format!("/{way}/{figure}"));
+        // The queue of 30 kB takes 30 ms at 8 Mbit/s: no request under load is as quick as on an idle path by much.
+        assert!((100.0..6_000.0).contains(&of("rpm")), "{way}: {summary:#}");
+        assert!(
+            (1.0..9.0).contains(&of("goodput_mbps")),
+            "{way}: {summary:#}"
+        );
+        assert!(of("foreign/tcp_ms/n") >= 3.0, "{way}: {summary:#}");
+        assert!(of("self_ms/n") >= 3.0, "{way}: {summary:#}");
+        assert!(of("connections") >= 5.0, "{way}: {summary:#}");
+    }
+}
+
+/// Its certificate is believed because a file vouches for it.
+#[test]
+fn nginx_is_a_server_of_responsiveness() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let nginx = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/tools/nginx/usr/sbin/nginx"
+    );
+    let server = format!(
+        "printf '[req]\\ndistinguished_name=d\\nx509_extensions=x\\nprompt=no\\n[d]\\nCN=far\\n[x]\\nsubjectAltName=DNS:far\\n' >req.cnf; \
+         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -config req.cnf -keyout key.pem -out new.pem 2>/dev/null; \
+         truncate -s 8G large; mv new.pem cert.pem; exec {nginx} -p $PWD -e errors -c nginx.conf"
+    );
+    let run = measured(&server, "--ca cert.pem --ways down");
+    let summary = &run["summary"];
+    let of = |figure: &str| number(summary, &format!("/down/{figure}"));
+    assert!((100.0..6_000.0).contains(&of("rpm")), "{summary:#}");
+    assert!((1.0..9.0).contains(&of("goodput_mbps")), "{summary:#}");
+    assert!(of("self_ms/n") >= 3.0, "{summary:#}");
+    assert!(summary["up"].is_null());
+}
+
+#[test]
+fn who_is_no_responsiveness_server_is_told_in_a_line() {
+    let place = folder(&[]);
+    let refused = |arguments: &[&str], code| {
+        let ran = run(place.path(), &[&["rpm"], arguments].concat());
+        ran.refused(code).to_owned()
+    };
+    assert!(refused(&["gopher://h"], 2).contains("no https://"));
+    assert!(refused(&["https://h", "--interval", "1ms"], 2).contains("200ms"));
+    let nobody = ["https://127.0.0.1:9", "--insecure"];
+    assert!(refused(&nobody, 3).contains("cannot connect"));
+}

@@ -1,0 +1,217 @@
+//! The far end, for any client of the draft: `/.well-known/nq`, one octet, octets without end, and a place for uploads.
+
+use crate::content::{Content, Segment};
+use crate::tls;
+use bytes::Bytes;
+use far_ends::nq::{Configuration, Origin, WELL_KNOWN};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::uri::Authority;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+/// The usual port: that of Apple's and of network-quality's servers.
+pub const PORT: u16 = 4_043;
+/// Octets of the object without end: the draft's least.
+const LARGE: u64 = 8_000_000_000;
+/// Connections at once, all told and from one address. A client has 16 that load, and one for each probe under way.
+const MOST: usize = 512;
+const MOST_FROM_ONE: usize = 128;
+/// For a handshake; on a full path one takes seconds.
+const HANDSHAKE: Duration = Duration::from_secs(15);
+/// A connection ends after this: no test takes longer.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How often it is looked whether to stop.
+const TICK: Duration = Duration::from_millis(100);
+/// Octets that wait above TCP, and unsent in TCP.
+const MOST_BUFFERED: usize = 16 << 10;
+const MOST_UNSENT: u32 = 16 << 10;
+const MAX_HEADER: u32 = 16 << 10;
+
+/// A server at work.
+pub struct Server {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl Server {
+    /// Takes connections of `listener`, with this certificate and private key in DER form.
+    ///
+    /// # Errors
+    /// When the key does not fit the certificate.
+    pub fn new(listener: TcpListener, certificate: &[u8], key: &[u8]) -> io::Result<Self> {
+        let config = tls::server_config(certificate, key).map_err(io::Error::other)?;
+        let mut config = Arc::unwrap_or_clone(config);
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            listener,
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.listener.local_addr().ok()
+    }
+
+    /// Serves until `stop` is raised.
+    ///
+    /// # Errors
+    /// When the system has no event queue left.
+    pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(self.serve(stop))
+    }
+
+    async fn serve(self, stop: &AtomicBool) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let clients = Arc::new(Clients::default());
+        while !stop.load(Ordering::Relaxed) {
+            let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
+                continue;
+            };
+            let Ok((stream, peer)) = accepted else {
+                // No descriptors, or no memory: it may get better.
+                tokio::time::sleep(TICK).await;
+                continue;
+            };
+            let Some(guest) = clients.enter(peer.ip().to_canonical()) else {
+                continue;
+            };
+            let acceptor = self.acceptor.clone();
+            tokio::spawn(async move {
+                // Why a conversation came to nothing the client knows.
+                let _ = tokio::time::timeout(LONGEST, converse(stream, acceptor)).await;
+                drop(guest);
+            });
+        }
+        Ok(())
+    }
+}
+
+async fn converse(stream: TcpStream, acceptor: TlsAcceptor) -> Option<()> {
+    let _ = stream.set_nodelay(true);
+    let _ = sys::tcp::set_unsent_limit(&stream, MOST_UNSENT);
+    let handshake = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
+    let stream = handshake.await.ok()?.ok()?;
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(256)
+        .initial_stream_window_size(1 << 20)
+        .initial_connection_window_size(1 << 20)
+        .max_send_buf_size(MOST_BUFFERED)
+        .max_header_list_size(MAX_HEADER);
+    let answer = service_fn(async |request| Ok::<_, Infallible>(respond(request).await));
+    builder
+        .serve_connection(TokioIo::new(stream), answer)
+        .await
+        .ok()
+}
+
+/// Answers one request.
+async fn respond(request: Request<Incoming>) -> Response<Content> {
+    match (request.method(), request.uri().path()) {
+        (&Method::GET, WELL_KNOWN | "/config") => configuration(&request),
+        (&Method::GET, "/small") => octets(vec![Segment::Filler(1)]),
+        (&Method::GET, "/large") => octets(vec![Segment::Filler(LARGE)]),
+        (&Method::POST, "/upload") => {
+            let mut body = request.into_body();
+            while let Some(Ok(_)) = body.frame().await {}
+            octets(Vec::new())
+        }
+        _ => {
+            let mut response = octets(Vec::new());
+            *response.status_mut() = StatusCode::NOT_FOUND;
+            response
+        }
+    }
+}
+
+/// Where everything is, by the name by which the client knows this server.
+fn configuration(request: &Request<Incoming>) -> Response<Content> {
+    let named = request.uri().authority().cloned();
+    let header = || request.headers().get(HOST)?.to_str().ok()?.parse().ok();
+    let authority: Option<Authority> = named.or_else(header);
+    let Some(authority) = authority else {
+        let mut response = octets(Vec::new());
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        return response;
+    };
+    let configuration = Configuration {
+        origin: Origin {
+            is_tls: true,
+            host: authority.host().to_owned(),
+            port: authority.port_u16().unwrap_or(443),
+        },
+        small: "/small".to_owned(),
+        large: "/large".to_owned(),
+        upload: "/upload".to_owned(),
+        endpoint: None,
+    };
+    let mut response = octets(vec![Segment::Text(Bytes::from(configuration.write()))]);
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+fn octets(segments: Vec<Segment>) -> Response<Content> {
+    let mut response = Response::new(Content::new(segments));
+    let headers = response.headers_mut();
+    let kind = HeaderValue::from_static("application/octet-stream");
+    headers.insert(CONTENT_TYPE, kind);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Who is connected.
+#[derive(Default)]
+struct Clients(Mutex<Vec<IpAddr>>);
+
+impl Clients {
+    /// One more from `source`; none where there are too many.
+    fn enter(self: &Arc<Self>, source: IpAddr) -> Option<Guest> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let from_there = all.iter().filter(|other| **other == source).count();
+        (all.len() < MOST && from_there < MOST_FROM_ONE).then(|| {
+            all.push(source);
+            Guest {
+                clients: Arc::clone(self),
+                source,
+            }
+        })
+    }
+}
+
+/// A connection; it leaves when it is dropped.
+struct Guest {
+    clients: Arc<Clients>,
+    source: IpAddr,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut all = self
+            .clients
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|other| *other == self.source) {
+            all.swap_remove(at);
+        }
+    }
+}
