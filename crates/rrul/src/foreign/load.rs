@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::{clock, tcp};
 use units::Instant;
@@ -29,6 +29,14 @@ pub(super) struct Load<'a> {
     pub(super) stop: &'a AtomicBool,
 }
 
+/// A stream that is open.
+struct Opened<'a> {
+    plan: &'a StreamPlan,
+    socket: Arc<TcpStream>,
+    /// Octets that the program has read of it.
+    read: Arc<AtomicU64>,
+}
+
 impl Load<'_> {
     /// Waits for the load's time, has it, and hears how the server saw it: the far end of each stream.
     pub(super) fn run(&self, mut claim: Claim) -> Result<Vec<StreamEnd>, String> {
@@ -39,7 +47,7 @@ impl Load<'_> {
             claim.give_up();
             return Ok(Vec::new());
         }
-        let sockets = self.open(&claim)?;
+        let streams = self.open(&claim)?;
         match claim.next(clock::now() + ANSWER, &abort)? {
             Some(Event::Run) => {}
             Some(Event::Failed(reason)) => return Err(reason),
@@ -51,13 +59,13 @@ impl Load<'_> {
         }
         let over = AtomicBool::new(false);
         let ended = std::thread::scope(|scope| {
-            for (plan, socket) in &sockets {
+            for stream in &streams {
                 let over = &over;
-                scope.spawn(move || self.stream(plan, socket, until, over));
+                scope.spawn(move || self.stream(stream, until, over));
             }
             let ended = self.wait(&mut claim, until);
             if ended.is_ok() {
-                claim.end(results(&sockets, plan.duration.0));
+                claim.end(results(&streams, plan.duration.0));
             }
             // The server closes what it sends on when it hears of the end.
             let told = ended.and_then(|()| self.hear(&mut claim));
@@ -65,7 +73,7 @@ impl Load<'_> {
             told
         })?;
         match ended {
-            Some(theirs) => Ok(far_ends(&sockets, &theirs)),
+            Some(theirs) => Ok(far_ends(&streams, &theirs)),
             None => {
                 claim.give_up();
                 Ok(Vec::new())
@@ -78,7 +86,7 @@ impl Load<'_> {
     }
 
     /// Opens the streams, one after the other: the server numbers them as they come.
-    fn open(&self, claim: &Claim) -> Result<Vec<(&StreamPlan, Arc<TcpStream>)>, String> {
+    fn open(&self, claim: &Claim) -> Result<Vec<Opened<'_>>, String> {
         let mut opened = Vec::new();
         for plan in ordered(self.streams) {
             let socket = open(claim.to, plan, &claim.cookie);
@@ -89,19 +97,14 @@ impl Load<'_> {
                 stream: plan.id,
                 connected_ns,
             });
-            self.sampler.begin(plan.id, plan.kind.direction(), &socket);
-            opened.push((plan, socket));
+            let read = self.sampler.begin(plan.id, plan.kind.direction(), &socket);
+            opened.push(Opened { plan, socket, read });
         }
         Ok(opened)
     }
 
-    fn stream(
-        &self,
-        plan: &StreamPlan,
-        socket: &Arc<TcpStream>,
-        until: Instant,
-        over: &AtomicBool,
-    ) {
+    fn stream(&self, stream: &Opened<'_>, until: Instant, over: &AtomicBool) {
+        let Opened { plan, socket, read } = stream;
         let abort = || self.stop.load(Ordering::Relaxed) || over.load(Ordering::Relaxed);
         let mut end = StreamEnd {
             id: plan.id,
@@ -110,7 +113,7 @@ impl Load<'_> {
         if plan.kind == Kind::Up {
             load::send(socket, until, &abort);
         } else {
-            let first = load::receive(socket, &abort);
+            let first = load::receive(socket, read, &abort);
             end.first_byte_ns = first.map(|first| self.sampler.since_origin(first));
         }
         self.sampler.end(end);
@@ -157,8 +160,9 @@ fn open(to: SocketAddr, plan: &StreamPlan, cookie: &[u8; COOKIE]) -> io::Result<
 }
 
 /// How the streams went at this end.
-fn results(sockets: &[(&StreamPlan, Arc<TcpStream>)], time: Duration) -> Results {
-    let stream = |(index, (plan, socket)): (usize, &(&StreamPlan, Arc<TcpStream>))| {
+fn results(streams: &[Opened<'_>], time: Duration) -> Results {
+    let stream = |(index, opened): (usize, &Opened<'_>)| {
+        let Opened { plan, socket, .. } = opened;
         let info = tcp::info(&**socket).unwrap_or_default();
         let is_up = plan.kind == Kind::Up;
         let sent = info
@@ -175,18 +179,20 @@ fn results(sockets: &[(&StreamPlan, Arc<TcpStream>)], time: Duration) -> Results
     };
     Results {
         cpu_pct: [0.0; 3],
-        congestion: sockets.iter().find_map(|(plan, socket)| {
-            let sends = plan.kind == Kind::Up;
-            sends.then(|| tcp::congestion(&**socket).ok()).flatten()
+        congestion: streams.iter().find_map(|opened| {
+            let sends = opened.plan.kind == Kind::Up;
+            sends
+                .then(|| tcp::congestion(&*opened.socket).ok())
+                .flatten()
         }),
-        streams: sockets.iter().enumerate().map(stream).collect(),
+        streams: streams.iter().enumerate().map(stream).collect(),
     }
 }
 
 /// How the streams went at the server's end.
-fn far_ends(sockets: &[(&StreamPlan, Arc<TcpStream>)], theirs: &Results) -> Vec<StreamEnd> {
-    let ends = sockets.iter().enumerate();
-    ends.filter_map(|(index, (plan, _))| {
+fn far_ends(streams: &[Opened<'_>], theirs: &Results) -> Vec<StreamEnd> {
+    let ends = streams.iter().enumerate();
+    ends.filter_map(|(index, Opened { plan, .. })| {
         let stream = theirs.stream(index)?;
         let is_up = plan.kind == Kind::Up;
         Some(StreamEnd {
