@@ -14,8 +14,10 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
 /// Verbs that measure from one host towards another and leave a record.
 const VERBS: [&str; 4] = ["rrul", "btc", "mbm", "estimate"];
-/// What the agent says itself.
-const TAKEN: [&str; 6] = ["--key", "--out", "-o", "--lab", "--json", "--live"];
+/// What the agent says itself, and what would write or open something else on its host.
+const TAKEN: [&str; 8] = [
+    "--key", "--out", "-o", "--lab", "--json", "--live", "--ndjson", "--by",
+];
 
 impl FleetFile {
     pub(super) fn check(&self) -> Result<(), String> {
@@ -155,11 +157,7 @@ impl MeasureSpec {
                 VERBS.join(", ")
             ));
         }
-        let words = self.run.split_whitespace();
-        let taken = |word: &&str| TAKEN.contains(&word.split('=').next().unwrap_or_default());
-        if let Some(word) = words.clone().find(taken) {
-            return Err(format!("{word} in 'run' is the agent's to say - remove it"));
-        }
+        self.check_words()?;
         match (self.every, self.poisson) {
             (Some(_), None) => {}
             (None, Some(_)) if self.phase.is_none() => {}
@@ -184,6 +182,28 @@ impl MeasureSpec {
             return Err("octets is 0 - write what one run sends and receives".to_owned());
         }
         Ok(())
+    }
+
+    /// Whoever writes fleet files may have agents measure, and no more.
+    fn check_words(&self) -> Result<(), String> {
+        let words = || self.run.split_whitespace();
+        let taken = |word: &&str| TAKEN.contains(&word.split('=').next().unwrap_or_default());
+        if let Some(word) = words().find(taken) {
+            return Err(format!("{word} in 'run' is the agent's to say - remove it"));
+        }
+        if let Some(word) = words().find(|word| word.contains('/') || word.ends_with(".toml")) {
+            return Err(format!(
+                "{word} in 'run' is a file of the agent's host - use what the program brings, by its name"
+            ));
+        }
+        let second = words().nth(1).filter(|word| !word.starts_with('-'));
+        match second.filter(|_| self.verb() != "estimate") {
+            Some(word) => Err(format!(
+                "{word} in 'run' is no option of {} - the agent adds the host",
+                self.verb()
+            )),
+            None => Ok(()),
+        }
     }
 }
 

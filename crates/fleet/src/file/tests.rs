@@ -77,6 +77,9 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert!(instead("name = \"b\"", "name = \"b.c\"").contains("'b.c' is no name"));
     assert!(instead("estimate rtt", "serve --open").contains("no measurement between two hosts"));
     assert!(instead("estimate rtt", "rrul --lab=dsl").contains("--lab=dsl in 'run'"));
+    assert!(instead("estimate rtt", "rrul --ndjson x").contains("--ndjson in 'run'"));
+    assert!(instead("estimate rtt", "rrul --plan ../x").contains("../x in 'run' is a file"));
+    assert!(instead("estimate rtt", "mbm compose").contains("compose in 'run' is no option"));
     assert!(instead("mesh = [\"all\"]", "mesh = [\"a\"]").contains("fewer than two hosts"));
     assert!(instead("mesh = [\"all\"]", "mesh = [\"z\"]").contains("'z' is neither"));
     assert!(instead("mesh = [\"all\"]", "ring = [\"all\"]").contains("unknown variant `ring`"));

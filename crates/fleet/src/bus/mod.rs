@@ -11,22 +11,19 @@
 //!
 //! The stream takes one message a subject and refuses the next, so a run has one outcome however often it is handed over.
 
-use crate::lease::{self, Answer, Ask};
+mod fleets;
+mod leases;
+mod results;
+
 use crate::messages::{Knock, Presence, Welcome};
-use crate::outcome::Outcome;
-use crate::revisions::Document;
-use crate::{Name, RunId};
+use crate::{Name, lease};
 use anyhow::{Context as _, anyhow, bail};
-use async_nats::jetstream::consumer::DeliverPolicy;
-use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::kv::{self, Operation, UpdateErrorKind};
+use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, object_store};
-use async_nats::{Client, ConnectOptions, HeaderMap};
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use async_nats::{Client, ConnectOptions};
+use futures_util::TryStreamExt as _;
 use serde::de::DeserializeOwned;
-use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 /// Who has said nothing for so long is not there.
@@ -39,8 +36,6 @@ const RECONNECT: Duration = Duration::from_millis(500);
 const DUPLICATES: Duration = Duration::from_secs(600);
 /// Revisions of a fleet that are kept.
 const REVISIONS: i64 = 64;
-/// A message may be a little longer than this.
-const MOST_SUMMARY: usize = 512 << 10;
 
 const FLEETS: &str = "isobath-fleets";
 const AGENTS: &str = "isobath-agents";
@@ -53,9 +48,10 @@ const KNOCK: &str = "isobath.knock";
 /// Where NATS is, and how it lets us in.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Access {
-    /// NATS server: `nats://HOST` or `tls://HOST`, with USER:PASSWORD@ or TOKEN@ before the host where it wants them.
+    /// The server's URL.
     #[arg(
         long,
+        help = "NATS server: nats://HOST or tls://HOST, with USER:PASSWORD@ or TOKEN@ before HOST where it wants them",
         value_name = "URL",
         env = "ISOBATH_NATS",
         hide_env_values = true,
@@ -226,186 +222,6 @@ impl Bus {
         Ok(present)
     }
 
-    /// All revisions of all fleets that are kept, the oldest first, with the entry's revision.
-    ///
-    /// # Errors
-    /// When the server does not say.
-    pub async fn fleets(&self) -> anyhow::Result<Vec<(Name, Vec<(u64, Document)>)>> {
-        let mut fleets = Vec::new();
-        let keys: Vec<String> = self.fleets.keys().await?.try_collect().await?;
-        for key in keys {
-            let Ok(name) = key.parse::<Name>() else {
-                continue;
-            };
-            let revisions = self.revisions(&name).await?;
-            fleets.push((name, revisions));
-        }
-        fleets.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(fleets)
-    }
-
-    /// The revisions of one fleet, the oldest first; none if there is no such fleet.
-    ///
-    /// # Errors
-    /// When the server does not say.
-    pub async fn revisions(&self, name: &Name) -> anyhow::Result<Vec<(u64, Document)>> {
-        let mut revisions = Vec::new();
-        let mut history = self.fleets.history(name.as_str()).await?;
-        while let Some(entry) = history.try_next().await? {
-            if entry.operation == Operation::Put
-                && let Some(document) = parse::<Document>(&entry.value)
-            {
-                revisions.push((entry.revision, document));
-            }
-        }
-        Ok(revisions)
-    }
-
-    /// Adds a revision to a fleet that has this entry's revision last (0: none).
-    ///
-    /// # Errors
-    /// When somebody else was faster, or the server does not take it.
-    pub async fn revise(&self, name: &Name, document: &Document, last: u64) -> anyhow::Result<()> {
-        let value = serde_json::to_vec(document)?;
-        let put = self.fleets.update(name.as_str(), value.into(), last).await;
-        match put {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
-                bail!("somebody else has just changed fleet '{name}' - look at it and try again")
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Every change of every fleet from now on, by name; those that are there come first.
-    ///
-    /// # Errors
-    /// When the server does not say.
-    pub async fn watch_fleets(&self) -> anyhow::Result<kv::Watch> {
-        Ok(self.fleets.watch_with_history(">").await?)
-    }
-
-    /// Asks for a lease, renews it or gives it back; `token` says whose it is.
-    pub async fn lease(&self, ask: &Ask, token: &str) -> Answer {
-        let answer = tokio::time::timeout(PATIENCE * 2, self.try_lease(ask, token)).await;
-        answer.unwrap_or(Answer::Silence)
-    }
-
-    async fn try_lease(&self, ask: &Ask, token: &str) -> Answer {
-        let value = || token.to_owned().into();
-        let (key, stored) = match ask {
-            Ask::Create(key) => (key, self.leases.create(key, value()).await.ok()),
-            Ask::Renew(key, revision) => {
-                (key, self.leases.update(key, value(), *revision).await.ok())
-            }
-            Ask::Remove(key, revision) => {
-                let revision = Some(*revision);
-                let removed = self.leases.delete_expect_revision(key, revision).await;
-                return removed.map_or(Answer::Silence, |()| Answer::Gone);
-            }
-        };
-        if let Some(revision) = stored {
-            return Answer::Stored(revision);
-        }
-        match self.leases.entry(key).await {
-            Ok(Some(entry)) if entry.operation != Operation::Put => Answer::Gone,
-            Ok(Some(entry)) if entry.value == token => Answer::WasStored(entry.revision),
-            Ok(Some(entry)) => Answer::Taken(String::from_utf8_lossy(&entry.value).into_owned()),
-            Ok(None) => Answer::Gone,
-            Err(_) => Answer::Silence,
-        }
-    }
-
-    /// Keeps what became of a run; true if it was there already.
-    ///
-    /// # Errors
-    /// When the server does not take it.
-    pub async fn keep(&self, outcome: &Outcome) -> anyhow::Result<bool> {
-        let mut value = serde_json::to_vec(outcome)?;
-        if value.len() > MOST_SUMMARY {
-            // It is in the record's run.json.
-            let summary = serde_json::Value::Null;
-            value = serde_json::to_vec(&Outcome {
-                summary,
-                ..outcome.clone()
-            })?;
-        }
-        let subject = format!("{RESULT}.{}", outcome.run);
-        let mut headers = HeaderMap::new();
-        headers.insert("Nats-Msg-Id", outcome.run.to_string().as_str());
-        let sent = self
-            .jetstream
-            .publish_with_headers(subject.clone(), headers, value.into());
-        let error = match sent.await?.await {
-            Ok(ack) => return Ok(ack.duplicate),
-            Err(error) => error,
-        };
-        // The stream refuses a second message of a subject; it refuses others, too.
-        let kept = self.results.get_last_raw_message_by_subject(&subject).await;
-        if kept.is_ok() {
-            Ok(true)
-        } else {
-            Err(error.into())
-        }
-    }
-
-    /// Keeps the files of a record.
-    ///
-    /// # Errors
-    /// When one cannot be read, or the server does not take it.
-    pub async fn keep_record(&self, run: &RunId, folder: &Path) -> anyhow::Result<()> {
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                files.push(entry.path());
-            }
-        }
-        files.sort();
-        for path in files {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let mut file = tokio::fs::File::open(&path).await?;
-            let object = format!("{run}/{name}");
-            self.records.put(object.as_str(), &mut file).await?;
-        }
-        Ok(())
-    }
-
-    /// Everything that is kept of `fleet` (or of all fleets) now, in the order in which it came.
-    ///
-    /// # Errors
-    /// When the server does not say.
-    pub async fn outcomes(&self, fleet: Option<&Name>) -> anyhow::Result<Vec<Outcome>> {
-        let info = self.results.get_info().await?;
-        let mut filter = RESULT.to_owned();
-        match fleet {
-            Some(fleet) => write!(filter, ".{fleet}.>")?,
-            None => filter.push_str(".>"),
-        }
-        let mut outcomes = Vec::new();
-        if info.state.messages == 0 {
-            return Ok(outcomes);
-        }
-        let consumer = self.results.create_consumer(OrderedConfig {
-            filter_subject: filter,
-            deliver_policy: DeliverPolicy::All,
-            ..OrderedConfig::default()
-        });
-        let mut consumer = consumer.await?;
-        let waiting = consumer.info().await?.num_pending;
-        let mut messages = consumer.messages().await?;
-        for _ in 0..waiting {
-            let message = tokio::time::timeout(PATIENCE * 5, messages.next()).await;
-            let message =
-                message.context("NATS stopped in the middle of the results - try again")?;
-            let Some(message) = message.transpose()? else {
-                break;
-            };
-            outcomes.extend(parse::<Outcome>(&message.payload));
-        }
-        Ok(outcomes)
-    }
-
     /// Asks agent `name` to be let in.
     ///
     /// # Errors
@@ -454,14 +270,6 @@ impl Bus {
             self.client.publish(reply.clone(), payload.into()).await?;
         }
         Ok(())
-    }
-
-    /// Waits until all that was said is with the server.
-    ///
-    /// # Errors
-    /// When it is not.
-    pub async fn flush(&self) -> anyhow::Result<()> {
-        Ok(tokio::time::timeout(PATIENCE, self.client.flush()).await??)
     }
 }
 
