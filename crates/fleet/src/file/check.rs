@@ -3,6 +3,7 @@
 use super::{FleetFile, LinkSpec, MeasureSpec, Pairs};
 use crate::Name;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 use units::Bytes;
 
@@ -191,7 +192,12 @@ impl MeasureSpec {
         if let Some(word) = words().find(taken) {
             return Err(format!("{word} in 'run' is the agent's to say - remove it"));
         }
-        if let Some(word) = words().find(|word| word.contains('/') || word.ends_with(".toml")) {
+        let is_toml = |word: &str| {
+            Path::new(word)
+                .extension()
+                .is_some_and(|kind| kind.eq_ignore_ascii_case("toml"))
+        };
+        if let Some(word) = words().find(|word| word.contains('/') || is_toml(word)) {
             return Err(format!(
                 "{word} in 'run' is a file of the agent's host - use what the program brings, by its name"
             ));

@@ -30,7 +30,7 @@ const MOST_PROBES_PER_S: u32 = 100;
     after_help = "Example: isobath rpm https://rpm.example:4043\nA URL without a path is asked for /.well-known/nq, where servers have their configuration."
 )]
 pub(crate) struct Args {
-    /// Server, or the URL of its configuration: https://HOST[:PORT][/PATH].
+    /// Server, or the URL of its configuration (HTTPS).
     url: String,
     /// Which ways the load goes, one after the other.
     #[arg(long, value_enum, value_name = "WAYS", default_value = "both")]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 
-const LABS: [&str; 25] = [
+const LABS: [&str; 26] = [
     "lan",
     "fiber",
     "gigabit",

@@ -72,13 +72,11 @@ impl Load<'_> {
             over.store(true, Ordering::Relaxed);
             told
         })?;
-        match ended {
-            Some(theirs) => Ok(far_ends(&streams, &theirs)),
-            None => {
-                claim.give_up();
-                Ok(Vec::new())
-            }
-        }
+        let Some(theirs) = ended else {
+            claim.give_up();
+            return Ok(Vec::new());
+        };
+        Ok(far_ends(&streams, &theirs))
     }
 
     fn is_interrupted(&self) -> bool {
