@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
 # `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need, `scripts/setup.sh release` what
-# making the release's packages needs, `scripts/setup.sh packages` what trying them needs. cargo-nextest, cargo-deny and zig go into
-# target/tools, cargo-fuzz where cargo installs programs.
+# making the release's packages needs, `scripts/setup.sh packages` what trying them needs, `scripts/setup.sh other-systems` what compiling
+# for Windows and macOS needs. cargo-nextest, cargo-deny and zig go into target/tools, cargo-fuzz where cargo installs programs.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
@@ -129,13 +129,24 @@ for what in "$@"; do
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' release-packages.txt)
         ;;
+    other-systems)
+        ./setup.sh build
+        if ! command -v rustup >/dev/null; then
+            echo "setup: no rustup - other systems need its libraries for them (https://rustup.rs)" >&2
+            exit 1
+        fi
+        rustup target add x86_64-pc-windows-gnu aarch64-apple-darwin
+        install_zig
+        # shellcheck disable=SC2046
+        install_packages $(grep -v '^#' other-systems-packages.txt)
+        ;;
     packages)
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' packages-packages.txt)
         [ -d ../target/tools/cyclonedx/cyclonedx ] || install_wheel cyclonedx 'cyclonedx-python-lib[json-validation]' "$cyclonedx" --no-cache-dir
         ;;
     *)
-        echo "setup: '$what' is none of 'build', 'test', 'lint', 'fuzz', 'release' and 'packages'" >&2
+        echo "setup: '$what' is none of 'build', 'test', 'lint', 'fuzz', 'release', 'packages' and 'other-systems'" >&2
         exit 2
         ;;
     esac

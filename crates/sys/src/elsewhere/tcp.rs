@@ -101,10 +101,13 @@ pub fn send(fd: &impl AsHandle, octets: &[u8], alone: bool, waits: bool) -> io::
 pub fn keep_alive(fd: &impl AsHandle, interval: Duration, tries: u32) -> io::Result<()> {
     let keepalive = TcpKeepalive::new()
         .with_time(interval)
-        .with_interval(interval)
-        .with_retries(tries);
+        .with_interval(interval);
     let socket = SockRef::from(fd);
-    socket.set_tcp_keepalive(&keepalive)
+    // Older systems have a number of tries of their own.
+    let counted = keepalive.clone().with_retries(tries);
+    socket
+        .set_tcp_keepalive(&counted)
+        .or_else(|_| socket.set_tcp_keepalive(&keepalive))
 }
 
 /// Whether small writes leave at once (`true`) or wait for the acknowledgement of what is on the way.
