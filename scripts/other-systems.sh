@@ -101,7 +101,7 @@ near_end() {
     while [ ! -s "$tried/serve.json" ]; do sleep 0.1; done
     address=$(python3 -c 'import json, sys; print(json.loads(sys.stdin.readline())["address"])' <"$tried/serve.json")
     key=$(python3 -c 'import json, sys; print(json.loads(sys.stdin.readline())["key"])' <"$tried/serve.json")
-    for job in "rrul --duration 5s" "btc --duration 3s"; do
+    for job in "rrul --duration 5s" "btc --duration 3s" "estimate rtt --duration 3s"; do
         name=near-${job%% *} status=0
         # shellcheck disable=SC2086
         on windows ${job} "$address" --key "$key" --out "$name" >"$tried/$name.txt" 2>&1 || status=$?

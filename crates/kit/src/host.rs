@@ -6,8 +6,8 @@ use sys::{proc, tcp};
 /// The facts of this host, in its role.
 pub fn facts(role: &str) -> Host {
     let this = proc::Host::this();
-    let default = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
-    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let default = told("/proc/sys/net/ipv4/tcp_congestion_control");
+    let source = told("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     Host {
         role: role.to_owned(),
         name: this.hostname,
@@ -16,15 +16,19 @@ pub fn facts(role: &str) -> Host {
         cpus: u32::try_from(this.cpus).unwrap_or(u32::MAX),
         isobath: session::VERSION.to_owned(),
         congestion_control: CongestionControl {
-            default: default.map(|name| name.trim().to_owned()),
+            default,
             available: tcp::available_congestion().unwrap_or_default(),
         },
         tcp_ecn: tcp::ecn_setting(),
         clock: record::Clock {
-            source: std::fs::read_to_string(source)
-                .ok()
-                .map(|name| name.trim().to_owned()),
+            source,
             ..record::Clock::default()
         },
     }
+}
+
+/// The word in a file of the kernel's; other systems than Linux have no such files.
+fn told(file: &str) -> Option<String> {
+    let text = cfg!(target_os = "linux").then(|| std::fs::read_to_string(file))?;
+    Some(text.ok()?.trim().to_owned())
 }

@@ -27,10 +27,14 @@ use sys::process;
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut plan = args.plan()?;
     let is_kernels = plan.compare || plan.tools.contains(&Tool::Kernel);
+    if is_kernels {
+        sys::require_linux("a transfer of the kernel's TCP")?;
+    }
     if is_kernels && plan.direction == Direction::Up {
         sys::tcp::try_congestion(plan.options.congestion_control.name()).map_err(Usage::of)?;
     }
     if plan.mode == Mode::Icmp {
+        sys::require_linux("a transfer by ICMP errors")?;
         return icmp::run(args, plan);
     }
     // The lab comes first: it may have to change this process before there are other threads.

@@ -33,6 +33,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         return foreign::run(args, &far_end);
     }
     let plan = args.asked.plan(args.reverse)?;
+    if plan.method == Method::Hops {
+        sys::require_linux("the bottleneck hop")?;
+    }
     if let Some(socket) = &args.by {
         return by_manager(args, &plan, socket);
     }

@@ -25,6 +25,7 @@ use mbm_run::run::{self, Context, Outcome};
 use mbm_run::{quality, scorecard, summary};
 use record::{Run, Status, Verdict};
 use schema::mbm::Plan;
+use schema::mbm::plan::Carrier;
 use serde_json::json;
 use session::Client;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,9 @@ fn targets() -> anyhow::Result<u8> {
 
 fn measure(args: &Measure) -> anyhow::Result<u8> {
     let plan = args.plan()?;
+    if plan.carrier == Carrier::Tcp {
+        sys::require_linux("a test by the kernel's TCP")?;
+    }
     plan::ask(args, &plan)?;
     if let Some(every) = args.every {
         return monitor::run(args, &plan, every.0);
