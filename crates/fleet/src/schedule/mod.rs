@@ -191,7 +191,6 @@ impl Plan {
                 let of = if is_random { [""; 2] } else { names };
                 let purpose = [measure.name.as_str(), of[0], of[1]];
                 let mut dice = Dice::new(self.file.seed, &purpose, day.begins().as_millis());
-                let order = dice.below(u64::MAX);
                 for instant in instants(measure, day, &mut dice) {
                     let drawn = if is_random {
                         usize::try_from(dice.below(pairs.len() as u64)).unwrap_or(0)
@@ -206,6 +205,8 @@ impl Plan {
                         instant,
                         begins: instant,
                     };
+                    // Drawn for each run: who comes second at every instant would be left out at every instant.
+                    let order = dice.below(u64::MAX);
                     if instant >= since {
                         asked.push((order, run));
                     }

@@ -156,8 +156,7 @@ impl<'a> Packer<'a> {
                 self.ends.pop();
                 touched.push(resource);
             }
-            let work = |resource: &u32| self.resources[*resource as usize].work;
-            touched.sort_unstable_by_key(|resource| (Reverse(work(resource)), *resource));
+            touched.sort_unstable_by_key(|resource| self.turn(*resource));
             touched.dedup();
             for resource in &touched {
                 self.serve(*resource, now);
@@ -165,6 +164,16 @@ impl<'a> Packer<'a> {
         }
         let places = self.places.into_iter();
         places.map(|place| place.unwrap_or(Place::NoRoom)).collect()
+    }
+
+    /// Whose turn it is first: most work, then who has waited longest.
+    fn turn(&self, resource: u32) -> (Reverse<u64>, u32, u32) {
+        let entry = &self.resources[resource as usize];
+        let first = entry
+            .waiting
+            .peek()
+            .map_or(u32::MAX, |Reverse(first)| *first);
+        (Reverse(entry.work), first, resource)
     }
 
     fn next_event(&self) -> Option<u64> {
@@ -186,11 +195,12 @@ impl<'a> Packer<'a> {
             for resource in self.jobs.uses(index) {
                 self.resources[*resource as usize].work += job.takes;
             }
-            // If all are free, the first of them is asked about it in this event.
-            let first = self.jobs.uses(index)[0];
-            if !self.park(index, now) {
-                self.wait_for(first, index);
-                touched.push(first);
+            // If all are free, one of them is asked about it in this event.
+            if !self.park(index, now)
+                && let Some(resource) = self.heaviest(index, |_| true)
+            {
+                self.wait_for(resource, index);
+                touched.push(resource);
             }
         }
     }
@@ -243,12 +253,20 @@ impl<'a> Packer<'a> {
 
     /// Lets job `index` wait for a resource that is taken; false if all are free.
     fn park(&mut self, index: usize, now: u64) -> bool {
-        let is_taken = |resource: &&u32| self.resources[**resource as usize].free_at > now;
-        let taken = self.jobs.uses(index).iter().find(is_taken).copied();
+        let taken = self.heaviest(index, |resource| resource.free_at > now);
         if let Some(taken) = taken {
             self.wait_for(taken, index);
         }
         taken.is_some()
+    }
+
+    /// Of the resources of job `index` that are so, the one with the most work: jobs that want the same two wait for the same one, and the
+    /// first come are served first.
+    fn heaviest(&self, index: usize, is_so: impl Fn(&Resource) -> bool) -> Option<u32> {
+        let entry = |resource: &u32| &self.resources[*resource as usize];
+        let uses = self.jobs.uses(index).iter().copied();
+        let so = uses.filter(|resource| is_so(entry(resource)));
+        so.max_by_key(|resource| (entry(resource).work, Reverse(*resource)))
     }
 
     fn wait_for(&mut self, resource: u32, index: usize) {

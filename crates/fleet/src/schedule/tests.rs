@@ -165,3 +165,15 @@ fn what_there_is_no_time_for_is_said() {
     let planned = schedule.runs.len() + schedule.left_out.len();
     assert_eq!(planned, 30 * 288);
 }
+
+#[test]
+fn where_there_is_too_much_for_all_each_has_its_share() {
+    let schedule = of(&plan_of(
+        2,
+        &format!("{LOAD}every = '20s'\npatience = '5min'"),
+    ));
+    let of = |from| schedule.runs.iter().filter(|run| run.from == from).count();
+    // Half of 8,640 runs fit.
+    assert_eq!(of(0) + of(1), 4_320);
+    assert!((2_000..2_320).contains(&of(0)), "{}", of(0));
+}

@@ -90,6 +90,8 @@ impl Place<'_> {
             &self.nats,
             "--name",
             name,
+            "--site",
+            "here",
             "--port",
             "0",
             "--advertise",
@@ -181,7 +183,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
         // While it measures.
         eventually("a run is under way", || !children(a.id()).is_empty());
         a.signal(Signal::KILL);
-        a.wait();
+        eventually("the agent is gone", || a.is_over());
         a = fleet.agent("a");
         ids.lock().unwrap().push(a.id());
         let before = measured(&fleet.account());
@@ -189,7 +191,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
             measured(&fleet.account()) > before + 3.0
         });
         nats.signal(Signal::KILL);
-        nats.wait();
+        eventually("the server is gone", || nats.is_over());
         // Runs go on meanwhile, and their outcomes are kept.
         clock::sleep_until(clock::now() + Duration::from_secs(3));
         nats = server(place.path(), port);

@@ -13,7 +13,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 54] = [
+    let verbs: [&[&str]; 62] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -48,6 +48,14 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["sim", "medianet"],
         &["sim", "sweep"],
         &["batch"],
+        &["agent"],
+        &["fleet"],
+        &["fleet", "apply"],
+        &["fleet", "status"],
+        &["fleet", "runs"],
+        &["fleet", "pause"],
+        &["fleet", "export"],
+        &["fleet", "demo"],
         &["trace"],
         &["trace", "extract"],
         &["trace", "describe"],

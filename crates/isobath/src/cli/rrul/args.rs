@@ -28,8 +28,10 @@ enum EcnName {
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(group(clap::ArgGroup::new("far-end").required(true).args(["host", "lab", "list_plans"])))]
 pub(crate) struct Args {
-    /// Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or
-    /// somebody else's iperf3 server, by its scheme ('isobath far-ends').
+    // Not as a comment: it is no link.
+    #[arg(
+        help = "Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or one that is there already: iperf3://HOST"
+    )]
     pub(super) host: Vec<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
