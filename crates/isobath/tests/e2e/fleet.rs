@@ -241,14 +241,14 @@ fn exported(fleet: &Place<'_>, counts: &Value) {
         .ended(0)
         .json();
     let outcomes = number(counts, "/planned") - number(counts, "/left_out");
-    assert_eq!(number(&told, "/runs"), outcomes);
+    assert!((number(&told, "/runs") - outcomes).abs() < 0.5, "{told:#}");
     let days = fs::read_dir(fleet.folder.join("archive")).unwrap();
     for day in days {
         let partition = day
             .unwrap()
             .path()
             .join("measure=rtt/site=here/part.parquet");
-        assert!(partition.is_file(), "{partition:?}");
+        assert!(partition.is_file(), "{}", partition.display());
     }
 }
 
