@@ -548,6 +548,10 @@ class RrulLatency(Figures):
     loaded: Distribution | None
     """Under load, all classes."""
 
+    of: str | None
+    """Whose they are: `udp_rr`, or of a far end that answers no such requests `icmp_rr` or
+    `tcp_connect`."""
+
     _parts: ClassVar[dict[str, str]] = {"by_class": "{}RrulPhases", "by_family": "{}RrulPhases", "idle": "Distribution", "loaded": "Distribution"}
 
 
@@ -950,10 +954,10 @@ class RrulSummary(Figures):
     """The emulated links' own counters; empty on a real path."""
 
     latency_ms: RrulLatency
-    """UDP round trips of all classes."""
+    """Round trips of all classes: of UDP, where the far end answers such requests."""
 
     loss_pct: RrulShares
-    """Share of UDP requests that were never answered."""
+    """Share of the requests of `latency_ms` that were never answered."""
 
     paced_loss_pct: RrulShares
     """Share of paced requests that were never answered."""
