@@ -1,8 +1,9 @@
 //! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm`.
 //!
-//! They take no key, since their clients have none. So each is off unless asked for, says nothing of this host, and has limits of its own:
-//! those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with, and so many requests a second and no
-//! more; [`iperf3`] sends only to who has shown by a TCP connection that it is where it says, and `rpm` is HTTP over TLS.
+//! They take no key, since their clients have none. So each is off unless asked for, says no more of this host than its protocol has,
+//! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
+//! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
+//! connection that it is where it says, and `rpm` is HTTP over TLS.
 
 mod datagrams;
 mod iperf3;

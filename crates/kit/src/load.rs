@@ -1,5 +1,6 @@
 //! TCP load: one end sends as much as it can, the other throws it away.
 
+use crate::secret::secret;
 use crate::stream::{PATIENCE, is_timeout};
 use socket2::SockRef;
 use stats::random::SplitMix64;
@@ -17,9 +18,9 @@ const BLOCK: usize = 64 * 1_024;
 /// would have to be thrown away at the end.
 const UNSENT: u32 = 128 * 1_024;
 /// The receiver is woken when this much has come; the counts are the kernel's and do not depend on it.
-const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
+pub(crate) const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
 /// Octets thrown away in one call.
-const DISCARD: usize = 4 << 20;
+pub(crate) const DISCARD: usize = 4 << 20;
 
 /// Sends until `until`, or until `abort` says so or the other end is gone.
 ///
@@ -48,15 +49,17 @@ pub fn send_counted(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool
     taken
 }
 
-/// Receives until the other end is done, or `abort` says so, and adds to `read` what was read. Returns when the first octet came.
+/// Receives until the other end is done, or `abort` says so; `read` tells meanwhile how many octets. Returns when the first one came.
 pub fn receive(socket: &TcpStream, read: &AtomicU64, abort: &dyn Fn() -> bool) -> Option<Instant> {
     let _ = socket.set_read_timeout(Some(PATIENCE));
-    let mut first = None;
+    let (mut first, mut taken) = (None, 0);
     while !abort() {
         match tcp::discard(socket, DISCARD) {
             Ok(0) => break,
             Ok(count) => {
-                read.fetch_add(count as u64, Ordering::Relaxed);
+                taken += count as u64;
+                // Nobody else writes it.
+                read.store(taken, Ordering::Relaxed);
                 if first.is_none() {
                     first = Some(clock::now());
                     // Without it the receiver is only woken more often.
@@ -72,9 +75,7 @@ pub fn receive(socket: &TcpStream, read: &AtomicU64, abort: &dyn Fn() -> bool) -
 
 /// Octets that no middlebox compresses, and others for every stream.
 pub fn incompressible() -> Vec<u8> {
-    static STREAMS: AtomicU64 = AtomicU64::new(0);
-    let stream = STREAMS.fetch_add(1, Ordering::Relaxed);
-    let mut chance = SplitMix64::new(clock::stamp().wall_ns.wrapping_add(stream));
+    let mut chance = SplitMix64::new(secret());
     let mut block = vec![0; BLOCK];
     for octets in block.chunks_exact_mut(8) {
         octets.copy_from_slice(&chance.draw().to_be_bytes());

@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Tests at once, all told and of clients at one address.
 const MOST_TESTS: usize = 32;
 const MOST_FROM_ONE: usize = 16;
-/// Connections that have not shown a cookie yet.
+/// Connections that have not shown a cookie yet, all told and from one address.
 const MOST_PENDING: usize = 256;
+const MOST_PENDING_FROM_ONE: usize = 128;
 
 /// A stream with its number: they are counted as they are accepted.
 pub(super) type Numbered = (u64, Connection);
@@ -23,7 +24,7 @@ pub(super) struct Hall {
 
 #[derive(Default)]
 struct State {
-    pending: usize,
+    pending: Vec<IpAddr>,
     tests: Vec<IpAddr>,
     waiting: Vec<Waiting>,
 }
@@ -43,12 +44,15 @@ impl Hall {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection has come; none where too many have.
-    pub(super) fn greet(&self) -> Option<Pending<'_>> {
+    /// A connection has come from `source`; none where too many have.
+    pub(super) fn greet(&self, source: IpAddr) -> Option<Pending<'_>> {
         let mut state = self.lock();
-        (state.pending < MOST_PENDING).then(|| {
-            state.pending += 1;
-            Pending(self)
+        let from_there = state.pending.iter().filter(|other| **other == source);
+        let has_room =
+            state.pending.len() < MOST_PENDING && from_there.count() < MOST_PENDING_FROM_ONE;
+        has_room.then(|| {
+            state.pending.push(source);
+            Pending { hall: self, source }
         })
     }
 
@@ -128,11 +132,14 @@ impl Hall {
 }
 
 /// A connection that has not shown what it is.
-pub(super) struct Pending<'a>(&'a Hall);
+pub(super) struct Pending<'a> {
+    hall: &'a Hall,
+    source: IpAddr,
+}
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        self.0.lock().pending -= 1;
+        leave(&mut self.hall.lock().pending, self.source);
     }
 }
 
@@ -144,11 +151,14 @@ pub(super) struct Seat<'a> {
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        let mut state = self.hall.lock();
-        let at = state.tests.iter().position(|other| *other == self.source);
-        if let Some(at) = at {
-            state.tests.swap_remove(at);
-        }
+        leave(&mut self.hall.lock().tests, self.source);
+    }
+}
+
+/// Takes one of `source` out.
+fn leave(there: &mut Vec<IpAddr>, source: IpAddr) {
+    if let Some(at) = there.iter().position(|other| *other == source) {
+        there.swap_remove(at);
     }
 }
 

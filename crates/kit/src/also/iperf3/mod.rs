@@ -108,7 +108,7 @@ impl Iperf3 {
         number: u64,
         stop: &'scope AtomicBool,
     ) {
-        let Some(pending) = self.hall.greet() else {
+        let Some(pending) = self.hall.greet(peer.ip().to_canonical()) else {
             return;
         };
         let work = move || {
@@ -166,10 +166,18 @@ impl Iperf3 {
 
 /// What a connection shows first.
 fn cookie(mut socket: &TcpStream) -> Option<[u8; COOKIE]> {
-    let mut cookie = [0; COOKIE];
-    socket.set_read_timeout(Some(GREETING)).ok()?;
+    let (mut cookie, mut read) = ([0; COOKIE], 0);
+    let ends = clock::now() + GREETING;
     socket.set_write_timeout(Some(GREETING)).ok()?;
-    socket.read_exact(&mut cookie).ok()?;
+    while read < COOKIE {
+        // All of it within the time: not each octet.
+        let left = ends.since(clock::now());
+        socket.set_read_timeout(Some(left)).ok()?;
+        match socket.read(&mut cookie[read..]) {
+            Ok(0) | Err(_) => return None,
+            Ok(count) => read += count,
+        }
+    }
     Some(cookie)
 }
 

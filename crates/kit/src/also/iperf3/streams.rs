@@ -9,13 +9,16 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::udp::{Outgoing, RecvBatch, UdpSocket};
-use sys::{Error, clock, tcp};
+use sys::{clock, tcp};
 use units::{Instant, Rate, TrafficClass};
 
-/// Octets thrown away in one call.
-const DISCARD: usize = 4 << 20;
-/// The receiver is woken when this much has come.
-const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
+/// iperf3's numbers of options that are refused.
+const NO_DELAY: u32 = 122;
+const NO_SEGMENT: u32 = 123;
+const NO_WINDOW: u32 = 124;
+const NO_CLASS: u32 = 125;
+const NO_CONGESTION: u32 = 134;
+const NO_PACING: u32 = 140;
 /// Datagrams that are taken or sent by one call.
 const AT_ONCE: usize = 32;
 /// Octets of a datagram that are read: its head.
@@ -32,6 +35,17 @@ pub(super) enum Connection {
 }
 
 impl Connection {
+    /// Gives it what the client asked for.
+    ///
+    /// # Errors
+    /// iperf3's number of what this host refuses.
+    pub(super) fn prepare(&self, params: &Params) -> Result<(), u32> {
+        match self {
+            Self::Tcp(socket) => prepare(socket, params),
+            Self::Udp(_) => Ok(()),
+        }
+    }
+
     /// The congestion control of what is sent from here.
     pub(super) fn congestion(&self) -> Option<String> {
         match self {
@@ -39,6 +53,35 @@ impl Connection {
             Self::Udp(_) => None,
         }
     }
+}
+
+/// Gives a connection what the client asked for.
+///
+/// # Errors
+/// iperf3's number of what this host refuses.
+fn prepare(socket: &TcpStream, params: &Params) -> Result<(), u32> {
+    let options = SockRef::from(socket);
+    let no_delay = socket.set_nodelay(params.no_delay);
+    no_delay.map_err(|_| NO_DELAY)?;
+    if params.segment > 0 {
+        tcp::set_max_segment(socket, params.segment).map_err(|_| NO_SEGMENT)?;
+    }
+    if params.window > 0 {
+        let window = params.window as usize;
+        let sends = options.set_send_buffer_size(window);
+        let both = sends.and_then(|()| options.set_recv_buffer_size(window));
+        both.map_err(|_| NO_WINDOW)?;
+    }
+    let class = TrafficClass::from_octet(params.class);
+    tcp::set_traffic_class(socket, class).map_err(|_| NO_CLASS)?;
+    if let Some(name) = &params.congestion {
+        tcp::set_congestion(socket, name).map_err(|_| NO_CONGESTION)?;
+    }
+    let paced = [params.rate_bps, params.pacing_bps];
+    if let Some(rate) = paced.into_iter().filter(|rate| *rate > 0).min() {
+        tcp::set_max_pacing(socket, Rate::from_bps(rate)).map_err(|_| NO_PACING)?;
+    }
+    Ok(())
 }
 
 /// A stream, from the test's beginning to its end.
@@ -57,8 +100,8 @@ impl Course<'_> {
         let mut end = match (self.connection, self.sends) {
             (Connection::Tcp(socket), true) => self.send(socket),
             (Connection::Tcp(socket), false) => self.receive(socket),
-            (Connection::Udp(socket), true) => self.send_datagrams(socket).unwrap_or_default(),
-            (Connection::Udp(socket), false) => self.receive_datagrams(socket).unwrap_or_default(),
+            (Connection::Udp(socket), true) => self.send_datagrams(socket),
+            (Connection::Udp(socket), false) => self.receive_datagrams(socket),
         };
         end.time = clock::now().since(self.counts_from());
         end
@@ -73,30 +116,7 @@ impl Course<'_> {
         self.begun + self.params.omit
     }
 
-    /// What this end can do of what the client asked for; what cannot be had shows in the figures.
-    fn prepare(&self, socket: &TcpStream) {
-        let params = self.params;
-        let options = SockRef::from(socket);
-        let _ = socket.set_nodelay(params.no_delay);
-        if params.segment > 0 {
-            let _ = tcp::set_max_segment(socket, params.segment);
-        }
-        if params.window > 0 {
-            let _ = options.set_send_buffer_size(params.window as usize);
-            let _ = options.set_recv_buffer_size(params.window as usize);
-        }
-        let _ = tcp::set_traffic_class(socket, TrafficClass::from_octet(params.class));
-        if let Some(name) = &params.congestion {
-            let _ = tcp::set_congestion(socket, name);
-        }
-        let paced = [params.rate_bps, params.pacing_bps];
-        if let Some(rate) = paced.into_iter().filter(|rate| *rate > 0).min() {
-            let _ = tcp::set_max_pacing(socket, Rate::from_bps(rate));
-        }
-    }
-
     fn send(&self, socket: &TcpStream) -> Stream {
-        self.prepare(socket);
         let abort = || self.is_over();
         let retransmits = || tcp::info(socket).ok()?.total_retrans.map(u64::from);
         load::send(socket, self.counts_from(), &abort);
@@ -114,15 +134,14 @@ impl Course<'_> {
     }
 
     fn receive(&self, socket: &TcpStream) -> Stream {
-        self.prepare(socket);
         let _ = socket.set_read_timeout(Some(PATIENCE));
-        let _ = tcp::set_receive_threshold(socket, RECEIVE_AT_ONCE);
+        let _ = tcp::set_receive_threshold(socket, load::RECEIVE_AT_ONCE);
         let arrived = || tcp::info(socket).ok()?.bytes_received;
         // The cookie is none of the test's octets.
         let mut before = COOKIE as u64;
         let mut is_omitted = !self.params.omit.is_zero();
         while !self.is_over() {
-            match tcp::discard(socket, DISCARD) {
+            match tcp::discard(socket, load::DISCARD) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) if is_timeout(&error) => {}
@@ -139,21 +158,22 @@ impl Course<'_> {
         }
     }
 
-    fn receive_datagrams(&self, socket: &UdpSocket) -> Result<Stream, Error> {
+    /// Where the socket fails, what came until then counts.
+    fn receive_datagrams(&self, socket: &UdpSocket) -> Stream {
         let mut batch = RecvBatch::new(AT_ONCE, READ);
         let _ = socket.set_buffers(BUFFER, BUFFER);
         let mut tally = Tally::default();
         let mut omitted = None;
         while !self.is_over() {
-            let ready = socket.wait(TICK)?;
+            let Ok(ready) = socket.wait(TICK) else { break };
             if ready.event {
-                while socket.poll_event()?.is_some() {}
+                forget_events(socket);
             }
             if omitted.is_none() && clock::now() >= self.counts_from() {
                 omitted = Some(tally);
                 tally.jitter_s = 0.0;
             }
-            while socket.recv(&mut batch)? > 0 && !self.is_over() {
+            while socket.recv(&mut batch).is_ok_and(|count| count > 0) && !self.is_over() {
                 let stamp = clock::stamp();
                 for datagram in batch.iter() {
                     let head = Head::parse(datagram.payload, self.params.long_numbers);
@@ -167,17 +187,18 @@ impl Course<'_> {
             }
         }
         let omitted = omitted.unwrap_or_default();
-        Ok(Stream {
+        Stream {
             bytes: tally.bytes.saturating_sub(omitted.bytes),
             jitter_s: tally.jitter_s,
             lost: tally.lost,
             packets: tally.highest,
             omitted: (omitted.lost, omitted.highest),
             ..Stream::default()
-        })
+        }
     }
 
-    fn send_datagrams(&self, socket: &UdpSocket) -> Result<Stream, Error> {
+    /// Where the socket fails, what has left until then counts.
+    fn send_datagrams(&self, socket: &UdpSocket) -> Stream {
         let params = self.params;
         let _ = socket.set_buffers(BUFFER, BUFFER);
         let block = load::incompressible();
@@ -206,22 +227,24 @@ impl Course<'_> {
                     class,
                 })
                 .collect();
-            let taken = socket.send(&batch)?.count;
+            let Ok(taken) = socket.send(&batch).map(|sent| sent.count) else {
+                break;
+            };
             sent += taken as u64;
             if now < self.counts_from() {
                 omitted = sent;
             }
-            if taken < count {
-                socket.wait_for_room(TICK)?;
+            if taken < count && socket.wait_for_room(TICK).is_err() {
+                break;
             }
-            while socket.poll_event()?.is_some() {}
+            forget_events(socket);
         }
-        Ok(Stream {
+        Stream {
             bytes: (sent - omitted) * params.block as u64,
             packets: sent,
             omitted: (0, omitted),
             ..Stream::default()
-        })
+        }
     }
 
     /// Datagrams that are to have left by `now`.
@@ -233,4 +256,9 @@ impl Course<'_> {
         let octets = now.since(self.begun).as_nanos() * u128::from(rate) / 8 / 1_000_000_000;
         u64::try_from(octets / block.max(1)).unwrap_or(u64::MAX)
     }
+}
+
+/// What the kernel has to tell of a socket, ICMP errors among it, changes nothing here.
+fn forget_events(socket: &UdpSocket) {
+    while socket.poll_event().is_ok_and(|event| event.is_some()) {}
 }

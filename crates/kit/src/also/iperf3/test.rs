@@ -76,6 +76,9 @@ impl<'a> Test<'a> {
         let Some(streams) = self.streams(&cookie, &params)? else {
             return self.refuse(NO_STREAMS);
         };
+        if let Some(number) = streams.iter().find_map(|s| s.prepare(&params).err()) {
+            return self.refuse(number);
+        }
         self.server.run();
         self.flush()?;
         let Some(results) = self.have(&params, &streams)? else {
@@ -113,7 +116,8 @@ impl<'a> Test<'a> {
                 Ok(stream) => streams.push(stream),
                 Err(RecvTimeoutError::Timeout) if clock::now() < deadline => {
                     // A client that is gone opens none.
-                    if self.next(clock::now(), &|| false)?.is_some() {
+                    let soon = clock::now() + Duration::from_millis(1);
+                    if self.next(soon, &|| false)?.is_some() {
                         return Err(Gone);
                     }
                 }
