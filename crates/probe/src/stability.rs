@@ -60,7 +60,9 @@ impl Settling {
         if self.values.len() > MAD {
             self.values.pop_front();
         }
-        self.has_settled |= self.values.len() == MAD && self.deviation() <= SDT * value;
+        // A path that carries nothing is steady, and has not settled at anything.
+        let is_steady = value > 0.0 && self.deviation() <= SDT * value;
+        self.has_settled |= self.values.len() == MAD && is_steady;
         self.has_settled
     }
 
@@ -125,6 +127,8 @@ mod tests {
         assert!(!(0..50).any(|n| settling.push(if n % 2 == 0 { 10.0 } else { 12.0 })));
         assert_eq!(settling.confidence(), Confidence::Medium);
         assert!(!Settling::default().push(f64::NAN));
+        let mut stalled = Settling::default();
+        assert!(![0.0; 8].map(|value| stalled.push(value)).contains(&true));
     }
 
     #[test]

@@ -1,15 +1,22 @@
 //! The connections that load the path in one direction.
 
 use super::target::Target;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::task::JoinSet;
 use web::responsiveness::client::Link;
+
+/// How long a connection may take to open.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The load of a direction; it ends when it is dropped.
 pub(super) struct Load {
     is_down: bool,
-    links: Vec<Link>,
+    /// Connections that were asked for.
+    asked: usize,
+    /// Those of them that are open.
+    links: Arc<Mutex<Vec<Link>>>,
     transfers: JoinSet<Result<(), String>>,
     counter: Arc<AtomicU64>,
 }
@@ -18,36 +25,52 @@ impl Load {
     pub(super) fn new(direction: &str) -> Self {
         Self {
             is_down: direction == "down",
-            links: Vec::new(),
+            asked: 0,
+            links: Arc::default(),
             transfers: JoinSet::new(),
             counter: Arc::default(),
         }
     }
 
-    /// One more connection.
-    pub(super) async fn add(&mut self, target: &Target) -> Result<(), String> {
-        let link = target.dialer.open().await?.link;
-        self.links.push(link.clone());
-        let counter = Arc::clone(&self.counter);
-        if self.is_down {
-            self.transfers
-                .spawn(link.download(target.large.clone(), counter));
-        } else {
-            self.transfers
-                .spawn(link.upload(target.upload.clone(), counter));
-        }
-        Ok(())
+    /// One more connection, which opens while time goes on: over a full queue that may take longer than an interval.
+    pub(super) fn add(&mut self, target: &Target) {
+        self.asked += 1;
+        let (target, is_down) = (target.clone(), self.is_down);
+        let (links, counter) = (Arc::clone(&self.links), Arc::clone(&self.counter));
+        self.transfers.spawn(async move {
+            let opened = tokio::time::timeout(PATIENCE, target.dialer.open()).await;
+            let late = |_| {
+                format!(
+                    "a connection took more than {} s to open",
+                    PATIENCE.as_secs()
+                )
+            };
+            let link = opened.map_err(late)??.link;
+            lock(&links).push(link.clone());
+            if is_down {
+                link.download(target.large, counter).await
+            } else {
+                link.upload(target.upload, counter).await
+            }
+        });
     }
 
-    pub(super) const fn connections(&self) -> usize {
-        self.links.len()
+    /// Connections that were asked for.
+    pub(super) const fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// Connections that are open.
+    pub(super) fn connections(&self) -> usize {
+        lock(&self.links).len()
     }
 
     /// One of the connections, by a number that nobody can guess.
     pub(super) fn any(&self, random: u64) -> Option<Link> {
-        let count = u64::try_from(self.links.len()).unwrap_or(1).max(1);
+        let links = lock(&self.links);
+        let count = u64::try_from(links.len()).unwrap_or(1).max(1);
         let index = usize::try_from(random % count).unwrap_or_default();
-        self.links.get(index).cloned()
+        links.get(index).cloned()
     }
 
     /// Octets that were carried so far.
@@ -65,4 +88,8 @@ impl Load {
             None => std::future::pending().await,
         }
     }
+}
+
+fn lock(links: &Mutex<Vec<Link>>) -> MutexGuard<'_, Vec<Link>> {
+    links.lock().unwrap_or_else(PoisonError::into_inner)
 }

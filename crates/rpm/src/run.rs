@@ -171,8 +171,8 @@ impl Run<'_> {
         );
         let mut known_bps = None;
         for interval in 0.. {
-            if load.connections() < plan.most_connections as usize {
-                load.add(self.target).await?;
+            if load.asked() < plan.most_connections as usize {
+                load.add(self.target);
             }
             let before = (clock::now(), load.carried());
             let end = begun + plan.interval.0 * (interval + 1);

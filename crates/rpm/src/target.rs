@@ -3,8 +3,12 @@
 use far_ends::nq::{Configuration, LONGEST, Origin, WELL_KNOWN};
 use session::Family;
 use std::net::SocketAddr;
+use std::time::Duration;
 use web::responsiveness::Trust;
 use web::responsiveness::client::Dialer;
+
+/// How long the configuration may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server, as its configuration has it.
 #[derive(Clone, Debug)]
@@ -32,8 +36,13 @@ impl Target {
         let address = resolve(&origin, &origin.host, family)?;
         let failed = |reason: String| anyhow::anyhow!("{url}: {reason}");
         let dialer = Dialer::new(address, origin.clone(), trust).map_err(failed)?;
-        let opened = dialer.open().await.map_err(failed)?;
-        let text = opened.link.fetch(path, LONGEST).await.map_err(failed)?;
+        let asked = async { dialer.open().await?.link.fetch(path, LONGEST).await };
+        let asked = tokio::time::timeout(PATIENCE, asked).await;
+        let silent = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
+        let text = asked
+            .map_err(silent)
+            .and_then(|text| text)
+            .map_err(failed)?;
         let configuration = Configuration::read(&text)
             .map_err(|reason| anyhow::anyhow!("{url}: its configuration is unusable: {reason}"))?;
         if !configuration.origin.is_tls {

@@ -93,6 +93,10 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
+    if plan.ways != Ways::Down {
+        // Elsewhere all that waits in this host's socket would be taken for the path's queue.
+        sys::require_linux("responsiveness under a load from this host (use --ways down)")?;
+    }
     let interrupt = process::interrupt_flag()?;
     let runtime = rpm::runtime()?;
     let trust = args.trust();

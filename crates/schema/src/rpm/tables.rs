@@ -15,7 +15,7 @@ table! {
         kind: Label,
         /// Connecting by TCP; null of `self`, and where that failed.
         tcp_ns: Option<u64> => "ns",
-        /// A round trip of agreeing on TLS; null of `self`, and where that failed.
+        /// TLS handshake per round trip (TLS 1.3 has one, TLS 1.2 two); null of `self`, and where it failed.
         tls_ns: Option<u64> => "ns",
         /// From the request to the end of the answer; null where there was none.
         http_ns: Option<u64> => "ns",

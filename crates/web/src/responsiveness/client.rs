@@ -114,7 +114,7 @@ impl Dialer {
             SocketAddr::V6(_) => TcpSocket::new_v6(),
         }?;
         socket.set_nodelay(true)?;
-        // What waits unsent in the kernel would delay requests behind it.
+        // What waits unsent in the kernel would delay requests behind it. Where that has no limit, no load goes up.
         let _ = sys::tcp::set_unsent_limit(&socket, MOST_UNSENT);
         socket.connect(self.address).await
     }
