@@ -80,12 +80,17 @@ pub fn spawn_in(ns: &Netns, mut command: Command, hosts: Option<&str>) -> Result
 /// When there is no such program.
 pub fn spawn_tied(mut command: Command) -> Result<Child, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let tie = || {
-        Ok(rustix::process::set_parent_process_death_signal(Some(
-            Signal::KILL,
-        ))?)
+    let parent = rustix::process::getpid();
+    let tie = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // A parent that died before that sends no signal.
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(rustix::io::Errno::SRCH.into())
+        }
     };
-    // SAFETY: between fork and exec there is one system call: nothing allocates or locks.
+    // SAFETY: between fork and exec there are system calls only: nothing allocates or locks.
     #[expect(
         unsafe_code,
         reason = "who is told of a parent's death says so itself, between fork and exec"

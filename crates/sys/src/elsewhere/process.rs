@@ -52,6 +52,15 @@ pub fn spawn_in(ns: &Netns, command: Command, _hosts: Option<&str>) -> Result<Ch
         .and(Err(Error::only_linux("an emulated network")))
 }
 
+/// Starts `command` so that it ends with whoever started it, which is not to be had.
+///
+/// # Errors
+/// Always.
+pub fn spawn_tied(command: Command) -> Result<Child, Error> {
+    drop(command);
+    Err(Error::only_linux("a program that ends with this one"))
+}
+
 /// Asks `child` to end.
 pub fn terminate(child: &mut Child) {
     // One that has ended is left alone.

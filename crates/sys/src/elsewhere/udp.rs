@@ -300,10 +300,12 @@ impl UdpSocket {
     /// Gives the socket the class of the next datagram, if it has another one.
     fn mark(&self, class: TrafficClass) -> io::Result<()> {
         let octet = u16::from(class.octet());
-        if self.class.swap(octet, Ordering::Relaxed) == octet {
+        if self.class.load(Ordering::Relaxed) == octet {
             return Ok(());
         }
-        super::tcp::set_class(&SockRef::from(&self.socket), class.octet(), self.v6)
+        super::tcp::set_class(&SockRef::from(&self.socket), class.octet(), self.v6)?;
+        self.class.store(octet, Ordering::Relaxed);
+        Ok(())
     }
 
     /// `peer` as an address for this socket.
@@ -320,6 +322,14 @@ impl UdpSocket {
     /// Always: a server needs Linux.
     pub fn beside(&self, _peer: SocketAddr, _local: Option<IpAddr>) -> Result<Self, Error> {
         Err(Error::only_linux("a server's socket for one peer"))
+    }
+
+    /// A socket for ICMP echo requests to `peer`.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn echo(_peer: SocketAddr) -> Result<Self, Error> {
+        Err(Error::only_linux("a socket for ICMP echo requests"))
     }
 
     /// A socket of IP protocol `protocol`.
