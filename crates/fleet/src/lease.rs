@@ -87,6 +87,8 @@ enum Phase {
     Taking,
     Resting(Instant),
     Holding,
+    /// A lease was lost: what is left is kept until the run has stopped.
+    Stopping(Ending),
     /// Afterwards the next try, or the end.
     GivingBack(Option<Ending>),
     Over(Ending),
@@ -139,7 +141,7 @@ impl Lessee {
                 let hold = self.held.last();
                 hold.map(|hold| Ask::Remove(hold.key.clone(), hold.revision))
             }
-            Phase::Resting(_) | Phase::Over(_) => None,
+            Phase::Resting(_) | Phase::Stopping(_) | Phase::Over(_) => None,
         }?;
         self.asked = Some((ask.clone(), now));
         Some(ask)
@@ -172,9 +174,16 @@ impl Lessee {
             .unwrap_or(Instant::ZERO)
     }
 
+    /// Whether the run has to stop: a lease was lost while it went on. The others are its own until it says [`Lessee::give_back`].
+    pub const fn must_stop(&self) -> bool {
+        matches!(self.phase, Phase::Stopping(_))
+    }
+
     /// Gives everything back: the run is over, or does not want it any more.
     pub fn give_back(&mut self) {
-        if !matches!(self.phase, Phase::GivingBack(Some(_)) | Phase::Over(_)) {
+        if let Phase::Stopping(ending) = &self.phase {
+            self.phase = Phase::GivingBack(Some(ending.clone()));
+        } else if !matches!(self.phase, Phase::GivingBack(Some(_)) | Phase::Over(_)) {
             self.phase = Phase::GivingBack(Some(Ending::GivenBack));
         }
     }
@@ -194,7 +203,7 @@ impl Lessee {
             Phase::Taking | Phase::GivingBack(_) => Some(Instant::ZERO),
             Phase::Resting(until) => Some(until),
             Phase::Holding => renewals.min(),
-            Phase::Over(_) => None,
+            Phase::Stopping(_) | Phase::Over(_) => None,
         }
     }
 
@@ -265,9 +274,11 @@ impl Lessee {
 
     fn lose(&mut self, key: &str) {
         self.held.retain(|hold| hold.key != key);
-        if !matches!(self.phase, Phase::GivingBack(_)) {
-            let key = key.to_owned();
-            self.phase = Phase::GivingBack(Some(Ending::Lost { key }));
+        let key = key.to_owned();
+        match self.phase {
+            Phase::Holding => self.phase = Phase::Stopping(Ending::Lost { key }),
+            Phase::GivingBack(_) | Phase::Stopping(_) => {}
+            _ => self.phase = Phase::GivingBack(Some(Ending::Lost { key })),
         }
     }
 
@@ -305,6 +316,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    /// How long a run goes on that has to stop.
+    const STOPPING: Duration = Duration::from_millis(3_100);
 
     /// A bucket that forgets, on its own clock.
     #[derive(Default)]
@@ -357,6 +371,8 @@ mod tests {
         /// How long its run takes once it may load.
         work: Duration,
         began: Option<Instant>,
+        /// When its run has ended, for one that had to stop.
+        stops: Option<Instant>,
         is_dead: bool,
     }
 
@@ -380,6 +396,7 @@ mod tests {
                 way: None,
                 work: Duration::from_secs(5 + number % 7 * 4),
                 began: None,
+                stops: None,
                 is_dead: false,
             });
             Self {
@@ -442,6 +459,12 @@ mod tests {
                         agent.lessee.give_back();
                     }
                 }
+                if agent.lessee.must_stop() {
+                    let stops = *agent.stops.get_or_insert(now + STOPPING);
+                    if now >= stops {
+                        agent.lessee.give_back();
+                    }
+                }
             }
         }
 
@@ -449,7 +472,8 @@ mod tests {
         fn check(&self, now: Instant) {
             let mut loaded = BTreeMap::new();
             for (who, agent) in self.agents.iter().enumerate() {
-                if agent.is_dead || !agent.lessee.may_load(now) {
+                let stops = agent.stops.is_some_and(|stops| now < stops);
+                if agent.is_dead || !(stops || agent.lessee.may_load(now)) {
                     continue;
                 }
                 for key in &agent.lessee.keys {

@@ -76,8 +76,8 @@ impl Ledger {
                 }
             }
             Entry::Until { fleet, at } => {
-                let until = self.until.entry(fleet).or_insert(at);
-                *until = at.max(*until);
+                // The last word counts: a clock that was ahead may have been set back.
+                self.until.insert(fleet, at);
             }
         }
     }

@@ -96,9 +96,17 @@ fn read(path: &Path) -> io::Result<Ledger> {
     loop {
         text.clear();
         reader.read_until(b'\n', &mut text)?;
+        if text.is_empty() {
+            return Ok(ledger);
+        }
         match serde_json::from_slice(&text) {
             Ok(entry) if text.ends_with(b"\n") => ledger.apply(entry),
-            _ => return Ok(ledger),
+            // The last line may have been cut, and no other.
+            _ if reader.fill_buf()?.is_empty() => return Ok(ledger),
+            _ => {
+                let what = "a line within it cannot be read - was it written by a newer version?";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
         }
     }
 }
@@ -146,11 +154,16 @@ mod tests {
         assert_eq!(book.ledger().begun().count(), 1);
         book.write(began(3)).unwrap();
         let book = Book::open(dir.path(), now).unwrap();
+        let mut damaged = fs::read(&path).unwrap();
+        damaged[3] = b'#';
         let begun: Vec<_> = book.ledger().begun().map(|(run, ..)| run.instant).collect();
         let expected: Vec<_> = [1, 3]
             .map(|second| Moment::from_millis(book_time(second)))
             .into();
         assert_eq!(begun, expected);
+        fs::write(&path, damaged).unwrap();
+        let refused = Book::open(dir.path(), now).unwrap_err().to_string();
+        assert!(refused.contains("newer version"), "{refused}");
     }
 
     fn book_time(second: u64) -> u64 {

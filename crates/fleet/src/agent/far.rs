@@ -124,6 +124,11 @@ impl State {
             return no("its far end has ended - restart it".to_owned());
         }
         let now = wall();
+        if now.since(run.instant) > super::LOOK_BACK {
+            return no(format!(
+                "{run} is not due by its schedule - compare the clocks"
+            ));
+        }
         let Some(revisions) = self.fleets.get_mut(&run.fleet) else {
             return no(format!("it knows no fleet '{}'", run.fleet));
         };

@@ -9,6 +9,7 @@ use crate::revisions::Document;
 use async_nats::jetstream::kv::Operation;
 use futures_util::TryStreamExt as _;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Keeps the link up, as long as the agent lives.
 pub(super) async fn keep(client: async_nats::Client, state: Rc<RefCell<State>>) {
-    let mut is_known = true;
+    let mut is_known = false;
     loop {
         let error = match Bus::on(client.clone()).await {
             Ok(bus) => {
@@ -72,20 +73,44 @@ async fn watch(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
         let since = document.since;
         if state.take(&name, document) {
             state.say(&format!("fleet '{name}' as of {since}"));
-            state.note()?;
+            // It may have come late: what was due since then has no line yet.
+            let from = state.heard.entry(name).or_insert(since);
+            *from = since.min(*from);
+            if let Err(error) = state.note() {
+                state.say(&format!(
+                    "revisions cannot be kept on disk for a start without NATS: {error}"
+                ));
+            }
         }
     }
     anyhow::bail!("the server ended the subscription")
 }
 
-/// Hands over what has ended, the record before the outcome: who knows of one finds the other.
+/// Hands over what has ended, the record before the outcome: who knows of one finds the other. One that cannot be handed over keeps
+/// neither the others nor the rest of the link, and is tried again.
 async fn hand_over(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
     let ended = Rc::clone(&state.borrow().ended);
+    let mut told = BTreeSet::new();
     loop {
-        let next = state.borrow().book.ledger().unhanded().next().cloned();
-        match next {
-            Some(outcome) => one(&bus, &state, &outcome).await?,
-            None => ended.notified().await,
+        let waiting: Vec<_> = state.borrow().book.ledger().unhanded().cloned().collect();
+        if waiting.is_empty() {
+            ended.notified().await;
+            continue;
+        }
+        let mut has_failed = false;
+        for outcome in &waiting {
+            let Err(error) = one(&bus, &state, outcome).await else {
+                continue;
+            };
+            has_failed = true;
+            let run = &outcome.run;
+            if told.insert(run.clone()) {
+                let said = format!("{run} cannot be handed over yet: {error:#}");
+                state.borrow().say(&said);
+            }
+        }
+        if has_failed {
+            tokio::time::sleep(REST).await;
         }
     }
 }

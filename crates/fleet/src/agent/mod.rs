@@ -58,10 +58,10 @@ pub struct Args {
     /// Name of this agent, as fleet files have it.
     #[arg(long)]
     name: Name,
-    /// Where it stands.
+    /// Site of this host; a partition of the archive.
     #[arg(long)]
     site: Option<Name>,
-    /// Names that it shares with other agents.
+    /// Tags to show in 'fleet status --json'.
     #[arg(long, value_delimiter = ',')]
     tags: Vec<Name>,
     /// TCP and UDP port of the far end inside; 0 for any.
@@ -238,7 +238,16 @@ fn agenda(state: &Rc<RefCell<State>>, now: Moment, is_time: bool) -> std::io::Re
             drop(this);
             tokio::task::spawn_local(go(Rc::clone(state), due));
         }
-        if is_any || is_time {
+        // A clock that was ahead and was set back: what is due by the right one counts.
+        let until = state.borrow().book.ledger().until(&fleet);
+        let is_ahead = until.is_some_and(|until| until > now + Duration::from_millis(1));
+        if is_ahead {
+            state
+                .borrow()
+                .say("the clock was set back: runs go on by it");
+        }
+        state.borrow_mut().heard.remove(&fleet);
+        if is_any || is_time || is_ahead {
             let at = now + Duration::from_millis(1);
             state.borrow_mut().book.write(Entry::Until { fleet, at })?;
         }
@@ -253,12 +262,21 @@ fn agenda(state: &Rc<RefCell<State>>, now: Moment, is_time: bool) -> std::io::Re
 async fn go(state: Rc<RefCell<State>>, due: Due) {
     let id = due.id();
     let outcome = Box::pin(Running::new(Rc::clone(&state), due).carry_out()).await;
-    let mut state = state.borrow_mut();
-    if let Err(error) = state.end(outcome) {
-        // The ledger still has it as begun, and the next start closes it.
-        state.say(&format!("{id}: the ledger cannot be written: {error}"));
+    let mut is_told = false;
+    // The disk may have room again later; if the agent ends before, its next start closes the run.
+    loop {
+        let ended = state.borrow_mut().end(outcome.clone());
+        let Err(error) = ended else { break };
+        if !std::mem::replace(&mut is_told, true) {
+            let told = format!("{id}: the ledger cannot be written: {error}");
+            state.borrow().say(&told);
+        }
+        if state.borrow().stop.load(Ordering::Relaxed) {
+            break;
+        }
+        tokio::time::sleep(LOOK).await;
     }
-    state.running.remove(&id);
+    state.borrow_mut().running.remove(&id);
 }
 
 impl State {
@@ -274,8 +292,11 @@ impl State {
     fn say(&self, line: &str) {
         if !self.quiet {
             let line = plain(line).replace('\n', " ");
-            // With stderr closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let mut stderr = std::io::stderr();
+            // Whoever does not read must not stop renewals; with stderr closed there is nobody to tell.
+            if process::can_write(&stderr) {
+                let _ = writeln!(stderr, "{line}");
+            }
         }
     }
 
@@ -286,8 +307,8 @@ impl State {
             .saturating_sub(u64::try_from(LOOK_BACK.as_millis()).unwrap_or(0));
         let back = Moment::from_millis(back);
         let from = self.book.ledger().until(fleet).unwrap_or(back);
-        let heard = self.heard.remove(fleet).unwrap_or(from);
-        let from = from.min(heard).max(back);
+        let heard = self.heard.get(fleet).copied().unwrap_or(from);
+        let from = from.min(heard).min(now).max(back);
         let Some(revisions) = self.fleets.get_mut(fleet) else {
             return Vec::new();
         };
@@ -326,13 +347,14 @@ impl State {
 
     fn end(&mut self, outcome: Outcome) -> std::io::Result<()> {
         let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}"));
-        self.say(&format!(
+        let said = format!(
             "{} {}{}",
             outcome.run,
             outcome.status,
             reason.unwrap_or_default()
-        ));
+        );
         self.book.write(Entry::Ended(Box::new(outcome)))?;
+        self.say(&said);
         self.ended.notify_one();
         Ok(())
     }
@@ -359,9 +381,18 @@ impl State {
 
     /// The revisions that were last heard, from the disk.
     fn remember(&mut self) {
-        let kept = std::fs::read(self.dir.join(FLEETS)).ok();
-        let kept = kept.and_then(|text| bus::parse::<BTreeMap<Name, Vec<Document>>>(&text));
-        for (name, documents) in kept.unwrap_or_default() {
+        let text = match std::fs::read(self.dir.join(FLEETS)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return self.say(&format!("{FLEETS} cannot be read: {error}")),
+        };
+        let kept = bus::parse::<BTreeMap<Name, Vec<Document>>>(&text);
+        let Some(kept) = kept else {
+            return self.say(&format!(
+                "{FLEETS} cannot be understood - fleets are known again when NATS is there"
+            ));
+        };
+        for (name, documents) in kept {
             for document in documents {
                 self.take(&name, document);
             }

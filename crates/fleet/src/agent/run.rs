@@ -3,7 +3,7 @@
 use super::{State, wall};
 use crate::RunId;
 use crate::bus::Bus;
-use crate::lease::{Answer, Ending, Lessee};
+use crate::lease::{Answer, Ask, Ending, Lessee};
 use crate::messages::Knock;
 use crate::outcome::{Became, Outcome, Times};
 use crate::revisions::Due;
@@ -78,7 +78,7 @@ impl Running {
             if let Some(ending) = lessee.borrow().ending() {
                 return self.missed(told(ending));
             }
-            if self.state.borrow().stop.load(Ordering::Relaxed) {
+            if self.state.borrow().stop.load(Ordering::Relaxed) || lessee.borrow().must_stop() {
                 lessee.borrow_mut().give_back();
             }
             step(&lessee, &bus, &token).await;
@@ -212,6 +212,12 @@ impl Running {
             self.state.borrow().stop.clone(),
         );
         let work = move || {
+            // Being let in may have taken longer than the leases lasted.
+            let is_safe = clock::now().as_nanos() < safe_until.load(Ordering::Relaxed);
+            anyhow::ensure!(
+                is_safe && !stopped.load(Ordering::Relaxed),
+                "it had to stop before it began"
+            );
             let mut command = child::command(&arguments, []);
             command.env("ISOBATH_KEY", key);
             let child = process::spawn_tied(command)?;
@@ -279,9 +285,10 @@ async fn step(lessee: &RefCell<Lessee>, bus: &Bus, token: &str) {
         return rest(next).await;
     };
     let answer = bus.lease(&ask, token).await;
-    let is_silent = answer == Answer::Silence;
+    let is_refused = matches!((&ask, &answer), (Ask::Create(_), Answer::Gone));
+    let must_rest = is_refused || answer == Answer::Silence;
     lessee.borrow_mut().answer(answer, clock::now());
-    if is_silent {
+    if must_rest {
         tokio::time::sleep(LOOK).await;
     }
 }

@@ -9,6 +9,8 @@ use units::Bytes;
 
 /// Runs of a day at most: a day's schedule is made in memory.
 const MOST_RUNS: u128 = 2_000_000;
+/// Hosts among which pairs are drawn: all pairs are kept in memory.
+const MOST_DRAWN: u128 = 1_000;
 /// Hosts, links and measurements at most.
 const MOST_ENTRIES: usize = 20_000;
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -118,7 +120,12 @@ impl FleetFile {
                 count * (count - 1)
             }
             Pairs::Random(hosts) => {
-                self.some(hosts)?;
+                let count = self.some(hosts)?;
+                if count > MOST_DRAWN {
+                    return Err(format!(
+                        "random pairs of {count} hosts, and at most {MOST_DRAWN} are drawn from - make several measures"
+                    ));
+                }
                 1
             }
             Pairs::Star(star) => {

@@ -228,11 +228,14 @@ impl<'a> Packer<'a> {
             let Some(Reverse(index)) = self.resources[resource as usize].waiting.pop() else {
                 break;
             };
-            looks += 1;
             let index = index as usize;
             if self.jobs.jobs[index].latest < now {
+                // Gone for good, so it is looked at once only.
                 self.settle(index, Place::NoRoom);
-            } else if !self.park(index, now) {
+                continue;
+            }
+            looks += 1;
+            if !self.park(index, now) {
                 found.push(index);
             }
         }

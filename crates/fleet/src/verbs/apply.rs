@@ -1,6 +1,6 @@
 //! `isobath fleet apply FILE`.
 
-use super::{OPERATOR, Program, of_kept};
+use super::{OPERATOR, Program, from_now};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::FleetFile;
@@ -38,10 +38,10 @@ pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let kept = bus.revisions(&file.name).await?;
     let last = kept.last().map_or(0, |(revision, _)| *revision);
-    let old = of_kept(kept)?;
-    let old = old
-        .latest()
-        .map(|document| (document.paused, FleetFile::parse(&document.file, "")));
+    let since = kept.iter().map(|(_, document)| document.since).max();
+    let old = kept
+        .last()
+        .map(|(_, document)| (document.paused, FleetFile::parse(&document.file, "")));
     let differs = match &old {
         None => vec![format!("new fleet '{}'", file.name)],
         Some((paused, Ok(old))) => {
@@ -55,7 +55,7 @@ pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     if !differs.is_empty() && !args.dry_run {
         let document = Document {
             file: text,
-            since: wall(),
+            since: from_now(since),
             paused: false,
         };
         bus.revise(&file.name, &document, last).await?;

@@ -14,6 +14,7 @@ use crate::{Moment, Name};
 use anyhow::{Context as _, anyhow};
 use kit::register::Register;
 use kit::usage::Usage;
+use std::time::Duration;
 
 /// What to do with a fleet.
 #[derive(Debug, clap::Subcommand)]
@@ -90,6 +91,14 @@ async fn revisions(bus: &Bus, fleet: &Name) -> anyhow::Result<(Revisions, u64)> 
     }
     let last = kept.last().map_or(0, |(revision, _)| *revision);
     Ok((of_kept(kept)?, last))
+}
+
+/// Agents have heard of a revision by the time it begins to hold.
+const NOTICE: Duration = Duration::from_secs(2);
+
+/// When a revision that is made now begins to hold: after the one before, whatever clock that was made by.
+fn from_now(last: Option<Moment>) -> Moment {
+    crate::agent::wall().max(last.unwrap_or_default()) + NOTICE
 }
 
 fn of_kept(kept: Vec<(u64, Document)>) -> anyhow::Result<Revisions> {

@@ -1,8 +1,7 @@
 //! `isobath fleet pause FLEET`.
 
-use super::{OPERATOR, revisions};
+use super::{OPERATOR, from_now, revisions};
 use crate::Name;
-use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::revisions::Document;
 use kit::usage::print;
@@ -33,7 +32,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(0);
     };
     let document = Document {
-        since: wall(),
+        since: from_now(Some(document.since)),
         paused,
         ..document.clone()
     };

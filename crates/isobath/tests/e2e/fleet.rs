@@ -203,6 +203,8 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
             measured(&fleet.account()) > before + 6.0
         });
         fleet.fleet(&["pause", "pair"]).ended(0);
+        // It begins to hold a little later, when every agent has heard of it.
+        clock::sleep_until(clock::now() + Duration::from_secs(3));
         eventually("nothing is open", || {
             number(&fleet.account(), "/counts/open") == 0.0
         });

@@ -90,7 +90,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     network.node(HUB)?.enter()?;
     let tell = |line: &str| {
         if !args.quiet {
-            eprintln!("demo: {line}");
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "demo: {line}");
         }
     };
     tell(&format!(
@@ -159,7 +160,7 @@ fn start_agent(
     nats: &str,
     dir: &Path,
 ) -> anyhow::Result<Child> {
-    let mut command = Command::new("/proc/self/exe");
+    let mut command = Command::new(process::this_program());
     command.args([
         "agent",
         "--nats",
@@ -187,7 +188,7 @@ fn quiet(command: &mut Command, log: &Path) -> anyhow::Result<()> {
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log);
-    std::os::unix::process::CommandExt::process_group(command, 0);
+    process::set_apart(command);
     Ok(())
 }
 
