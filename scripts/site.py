@@ -3,8 +3,7 @@
 
 Every document keeps its place in the repository, so that links between documents are right without a change. A file that a
 document links to comes along as it is, and a folder as a page that lists its files. Notebooks come as they were executed
-(scripts/notebooks.sh). The reference of the Python package is a
-page that mkdocstrings fills from the package's own stubs and docstrings.
+(scripts/notebooks.sh). The reference of the Python package is a page that mkdocstrings fills from its stubs and docstrings.
 """
 
 import re

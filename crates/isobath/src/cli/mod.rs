@@ -71,7 +71,7 @@ enum Verb {
     Mbm(Box<mbm::Args>),
     /// Estimate one path property: RTT, one-way delay, jitter, loss, capacity, available bandwidth, bottleneck hop.
     Estimate(estimate::Args),
-    /// Measure responsiveness under load (RPM) by HTTP/2, against a server of anybody's.
+    /// Measure responsiveness under load (RPM) over HTTP/2, against any server that supports it.
     Rpm(rpm::Args),
     /// List the far ends that other people run, and what each tells.
     FarEnds(far_ends::Args),
@@ -83,9 +83,9 @@ enum Verb {
     Sim(sim::Verb),
     /// Run a matrix of measurements: plans x places x parameters; can be killed and resumed.
     Batch(batch::Args),
-    /// Be one place of a fleet: measure others by a common schedule, and be their far end.
+    /// Run a fleet agent: measure other hosts on a shared schedule, and answer their measurements.
     Agent(Box<::fleet::agent::Args>),
-    /// Measure among many places: apply a fleet file, show how its runs fare, export their results.
+    /// Measure among many places: apply a fleet file, show the state of its runs, export their results.
     #[command(subcommand)]
     Fleet(fleet::Verb),
     /// Extract connection vectors from packet captures; describe, convert, transform and synthesise them.
@@ -157,6 +157,7 @@ impl Verb {
             Self::Serve(_) => Some("a far end ('isobath serve')"),
             Self::Manager(_) => Some("a manager"),
             Self::Replay(_) => Some("a replay over real sockets"),
+            Self::Agent(_) => Some("an agent of a fleet"),
             _ => None,
         }
     }
