@@ -63,7 +63,7 @@ fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
 /// Plots of Flent's tests, as many as there are of each kind.
 fn plots(test: &str) -> &'static [&'static str] {
     match test {
-        "rrul" | "rrul_be" | "rrul_cs8" => &[
+        "rrul" => &[
             "all_scaled",
             "all",
             "ping",
@@ -78,10 +78,11 @@ fn plots(test: &str) -> &'static [&'static str] {
             "ellipsis",
             "box_combine",
         ],
+        "rrul_be" | "rrul_cs8" => &["all_scaled", "box_combine"],
         "ping" => &["ping", "ping_cdf"],
         "tcp_nup" => &["totals", "upload", "ping", "ping_cdf", "box_totals"],
         "tcp_ndown" => &["totals", "download", "ping", "ping_cdf", "box_totals"],
-        _ => &["totals", "ping", "ping_cdf", "box_totals"],
+        _ => &["totals", "box_totals"],
     }
 }
 

@@ -147,13 +147,13 @@ fn assert_said_to_vary(capacities: &[f64], pause: Pause) {
 
 #[test]
 fn pathload_says_that_it_varies_where_it_does() {
-    assert_said_to_vary(&CAPACITIES, Pause::Fast);
+    assert_said_to_vary(&CAPACITIES[..6], Pause::Fast);
 }
 
 #[test]
 fn pathload_s_slow_variant_says_that_it_varies_where_it_does() {
-    // Each packet of the cross traffic is simulated: at 500 Mbit/s and 12 s a fleet that takes longer than all others together.
-    assert_said_to_vary(&CAPACITIES[..5], Pause::Slow);
+    // Each packet of the cross traffic is simulated: at 100 Mbit/s and 12 s a fleet that takes longer than all others together.
+    assert_said_to_vary(&CAPACITIES[..4], Pause::Slow);
 }
 
 /// So many runs of each load, each with a little more or less cross traffic and other chances.

@@ -121,7 +121,7 @@ fn an_application_that_adapts_does_the_same_again_and_hears_estimates() {
     let place = folder(&[]);
     let place = place.path();
     let adapted = |out: &str, more: &[&str]| {
-        let line = ["sim", "medianet", "--json", "-o", out, "--duration", "120s"];
+        let line = ["sim", "medianet", "--json", "-o", out, "--duration", "90s"];
         let printed = run(place, &[&line[..], more].concat()).ended(0).json();
         assert_eq!(
             (&printed["test"], &printed["status"]),

@@ -69,7 +69,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Packet<u64>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn calling_late_changes_no_departure_and_the_counters_balance(

@@ -122,7 +122,7 @@ fn a_train_is_cut_where_it_pauses() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn it_ends_with_finite_figures_whatever_comes(passages in prop::collection::vec(nonsense(), 1..40)) {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(8))]
 
         #[test]
         fn the_acceptor_finds_who_was_entered(tuple in 0..Tuples::MOST, connection in 0_u32..1_000_000) {
