@@ -1,11 +1,12 @@
 //! `isobath fleet demo`: the lab `fleet` with NATS on one host and an agent on each other, a fleet file applied, a minute of it, and what came
 //! of that.
 
-use super::PROGRAM;
+use super::{OPERATOR, Program, wait};
+use crate::Name;
+use crate::bus::{Access, Bus};
+use crate::file::{FleetFile, HostSpec};
 use anyhow::{Context as _, bail};
 use clap::Parser;
-use fleet::Name;
-use fleet::bus::Access;
 use kit::lab_server::end;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
@@ -28,10 +29,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// After the time is over, for the runs that are under way.
 const AFTER: Duration = Duration::from_secs(12);
 
-const FILE: &str = include_str!("../../../../../examples/fleet/demo.toml");
+const FILE: &str = include_str!("../../../../examples/fleet/demo.toml");
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub struct Args {
     /// How long the fleet measures.
     #[arg(long, value_name = "TIME", default_value = "1min")]
     duration: Span,
@@ -53,7 +54,7 @@ pub(crate) struct Args {
 #[derive(Parser)]
 struct Typed {
     #[command(subcommand)]
-    verb: fleet::verbs::Verb,
+    verb: super::Verb,
 }
 
 /// What runs in the lab, ended when dropped: agents first.
@@ -66,7 +67,7 @@ impl Drop for Others {
     }
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let text = args
         .file
         .as_ref()
@@ -74,7 +75,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         .transpose()
         .map_err(Usage::of)?;
     let text = text.unwrap_or_else(|| FILE.to_owned());
-    let file = fleet::file::FleetFile::parse(&text, "the fleet file").map_err(Usage::of)?;
+    let file = FleetFile::parse(&text, "the fleet file").map_err(Usage::of)?;
     let server = server(args.nats_server.as_deref())?;
     // The lab comes first: it may have to change this process before there are other threads.
     let network = Network::up(profiles::find(LAB)?, 1)?;
@@ -100,8 +101,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         dir.display()
     ));
     let names: Vec<Name> = file.hosts.iter().map(|host| host.name.clone()).collect();
-    wait_for(&nats, &names, &interrupt)?;
-    let said = |words: &[&str]| said(&nats, words);
+    until_there(&nats, &names, &interrupt)?;
+    let said = |words: &[&str]| said(program, &nats, words);
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
     said(&["apply", &path("fleet.toml")])?;
     let name = file.name.as_str();
@@ -156,7 +157,7 @@ fn start_nats(network: &Network, server: &Path, dir: &Path) -> anyhow::Result<Ch
 
 fn start_agent(
     network: &Network,
-    host: &fleet::file::HostSpec,
+    host: &HostSpec,
     nats: &str,
     dir: &Path,
 ) -> anyhow::Result<Child> {
@@ -192,12 +193,11 @@ fn quiet(command: &mut Command, log: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wait_for(nats: &str, names: &[Name], interrupt: &AtomicBool) -> anyhow::Result<()> {
+fn until_there(nats: &str, names: &[Name], interrupt: &AtomicBool) -> anyhow::Result<()> {
     let access = Access::at(nats);
     let deadline = clock::now() + START;
     loop {
-        let absent = fleet::verbs::absent(&access, names);
-        match absent {
+        match wait(absent(&access, names)) {
             Ok(absent) if absent.is_empty() => return Ok(()),
             _ if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
             Ok(absent) if clock::now() > deadline => bail!(
@@ -210,13 +210,22 @@ fn wait_for(nats: &str, names: &[Name], interrupt: &AtomicBool) -> anyhow::Resul
     }
 }
 
+/// Which of these agents are not there.
+async fn absent(access: &Access, names: &[Name]) -> anyhow::Result<Vec<String>> {
+    let bus = Bus::open(access, OPERATOR).await?;
+    let present = bus.present().await?;
+    let is_there = |name: &Name| present.iter().any(|presence| presence.name == *name);
+    let absent = names.iter().filter(|name| !is_there(name));
+    Ok(absent.map(ToString::to_string).collect())
+}
+
 /// Says to the fleet what an operator would type.
-fn said(nats: &str, words: &[&str]) -> anyhow::Result<()> {
+fn said(program: Program, nats: &str, words: &[&str]) -> anyhow::Result<()> {
     print(&format!("\n$ isobath fleet {}", words.join(" ")))?;
     let place = ["--nats", nats];
     let typed = ["fleet"].iter().chain(words).chain(&place);
     let typed = Typed::try_parse_from(typed)?;
-    fleet::verbs::run(&typed.verb, PROGRAM)?;
+    super::run(&typed.verb, program)?;
     std::io::stdout().flush()?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `isobath fleet`: what an operator says to a fleet, and asks of it.
 
 mod apply;
+mod demo;
 mod export;
 mod figures;
 mod pause;
@@ -8,7 +9,7 @@ mod runs;
 mod status;
 
 use crate::account::Account;
-use crate::bus::{Access, Bus};
+use crate::bus::Bus;
 use crate::revisions::{Document, Revisions, Whose};
 use crate::{Moment, Name};
 use anyhow::{Context as _, anyhow};
@@ -29,6 +30,8 @@ pub enum Verb {
     Pause(pause::Args),
     /// Export all results as a Parquet dataset, partitioned by day, measurement and site.
     Export(export::Args),
+    /// Show a fleet at work: NATS and agents in an emulated network, for a minute.
+    Demo(demo::Args),
 }
 
 /// What the program knows that this crate does not.
@@ -43,35 +46,24 @@ pub struct Program {
 /// Carries out `verb`.
 ///
 /// # Errors
-/// When NATS is not there, or what is asked for cannot be.
+/// When NATS is not there, or what is asked for cannot be done.
 pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
     match verb {
-        Verb::Apply(args) => runtime.block_on(Box::pin(apply::run(args, program))),
-        Verb::Status(args) => runtime.block_on(Box::pin(status::run(args))),
-        Verb::Runs(args) => runtime.block_on(Box::pin(runs::run(args, program))),
-        Verb::Pause(args) => runtime.block_on(Box::pin(pause::run(args))),
-        Verb::Export(args) => runtime.block_on(Box::pin(export::run(args))),
+        Verb::Apply(args) => wait(apply::run(args, program)),
+        Verb::Status(args) => wait(status::run(args)),
+        Verb::Runs(args) => wait(runs::run(args, program)),
+        Verb::Pause(args) => wait(pause::run(args)),
+        Verb::Export(args) => wait(export::run(args)),
+        Verb::Demo(args) => demo::run(args, program),
     }
 }
 
-/// Which of these agents are not there.
-///
-/// # Errors
-/// When NATS is not there.
-pub fn absent(access: &Access, names: &[Name]) -> anyhow::Result<Vec<String>> {
+/// Waits for what goes to NATS.
+fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(async {
-        let bus = Bus::open(access, OPERATOR).await?;
-        let present = bus.present().await?;
-        let is_there = |name: &Name| present.iter().any(|presence| presence.name == *name);
-        let absent = names.iter().filter(|name| !is_there(name));
-        Ok(absent.map(ToString::to_string).collect())
-    })
+    runtime.block_on(work)
 }
 
 /// The name by which operators are known to NATS.

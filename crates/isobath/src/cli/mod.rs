@@ -87,7 +87,7 @@ enum Verb {
     Agent(Box<::fleet::agent::Args>),
     /// Measure among many places: apply a fleet file, show the state of its runs, export their results.
     #[command(subcommand)]
-    Fleet(fleet::Verb),
+    Fleet(::fleet::verbs::Verb),
     /// Extract connection vectors from packet captures; describe, convert, transform and synthesise them.
     #[command(subcommand)]
     Trace(trace::Verb),
