@@ -164,7 +164,6 @@ fn alone_oracle_of_estimate() {
     };
     if can_watch() {
         assert_holds(|| compared("lossy", false, true, 2));
-        assert_holds(|| told("dsl", "capacity", false, 5.0, 0.01));
     }
 }
 
