@@ -174,7 +174,7 @@ impl Bus {
             fleets: store(&jetstream, fleets).await?,
             agents: store(&jetstream, agents).await?,
             leases: store(&jetstream, leases).await?,
-            results: jetstream.get_or_create_stream(results).await?,
+            results: self::results(&jetstream, results).await?,
             records: match jetstream.get_object_store(RECORDS).await {
                 Ok(records) => records,
                 Err(_) => jetstream.create_object_store(records).await?,
@@ -273,11 +273,34 @@ impl Bus {
     }
 }
 
+/// A bucket as it has to be, whoever made it: leases that others forget sooner or later hold nothing.
 async fn store(jetstream: &jetstream::Context, config: kv::Config) -> anyhow::Result<kv::Store> {
-    match jetstream.get_key_value(&config.bucket).await {
-        Ok(store) => Ok(store),
-        Err(_) => Ok(jetstream.create_key_value(config).await?),
+    let (bucket, wanted) = (config.bucket.clone(), config.max_age);
+    let store = match jetstream.get_key_value(&bucket).await {
+        Ok(store) => store,
+        Err(_) => jetstream.create_key_value(config).await?,
+    };
+    let kept = store.status().await?.max_age();
+    if kept != wanted {
+        bail!(
+            "its bucket {bucket} keeps entries for {} s, and {} s are needed (0: for good) - was it made by another version? Delete it, or use another server or account",
+            kept.as_secs(),
+            wanted.as_secs()
+        );
     }
+    Ok(store)
+}
+
+/// The stream of outcomes, which must refuse a run's second.
+async fn results(jetstream: &jetstream::Context, config: stream::Config) -> anyhow::Result<Stream> {
+    let results = jetstream.get_or_create_stream(config).await?;
+    let kept = &results.cached_info().config;
+    if kept.max_messages_per_subject != 1 || !kept.discard_new_per_subject {
+        bail!(
+            "its stream {RESULTS} takes more than one outcome of a run - was it made by something else? Use another server or account"
+        );
+    }
+    Ok(results)
 }
 
 /// What others say is theirs to answer for: what does not parse is not there.

@@ -47,7 +47,7 @@ patience = "20s"
 "#;
 
 /// The server, unpacked by scripts/setup.sh.
-fn server(folder: &Path, port: u16) -> Running {
+fn server(folder: &Path, port: u16, more: &[&str]) -> Running {
     let program = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../target/tools/nats-server/bin/nats-server"
@@ -66,7 +66,9 @@ fn server(folder: &Path, port: u16) -> Running {
             &port.to_string(),
             "--store_dir",
         ])
-        .arg(folder.join("nats"));
+        .arg(folder.join("nats"))
+        .args(more)
+        .current_dir(folder);
     Running::start(command)
 }
 
@@ -144,7 +146,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     let _machine = Machine::without_networks();
     let place = folder(&[("fleet.toml", FLEET)]);
     let port = free_port();
-    let mut nats = server(place.path(), port);
+    let mut nats = server(place.path(), port, &[]);
     let fleet = Place {
         folder: place.path(),
         nats: format!("nats://127.0.0.1:{port}"),
@@ -194,7 +196,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
         eventually("the server is gone", || nats.is_over());
         // Runs go on meanwhile, and their outcomes are kept.
         clock::sleep_until(clock::now() + Duration::from_secs(3));
-        nats = server(place.path(), port);
+        nats = server(place.path(), port, &[]);
         eventually("the agents are there again", || {
             fleet.are_there(&["a", "b"])
         });
@@ -279,4 +281,36 @@ fn what_cannot_be_applied_is_refused_in_one_line() {
     );
     assert!(said(&["apply", "none.toml"]).contains("none.toml cannot be read"));
     assert!(said(&["apply", "fleet.toml"]).contains("NATS at nats://127.0.0.1:1"));
+}
+
+#[test]
+fn nats_may_want_tls_and_a_password() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[]);
+    let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+                   -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem";
+    let mut openssl = Command::new("openssl");
+    openssl.args(request.split_whitespace());
+    let made = openssl.current_dir(place.path()).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let port = free_port();
+    let options =
+        "--tls --tlscert cert.pem --tlskey key.pem --user isobath --pass 7ef3a1".split(' ');
+    let _nats = server(place.path(), port, &options.collect::<Vec<_>>());
+    let status = |word: &str, more: &[&str]| {
+        let nats = format!("tls://isobath:{word}@localhost:{port}");
+        let arguments = ["fleet", "status", "--nats", &nats];
+        run(place.path(), &[&arguments, more].concat())
+    };
+    let trusted = ["--nats-ca", "cert.pem"];
+    eventually("it lets us in", || {
+        status("7ef3a1", &trusted).code() == Some(0)
+    });
+    let unknown = status("7ef3a1", &[]);
+    let unknown = unknown.refused(3);
+    assert!(unknown.contains("certificate"), "{unknown}");
+    assert!(!unknown.contains("7ef3a1"), "{unknown}");
+    let wrong = status("7ef3a2", &trusted);
+    let wrong = wrong.refused(3);
+    assert!(wrong.contains("authorization"), "{wrong}");
 }
