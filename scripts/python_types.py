@@ -23,6 +23,7 @@ FILES = {
     "btc.summary": "Btc",
     "mbm.summary": "Mbm",
     "estimate.summary": "Estimate",
+    "rpm.summary": "Rpm",
     "replay.summary": "Replay",
     "trial.summary": "Trial",
     "medianet.summary": "Medianet",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MbmSummary,
         MedianetSummary,
         ReplaySummary,
+        RpmSummary,
         RrulSummary,
         TrialSummary,
     )
@@ -115,6 +116,25 @@ def estimate(
     return _measure(["estimate", what], _hosts(host), named, options, key=key, out=out, quiet=quiet)
 
 
+def rpm(
+    url: str,
+    *,
+    ways: str = "both",
+    ca: str | Path | None = None,
+    insecure: bool = False,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    **options: Option,
+) -> "Run[RpmSummary]":
+    """Responsiveness under load (RPM) over HTTP/2, against any server that supports it: `https://HOST:4043`.
+
+    Load goes `"down"`, `"up"` or `"both"`, one after the other. The server's certificate must be vouched for by the system's
+    authorities, or by those of the PEM file `ca`; `insecure` believes any. See `rrul` for the other arguments and errors.
+    """
+    named = {"ways": ways, "ca": ca, "insecure": insecure}
+    return _measure(["rpm"], [url], named, options, key=None, out=out, quiet=quiet)
+
+
 def replay(
     vectors: str | Path,
     host: str | None = None,
@@ -197,4 +217,4 @@ def _seconds(duration: Any) -> float | None:
     return None
 
 
-__all__ = ["btc", "estimate", "mbm", "medianet", "replay", "rrul", "trial"]
+__all__ = ["btc", "estimate", "mbm", "medianet", "replay", "rpm", "rrul", "trial"]

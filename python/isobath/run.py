@@ -21,6 +21,7 @@ _SUMMARIES = {
     "btc": "BtcSummary",
     "mbm": "MbmSummary",
     "estimate": "EstimateSummary",
+    "rpm": "RpmSummary",
     "replay": "ReplaySummary",
     "trial": "TrialSummary",
     "medianet": "MedianetSummary",

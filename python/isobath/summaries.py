@@ -1695,6 +1695,86 @@ class EstimateSummary(Figures):
     _parts: ClassVar[dict[str, str]] = {"links": "LinkTruth"}
 
 
+class RpmForeign(Figures):
+    """Requests on connections of their own."""
+
+    http_ms: Distribution | None
+    """The request and its answer."""
+
+    tcp_ms: Distribution | None
+    """The TCP handshake."""
+
+    tls_ms: Distribution | None
+    """The TLS handshake, per round trip."""
+
+    _parts: ClassVar[dict[str, str]] = {"http_ms": "Distribution", "tcp_ms": "Distribution", "tls_ms": "Distribution"}
+
+
+class RpmWay(Figures):
+    """One direction under load. Times are those of the last intervals, as many as a moving average
+    has."""
+
+    connections: int
+    """Connections that carried load at the end."""
+
+    failed: int
+    """Requests that came to nothing, of the whole direction."""
+
+    foreign: RpmForeign
+    """Requests on connections of their own."""
+
+    foreign_rpm: float | None
+    """Of requests on connections of their own alone."""
+
+    goodput_confidence: str
+    """As `rpm_confidence`, of the goodput."""
+
+    goodput_mbps: float | None
+    """Payload of HTTP that was carried: the moving average at the end."""
+
+    intervals: int
+    """Intervals."""
+
+    rpm: float | None
+    """Round trips per minute (draft-ietf-ippm-responsiveness-09)."""
+
+    rpm_confidence: str
+    """`high` where they settled, `medium` where they did not, `low` where there were too few intervals
+    to tell."""
+
+    rpm_draft_03: float | None
+    """The same by the formula of version 03 of the draft."""
+
+    self_ms: Distribution | None
+    """Requests on connections that carry load."""
+
+    self_rpm: float | None
+    """Of requests on connections that carry load alone."""
+
+    _parts: ClassVar[dict[str, str]] = {"foreign": "RpmForeign", "self_ms": "Distribution"}
+
+
+class RpmSummary(Figures):
+    """The figures of a run. What was not measured is null."""
+
+    down: RpmWay | None
+    """Under load from the server."""
+
+    idle: RpmForeign
+    """Requests on new connections before any load."""
+
+    idle_rpm: float | None
+    """Round trips per minute of these: 60,000 ms divided by the mean of the three means."""
+
+    sentence: str
+    """The answer to the question that the run asked."""
+
+    up: RpmWay | None
+    """Under load to the server."""
+
+    _parts: ClassVar[dict[str, str]] = {"down": "RpmWay", "idle": "RpmForeign", "up": "RpmWay"}
+
+
 class ReplayArrivals(Figures):
     """Packets that came to a queue."""
 

@@ -33,6 +33,18 @@ def test_a_measurement_in_a_lab_returns_its_run(here: Path) -> None:
     assert run.report(here / "page.html").stat().st_size > 10_000
 
 
+def test_responsiveness_is_measured_against_a_server() -> None:
+    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--also", "rpm:4143", "--ephemeral", "--json"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None and server.stdout.readline()
+        run = ib.rpm("https://127.0.0.1:4143", ways="down", insecure=True, interval="200ms", most="2s", quiet=True)
+        server.terminate()
+    assert run.test == "rpm" and run.summary.up is None and run.summary.down is not None
+    # Without a bottleneck it is a matter of this machine's processors.
+    assert run.summary.idle.tcp_ms is not None and 0 < run.summary.idle.tcp_ms.p50 < 1_000
+    assert run.summary.down.goodput_mbps is not None and run.summary.down.goodput_mbps > 0
+
+
 def test_mistakes_are_exceptions_with_the_program_s_own_line() -> None:
     with pytest.raises(ib.UsageError, match="^unexpected argument '--speed' found$"):
         ib.btc(lab="lan", speed=3)

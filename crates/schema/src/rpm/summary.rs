@@ -12,7 +12,7 @@ pub struct Summary {
     pub sentence: String,
     /// Requests on new connections before any load.
     pub idle: Foreign,
-    /// Round trips per minute of these: 60,000 by the mean of the three times.
+    /// Round trips per minute of these: 60,000 ms divided by the mean of the three means.
     pub idle_rpm: Option<f64>,
     /// Under load from the server.
     pub down: Option<Way>,
@@ -24,9 +24,9 @@ pub struct Summary {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Foreign {
-    /// Connecting by TCP.
+    /// The TCP handshake.
     pub tcp_ms: Option<Distribution>,
-    /// A round trip of agreeing on TLS.
+    /// The TLS handshake, per round trip.
     pub tls_ms: Option<Distribution>,
     /// The request and its answer.
     pub http_ms: Option<Distribution>,

@@ -13,7 +13,7 @@ table! {
         load: Label,
         /// `foreign`, on a connection of its own, or `self`, on one that carries load.
         kind: Label,
-        /// Connecting by TCP; null of `self`, and where that failed.
+        /// The TCP handshake; null of `self`, and where that failed.
         tcp_ns: Option<u64> => "ns",
         /// TLS handshake per round trip (TLS 1.3 has one, TLS 1.2 two); null of `self`, and where it failed.
         tls_ns: Option<u64> => "ns",

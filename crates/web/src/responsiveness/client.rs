@@ -42,9 +42,9 @@ pub struct Dialer {
 pub struct Opened {
     /// The connection.
     pub link: Link,
-    /// Connecting by TCP.
+    /// The TCP handshake.
     pub tcp: Duration,
-    /// A round trip of agreeing on TLS.
+    /// The TLS handshake, per round trip.
     pub tls: Duration,
 }
 
