@@ -90,6 +90,12 @@ export interface ReplayView {
   arrivals: ReplayArrivals | null;
 }
 
+/** What a run of `rpm` found: crates/report/src/view/rpm.rs. */
+export interface RpmInterval { t_s: number; lasted_s: number; carried_mbps: number; connections: number; rpm: Num }
+export interface RpmWay { load: string; intervals: RpmInterval[] }
+export interface RpmStep { name: "tcp" | "tls" | "http" | "self"; line_ms: Line; idle: Figures | null; down: Figures | null; up: Figures | null }
+export interface Rpm { ways: RpmWay[]; steps: RpmStep[]; failed: Counts }
+
 // What `isobath experiment run` writes: crates/report/src/experiment.
 export type Source = "paper" | "ours" | null;
 export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
@@ -118,7 +124,7 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; estimate: Estimate | null; replay: ReplayView | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; estimate: Estimate | null; replay: ReplayView | null; rpm: Rpm | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }

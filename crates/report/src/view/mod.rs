@@ -14,6 +14,7 @@ pub(crate) mod marks;
 pub(crate) mod mbm;
 pub(crate) mod probes;
 pub(crate) mod replay;
+pub(crate) mod rpm;
 pub(crate) mod tcp;
 pub(crate) mod web;
 
@@ -57,6 +58,8 @@ pub(crate) struct RunView {
     pub(crate) estimate: Option<estimate::Estimate>,
     /// Replayed traffic; likewise.
     pub(crate) replay: Option<replay::Replay>,
+    /// Responsiveness by HTTP; likewise.
+    pub(crate) rpm: Option<rpm::Rpm>,
     /// Tables of the record and their number of rows, known to the page or not.
     tables: BTreeMap<String, u64>,
 }
@@ -92,6 +95,7 @@ impl RunView {
             mbm: mbm::read(record, run)?,
             estimate: estimate::read(record, run)?,
             replay: replay::read(record, run, last_ns)?,
+            rpm: rpm::read(record, run)?,
             tables,
             streams,
             phases,
