@@ -2,7 +2,7 @@
 //!
 //! What decides is pure, and takes the time as an argument:
 //!
-//! - [`file`] - the fleet file: who measures whom, what, when;
+//! - [`mod@file`] - the fleet file: who measures whom, what, when;
 //! - [`schedule`] - which runs begin when, the same on every host;
 //! - [`lease`] - how hosts and links are taken for a run that loads, and given back;
 //! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice.

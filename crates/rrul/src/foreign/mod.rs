@@ -2,7 +2,7 @@
 //!
 //! The same streams, tables and figures as with a far end of our own, as far as they go: of an iperf3 server TCP load both ways, and how
 //! much of it arrived there; beside it round trips that its host answers by itself, by ICMP echo or, where that is not allowed, by
-//! attempts to connect. [`fit`] makes a plan fit and says what was left out. There is no agreement and no clock of the far end's.
+//! attempts to connect. [`fit()`] makes a plan fit and says what was left out. There is no agreement and no clock of the far end's.
 //!
 //! An iperf3 server has one test at a time. So it is claimed before anything is measured ([`Claim`]): an idle path is one that nobody
 //! else's test loads. Both directions of the load are one bidirectional test.

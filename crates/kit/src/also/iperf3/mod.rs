@@ -1,7 +1,7 @@
 //! An iperf3 server for many clients at once: `isobath serve --also iperf3`.
 //!
 //! Each connection shows a cookie first. One that a test waits for is a stream of that test; any other is a new client, which gets a test
-//! of its own: a thread for the conversation ([`test`]), and one for each stream ([`streams`]). Streams of datagrams have no cookie: they
+//! of its own: a thread for the conversation ([`mod@test`]), and one for each stream ([`streams`]). Streams of datagrams have no cookie: they
 //! belong to the test that waits for one from that address. Who waits for what, and how many there are, is kept in the [`hall`].
 //!
 //! Nobody has shown a key, so there are limits: tests at once, all told and from one address; connections a second; the time of a test.
