@@ -231,7 +231,7 @@ await mute; block 1; touch blocked
 await mute.status; free; touch freed
 wait
 "#;
-    // Each time the near end dials anew.
+    // Each time the near end dials anew. A status is there when it is whole: the far end goes on by that.
     let near = r#"
 once() {
 "$isobath" manager up --config m3r$1.toml > m3.log 2>&1 &
@@ -239,7 +239,8 @@ manager=$!
 shift
 linked m3.sock
 "$isobath" manager status --socket m3.sock > $1.page
-"$isobath" manager status --socket m3.sock --json > $1.status
+"$isobath" manager status --socket m3.sock --json > $1.json
+mv $1.json $1.status
 }
 ended() { kill $manager; wait $manager || true; }
 once 4 asked; ended
