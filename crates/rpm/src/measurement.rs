@@ -7,7 +7,7 @@ use kit::instrument::{self, Measured, of_client};
 use kit::measurement::{Figure, Measurement, figure, read};
 use kit::warnings::List;
 use record::{Record, Run};
-use schema::rpm::{Plan, Summary};
+use schema::rpm::{Plan, Summary, Way};
 
 /// Responsiveness under working conditions.
 pub struct Rpm;
@@ -38,6 +38,33 @@ impl Measurement for Rpm {
     }
 }
 
+/// More requests than one in so many came to nothing: what the others took is not what users of this path and server meet.
+const MOST_FAILED: u64 = 20;
+
+/// What there is to say of a direction with so many requests.
+fn warn(list: &mut List, name: &str, way: &Way, asked: u64) {
+    if way.rpm_confidence != "high" {
+        list.add(
+            "unsettled",
+            format!(
+                "the responsiveness {name} has {} confidence: it did not settle",
+                way.rpm_confidence
+            ),
+            "give a longer --most, or compare several runs",
+        );
+    }
+    if way.failed * MOST_FAILED > asked {
+        list.add(
+            "requests_failed",
+            format!(
+                "{} of {asked} requests under load {name} came to nothing: the figures are of the others",
+                way.failed
+            ),
+            "see whether the server limits connections or requests",
+        );
+    }
+}
+
 /// Turns what was found into the run's conclusion; its summary is returned, to be put into the run.
 pub fn conclude(run: &mut Run, plan: &Plan, outcome: &Outcome) -> Summary {
     let summary = summarise(plan, &outcome.probes, &outcome.intervals);
@@ -47,16 +74,9 @@ pub fn conclude(run: &mut Run, plan: &Plan, outcome: &Outcome) -> Summary {
     list.instrument(&run.instrument, &outcome.cpu, &[]);
     let ways = [("down", &summary.down), ("up", &summary.up)];
     for (name, way) in ways {
-        let vague = way.as_ref().filter(|way| way.rpm_confidence != "high");
-        if let Some(way) = vague {
-            list.add(
-                "unsettled",
-                format!(
-                    "the responsiveness {name} has {} confidence: it did not settle",
-                    way.rpm_confidence
-                ),
-                "give a longer --most, or compare several runs",
-            );
+        let asked = outcome.probes.iter().filter(|probe| probe.load == name);
+        if let Some(way) = way {
+            warn(&mut list, name, way, asked.count() as u64);
         }
     }
     run.warnings = list.0;
@@ -65,4 +85,25 @@ pub fn conclude(run: &mut Run, plan: &Plan, outcome: &Outcome) -> Summary {
     let measured = Measured::of(measured, plan.directions().len());
     run.status = instrument::status(&outcome.ending, measured, &run.warnings, &[]);
     summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direction_of_which_more_than_a_twentieth_failed_is_warned_of() {
+        let codes = |failed| {
+            let way = Way {
+                rpm_confidence: "high".to_owned(),
+                failed,
+                ..Way::default()
+            };
+            let mut list = List::default();
+            warn(&mut list, "down", &way, 200);
+            list.0.into_iter().map(|warning| warning.code)
+        };
+        assert_eq!(codes(10).count(), 0);
+        assert_eq!(codes(11).collect::<Vec<_>>(), ["requests_failed"]);
+    }
 }
