@@ -1,10 +1,11 @@
 //! `isobath fleet demo`: the lab `fleet` with NATS on one host and an agent on each other, a fleet file applied, a minute of it, and what came
 //! of that.
 
-use super::{OPERATOR, Program, wait};
-use crate::Name;
+use super::{NOTICE, OPERATOR, Program, account, revisions, wait};
+use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::{FleetFile, HostSpec};
+use crate::{Moment, Name};
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use kit::lab_server::end;
@@ -26,8 +27,8 @@ const LAB: &str = "fleet";
 const START: Duration = Duration::from_secs(20);
 /// From one look to the next.
 const LOOK: Duration = Duration::from_millis(100);
-/// After the time is over, for the runs that are under way.
-const AFTER: Duration = Duration::from_secs(12);
+/// After the time is over, for the runs that are under way, at most.
+const AFTER: Duration = Duration::from_secs(30);
 
 const FILE: &str = include_str!("../../../../examples/fleet/demo.toml");
 
@@ -104,12 +105,14 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     until_there(&nats, &names, &interrupt)?;
     let said = |words: &[&str]| said(program, &nats, words);
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let began = wall();
     said(&["apply", &path("fleet.toml")])?;
     let name = file.name.as_str();
     tell(&format!("the fleet measures for {}", args.duration));
     rest(args.duration.0, &interrupt);
     said(&["pause", name])?;
-    rest(AFTER, &interrupt);
+    rest(NOTICE, &interrupt);
+    until_ended(&nats, &file.name, began, &interrupt)?;
     said(&["status"])?;
     said(&["runs", name, "--matrix", "--last", "24h"])?;
     said(&["export", name, "--out", &path("archive")])?;
@@ -217,6 +220,33 @@ async fn absent(access: &Access, names: &[Name]) -> anyhow::Result<Vec<String>> 
     let is_there = |name: &Name| present.iter().any(|presence| presence.name == *name);
     let absent = names.iter().filter(|name| !is_there(name));
     Ok(absent.map(ToString::to_string).collect())
+}
+
+/// Waits for the runs that are under way.
+fn until_ended(
+    nats: &str,
+    fleet: &Name,
+    began: Moment,
+    interrupt: &AtomicBool,
+) -> anyhow::Result<()> {
+    let access = Access::at(nats);
+    let deadline = clock::now() + AFTER;
+    while clock::now() < deadline && !interrupt.load(Ordering::Relaxed) {
+        if !wait(is_open(&access, fleet, began))? {
+            break;
+        }
+        rest(LOOK, interrupt);
+    }
+    Ok(())
+}
+
+/// Whether runs that were to begin since `began` have no outcome yet.
+async fn is_open(access: &Access, fleet: &Name, began: Moment) -> anyhow::Result<bool> {
+    let bus = Bus::open(access, OPERATOR).await?;
+    let (mut revisions, _) = revisions(&bus, fleet).await?;
+    let now = wall();
+    let account = account(&bus, fleet, &mut revisions, [began, now], now).await?;
+    Ok(account.counts().open > 0)
 }
 
 /// Says to the fleet what an operator would type.
