@@ -1,4 +1,4 @@
-//! The one figure of a summary that stands for a run in a table.
+//! The figures of a summary by which runs are compared; the first stands for a run in a table.
 
 use kit::measurement::Figure;
 use kit::register::Register;
@@ -6,19 +6,26 @@ use serde_json::Value;
 
 /// A value with its unit.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) unit: String,
-    pub(super) value: f64,
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) value: f64,
 }
 
 /// The first figure of measurement `test` that its summary has.
-pub(super) fn main_figure(register: &Register, test: &str, summary: &Value) -> Option<Found> {
-    let measurement = register.of_test(test).ok()?;
-    measurement
-        .figures()
-        .iter()
-        .find_map(|figure| of(figure, summary))
+pub(crate) fn main_figure(register: &Register, test: &str, summary: &Value) -> Option<Found> {
+    all(register, test, summary).next()
+}
+
+/// The figures of measurement `test` that its summary has.
+pub(crate) fn all<'a>(
+    register: &Register,
+    test: &str,
+    summary: &'a Value,
+) -> impl Iterator<Item = Found> + use<'a> {
+    let measurement = register.of_test(test);
+    let figures = measurement.map_or(&[][..], |measurement| measurement.figures());
+    figures.iter().filter_map(|figure| of(figure, summary))
 }
 
 fn of(figure: &Figure, summary: &Value) -> Option<Found> {
@@ -37,7 +44,7 @@ fn of(figure: &Figure, summary: &Value) -> Option<Found> {
 }
 
 /// With three digits that count.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let digits = match value.abs() {
         x if x >= 100.0 => 0,
         x if x >= 10.0 => 1,
@@ -47,7 +54,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// The middle of these.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len().checked_sub(1)?;
     Some(f64::midpoint(

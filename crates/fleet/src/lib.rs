@@ -15,6 +15,7 @@ pub mod agent;
 pub mod archive;
 pub mod bus;
 mod chance;
+mod figures;
 pub mod file;
 pub mod lease;
 pub mod ledger;

@@ -10,7 +10,9 @@
 mod book;
 mod far;
 mod link;
+mod metrics;
 mod run;
+mod scrape;
 
 use crate::bus::{self, Access, Bus};
 use crate::ledger::Entry;
@@ -23,6 +25,7 @@ use far::FarEnd;
 use kit::pool::lock;
 use kit::register::Register;
 use kit::usage::{Usage, plain};
+use metrics::Metrics;
 use run::Running;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::{clock, process};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
@@ -76,6 +80,13 @@ pub struct Args {
     /// Keep records on this host after they have been handed over.
     #[arg(long)]
     keep: bool,
+    /// Where to serve metrics.
+    #[arg(
+        long,
+        help = "Serve OpenMetrics at http://ADDRESS:PORT/metrics: counts of runs, and the figures of the last ones",
+        value_name = "ADDRESS:PORT"
+    )]
+    metrics: Option<SocketAddr>,
     /// Do not log runs to stderr.
     #[arg(long, short)]
     quiet: bool,
@@ -101,6 +112,8 @@ struct State {
     /// How other agents let us in, as they said last.
     doors: BTreeMap<Name, (SocketAddr, String)>,
     running: BTreeSet<RunId>,
+    register: &'static Register,
+    metrics: Metrics,
     /// The connection, while it works.
     bus: Option<Bus>,
     stop: Arc<AtomicBool>,
@@ -155,6 +168,8 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         heard: BTreeMap::new(),
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
+        register,
+        metrics: Metrics::of(args.name.as_str(), args.site.as_ref().map(Name::as_str)),
         bus: None,
         stop,
         ended: Rc::default(),
@@ -169,18 +184,29 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         .enable_all()
         .build()?;
     let work = LocalSet::new();
-    work.block_on(&runtime, live(state, &args.access))?;
+    work.block_on(&runtime, live(state, args))?;
     Ok(0)
 }
 
 /// The life of an agent.
-async fn live(mut state: State, access: &Access) -> anyhow::Result<()> {
+async fn live(mut state: State, args: &Args) -> anyhow::Result<()> {
     state.remember();
     state.close_what_was_cut_short()?;
-    let client = bus::connect(access, &format!("isobath agent {}", state.name), true).await?;
+    let scraped = match args.metrics {
+        Some(address) => Some(TcpListener::bind(address).await.map_err(|error| {
+            Usage::of(anyhow::anyhow!(
+                "metrics cannot be served at {address}: {error}"
+            ))
+        })?),
+        None => None,
+    };
+    let client = bus::connect(&args.access, &format!("isobath agent {}", state.name), true).await?;
     let stop = Arc::clone(&state.stop);
     let state = Rc::new(RefCell::new(state));
     let link = tokio::task::spawn_local(link::keep(client, Rc::clone(&state)));
+    if let Some(listener) = scraped {
+        tokio::task::spawn_local(scrape::serve(listener, Rc::clone(&state)));
+    }
     let (mut noted, mut is_told) = (wall(), false);
     while !stop.load(Ordering::Relaxed) {
         let now = wall();
@@ -265,7 +291,7 @@ async fn go(state: Rc<RefCell<State>>, due: Due) {
     let mut is_told = false;
     // The disk may have room again later; if the agent ends before, its next start closes the run.
     loop {
-        let ended = state.borrow_mut().end(outcome.clone());
+        let ended = state.borrow_mut().end(&outcome);
         let Err(error) = ended else { break };
         if !std::mem::replace(&mut is_told, true) {
             let told = format!("{id}: the ledger cannot be written: {error}");
@@ -336,7 +362,7 @@ impl State {
             ended: wall(),
         };
         let site = self.site.clone();
-        self.end(Outcome::without_record(
+        self.end(&Outcome::without_record(
             due.id(),
             site,
             times,
@@ -345,7 +371,7 @@ impl State {
         ))
     }
 
-    fn end(&mut self, outcome: Outcome) -> std::io::Result<()> {
+    fn end(&mut self, outcome: &Outcome) -> std::io::Result<()> {
         let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}"));
         let said = format!(
             "{} {}{}",
@@ -353,7 +379,8 @@ impl State {
             outcome.status,
             reason.unwrap_or_default()
         );
-        self.book.write(Entry::Ended(Box::new(outcome)))?;
+        self.book.write(Entry::Ended(Box::new(outcome.clone())))?;
+        self.metrics.ended(outcome, self.register);
         self.say(&said);
         self.ended.notify_one();
         Ok(())
@@ -374,7 +401,7 @@ impl State {
             let folder = self.folder(&run);
             let said = Some("the agent was ended while it ran".to_owned());
             let outcome = run::of_folder(run, self.site.clone(), times, &folder, said);
-            self.end(outcome)?;
+            self.end(&outcome)?;
         }
         Ok(())
     }

@@ -104,16 +104,48 @@ pub async fn connect(access: &Access, name: &str, is_patient: bool) -> anyhow::R
     if let Some(file) = &access.nats_ca {
         options = options.add_root_certificates(file.clone());
     }
-    let client = options.connect(&access.nats).await;
+    let (url, who) = apart(&access.nats);
+    options = match who {
+        Some((token, None)) => options.token(token.to_owned()),
+        Some((user, Some(password))) => {
+            options.user_and_password(user.to_owned(), password.to_owned())
+        }
+        None => options,
+    };
+    let client = options.connect(url).await;
     client.map_err(|error| {
-        let place = place(&access.nats);
-        anyhow!("NATS at {place} cannot be reached: {error} - is it there? (--nats URL)")
+        let (place, error) = (place(&access.nats), error.to_string());
+        let advice = if error.contains("authorization") {
+            "give the right user and password (--nats SCHEME://USER:PASSWORD@HOST)"
+        } else if error.contains("certificate") {
+            "give the authority's certificate (--nats-ca FILE)"
+        } else {
+            "is it there? (--nats URL)"
+        };
+        anyhow!("NATS at {place} cannot be reached: {error} - {advice}")
     })
 }
 
 /// An address without what lets somebody in.
-fn place(url: &str) -> &str {
-    url.rsplit('@').next().unwrap_or(url)
+fn place(url: &str) -> String {
+    apart(url).0
+}
+
+/// A user and his password, or a token alone; as they are written, without any escapes.
+type Who<'a> = (&'a str, Option<&'a str>);
+
+/// The server's URL, and apart from it what lets us in.
+fn apart(url: &str) -> (String, Option<Who<'_>>) {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("nats", url));
+    let (who, host) = match rest.rsplit_once('@') {
+        Some((who, host)) => (Some(who), host),
+        None => (None, rest),
+    };
+    let who = who.map(|who| match who.split_once(':') {
+        Some((user, password)) => (user, Some(password)),
+        None => (who, None),
+    });
+    (format!("{scheme}://{host}"), who)
 }
 
 impl Bus {
@@ -306,4 +338,29 @@ async fn results(jetstream: &jetstream::Context, config: stream::Config) -> anyh
 /// What others say is theirs to answer for: what does not parse is not there.
 pub(crate) fn parse<T: DeserializeOwned>(octets: &[u8]) -> Option<T> {
     serde_json::from_slice(octets).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn what_lets_us_in_is_kept_apart_from_the_address() {
+        for (url, address, who) in [
+            ("nats://hub", "nats://hub", None),
+            ("hub:4223", "nats://hub:4223", None),
+            (
+                "tls://a:b:@c@hub:1",
+                "tls://hub:1",
+                Some(("a", Some("b:@c"))),
+            ),
+            (
+                "nats://t0ken@[::1]:1",
+                "nats://[::1]:1",
+                Some(("t0ken", None)),
+            ),
+        ] {
+            assert_eq!(apart(url), (address.to_owned(), who));
+        }
+    }
 }

@@ -3,7 +3,6 @@
 mod apply;
 mod demo;
 mod export;
-mod figures;
 mod pause;
 mod runs;
 mod status;

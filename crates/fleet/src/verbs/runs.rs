@@ -1,10 +1,10 @@
 //! `isobath fleet runs FLEET`.
 
-use super::figures::{Found, main_figure, median, short};
 use super::{OPERATOR, Program, account, revisions};
 use crate::account::{Account, Fate, Line};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
+use crate::figures::{Found, main_figure, median, short};
 use crate::outcome::Became;
 use crate::schedule::LeftOut;
 use crate::{Moment, Name};

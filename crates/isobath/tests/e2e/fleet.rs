@@ -46,17 +46,18 @@ every = "2s"
 patience = "20s"
 "#;
 
-/// The server, unpacked by scripts/setup.sh.
+/// Unpacked by scripts/setup.sh.
+const SERVER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/tools/nats-server/bin/nats-server"
+);
+
 fn server(folder: &Path, port: u16, more: &[&str]) -> Running {
-    let program = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../target/tools/nats-server/bin/nats-server"
-    );
     assert!(
-        Path::new(program).is_file(),
-        "no {program} - run scripts/setup.sh test"
+        Path::new(SERVER).is_file(),
+        "no {SERVER} - run scripts/setup.sh test"
     );
-    let mut command = Command::new(program);
+    let mut command = Command::new(SERVER);
     command
         .args([
             "--jetstream",
@@ -84,7 +85,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn agent(&self, name: &str) -> Running {
+    fn agent(&self, name: &str, more: &[&str]) -> Running {
         let state = format!("agent-{name}");
         let arguments = [
             "agent",
@@ -101,6 +102,7 @@ impl Place<'_> {
             "--state",
             &state,
         ];
+        let arguments = [&arguments, more].concat();
         Running::start(isobath(self.folder, &arguments))
     }
 
@@ -151,8 +153,9 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
         folder: place.path(),
         nats: format!("nats://127.0.0.1:{port}"),
     };
-    let mut a = fleet.agent("a");
-    let b = fleet.agent("b");
+    let mut a = fleet.agent("a", &[]);
+    let metrics = format!("127.0.0.1:{}", free_port());
+    let b = fleet.agent("b", &["--metrics", &metrics]);
     eventually("both agents are there", || fleet.are_there(&["a", "b"]));
     let applied = fleet.fleet(&["apply", "fleet.toml"]);
     assert!(
@@ -186,7 +189,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
         eventually("a run is under way", || !children(a.id()).is_empty());
         a.signal(Signal::KILL);
         eventually("the agent is gone", || a.is_over());
-        a = fleet.agent("a");
+        a = fleet.agent("a", &[]);
         ids.lock().unwrap().push(a.id());
         let before = measured(&fleet.account());
         eventually("it measures again", || {
@@ -226,6 +229,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
         "{counts:#}"
     );
     exported(&fleet, counts);
+    scraped(&metrics);
     for agent in [a, b] {
         agent.signal(Signal::INT);
         agent.finish().ended(0);
@@ -237,6 +241,40 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
             .refused(3)
             .contains("cannot be reached")
     );
+}
+
+/// What an agent counts, as the parser of Prometheus' own library reads it.
+fn scraped(address: &str) {
+    let script = r#"
+import json, sys, urllib.request
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
+text = urllib.request.urlopen(f"http://{sys.argv[1]}/metrics", timeout=20).read().decode()
+print(json.dumps([[s.name, s.labels, s.value] for f in families(text) for s in f.samples]))
+"#;
+    let mut python = Command::new("/usr/bin/python3");
+    let told = python.args(["-c", script, address]).output().unwrap();
+    assert!(told.status.success(), "{told:?}");
+    let samples: Vec<(String, Value, f64)> = serde_json::from_slice(&told.stdout).unwrap();
+    let value = |name: &str, labels: &[(&str, &str)]| {
+        let is_it = |(found, given, _): &&(String, Value, f64)| {
+            found == name && labels.iter().all(|(key, label)| given[key] == *label)
+        };
+        samples
+            .iter()
+            .filter(is_it)
+            .map(|(_, _, value)| value)
+            .sum::<f64>()
+    };
+    assert!(value("isobath_agent_build_info", &[("name", "b")]) > 0.0);
+    assert!(value("isobath_agent_connected", &[]) > 0.0);
+    assert!(value("isobath_agent_unhanded", &[]) < 1.0, "{samples:?}");
+    let rtt = [("fleet", "pair"), ("measure", "rtt"), ("to", "a")];
+    assert!(value("isobath_agent_runs_total", &rtt) > 3.0, "{samples:?}");
+    let ended = value("isobath_agent_last_run_timestamp_seconds", &rtt);
+    let now = jiff::Timestamp::now().as_second() as f64;
+    assert!((now - 600.0..now + 5.0).contains(&ended), "{ended}");
+    let figure = [&rtt[..], &[("unit", "ms")]].concat();
+    assert!(value("isobath_agent_figure", &figure) > 0.0, "{samples:?}");
 }
 
 fn exported(fleet: &Place<'_>, counts: &Value) {
@@ -283,12 +321,15 @@ fn what_cannot_be_applied_is_refused_in_one_line() {
     assert!(said(&["apply", "fleet.toml"]).contains("NATS at nats://127.0.0.1:1"));
 }
 
+/// Of a server, not of an authority.
+const CERTIFICATE: &str = "[req]\ndistinguished_name = d\nx509_extensions = x\nprompt = no\n\
+                           [d]\nCN = localhost\n[x]\nsubjectAltName = DNS:localhost\n";
+
 #[test]
 fn nats_may_want_tls_and_a_password() {
     let _machine = Machine::without_networks();
-    let place = folder(&[]);
-    let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
-                   -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem";
+    let place = folder(&[("req.cnf", CERTIFICATE)]);
+    let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -config req.cnf -keyout key.pem -out cert.pem";
     let mut openssl = Command::new("openssl");
     openssl.args(request.split_whitespace());
     let made = openssl.current_dir(place.path()).output().unwrap();
@@ -313,4 +354,59 @@ fn nats_may_want_tls_and_a_password() {
     let wrong = status("7ef3a2", &trusted);
     let wrong = wrong.refused(3);
     assert!(wrong.contains("authorization"), "{wrong}");
+}
+
+/// Two hosts of the lab, probes and loads.
+const SHOWN: &str = r#"
+name = "two"
+[[host]]
+name = "berlin-1"
+site = "berlin"
+[[host]]
+name = "paris-1"
+site = "paris"
+[[measure]]
+name = "rtt"
+run = "estimate rtt --duration 500ms"
+pairs = { mesh = ["all"] }
+takes = "5s"
+every = "2s"
+[[measure]]
+name = "bulk"
+run = "btc --duration 1s"
+pairs = { mesh = ["all"] }
+takes = "5s"
+every = "10s"
+patience = "10s"
+"#;
+
+#[test]
+fn a_fleet_is_shown_at_work_in_a_lab() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("two.toml", SHOWN)]);
+    let line = "fleet demo --file two.toml --duration 6s -q -o demo --nats-server";
+    let arguments: Vec<_> = line.split(' ').chain([SERVER]).collect();
+    let ran = run(place.path(), &arguments);
+    let told = &ran.ended(0).stdout;
+    for verb in [
+        "apply",
+        "pause",
+        "status",
+        "runs two --matrix",
+        "export two",
+    ] {
+        assert!(told.contains(&format!("$ isobath fleet {verb}")), "{told}");
+    }
+    // On a busy machine runs are late and invalid; each has an outcome all the same.
+    assert!(told.contains("rtt") && !told.contains("missing"), "{told}");
+    for site in ["berlin", "paris"] {
+        let days = fs::read_dir(place.path().join("demo/archive")).unwrap();
+        let parts = days.map(|day| {
+            let partition = format!("measure=rtt/site={site}/part.parquet");
+            day.unwrap().path().join(partition)
+        });
+        assert!(parts.into_iter().any(|part| part.is_file()), "{site}");
+    }
 }
