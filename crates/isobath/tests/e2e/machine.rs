@@ -1,8 +1,9 @@
 //! The right to use this machine.
 //!
 //! Tests that only look at what a program does run beside each other, as many as the runner starts. Tests that compare what they
-//! measure with something have the machine without those, two at a time: most of their time they wait for paths that are as slow as
-//! real ones. The locks are on files, so they hold among threads and among processes.
+//! measure with something have the machine without those: two at a time, as most of their time they wait for paths that are as slow
+//! as real ones, or by themselves where a packet that leaves late spoils them. The locks are on files, so they hold among threads and
+//! among processes.
 
 use crate::support::can_make_networks;
 use std::fs::File;
@@ -12,14 +13,25 @@ use std::path::Path;
 pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] Vec<File>);
 
 impl Machine {
-    /// Without tests of the other kind: for tests that compare what they measure with something.
+    /// Alone: for tests that compare what they measure with something, and whose packets must leave on time.
     pub(crate) fn whole() -> Option<Self> {
         can_make_networks().then(|| {
             let measuring = file("measuring");
-            measuring.lock_shared().unwrap();
+            measuring.lock().unwrap();
             // Once those that were running have ended, no others begin.
             file("running").lock().unwrap();
-            Self(vec![measuring, either(file("first"), file("second"))])
+            Self(vec![measuring])
+        })
+    }
+
+    /// With one other of the same kind: for tests that compare what they measure with something.
+    pub(crate) fn half() -> Option<Self> {
+        can_make_networks().then(|| {
+            let place = either(file("first"), file("second"));
+            let measuring = file("measuring");
+            measuring.lock_shared().unwrap();
+            file("running").lock().unwrap();
+            Self(vec![place, measuring])
         })
     }
 
