@@ -3,11 +3,12 @@
 use super::State;
 use super::metrics::Now;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use kit::host::is_own_name;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -58,7 +59,11 @@ async fn connection(stream: TcpStream, state: &RefCell<State>) {
 }
 
 fn answer(request: &Request<Incoming>, state: &RefCell<State>) -> Response<String> {
+    let host = request.headers().get(HOST).map(HeaderValue::to_str);
+    // HTTP/1.0, which no browser speaks, names none.
+    let is_for_us = host.is_none_or(|host| host.is_ok_and(is_own_name));
     let (status, text) = match (request.method(), request.uri().path()) {
+        _ if !is_for_us => (StatusCode::MISDIRECTED_REQUEST, String::new()),
         (&Method::GET, "/metrics") => match text(&state.borrow()) {
             Ok(text) => (StatusCode::OK, text),
             Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),

@@ -7,7 +7,7 @@ use super::openapi;
 use super::parameters::Asked;
 use super::places::{Entry, Places};
 use super::response::{error, gone, json, plain, response, whole};
-use super::rights::{has_key, is_own_name};
+use super::rights::{has_key, is_for_this_host};
 use super::survey::Survey;
 use super::wire::Event;
 use crate::engine::Handle as Engine;
@@ -273,7 +273,7 @@ impl Visit {
         let route = Route::of(request.uri().path());
         let allowed = match (&self.access, route) {
             (Access::Key(key), _) => has_key(&request, key),
-            (Access::Counters, _) if !is_own_name(&request) => {
+            (Access::Counters, _) if !is_for_this_host(&request) => {
                 let line = "ask by this host's address or name, not by another one";
                 return error(StatusCode::MISDIRECTED_REQUEST, line);
             }
