@@ -116,7 +116,7 @@ debian() {
     bash -n "$root/usr/share/bash-completion/completions/isobath"
     if command -v systemd-analyze >/dev/null; then
         # The units name the program where the package puts it.
-        systemd-analyze verify --root="$root" isobath-serve.service isobath-manager.service >"$work/tried/units.txt" 2>&1 || true
+        systemd-analyze verify --root="$root" isobath-serve.service isobath-manager.service isobath-agent@name.service >"$work/tried/units.txt" 2>&1 || true
         ! grep isobath "$work/tried/units.txt" || fail "the units"
     fi
     booted dpkg --purge isobath >"$work/tried/purge.txt" 2>&1 || fail "$(cat "$work/tried/purge.txt")"
