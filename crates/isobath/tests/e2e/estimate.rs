@@ -75,7 +75,7 @@ fn near(truth: f64, share: f64) -> impl Fn(&Value) -> bool {
 
 #[test]
 fn alone_round_trips_and_delays_are_those_of_the_path() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -144,7 +144,7 @@ fn loss_is_that_of_the_path_one_way() {
 
 #[test]
 fn alone_no_probe_is_longer_than_what_the_path_takes() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     // As fast as the slowest of machines emulates it, with time to spare.
@@ -168,7 +168,7 @@ fn alone_no_probe_is_longer_than_what_the_path_takes() {
 
 #[test]
 fn alone_available_bandwidth_and_capacity_are_told_apart() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();

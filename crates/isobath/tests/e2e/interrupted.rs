@@ -151,7 +151,7 @@ fn escaped(place: &TempDir) -> Option<u32> {
 /// Alone, as the next test.
 #[test]
 fn alone_what_a_command_leaves_running_ends_with_the_lab() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();
@@ -165,7 +165,7 @@ fn alone_what_a_command_leaves_running_ends_with_the_lab() {
 /// Alone: any other lab would do the same.
 #[test]
 fn alone_what_a_killed_lab_left_running_is_swept_by_the_next() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();

@@ -159,7 +159,7 @@ fn alone_ping_meets_the_delay_and_the_loss_of_the_link() {
     if !has("ping") {
         return;
     }
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[]);
@@ -243,7 +243,7 @@ fn alone_iperf3_finds_the_rate_of_the_dsl_line() {
     if !has("iperf3") {
         return;
     }
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[]);

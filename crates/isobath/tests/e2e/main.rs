@@ -26,7 +26,6 @@ mod iperf3_server;
 mod killed;
 mod labs;
 mod live;
-mod machine;
 mod manager;
 mod mbm;
 mod mbm_mishaps;

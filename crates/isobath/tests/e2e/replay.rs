@@ -40,7 +40,7 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
 /// Holds tmix/sockets, tmix/link, tmix/fidelity, tmix/start, tmix/control.
 #[test]
 fn alone_what_is_replayed_is_what_was_asked_for() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(120))]);
@@ -78,7 +78,7 @@ fn alone_what_is_replayed_is_what_was_asked_for() {
 /// Holds tmix/empirical-windows, tmix/fixed-windows, tmix/constrained, tmix/queue-samples, tmix/warm-up.
 #[test]
 fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(60))]);
@@ -256,7 +256,7 @@ fn what_is_beyond_the_limits_is_refused_or_invalid() {
 /// Holds tmix/calibration, tmix/calibration-load.
 #[test]
 fn alone_a_calibration_finds_limits_that_replays_then_know() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(5))]);

@@ -111,7 +111,7 @@ fn what_cannot_be_played_is_refused_before_anything_is_written() {
 /// Each connection beside the same one over sockets of the kernel: no window binds, nothing is lost.
 #[test]
 fn alone_a_connection_takes_as_long_as_with_the_kernel() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(80))]);

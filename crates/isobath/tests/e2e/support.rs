@@ -1,6 +1,5 @@
 //! What the tests share: the program, patience, machines that can make networks, and records read back.
 
-pub(crate) use crate::machine::Machine;
 use record::Record;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -284,8 +283,42 @@ pub(crate) fn rows<T: record::Row>(folder: &Path) -> Vec<T> {
     Record::open(folder).unwrap().rows().unwrap()
 }
 
+/// The right to use the machine for a test that makes networks.
+///
+/// The lock is on a file, so it holds among threads and among processes.
+pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] File);
+
+impl Machine {
+    /// Alone: for tests that compare what they measure with something.
+    pub(crate) fn whole() -> Option<Self> {
+        can_make_networks().then(|| {
+            let file = Self::file();
+            file.lock().unwrap();
+            Self(file)
+        })
+    }
+
+    /// With others of the same kind: for tests that only look at what a program does.
+    pub(crate) fn shared() -> Option<Self> {
+        can_make_networks().then(Self::without_networks)
+    }
+
+    /// With others, for a test that makes no networks.
+    pub(crate) fn without_networks() -> Self {
+        let file = Self::file();
+        file.lock_shared().unwrap();
+        Self(file)
+    }
+
+    fn file() -> File {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e.lock");
+        // It may be another user's; a lock needs no more than to read.
+        File::open(&path).or_else(|_| File::create(&path)).unwrap()
+    }
+}
+
 /// Found out without the program under test, whose failure must not look like the machine's.
-pub(crate) fn can_make_networks() -> bool {
+fn can_make_networks() -> bool {
     let mut tun = OpenOptions::new();
     if let Err(error) = tun.read(true).write(true).open("/dev/net/tun") {
         skip(&format!("/dev/net/tun: {error}"));

@@ -112,7 +112,7 @@ fn nobody_s_manager_says_what_it_may_not() {
 /// would do the same.
 #[test]
 fn alone_what_nobodys_lab_left_running_is_swept_by_nobodys_next() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     let place = place();

@@ -208,7 +208,7 @@ fn compared(lab: &str, v6: bool, reverse: bool, segments: u32) -> Table {
 
 #[test]
 fn alone_oracle_of_btc() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     if can_watch() {
@@ -219,7 +219,7 @@ fn alone_oracle_of_btc() {
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
 fn alone_oracle_of_btc_in_all_labs() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     for lab in LABS {

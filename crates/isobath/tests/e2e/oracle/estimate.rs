@@ -159,7 +159,7 @@ fn told(lab: &str, what: &str, reverse: bool, mbps: f64, within: f64) -> Table {
 /// Holds manager/properties.
 #[test]
 fn alone_oracle_of_estimate() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     if can_watch() {
@@ -170,7 +170,7 @@ fn alone_oracle_of_estimate() {
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
 fn alone_oracle_of_estimate_in_all_labs() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     for lab in LABS {

@@ -114,7 +114,7 @@ date +%s%N > now"#,
 /// Holds manager/unit, manager/single-rider.
 #[test]
 fn alone_oracle_of_manager() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     if can_watch() && has("ping") && has("python3") {
@@ -125,7 +125,7 @@ fn alone_oracle_of_manager() {
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
 fn alone_oracle_of_manager_in_all_labs() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     for lab in LABS {

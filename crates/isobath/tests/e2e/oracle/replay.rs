@@ -190,7 +190,7 @@ fn traced(table: &mut Table, scene: &Scene) {
 /// Holds tmix/sockets, tmix/adu.
 #[test]
 fn alone_oracle_of_replay() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     if can_watch() && has("tcptrace") {
@@ -201,7 +201,7 @@ fn alone_oracle_of_replay() {
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
 fn alone_oracle_of_replay_in_all_labs() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     for lab in LABS {

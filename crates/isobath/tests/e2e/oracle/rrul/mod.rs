@@ -129,7 +129,7 @@ wait $! || true"#
 
 #[test]
 fn alone_oracle_of_rrul() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     if can_watch() && has("ping") {
@@ -140,7 +140,7 @@ fn alone_oracle_of_rrul() {
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
 fn alone_oracle_of_rrul_in_all_labs() {
-    let Some(_machine) = Machine::half() else {
+    let Some(_machine) = Machine::whole() else {
         return;
     };
     for lab in LABS {
