@@ -15,7 +15,7 @@ interface Drawn { name: string; line: Line; colour: string; text: (value: number
 const STEPS: Record<RpmStep["name"], string> = { tcp: "TCP handshake", tls: "TLS handshake", http: "HTTP, new connection", self: "HTTP, loaded connection" };
 const LOADS = ["idle", "down", "up"] as const;
 
-const wayColour = (load: string, theme: Theme) => (load === "up" ? theme.vermillion : theme.blue);
+const wayColour = (load: string, theme: Theme) => (load === "up" ? theme.ink : theme.blue);
 const stepColour = (name: RpmStep["name"], theme: Theme) => ({ tcp: theme.sky, tls: theme.purple, http: theme.green, self: theme.orange })[name];
 const rounds = (value: Num | undefined) => `${digits(value)} RPM`;
 

@@ -4,7 +4,7 @@
 //! knows the schedule as well as who asks.
 
 use super::{State, wall};
-use crate::bus::{Bus, parse};
+use crate::bus::{Bus, parse, place};
 use crate::messages::{Knock, Welcome};
 use crate::revisions::Due;
 use anyhow::Context as _;
@@ -73,12 +73,9 @@ impl FarEnd {
 /// # Errors
 /// When there is no way to it.
 pub(super) fn own_address(nats: &str) -> anyhow::Result<IpAddr> {
-    let host = nats.rsplit("//").next().unwrap_or(nats);
-    let host = host
-        .rsplit('@')
-        .next()
-        .unwrap_or(host)
-        .trim_end_matches('/');
+    let place = place(nats);
+    let host = place.rsplit("//").next().unwrap_or(&place);
+    let host = host.trim_end_matches('/');
     let with_port = || (host, DEFAULT_NATS_PORT).to_socket_addrs();
     let mut found = host.to_socket_addrs().or_else(|_| with_port())?;
     let server = found.next().context("the NATS server has no address")?;

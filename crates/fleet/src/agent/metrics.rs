@@ -1,7 +1,7 @@
 //! What an agent counts and what its runs found last, as `OpenMetrics`.
 
 use crate::figures;
-use crate::outcome::Outcome;
+use crate::outcome::{Became, Outcome};
 use kit::register::Register;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -80,7 +80,7 @@ impl Metrics {
         let labels = [
             ("name", name.to_owned()),
             ("site", site.unwrap_or_default().to_owned()),
-            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("version", session::VERSION.to_owned()),
         ];
         let registry = &mut this.registry;
         registry.register("build", "The agent", Info::new(labels.to_vec()));
@@ -113,6 +113,10 @@ impl Metrics {
             Some(Verdict::Pass) => _ = self.passed.get_or_create(&runs).set(1),
             Some(Verdict::Fail) => _ = self.passed.get_or_create(&runs).set(0),
             _ => {}
+        }
+        // What an invalid or incomplete run has is no measurement to look at by itself.
+        if outcome.status != Became::Complete {
+            return;
         }
         let test = outcome.test.as_deref().unwrap_or_default();
         for found in figures::all(register, test, &outcome.summary) {

@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST_REQUEST: usize = 8 << 10;
 /// After this rest a connection is tried again for which there was no descriptor.
 const AGAIN: Duration = Duration::from_millis(50);
+const OTHER: &str = "ask by this host's address or name, not by another one\n";
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Answers on `listener` as long as the agent lives.
@@ -63,7 +64,7 @@ fn answer(request: &Request<Incoming>, state: &RefCell<State>) -> Response<Strin
     // HTTP/1.0, which no browser speaks, names none.
     let is_for_us = host.is_none_or(|host| host.is_ok_and(is_own_name));
     let (status, text) = match (request.method(), request.uri().path()) {
-        _ if !is_for_us => (StatusCode::MISDIRECTED_REQUEST, String::new()),
+        _ if !is_for_us => (StatusCode::MISDIRECTED_REQUEST, OTHER.to_owned()),
         (&Method::GET, "/metrics") => match text(&state.borrow()) {
             Ok(text) => (StatusCode::OK, text),
             Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),

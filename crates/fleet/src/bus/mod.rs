@@ -127,7 +127,7 @@ pub async fn connect(access: &Access, name: &str, is_patient: bool) -> anyhow::R
 }
 
 /// An address without what lets somebody in.
-fn place(url: &str) -> String {
+pub(crate) fn place(url: &str) -> String {
     apart(url).0
 }
 
