@@ -3,8 +3,8 @@
 //! Both are measured alike. The time runs from the first write to the last acknowledgement that counts, which is looked
 //! for five thousand times a second towards the end; the handshake is not in it. What was lost is what left the sender with
 //! payload (`tcpi_data_segs_out`) and did not arrive at the receiver (`tcpi_data_segs_in`): the kernel keeps the same counters
-//! as our two ends do. (Not quite: of a burst that comes by a TUN interface it counts one. In a lab the links themselves say what they
-//! dropped, of both tools alike.)
+//! as our two ends do. (Not quite: of a burst that comes by a TUN interface it counts one, so that a complete transfer is taken to have
+//! lost no more than it sent again. In a lab the links themselves say what they dropped, of both tools alike.)
 //!
 //! **A window is bounded at the sender**: no more is written than the window beyond what is acknowledged, as with a send buffer
 //! of just that size. A receiver cannot bound it: newer kernels forget `TCP_WINDOW_CLAMP` whenever they learn anew how much

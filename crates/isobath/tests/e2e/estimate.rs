@@ -2,7 +2,8 @@
 
 use crate::mbm::lab;
 use crate::support::{
-    Machine, Running, Signal, TempDir, eventually, folder, isobath, number, rows, run, skip,
+    Machine, Running, Signal, TempDir, attempts, eventually, folder, isobath, number, rows, run,
+    skip_as_busy,
 };
 use crate::two_hosts::Server;
 use schema::estimate::tables::{ProbeRow, TrainRow};
@@ -10,9 +11,6 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 use sys::clock;
-
-/// A run that this machine was too busy for says so, and is made again.
-const TRIES: usize = 5;
 
 fn place() -> TempDir {
     let bucket = "{ kind = \"token_bucket\", rate = \"4Mbit\", burst = \"250kB\", peak = \"100Mbit\", queue = { kind = \"fifo\", bytes = \"50kB\" } }, ";
@@ -48,7 +46,7 @@ fn estimated(
     is_fit: impl Fn(&Value) -> bool,
 ) -> Option<Value> {
     let mut unfit = None;
-    for _ in 0..TRIES {
+    for _ in attempts() {
         let common = ["--lab", lab, "-q", "--json", "-o", "r"];
         let found = run(place, &[&["estimate"], what, &common[..]].concat()).json();
         let is_complete = found["status"] == "complete";
@@ -59,9 +57,9 @@ fn estimated(
         std::fs::remove_dir_all(place.join("r")).unwrap();
     }
     if let Some(unfit) = unfit {
-        panic!("not once in {TRIES} runs: {unfit:#}");
+        panic!("not once: {unfit:#}");
     }
-    skip(&format!("this machine was too busy for it {TRIES} times"));
+    skip_as_busy();
     None
 }
 

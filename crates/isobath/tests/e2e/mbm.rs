@@ -1,6 +1,6 @@
 //! Model based metrics: in labs, and what a stranger may type.
 
-use crate::support::{Machine, TempDir, folder, number, rows, run, skip, values};
+use crate::support::{Machine, TempDir, attempts, folder, number, rows, run, skip_as_busy, values};
 use crate::two_hosts::Server;
 use schema::mbm::tables::Arrival;
 use serde_json::{Value, json};
@@ -34,10 +34,9 @@ pub(crate) fn place() -> TempDir {
 
 /// 1.5 Mbit/s over 60 ms: a window of 8 packets, a run length of 192.
 const TARGET: [&str; 4] = ["--rate", "1500kbit", "--rtt", "60ms"];
-/// A run in which this machine was too busy to send on time says so, and is made again; at last the test is skipped.
-const TRIES: usize = 5;
 
-/// Runs `isobath mbm --lab` for `target` with `more`, which must end with `status`; the record is in `out`.
+/// Runs `isobath mbm --lab` for `target` with `more`, which must end with `status`; the record is in `out`. A run in which this machine
+/// was too busy to send on time says so, and is made again; at last the test is skipped.
 #[track_caller]
 pub(crate) fn tested(
     place: &Path,
@@ -48,7 +47,7 @@ pub(crate) fn tested(
     out: &str,
 ) -> Option<Value> {
     let common = ["mbm", "--lab", lab, "-q", "--json", "-o", out];
-    for _ in 0..TRIES {
+    for _ in attempts() {
         let ran = run(place, &[&common[..], target, more].concat());
         let found = ran.json();
         let is_late = found["verdict"] == "ERROR" || found["status"] == "invalid";
@@ -58,7 +57,7 @@ pub(crate) fn tested(
         }
         std::fs::remove_dir_all(place.join(out)).unwrap();
     }
-    skip(&format!("this machine was too busy for it {TRIES} times"));
+    skip_as_busy();
     None
 }
 

@@ -20,6 +20,16 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Time between two looks at something awaited.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Attempts at what a busy machine spoils: over more than a minute, with a longer rest before each.
+pub(crate) fn attempts() -> impl Iterator<Item = u64> {
+    (1..=9).inspect(|attempt| std::thread::sleep(Duration::from_secs(2 * (attempt - 1))))
+}
+
+/// Skips a test that this machine was too busy for in all [`attempts`].
+pub(crate) fn skip_as_busy() {
+    skip("this machine was too busy for it every time");
+}
+
 /// A link of 8 Mbit/s and 10 ms that costs a machine little to emulate: for tests in which the path does not matter.
 pub(crate) const SMALL_LAB: &str = r#"
 summary = "a small link"
