@@ -121,7 +121,7 @@ impl State {
             return no("its far end has ended - restart it".to_owned());
         }
         let now = wall();
-        if now.since(run.instant) > super::LOOK_BACK {
+        if now.since(run.instant) > super::state::LOOK_BACK {
             return no(format!(
                 "{run} is not due by its schedule - compare the clocks"
             ));

@@ -13,32 +13,31 @@ mod link;
 mod metrics;
 mod run;
 mod scrape;
+mod state;
 
-use crate::bus::{self, Access, Bus};
+use crate::bus::{self, Access};
 use crate::ledger::Entry;
-use crate::outcome::{Became, Outcome, Times};
-use crate::revisions::{Document, Due, Revisions, Whose};
-use crate::{Moment, Name, RunId};
+use crate::revisions::Due;
+use crate::{Moment, Name};
 use anyhow::Context as _;
 use book::Book;
 use far::FarEnd;
 use kit::pool::lock;
 use kit::register::Register;
-use kit::usage::{Usage, plain};
+use kit::usage::Usage;
 use metrics::Metrics;
 use run::Running;
+use state::State;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::{clock, process};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 /// A run that is found so late is not begun any more: it would meet those after it.
@@ -47,8 +46,6 @@ const LATE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(200);
 /// How often it is written down that all is accounted for, when there is nothing to account for.
 const NOTE: Duration = Duration::from_secs(60);
-/// Time that has passed while there was no agent is accounted for back to this.
-const LOOK_BACK: Duration = Duration::from_secs(2 * 86_400);
 /// Runs under way at once; those that load are one at a time by their leases.
 const MOST_RUNNING: usize = 16;
 /// How long tasks have to end when the agent does.
@@ -92,35 +89,6 @@ pub struct Args {
     quiet: bool,
 }
 
-/// What the tasks of an agent share.
-struct State {
-    name: Name,
-    site: Option<Name>,
-    tags: Vec<Name>,
-    /// Tells this process from others of the same name.
-    instance: String,
-    verbs: Vec<String>,
-    dir: PathBuf,
-    keep: bool,
-    quiet: bool,
-    started: Moment,
-    book: Book,
-    far: FarEnd,
-    fleets: BTreeMap<Name, Revisions>,
-    /// Fleets of which a revision has just been heard, and from when on it holds: some of its runs may be due since then.
-    heard: BTreeMap<Name, Moment>,
-    /// How other agents let us in, as they said last.
-    doors: BTreeMap<Name, (SocketAddr, String)>,
-    running: BTreeSet<RunId>,
-    register: &'static Register,
-    metrics: Metrics,
-    /// The connection, while it works.
-    bus: Option<Bus>,
-    stop: Arc<AtomicBool>,
-    /// Rung when there is something to hand over.
-    ended: Rc<Notify>,
-}
-
 /// Runs until interrupted; `register` says what the far end inside can do, and `verbs` which measurements this version knows.
 ///
 /// # Errors
@@ -136,13 +104,14 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
     made.with_context(|| format!("{} cannot be made - use --state FOLDER", dir.display()))?;
     let dir = std::path::absolute(dir)?;
     // Two agents with one ledger would each do half of it.
-    let busy = |_| {
-        anyhow::anyhow!(
+    let refused = |error| match error {
+        kit::pool::error::Error::Busy { .. } => anyhow::anyhow!(
             "another agent uses {} - end it, or use --state FOLDER",
             dir.display()
-        )
+        ),
+        other => other.into(),
     };
-    let _lock = lock::lock(&dir).map_err(busy).map_err(Usage::of)?;
+    let _lock = lock::lock(&dir).map_err(refused).map_err(Usage::of)?;
     let advertise = match args.advertise {
         Some(address) => address,
         None => far::own_address(&args.access.nats)
@@ -303,163 +272,6 @@ async fn go(state: Rc<RefCell<State>>, due: Due) {
         tokio::time::sleep(LOOK).await;
     }
     state.borrow_mut().running.remove(&id);
-}
-
-impl State {
-    fn is_connected(&self) -> bool {
-        self.bus.is_some()
-    }
-
-    fn folder(&self, run: &RunId) -> PathBuf {
-        run::folder(&self.dir, run)
-    }
-
-    /// A line for the operator.
-    fn say(&self, line: &str) {
-        if !self.quiet {
-            let line = plain(line).replace('\n', " ");
-            let mut stderr = std::io::stderr();
-            // Whoever does not read must not stop renewals; with stderr closed there is nobody to tell.
-            if process::can_write(&stderr) {
-                let _ = writeln!(stderr, "{line}");
-            }
-        }
-    }
-
-    /// Runs of `fleet` that this host is to begin by `now` and that have no line yet.
-    fn due(&mut self, fleet: &Name, now: Moment) -> Vec<Due> {
-        let back = now
-            .as_millis()
-            .saturating_sub(u64::try_from(LOOK_BACK.as_millis()).unwrap_or(0));
-        let back = Moment::from_millis(back);
-        let from = self.book.ledger().until(fleet).unwrap_or(back);
-        let heard = self.heard.get(fleet).copied().unwrap_or(from);
-        let from = from.min(heard).min(now).max(back);
-        let Some(revisions) = self.fleets.get_mut(fleet) else {
-            return Vec::new();
-        };
-        let mut due = revisions.between(from, now + Duration::from_millis(1));
-        let (book, name) = (&self.book, &self.name);
-        due.retain(|due| due.plan.host(due.run.from) == name && !book.ledger().knows(&due.id()));
-        due
-    }
-
-    fn begin(&mut self, due: &Due, now: Moment) -> std::io::Result<()> {
-        let run = due.id();
-        self.book.write(Entry::Began {
-            run: run.clone(),
-            planned: due.run.begins,
-            at: now,
-        })?;
-        self.running.insert(run);
-        Ok(())
-    }
-
-    fn miss(&mut self, due: &Due, reason: String) -> std::io::Result<()> {
-        let times = Times {
-            planned: due.run.begins,
-            began: None,
-            ended: wall(),
-        };
-        let site = self.site.clone();
-        self.end(&Outcome::without_record(
-            due.id(),
-            site,
-            times,
-            Became::Missed,
-            reason,
-        ))
-    }
-
-    fn end(&mut self, outcome: &Outcome) -> std::io::Result<()> {
-        let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}"));
-        let said = format!(
-            "{} {}{}",
-            outcome.run,
-            outcome.status,
-            reason.unwrap_or_default()
-        );
-        self.book.write(Entry::Ended(Box::new(outcome.clone())))?;
-        self.metrics.ended(outcome, self.register);
-        self.say(&said);
-        self.ended.notify_one();
-        Ok(())
-    }
-
-    /// Runs that an earlier process of this agent had begun: what they left is their record.
-    fn close_what_was_cut_short(&mut self) -> std::io::Result<()> {
-        let begun = self.book.ledger().begun();
-        let begun: Vec<_> = begun
-            .map(|(run, planned, at)| (run.clone(), planned, at))
-            .collect();
-        for (run, planned, at) in begun {
-            let times = Times {
-                planned,
-                began: Some(at),
-                ended: wall(),
-            };
-            let folder = self.folder(&run);
-            let said = Some("the agent was ended while it ran".to_owned());
-            let outcome = run::of_folder(run, self.site.clone(), times, &folder, said);
-            self.end(&outcome)?;
-        }
-        Ok(())
-    }
-
-    /// The revisions that were last heard, from the disk.
-    fn remember(&mut self) {
-        let text = match std::fs::read(self.dir.join(FLEETS)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) => return self.say(&format!("{FLEETS} cannot be read: {error}")),
-        };
-        let kept = bus::parse::<BTreeMap<Name, Vec<Document>>>(&text);
-        let Some(kept) = kept else {
-            return self.say(&format!(
-                "{FLEETS} cannot be understood - fleets are known again when NATS is there"
-            ));
-        };
-        for (name, documents) in kept {
-            for document in documents {
-                self.take(&name, document);
-            }
-        }
-    }
-
-    /// Takes a revision of a fleet; true if it is new.
-    fn take(&mut self, name: &Name, document: Document) -> bool {
-        let whose = Whose::Of(self.name.clone());
-        let revisions = self.fleets.entry(name.clone());
-        let pushed = revisions
-            .or_insert_with(|| Revisions::new(whose))
-            .push(document);
-        pushed.unwrap_or_else(|error| {
-            self.say(&format!(
-                "fleet '{name}' cannot be carried out by this version: {error}"
-            ));
-            false
-        })
-    }
-
-    /// Keeps the revisions on disk, for a start while NATS is away.
-    fn note(&self) -> std::io::Result<()> {
-        let fleets: BTreeMap<&Name, Vec<&Document>> = self
-            .fleets
-            .iter()
-            .map(|(name, revisions)| (name, revisions.documents().collect()))
-            .collect();
-        write_whole(&self.dir.join(FLEETS), &serde_json::to_vec(&fleets)?)
-    }
-}
-
-/// The revisions that were last heard, in the agent's folder.
-const FLEETS: &str = "fleets.json";
-
-/// Replaces a file in one step.
-fn write_whole(path: &Path, octets: &[u8]) -> std::io::Result<()> {
-    let new = path.with_extension("new");
-    std::fs::write(&new, octets)?;
-    std::fs::rename(new, path)
 }
 
 /// The wall clock.
