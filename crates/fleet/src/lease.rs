@@ -12,6 +12,7 @@
 //! [`Lessee::may_load`] says whether the run may go on. Time must not go back.
 
 use crate::chance::Dice;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use units::Instant;
 
@@ -99,6 +100,8 @@ pub struct Lessee {
     keys: Vec<String>,
     patience: Instant,
     held: Vec<Hold>,
+    /// When entries were last asked for whose removal was not answered: they may still be there, as old as that.
+    left: BTreeMap<String, Instant>,
     phase: Phase,
     asked: Option<(Ask, Instant)>,
     /// When the entry under way was first asked for: it may have been stored then.
@@ -116,6 +119,7 @@ impl Lessee {
             keys,
             patience,
             held: Vec::new(),
+            left: BTreeMap::new(),
             phase: Phase::Taking,
             asked: None,
             first_asked: None,
@@ -155,8 +159,7 @@ impl Lessee {
         match ask {
             Ask::Create(key) => self.created(key, answer, at, now),
             Ask::Renew(key, _) => self.renewed(&key, &answer, at),
-            // One that was not removed is forgotten by the bucket.
-            Ask::Remove(key, _) => self.held.retain(|hold| hold.key != key),
+            Ask::Remove(key, _) => self.removed(&key, &answer),
         }
         self.advance(now);
     }
@@ -213,10 +216,15 @@ impl Lessee {
             revision,
             asked,
         };
+        let left = self.left.get(&key).copied();
+        if !matches!(answer, Answer::Gone | Answer::Silence) {
+            self.left.remove(&key);
+        }
         match answer {
             Answer::Stored(revision) => self.held.push(hold(revision, at)),
+            // Too old a one is renewed before it counts.
             Answer::WasStored(revision) => {
-                let first = self.first_asked.unwrap_or(at);
+                let first = left.or(self.first_asked).unwrap_or(at);
                 self.held.push(hold(revision, first));
             }
             Answer::Taken(holder) => {
@@ -234,6 +242,15 @@ impl Lessee {
             }
         }
         self.first_asked = None;
+    }
+
+    /// One that was not removed is forgotten by the bucket, unless it is wanted again before.
+    fn removed(&mut self, key: &str, answer: &Answer) {
+        let of_key = |hold: &mut Hold| hold.key == key;
+        let hold = self.held.extract_if(.., of_key).next();
+        if let (Some(hold), Answer::Silence) = (hold, answer) {
+            self.left.insert(hold.key, hold.asked);
+        }
     }
 
     fn renewed(&mut self, key: &str, answer: &Answer, at: Instant) {
@@ -255,12 +272,17 @@ impl Lessee {
 
     /// What time alone brings about.
     fn advance(&mut self, now: Instant) {
-        if let (Phase::Taking | Phase::Holding, Some(key)) = (&self.phase, self.expired(now)) {
-            self.lose(&key);
-        }
+        let expired = self.expired(now);
         match &self.phase {
+            Phase::Holding => {
+                if let Some(key) = expired {
+                    self.lose(&key);
+                }
+            }
             Phase::Taking if now >= self.patience => self.rest_or_end(now),
-            Phase::Taking if self.held.len() == self.keys.len() => self.phase = Phase::Holding,
+            Phase::Taking if expired.is_none() && self.held.len() == self.keys.len() => {
+                self.phase = Phase::Holding;
+            }
             Phase::Resting(until) if now >= *until => self.phase = Phase::Taking,
             Phase::GivingBack(ending) if self.held.is_empty() => {
                 self.phase = match ending {
@@ -277,8 +299,11 @@ impl Lessee {
         let key = key.to_owned();
         match self.phase {
             Phase::Holding => self.phase = Phase::Stopping(Ending::Lost { key }),
-            Phase::GivingBack(_) | Phase::Stopping(_) => {}
-            _ => self.phase = Phase::GivingBack(Some(Ending::Lost { key })),
+            Phase::Taking => {
+                self.last = Ending::Lost { key };
+                self.phase = Phase::GivingBack(None);
+            }
+            _ => {}
         }
     }
 
@@ -545,6 +570,59 @@ mod tests {
         lessee.answer(Answer::Taken("run 7".to_owned()), later);
         let (key, holder) = ("link.x".to_owned(), "run 7".to_owned());
         assert_eq!(lessee.ending(), Some(&Ending::Busy { key, holder }));
+    }
+
+    #[test]
+    fn an_entry_whose_removal_was_not_answered_is_as_old_as_it_is() {
+        let at = Instant::from_millis;
+        let [a, b] = ["host.a", "host.b"].map(str::to_owned);
+        let mut lessee = Lessee::new(vec![a.clone(), b.clone()], at(60_000), 1);
+        let told = |lessee: &mut Lessee, asks: Ask, asked, answer, answered| {
+            assert_eq!(lessee.poll(at(asked)), Some(asks));
+            lessee.answer(answer, at(answered));
+        };
+        told(
+            &mut lessee,
+            Ask::Create(a.clone()),
+            0,
+            Answer::Stored(1),
+            10,
+        );
+        let taken = Answer::Taken("run 7".to_owned());
+        told(&mut lessee, Ask::Create(b.clone()), 20, taken, 30);
+        told(
+            &mut lessee,
+            Ask::Remove(a.clone(), 1),
+            40,
+            Answer::Silence,
+            2_040,
+        );
+        assert_eq!(lessee.poll(at(2_050)), None);
+        let was = Answer::WasStored(1);
+        told(&mut lessee, Ask::Create(a.clone()), 9_990, was, 9_991);
+        told(
+            &mut lessee,
+            Ask::Renew(a.clone(), 1),
+            9_992,
+            Answer::Silence,
+            11_992,
+        );
+        assert!(!lessee.may_load(at(11_992)));
+        told(
+            &mut lessee,
+            Ask::Renew(a, 1),
+            12_000,
+            Answer::Stored(2),
+            12_001,
+        );
+        told(
+            &mut lessee,
+            Ask::Create(b),
+            12_002,
+            Answer::Stored(3),
+            12_003,
+        );
+        assert_eq!(lessee.safe_until(), at(12_000) + SAFE);
     }
 
     proptest! {

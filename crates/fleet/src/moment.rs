@@ -64,11 +64,6 @@ impl Moment {
 }
 
 impl Day {
-    /// The day that is this many days after 1970-01-01.
-    pub const fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
     /// Its first moment.
     pub fn begins(self) -> Moment {
         Moment(u64::from(self.0) * DAY_MS)

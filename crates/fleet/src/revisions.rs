@@ -112,11 +112,6 @@ impl Revisions {
         self.revisions.iter().map(|revision| &revision.document)
     }
 
-    /// The plan that holds now; none while the fleet is paused.
-    pub fn plan(&self) -> Option<&Arc<Plan>> {
-        self.revisions.last()?.plan.as_ref()
-    }
-
     /// The runs that begin from `from` to before `to`, in the order of time.
     pub fn between(&mut self, from: Moment, to: Moment) -> Vec<Due> {
         let mut due = Vec::new();

@@ -2,8 +2,8 @@
 
 use super::{Bus, PATIENCE, RESULT, parse};
 use crate::outcome::Outcome;
-use crate::{Name, RunId};
-use anyhow::Context as _;
+use crate::{Moment, Name, RunId};
+use anyhow::{Context as _, anyhow};
 use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
@@ -70,11 +70,15 @@ impl Bus {
         Ok(())
     }
 
-    /// Everything that is kept of `fleet` (or of all fleets) now, in the order in which it came.
+    /// Everything that is kept of `fleet` (or of all fleets) now and came after `since`, in the order in which it came.
     ///
     /// # Errors
     /// When the server does not say.
-    pub async fn outcomes(&self, fleet: Option<&Name>) -> anyhow::Result<Vec<Outcome>> {
+    pub async fn outcomes(
+        &self,
+        fleet: Option<&Name>,
+        since: Moment,
+    ) -> anyhow::Result<Vec<Outcome>> {
         let info = self.results.get_info().await?;
         let mut filter = RESULT.to_owned();
         match fleet {
@@ -85,9 +89,12 @@ impl Bus {
         if info.state.messages == 0 {
             return Ok(outcomes);
         }
+        let since = i128::from(since.as_millis()) * 1_000_000;
+        let start_time = async_nats::datetime::from_nanos(since).map_err(|error| anyhow!(error))?;
+        let deliver_policy = DeliverPolicy::ByStartTime { start_time };
         let consumer = self.results.create_consumer(OrderedConfig {
             filter_subject: filter,
-            deliver_policy: DeliverPolicy::All,
+            deliver_policy,
             ..OrderedConfig::default()
         });
         let mut consumer = consumer.await?;

@@ -97,11 +97,6 @@ impl Plan {
         }
     }
 
-    /// The file.
-    pub const fn file(&self) -> &FleetFile {
-        &self.file
-    }
-
     /// The measurement of a run.
     pub fn measure(&self, run: &Planned) -> &MeasureSpec {
         &self.file.measures[run.measure as usize]

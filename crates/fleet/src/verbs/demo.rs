@@ -9,6 +9,7 @@ use crate::{Moment, Name};
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use kit::lab_server::end;
+use kit::options::INTERRUPTED;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
 use std::fs::{self, File};
@@ -117,7 +118,11 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     said(&["runs", name, "--matrix", "--last", "24h"])?;
     said(&["export", name, "--out", &path("archive")])?;
     drop(others);
-    Ok(0)
+    Ok(if interrupt.load(Ordering::Relaxed) {
+        INTERRUPTED
+    } else {
+        0
+    })
 }
 
 /// The program of the server, as found.

@@ -2,7 +2,7 @@
 
 use super::OPERATOR;
 use crate::bus::{Access, Bus};
-use crate::{Name, archive};
+use crate::{Moment, Name, archive};
 use kit::usage::print;
 use serde_json::json;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct Args {
 
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
-    let outcomes = bus.outcomes(args.fleet.as_ref()).await?;
+    let outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
     let written = archive::write(&args.out, &outcomes)?;
     let (runs, partitions, dir) = (
         written.runs,

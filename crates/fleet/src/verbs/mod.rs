@@ -101,6 +101,9 @@ fn of_kept(kept: Vec<(u64, Document)>) -> anyhow::Result<Revisions> {
     Ok(revisions)
 }
 
+/// Milliseconds that the clocks of agents and of the server may be apart.
+const CLOCKS_APART: u64 = 3_600_000;
+
 /// The account of `fleet` from `from` to `to`.
 async fn account(
     bus: &Bus,
@@ -109,7 +112,11 @@ async fn account(
     [from, to]: [Moment; 2],
     now: Moment,
 ) -> anyhow::Result<Account> {
-    let mut outcomes = bus.outcomes(Some(fleet)).await?;
+    // What was planned since then has ended later, by clocks that differ less than this.
+    let ended = from.as_millis().saturating_sub(CLOCKS_APART);
+    let mut outcomes = bus
+        .outcomes(Some(fleet), Moment::from_millis(ended))
+        .await?;
     outcomes.retain(|outcome| (from..to).contains(&outcome.planned));
     let planned = revisions.between(from, to);
     let left_out = revisions.left_out(from, to);

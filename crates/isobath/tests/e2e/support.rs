@@ -20,9 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Time between two looks at something awaited.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Attempts at what a busy machine spoils: over more than a minute, with a longer rest before each.
+/// Attempts at what a busy machine spoils, with ever longer rests after the third: over more than a minute.
 pub(crate) fn attempts() -> impl Iterator<Item = u64> {
-    (1..=9).inspect(|attempt| std::thread::sleep(Duration::from_secs(2 * (attempt - 1))))
+    (1_u64..=9).inspect(|attempt| {
+        let rest = 4 * attempt.saturating_sub(3);
+        std::thread::sleep(Duration::from_secs(rest));
+    })
 }
 
 /// Skips a test that this machine was too busy for in all [`attempts`].
