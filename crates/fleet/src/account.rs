@@ -44,6 +44,8 @@ pub struct Account {
     pub unplanned: Vec<Outcome>,
     /// Runs with more than one outcome.
     pub twice: Vec<RunId>,
+    /// Runs of which somebody has told who is not their host; they count as if nobody had.
+    pub forged: Vec<RunId>,
 }
 
 /// How many of each.

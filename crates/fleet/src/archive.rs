@@ -8,7 +8,7 @@
 //! A row is a run, a column a field of its outcome or a figure of its summary, by its way through it: `summary.latency_ms.loaded.p50`. A
 //! partition is written whole and replaced in one step, so exporting again changes nothing that is not new.
 
-use crate::outcome::Outcome;
+use crate::outcome::HandedOver;
 use crate::{Day, Name};
 use record::{Flat, write_columns};
 use serde_json::json;
@@ -33,12 +33,13 @@ pub struct Written {
 ///
 /// # Errors
 /// When the disk does not take it.
-pub fn write(dir: &Path, outcomes: &[Outcome]) -> anyhow::Result<Written> {
-    let mut partitions: BTreeMap<(Day, &Name, &str), Vec<&Outcome>> = BTreeMap::new();
-    for outcome in outcomes {
+pub fn write(dir: &Path, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
+    let mut partitions: BTreeMap<(Day, &Name, &str), Vec<&HandedOver>> = BTreeMap::new();
+    for told in outcomes {
+        let outcome = &told.outcome;
         let site = outcome.site.as_ref().map_or(NO_SITE, Name::as_str);
         let key = (outcome.planned.day(), &outcome.run.measure, site);
-        partitions.entry(key).or_default().push(outcome);
+        partitions.entry(key).or_default().push(told);
     }
     let written = Written {
         runs: outcomes.len(),
@@ -47,15 +48,17 @@ pub fn write(dir: &Path, outcomes: &[Outcome]) -> anyhow::Result<Written> {
     for ((day, measure, site), mut outcomes) in partitions {
         let folder = dir.join(format!("day={day}/measure={measure}/site={site}"));
         std::fs::create_dir_all(&folder)?;
-        outcomes.sort_by(|a, b| (a.planned, &a.run).cmp(&(b.planned, &b.run)));
+        let order = |told: &&HandedOver| (told.outcome.planned, told.outcome.run.clone());
+        outcomes.sort_by_cached_key(order);
         write_columns(&folder.join(PART), &table(&outcomes).columns())?;
     }
     Ok(written)
 }
 
-fn table(outcomes: &[&Outcome]) -> Flat {
+fn table(outcomes: &[&HandedOver]) -> Flat {
     let mut table = Flat::default();
-    for outcome in outcomes {
+    for told in outcomes {
+        let HandedOver { outcome, signer } = told;
         let run = &outcome.run;
         for (name, value) in [
             ("run", json!(run)),
@@ -71,6 +74,7 @@ fn table(outcomes: &[&Outcome]) -> Flat {
             ("reason", json!(outcome.reason)),
             ("test", json!(outcome.test)),
             ("record", json!(outcome.record)),
+            ("signer", json!(signer)),
             ("isobath", json!(outcome.isobath)),
         ] {
             table.put(name, value);
@@ -84,7 +88,7 @@ fn table(outcomes: &[&Outcome]) -> Flat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Became, Times};
+    use crate::outcome::{Became, Outcome, Times};
 
     #[test]
     fn a_partition_is_a_day_a_measurement_and_a_site_and_writing_again_changes_nothing() {
@@ -99,7 +103,10 @@ mod tests {
             let mut outcome =
                 Outcome::without_record(run, site, times, Became::Complete, String::new());
             outcome.summary = json!({ "rtt_ms": { "p50": 3.5 } });
-            outcome
+            HandedOver {
+                outcome,
+                signer: None,
+            }
         };
         let outcomes = [
             outcome("f.rtt.a.b.20261125T235959000Z", Some("x")),

@@ -17,6 +17,7 @@ pub mod bus;
 mod chance;
 mod figures;
 pub mod file;
+pub mod identity;
 pub mod lease;
 pub mod ledger;
 pub mod messages;
@@ -27,5 +28,6 @@ pub mod revisions;
 pub mod schedule;
 pub mod verbs;
 
+pub use identity::{Identity, PublicKey, PublicKeyError};
 pub use moment::{Day, Moment, MomentError};
 pub use name::{Name, NameError, RunId, RunIdError};

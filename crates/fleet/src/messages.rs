@@ -1,6 +1,6 @@
 //! What agents and operators say to each other, as JSON.
 
-use crate::{Moment, Name, RunId};
+use crate::{Moment, Name, PublicKey, RunId};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
@@ -21,6 +21,9 @@ pub struct Presence {
     pub started: Moment,
     /// When it said so.
     pub said: Moment,
+    /// Whose signature is under what it hands over.
+    #[serde(default)]
+    pub key: Option<PublicKey>,
     /// Where its far end listens.
     pub address: SocketAddr,
     /// Runs under way.

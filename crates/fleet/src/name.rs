@@ -114,6 +114,7 @@ macro_rules! text_serde {
         }
     )*};
 }
+pub(crate) use text_serde;
 text_serde!(Name, RunId);
 
 #[cfg(test)]

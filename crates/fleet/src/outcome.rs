@@ -1,9 +1,10 @@
 //! What became of a run: one for each that was planned, whatever happened.
 
-use crate::{Moment, Name, RunId};
+use crate::{Moment, Name, PublicKey, RunId};
 use record::{Run, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The schema that this version writes.
@@ -34,10 +35,22 @@ pub struct Outcome {
     pub test: Option<String>,
     /// The id of its record; its files are in the object store under the run's name.
     pub record: Option<String>,
+    /// The files of the record, as they are in the object store: their names, and the SHA-256 of each in hexadecimal digits.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// Version of isobath at the host that measured.
     pub isobath: String,
     /// The figures of its record.
     pub summary: Value,
+}
+
+/// An outcome as it was handed over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandedOver {
+    /// What was said.
+    pub outcome: Outcome,
+    /// Whose signature is under it; none without one that holds.
+    pub signer: Option<PublicKey>,
 }
 
 /// What became of a run.
@@ -111,6 +124,7 @@ impl Outcome {
             reason: Some(reason),
             test: None,
             record: None,
+            files: BTreeMap::new(),
             isobath: env!("CARGO_PKG_VERSION").to_owned(),
             summary: Value::Null,
         }

@@ -4,8 +4,9 @@
 //! planned at any time in the past can be told from the revisions alone.
 
 use crate::file::{FileError, FleetFile};
+use crate::outcome::HandedOver;
 use crate::schedule::{LeftOut, Plan, Planned};
-use crate::{Day, Moment, Name, RunId};
+use crate::{Day, Moment, Name, PublicKey, RunId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct Revisions {
 #[derive(Debug)]
 struct Revision {
     document: Document,
+    /// Whose signature outcomes must have, by the host that measures.
+    keys: BTreeMap<Name, PublicKey>,
     /// None while the fleet is paused.
     plan: Option<Arc<Plan>>,
     /// The days that have been asked for.
@@ -93,9 +96,13 @@ impl Revisions {
             return Ok(false);
         }
         let file = FleetFile::parse(&document.file, "the fleet file")?;
+        let keys = file.hosts.iter();
+        let keys = keys.filter_map(|host| Some((host.name.clone(), host.key.clone()?)));
+        let keys = keys.collect();
         let plan = (!document.paused).then(|| Arc::new(Plan::new(file)));
         self.revisions.push(Revision {
             document,
+            keys,
             plan,
             days: BTreeMap::new(),
         });
@@ -110,6 +117,15 @@ impl Revisions {
     /// All of them, the oldest first.
     pub fn documents(&self) -> impl Iterator<Item = &Document> {
         self.revisions.iter().map(|revision| &revision.document)
+    }
+
+    /// Whether an outcome lacks the signature that its host's outcomes must have, by the revision that planned it.
+    pub fn is_forged(&self, told: &HandedOver) -> bool {
+        let HandedOver { outcome, signer } = told;
+        let mut earlier = self.revisions.iter().rev();
+        let revision = earlier.find(|revision| revision.document.since <= outcome.planned);
+        let key = revision.and_then(|revision| revision.keys.get(&outcome.run.from));
+        key.is_some_and(|key| signer.as_ref() != Some(key))
     }
 
     /// The runs that begin from `from` to before `to`, in the order of time.
@@ -212,6 +228,8 @@ impl Revision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Identity;
+    use crate::outcome::{Became, Outcome, Times};
     use std::collections::HashSet;
 
     fn at(text: &str) -> Moment {
@@ -255,6 +273,49 @@ mod tests {
         // Of the six runs of six o'clock, which take 20 s each, two had begun when the fleet was paused.
         let of_six = revisions.between(at("06:00:00"), at("07:00:00"));
         assert_eq!(of_six.len(), 2);
+    }
+
+    #[test]
+    fn an_outcome_needs_the_signature_that_held_when_it_was_planned() {
+        let place = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| {
+            let identity = Identity::read_or_make(&place.path().join(name));
+            identity.unwrap().public()
+        });
+        let mut revisions = Revisions::new(Whose::All);
+        for (key, since) in [
+            (None, "01:00:00"),
+            (Some(&old), "02:00:00"),
+            (Some(&new), "03:00:00"),
+        ] {
+            let mut document = document("1h", since, false);
+            if let Some(key) = key {
+                let keyed = format!("name = 'a'\nkey = '{key}'");
+                document.file = document.file.replacen("name = 'a'", &keyed, 1);
+            }
+            assert!(revisions.push(document).unwrap());
+        }
+        let is_forged = |planned: &str, from: &str, signer: Option<&PublicKey>| {
+            let run = format!("mesh.rtt.{from}.c.20261125T000000000Z");
+            let times = Times {
+                planned: at(planned),
+                began: None,
+                ended: at(planned),
+            };
+            let reason = String::new();
+            let outcome =
+                Outcome::without_record(run.parse().unwrap(), None, times, Became::Missed, reason);
+            revisions.is_forged(&HandedOver {
+                outcome,
+                signer: signer.cloned(),
+            })
+        };
+        assert!(!is_forged("01:30:00", "a", None), "no key then");
+        assert!(!is_forged("02:30:00", "a", Some(&old)));
+        assert!(is_forged("02:30:00", "a", Some(&new)) && is_forged("02:30:00", "a", None));
+        assert!(!is_forged("03:00:00", "a", Some(&new)));
+        assert!(is_forged("03:00:00", "a", Some(&old)));
+        assert!(!is_forged("03:00:00", "b", None), "a host without a key");
     }
 
     #[test]

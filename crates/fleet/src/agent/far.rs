@@ -4,6 +4,7 @@
 //! knows the schedule as well as who asks.
 
 use super::{State, wall};
+use crate::Name;
 use crate::bus::{Bus, parse, place};
 use crate::messages::{Knock, Welcome};
 use crate::revisions::Due;
@@ -99,7 +100,10 @@ pub(super) async fn doorkeeper(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::R
             || Welcome::No {
                 reason: "it does not understand the request - update both agents".to_owned(),
             },
-            |knock| state.borrow_mut().welcome(&knock),
+            |knock| {
+                let who = Bus::knocker(&message);
+                state.borrow_mut().welcome(&knock, who.as_ref())
+            },
         );
         bus.answer(&message, &welcome).await?;
     }
@@ -108,9 +112,12 @@ pub(super) async fn doorkeeper(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::R
 
 impl State {
     /// Lets whoever knocks in, if the schedule has the run about now.
-    fn welcome(&mut self, knock: &Knock) -> Welcome {
+    fn welcome(&mut self, knock: &Knock, who: Option<&Name>) -> Welcome {
         let no = |reason: String| Welcome::No { reason };
         let run = &knock.run;
+        if who != Some(&run.from) {
+            return no(format!("{run} is not of who asks"));
+        }
         if run.to != self.name {
             return no(format!("{run} is not towards it"));
         }

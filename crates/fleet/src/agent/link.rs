@@ -1,7 +1,7 @@
 //! What an agent does while NATS is there. Each time it comes back, all of this begins anew.
 
 use super::{State, far, wall};
-use crate::bus::{Bus, PRESENCE, parse};
+use crate::bus::{Bus, Connection, PRESENCE, parse};
 use crate::ledger::Entry;
 use crate::messages::Presence;
 use crate::outcome::Outcome;
@@ -20,10 +20,10 @@ const BEAT: Duration = Duration::from_secs(5);
 const REST: Duration = Duration::from_secs(1);
 
 /// Keeps the link up, as long as the agent lives.
-pub(super) async fn keep(client: async_nats::Client, state: Rc<RefCell<State>>) {
+pub(super) async fn keep(connection: Connection, state: Rc<RefCell<State>>) {
     let mut is_known = false;
     loop {
-        let error = match Bus::on(client.clone()).await {
+        let error = match Bus::on(&connection).await {
             Ok(bus) => {
                 state.borrow().say("NATS is there");
                 is_known = false;
@@ -40,9 +40,11 @@ pub(super) async fn keep(client: async_nats::Client, state: Rc<RefCell<State>>) 
             Err(error) => Some(error),
         };
         if let Some(error) = error.filter(|_| !std::mem::replace(&mut is_known, true)) {
-            state
-                .borrow()
-                .say(&format!("NATS is away, results are kept here: {error}"));
+            let line = connection.refused().map_or_else(
+                || format!("NATS is away, results are kept here: {error}"),
+                |refused| format!("NATS refuses, results are kept here: {refused}"),
+            );
+            state.borrow().say(&line);
         }
         tokio::time::sleep(REST).await;
     }
@@ -117,14 +119,15 @@ async fn hand_over(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
 
 async fn one(bus: &Bus, state: &RefCell<State>, outcome: &Outcome) -> anyhow::Result<()> {
     let run = &outcome.run;
-    let (folder, keep) = {
+    let (folder, keep, identity) = {
         let state = state.borrow();
-        (state.folder(run), state.keep)
+        (state.folder(run), state.keep, state.identity.clone())
     };
+    let mut outcome = outcome.clone();
     if folder.is_dir() {
-        bus.keep_record(run, &folder).await?;
+        outcome.files = bus.keep_record(run, &folder).await?;
     }
-    bus.keep(outcome).await?;
+    bus.keep(&outcome, &identity).await?;
     state.borrow_mut().book.write(Entry::Handed(run.clone()))?;
     if !keep && folder.is_dir() {
         fs::remove_dir_all(&folder)?;
@@ -142,6 +145,7 @@ impl State {
             verbs: self.verbs.clone(),
             started: self.started,
             said: wall(),
+            key: Some(self.identity.public()),
             address: self.far.address,
             running: self.running.iter().cloned().collect(),
             waiting: self.book.ledger().unhanded().count() as u64,

@@ -18,7 +18,7 @@ mod state;
 use crate::bus::{self, Access};
 use crate::ledger::Entry;
 use crate::revisions::Due;
-use crate::{Moment, Name};
+use crate::{Identity, Moment, Name};
 use anyhow::Context as _;
 use book::Book;
 use far::FarEnd;
@@ -42,6 +42,8 @@ use tokio::task::LocalSet;
 
 /// A run that is found so late is not begun any more: it would meet those after it.
 const LATE: Duration = Duration::from_secs(10);
+/// Its key, in the agent's folder, unless another file is given.
+const NKEY: &str = "nkey";
 /// How long the agenda sleeps at most.
 const LOOK: Duration = Duration::from_millis(200);
 /// How often it is written down that all is accounted for, when there is nothing to account for.
@@ -118,6 +120,9 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
             .context("the address of this host is unknown - use --advertise ADDRESS")
             .map_err(Usage::of)?,
     };
+    let mut access = args.access.clone();
+    let nkey = access.nkey.get_or_insert_with(|| dir.join(NKEY));
+    let identity = Identity::read_or_make(nkey).map_err(Usage::of)?;
     process::return_freed_memory();
     let stop = process::interrupt_flag()?;
     let now = wall();
@@ -142,26 +147,32 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         bus: None,
         stop,
         ended: Rc::default(),
+        identity,
         dir,
     };
     state.say(&format!(
-        "far end on {}, records in {}",
+        "far end on {}, records in {}, key {}",
         state.far.address,
-        state.dir.display()
+        state.dir.display(),
+        state.identity.public()
     ));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let work = LocalSet::new();
-    work.block_on(&runtime, live(state, args))?;
+    work.block_on(&runtime, live(state, &access, args.metrics))?;
     Ok(0)
 }
 
 /// The life of an agent.
-async fn live(mut state: State, args: &Args) -> anyhow::Result<()> {
+async fn live(
+    mut state: State,
+    access: &Access,
+    metrics: Option<SocketAddr>,
+) -> anyhow::Result<()> {
     state.remember();
     state.close_what_was_cut_short()?;
-    let scraped = match args.metrics {
+    let scraped = match metrics {
         Some(address) => Some(TcpListener::bind(address).await.map_err(|error| {
             Usage::of(anyhow::anyhow!(
                 "metrics cannot be served at {address}: {error}"
@@ -169,7 +180,12 @@ async fn live(mut state: State, args: &Args) -> anyhow::Result<()> {
         })?),
         None => None,
     };
-    let client = bus::connect(&args.access, &format!("isobath agent {}", state.name), true).await?;
+    let client = bus::connect(
+        access,
+        &format!("isobath agent {}", state.name),
+        Some(&state.name),
+    )
+    .await?;
     let stop = Arc::clone(&state.stop);
     let state = Rc::new(RefCell::new(state));
     let link = tokio::task::spawn_local(link::keep(client, Rc::clone(&state)));

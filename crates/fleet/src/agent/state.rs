@@ -8,7 +8,7 @@ use crate::bus::{self, Bus};
 use crate::ledger::Entry;
 use crate::outcome::{Became, Outcome, Times};
 use crate::revisions::{Document, Due, Revisions, Whose};
-use crate::{Moment, Name, RunId};
+use crate::{Identity, Moment, Name, RunId};
 use kit::register::Register;
 use kit::usage::plain;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,8 @@ pub(super) struct State {
     /// Tells this process from others of the same name.
     pub(super) instance: String,
     pub(super) verbs: Vec<String>,
+    /// Under all that it hands over.
+    pub(super) identity: Identity,
     pub(super) dir: PathBuf,
     pub(super) keep: bool,
     pub(super) quiet: bool,

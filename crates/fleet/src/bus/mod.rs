@@ -7,21 +7,25 @@
 //! | hosts and links that are taken | key-value bucket `isobath-leases`, forgotten after [`lease::LENGTH`] |
 //! | what became of runs | stream `isobath-results`, subjects `isobath.result.FLEET.MEASUREMENT.FROM.TO.INSTANT` |
 //! | their records | object store `isobath-records` |
-//! | to be let in | request and reply on `isobath.knock.NAME` |
+//! | to be let in | request and reply on `isobath.knock.TO.FROM` |
 //!
 //! The stream takes one message a subject and refuses the next, so a run has one outcome however often it is handed over.
 
+mod access;
 mod fleets;
 mod leases;
 mod results;
+pub mod rights;
 
 use crate::messages::{Knock, Presence, Welcome};
 use crate::{Name, lease};
-use anyhow::{Context as _, anyhow, bail};
+pub(crate) use access::place;
+pub use access::{Access, Connection, connect};
+use anyhow::{anyhow, bail};
+use async_nats::Client;
 use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, object_store};
-use async_nats::{Client, ConnectOptions};
 use futures_util::TryStreamExt as _;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -30,8 +34,6 @@ use std::time::Duration;
 pub const PRESENCE: Duration = Duration::from_secs(15);
 /// A request that was not answered by then is not answered.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// From one attempt to connect to the next, at most.
-const RECONNECT: Duration = Duration::from_millis(500);
 /// Repeated messages are recognised for so long by their ids, and after that by their subjects.
 const DUPLICATES: Duration = Duration::from_secs(600);
 /// Revisions of a fleet that are kept.
@@ -45,34 +47,6 @@ const RECORDS: &str = "isobath-records";
 const RESULT: &str = "isobath.result";
 const KNOCK: &str = "isobath.knock";
 
-/// Where NATS is, and how it lets us in.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Access {
-    /// The server's URL.
-    #[arg(
-        long,
-        help = "NATS server: nats://HOST or tls://HOST, with USER:PASSWORD@ or TOKEN@ before HOST where it wants them",
-        value_name = "URL",
-        env = "ISOBATH_NATS",
-        hide_env_values = true,
-        default_value = "nats://127.0.0.1"
-    )]
-    pub nats: String,
-    /// File with the certificates that vouch for the NATS server [default: the system's].
-    #[arg(long, value_name = "FILE")]
-    pub nats_ca: Option<std::path::PathBuf>,
-}
-
-impl Access {
-    /// To the server at `url`, with what the system vouches for.
-    pub fn at(url: &str) -> Self {
-        Self {
-            nats: url.to_owned(),
-            nats_ca: None,
-        }
-    }
-}
-
 /// A connection that mends itself, and all that the fleet keeps on the server.
 #[derive(Clone)]
 pub struct Bus {
@@ -85,82 +59,23 @@ pub struct Bus {
     records: object_store::ObjectStore,
 }
 
-/// Connects; who `is_patient` goes on trying in the background if the server is not there yet.
-///
-/// # Errors
-/// When the address is none, or nobody is there and it has to be now.
-pub async fn connect(access: &Access, name: &str, is_patient: bool) -> anyhow::Result<Client> {
-    let delay = |attempts: usize| {
-        let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
-        RECONNECT.min(Duration::from_millis(50).saturating_mul(attempts))
-    };
-    let mut options = ConnectOptions::new()
-        .name(name)
-        .request_timeout(Some(PATIENCE))
-        .reconnect_delay_callback(delay);
-    if is_patient {
-        options = options.retry_on_initial_connect();
-    }
-    if let Some(file) = &access.nats_ca {
-        options = options.add_root_certificates(file.clone());
-    }
-    let (url, who) = apart(&access.nats);
-    options = match who {
-        Some((token, None)) => options.token(token.to_owned()),
-        Some((user, Some(password))) => {
-            options.user_and_password(user.to_owned(), password.to_owned())
-        }
-        None => options,
-    };
-    let client = options.connect(url).await;
-    client.map_err(|error| {
-        let (place, error) = (place(&access.nats), error.to_string());
-        let advice = if error.contains("authorization") {
-            "give the right user and password (--nats SCHEME://USER:PASSWORD@HOST)"
-        } else if error.contains("certificate") {
-            "give the authority's certificate (--nats-ca FILE)"
-        } else {
-            "is it there? (--nats URL)"
-        };
-        anyhow!("NATS at {place} cannot be reached: {error} - {advice}")
-    })
-}
-
-/// An address without what lets somebody in.
-pub(crate) fn place(url: &str) -> String {
-    apart(url).0
-}
-
-/// A user and his password, or a token alone; as they are written, without any escapes.
-type Who<'a> = (&'a str, Option<&'a str>);
-
-/// The server's URL, and apart from it what lets us in.
-fn apart(url: &str) -> (String, Option<Who<'_>>) {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("nats", url));
-    let (who, host) = match rest.rsplit_once('@') {
-        Some((who, host)) => (Some(who), host),
-        None => (None, rest),
-    };
-    let who = who.map(|who| match who.split_once(':') {
-        Some((user, password)) => (user, Some(password)),
-        None => (who, None),
-    });
-    (format!("{scheme}://{host}"), who)
-}
-
 impl Bus {
     /// Connects, and fails if the server is not there by then.
     ///
     /// # Errors
     /// When it is not there, or has no `JetStream`.
     pub async fn open(access: &Access, name: &str) -> anyhow::Result<Self> {
-        let client = connect(access, name, false).await?;
-        let opened = Self::on(client).await;
-        opened.with_context(|| {
-            format!(
-                "NATS at {} cannot be used - start it with 'nats-server -js'",
-                place(&access.nats)
-            )
+        let connection = connect(access, name, None).await?;
+        Self::on(&connection).await.map_err(|error| {
+            let place = place(&access.nats);
+            match connection.refused() {
+                Some(refused) => anyhow!(
+                    "NATS at {place} refuses: {refused} - use a key that may do this (--nkey FILE)"
+                ),
+                None => error.context(format!(
+                    "NATS at {place} cannot be used - start it with 'nats-server -js'"
+                )),
+            }
         })
     }
 
@@ -168,9 +83,9 @@ impl Bus {
     ///
     /// # Errors
     /// When the server is not there, or has no `JetStream`.
-    pub async fn on(client: Client) -> anyhow::Result<Self> {
+    pub async fn on(connection: &Connection) -> anyhow::Result<Self> {
         // What goes on inside is large, and kept off the callers' stacks.
-        Box::pin(Self::make(client)).await
+        Box::pin(Self::make(connection.client.clone())).await
     }
 
     async fn make(client: Client) -> anyhow::Result<Self> {
@@ -193,6 +108,7 @@ impl Bus {
             max_messages_per_subject: 1,
             discard: DiscardPolicy::New,
             discard_new_per_subject: true,
+            allow_direct: true,
             duplicate_window: DUPLICATES,
             storage: StorageType::File,
             num_replicas: 1,
@@ -266,7 +182,7 @@ impl Bus {
         let payload = serde_json::to_vec(knock)?;
         let answer = self
             .client
-            .request(format!("{KNOCK}.{name}"), payload.into())
+            .request(format!("{KNOCK}.{name}.{}", knock.run.from), payload.into())
             .await;
         let answer = answer.map_err(|error| {
             anyhow!("agent '{name}' does not answer ({error}) - is it running?")
@@ -285,7 +201,12 @@ impl Bus {
     /// # Errors
     /// When the server does not take it.
     pub async fn knocks(&self, name: &Name) -> anyhow::Result<async_nats::Subscriber> {
-        Ok(self.client.subscribe(format!("{KNOCK}.{name}")).await?)
+        Ok(self.client.subscribe(format!("{KNOCK}.{name}.*")).await?)
+    }
+
+    /// Who asks to be let in, by the subject to which nobody else may publish.
+    pub fn knocker(message: &async_nats::Message) -> Option<Name> {
+        message.subject.rsplit('.').next()?.parse().ok()
     }
 
     /// Answers one of them.
@@ -325,7 +246,12 @@ async fn store(jetstream: &jetstream::Context, config: kv::Config) -> anyhow::Re
 
 /// The stream of outcomes, which must refuse a run's second.
 async fn results(jetstream: &jetstream::Context, config: stream::Config) -> anyhow::Result<Stream> {
-    let results = jetstream.get_or_create_stream(config).await?;
+    let mut results = jetstream.get_or_create_stream(config.clone()).await?;
+    if !results.cached_info().config.allow_direct {
+        // Made by an earlier version.
+        jetstream.update_stream(config).await?;
+        results = jetstream.get_stream(RESULTS).await?;
+    }
     let kept = &results.cached_info().config;
     if kept.max_messages_per_subject != 1 || !kept.discard_new_per_subject {
         bail!(
@@ -338,29 +264,4 @@ async fn results(jetstream: &jetstream::Context, config: stream::Config) -> anyh
 /// What others say is theirs to answer for: what does not parse is not there.
 pub(crate) fn parse<T: DeserializeOwned>(octets: &[u8]) -> Option<T> {
     serde_json::from_slice(octets).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::apart;
-
-    #[test]
-    fn what_lets_us_in_is_kept_apart_from_the_address() {
-        for (url, address, who) in [
-            ("nats://hub", "nats://hub", None),
-            ("hub:4223", "nats://hub:4223", None),
-            (
-                "tls://a:b:@c@hub:1",
-                "tls://hub:1",
-                Some(("a", Some("b:@c"))),
-            ),
-            (
-                "nats://t0ken@[::1]:1",
-                "nats://[::1]:1",
-                Some(("t0ken", None)),
-            ),
-        ] {
-            assert_eq!(apart(url), (address.to_owned(), who));
-        }
-    }
 }

@@ -1,25 +1,33 @@
 //! What became of runs, and their records.
 
 use super::{Bus, PATIENCE, RESULT, parse};
-use crate::outcome::Outcome;
-use crate::{Moment, Name, RunId};
-use anyhow::{Context as _, anyhow};
-use async_nats::HeaderMap;
+use crate::outcome::{HandedOver, Outcome};
+use crate::{Identity, Moment, Name, PublicKey, RunId};
+use anyhow::{Context as _, anyhow, bail};
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::DirectGetErrorKind;
+use async_nats::{HeaderMap, HeaderValue};
+use data_encoding::{BASE64URL, HEXLOWER};
 use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 
 /// A message may be a little longer than this.
 const MOST_SUMMARY: usize = 512 << 10;
+/// Headers of an outcome: a public key, and the signature of its owner under the message.
+const SIGNER: &str = "Isobath-Signer";
+const SIGNATURE: &str = "Isobath-Signature";
 
 impl Bus {
-    /// Keeps what became of a run; true if it was there already.
+    /// Keeps what became of a run, signed by `identity`; true if it was there already.
     ///
     /// # Errors
-    /// When the server does not take it.
-    pub async fn keep(&self, outcome: &Outcome) -> anyhow::Result<bool> {
+    /// When the server does not take it, or has been told of the run by somebody else.
+    pub async fn keep(&self, outcome: &Outcome, identity: &Identity) -> anyhow::Result<bool> {
         let mut value = serde_json::to_vec(outcome)?;
         if value.len() > MOST_SUMMARY {
             // It is in the record's run.json.
@@ -32,27 +40,35 @@ impl Bus {
         let subject = format!("{RESULT}.{}", outcome.run);
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", outcome.run.to_string().as_str());
+        headers.insert(SIGNER, identity.public().as_str());
+        headers.insert(SIGNATURE, identity.sign(&value)?.as_str());
         let sent = self
             .jetstream
             .publish_with_headers(subject.clone(), headers, value.into());
-        let error = match sent.await?.await {
-            Ok(ack) => return Ok(ack.duplicate),
-            Err(error) => error,
+        let refused = match sent.await?.await {
+            Ok(ack) if !ack.duplicate => return Ok(false),
+            Ok(_) => anyhow!("NATS has heard of it, and does not have it"),
+            Err(error) => error.into(),
         };
         // The stream refuses a second message of a subject; it refuses others, too.
-        let kept = self.results.get_last_raw_message_by_subject(&subject).await;
-        if kept.is_ok() {
-            Ok(true)
-        } else {
-            Err(error.into())
+        match self.outcome(&outcome.run).await? {
+            Some(kept) if kept.signer == Some(identity.public()) || kept.outcome == *outcome => {
+                Ok(true)
+            }
+            Some(_) => bail!("somebody else has told what became of it"),
+            None => Err(refused),
         }
     }
 
-    /// Keeps the files of a record.
+    /// Keeps the files of a record; the SHA-256 of each.
     ///
     /// # Errors
     /// When one cannot be read, or the server does not take it.
-    pub async fn keep_record(&self, run: &RunId, folder: &Path) -> anyhow::Result<()> {
+    pub async fn keep_record(
+        &self,
+        run: &RunId,
+        folder: &Path,
+    ) -> anyhow::Result<BTreeMap<String, String>> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
@@ -60,14 +76,63 @@ impl Bus {
                 files.push(entry.path());
             }
         }
-        files.sort();
+        let mut digests = BTreeMap::new();
         for path in files {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let mut file = tokio::fs::File::open(&path).await?;
-            let object = format!("{run}/{name}");
-            self.records.put(object.as_str(), &mut file).await?;
+            let object = object(run, &name);
+            let digest = sha256_of(&path)?;
+            // Handed over by an earlier attempt, it need not be again.
+            let kept = self.records.info(&object).await.ok();
+            if kept.and_then(|kept| sha256(&kept.digest?)).as_ref() != Some(&digest) {
+                let mut file = tokio::fs::File::open(&path).await?;
+                self.records.put(object.as_str(), &mut file).await?;
+            }
+            digests.insert(name.into_owned(), digest);
+        }
+        Ok(digests)
+    }
+
+    /// Writes the files of the record that `outcome` tells of into `folder`, which must be there.
+    ///
+    /// # Errors
+    /// When one is not there, is not the one that was signed, or cannot be written.
+    pub async fn fetch_record(&self, outcome: &Outcome, folder: &Path) -> anyhow::Result<()> {
+        for (name, digest) in &outcome.files {
+            // It comes from somebody else: nothing of it leads out of the folder.
+            anyhow::ensure!(
+                Path::new(name).file_name() == Some(name.as_ref()),
+                "'{name}' is no name of a file"
+            );
+            let object = object(&outcome.run, name);
+            let found = self.records.get(object.as_str()).await;
+            let mut found =
+                found.with_context(|| format!("{object} is not in the object store"))?;
+            let kept = found.info.digest.as_deref().and_then(sha256);
+            anyhow::ensure!(
+                kept.as_ref() == Some(digest),
+                "{object} is not the file that was handed over"
+            );
+            // Its octets are held against that digest as they are read.
+            let mut file = tokio::fs::File::create(folder.join(name)).await?;
+            tokio::io::copy(&mut found, &mut file).await?;
+            file.sync_all().await?;
         }
         Ok(())
+    }
+
+    /// What became of `run`; none if nobody has said.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn outcome(&self, run: &RunId) -> anyhow::Result<Option<HandedOver>> {
+        let found = self
+            .results
+            .direct_get_last_for_subject(format!("{RESULT}.{run}"));
+        match found.await {
+            Ok(found) => Ok(handed_over(&found.subject, &found.headers, &found.payload)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Everything that is kept of `fleet` (or of all fleets) now and came after `since`, in the order in which it came.
@@ -78,14 +143,14 @@ impl Bus {
         &self,
         fleet: Option<&Name>,
         since: Moment,
-    ) -> anyhow::Result<Vec<Outcome>> {
+    ) -> anyhow::Result<Vec<HandedOver>> {
         let info = self.results.get_info().await?;
         let mut filter = RESULT.to_owned();
         match fleet {
             Some(fleet) => write!(filter, ".{fleet}.>")?,
             None => filter.push_str(".>"),
         }
-        let mut outcomes = Vec::new();
+        let (mut outcomes, without) = (Vec::new(), HeaderMap::new());
         if info.state.messages == 0 {
             return Ok(outcomes);
         }
@@ -107,8 +172,96 @@ impl Bus {
             let Some(message) = message.transpose()? else {
                 break;
             };
-            outcomes.extend(parse::<Outcome>(&message.payload));
+            let headers = message.headers.as_ref();
+            let headers = headers.unwrap_or(&without);
+            outcomes.extend(handed_over(&message.subject, headers, &message.payload));
         }
         Ok(outcomes)
+    }
+}
+
+/// How a file of a run's record is called in the object store.
+fn object(run: &RunId, file: &str) -> String {
+    format!("{run}/{file}")
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+fn sha256_of(path: &Path) -> std::io::Result<String> {
+    let (mut file, mut digest) = (std::fs::File::open(path)?, Sha256::new());
+    let mut octets = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut octets)? {
+            0 => return Ok(HEXLOWER.encode(&digest.finalize())),
+            read => digest.update(&octets[..read]),
+        }
+    }
+}
+
+/// A digest as the object store writes it, in hexadecimal digits.
+fn sha256(digest: &str) -> Option<String> {
+    let octets = BASE64URL.decode(digest.strip_prefix("SHA-256=")?.as_bytes());
+    Some(HEXLOWER.encode(&octets.ok()?))
+}
+
+/// The outcome in a message; none if it is not that of the run in its subject.
+fn handed_over(subject: &str, headers: &HeaderMap, payload: &[u8]) -> Option<HandedOver> {
+    let outcome = parse::<Outcome>(payload)?;
+    let run = subject.strip_prefix(RESULT)?.strip_prefix('.')?;
+    let header = |name| headers.get(name).map(HeaderValue::as_str);
+    let signer = header(SIGNER).and_then(|key| key.parse::<PublicKey>().ok());
+    let signature = header(SIGNATURE).unwrap_or_default();
+    let signer = signer.filter(|signer| signer.has_signed(payload, signature));
+    (outcome.run.to_string() == run).then_some(HandedOver { outcome, signer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{Became, Times};
+
+    #[test]
+    fn an_outcome_counts_under_its_own_subject_alone_and_has_the_signer_who_signed_it() {
+        let place = tempfile::tempdir().unwrap();
+        let identity = Identity::read_or_make(&place.path().join("nkey")).unwrap();
+        let run: RunId = "mesh.rtt.a.b.20261125T080000000Z".parse().unwrap();
+        let times = Times {
+            planned: run.instant,
+            began: None,
+            ended: run.instant,
+        };
+        let reason = "NATS was away".to_owned();
+        let outcome = Outcome::without_record(run, None, times, Became::Missed, reason);
+        let payload = serde_json::to_vec(&outcome).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(SIGNER, identity.public().as_str());
+        headers.insert(SIGNATURE, identity.sign(&payload).unwrap().as_str());
+        let subject = "isobath.result.mesh.rtt.a.b.20261125T080000000Z";
+        let signed = handed_over(subject, &headers, &payload).unwrap();
+        assert_eq!(
+            signed,
+            HandedOver {
+                outcome,
+                signer: Some(identity.public())
+            }
+        );
+        let elsewhere = "isobath.result.mesh.rtt.a.b.20261125T080001000Z";
+        assert_eq!(handed_over(elsewhere, &headers, &payload), None);
+        assert_eq!(handed_over(subject, &headers, &payload[1..]), None);
+        let unsigned = handed_over(subject, &HeaderMap::new(), &payload).unwrap();
+        assert_eq!(unsigned.signer, None);
+        headers.insert(SIGNATURE, identity.sign(b"another").unwrap().as_str());
+        assert_eq!(
+            handed_over(subject, &headers, &payload).unwrap().signer,
+            None
+        );
+    }
+
+    #[test]
+    fn a_digest_is_written_as_sha256sum_writes_it() {
+        let digest = "SHA-256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=";
+        let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(digest).as_deref(), Some(nothing));
+        assert_eq!(sha256("MD5=00"), None);
+        assert_eq!(sha256_of(Path::new("/dev/null")).unwrap(), nothing);
     }
 }

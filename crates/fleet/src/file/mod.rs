@@ -36,7 +36,7 @@ mod check;
 mod tests;
 mod window;
 
-use crate::Name;
+use crate::{Name, PublicKey};
 use serde::Deserialize;
 use units::{Bytes, Span};
 pub use window::Window;
@@ -79,6 +79,9 @@ pub struct HostSpec {
     /// Octets a day of all runs in which it takes part.
     #[serde(default)]
     pub daily: Option<Bytes>,
+    /// Whose signature its outcomes must have; any or none without it.
+    #[serde(default)]
+    pub key: Option<PublicKey>,
 }
 
 /// A link, or whatever else runs have in common: while one run that loads is on it, no other is.

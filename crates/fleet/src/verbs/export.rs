@@ -1,10 +1,12 @@
 //! `isobath fleet export`.
 
-use super::OPERATOR;
+use super::{OPERATOR, of_kept};
 use crate::bus::{Access, Bus};
+use crate::outcome::HandedOver;
 use crate::{Moment, Name, archive};
 use kit::usage::print;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What to export, and where.
@@ -25,6 +27,16 @@ pub struct Args {
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
+    let mut fleets = BTreeMap::new();
+    for (name, kept) in bus.fleets().await? {
+        fleets.insert(name, of_kept(kept)?);
+    }
+    let is_forged = |told: &HandedOver| {
+        let revisions = fleets.get(&told.outcome.run.fleet);
+        revisions.is_some_and(|revisions| revisions.is_forged(told))
+    };
+    let (forged, outcomes): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(is_forged);
+    let forged = forged.len();
     let written = archive::write(&args.out, &outcomes)?;
     let (runs, partitions, dir) = (
         written.runs,
@@ -32,9 +44,17 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         args.out.display().to_string(),
     );
     if args.json {
-        print(&json!({ "runs": runs, "partitions": partitions, "folder": dir }).to_string())?;
+        print(
+            &json!({ "runs": runs, "partitions": partitions, "folder": dir, "forged": forged })
+                .to_string(),
+        )?;
     } else {
         print(&format!("{runs} runs in {partitions} partitions, in {dir}"))?;
+        if forged > 0 {
+            print(&format!(
+                "left out: {forged} without the signature of their host"
+            ))?;
+        }
     }
     Ok(0)
 }

@@ -3,9 +3,12 @@
 mod apply;
 mod demo;
 mod export;
+mod key;
 mod pause;
+mod record;
 mod runs;
 mod status;
+mod users;
 
 use crate::account::Account;
 use crate::bus::Bus;
@@ -29,6 +32,12 @@ pub enum Verb {
     Pause(pause::Args),
     /// Export all results as a Parquet dataset, partitioned by day, measurement and site.
     Export(export::Args),
+    /// Fetch the record of one run.
+    Record(record::Args),
+    /// Make a key for an agent or an operator, and print its public part.
+    Key(key::Args),
+    /// Print the users of a NATS server that lets each agent do what it needs, and nothing else.
+    Users(users::Args),
     /// Show a fleet at work: NATS and agents in an emulated network, for a minute.
     Demo(demo::Args),
 }
@@ -53,6 +62,9 @@ pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
         Verb::Runs(args) => wait(runs::run(args, program)),
         Verb::Pause(args) => wait(pause::run(args)),
         Verb::Export(args) => wait(export::run(args)),
+        Verb::Record(args) => wait(record::run(args)),
+        Verb::Key(args) => key::run(args),
+        Verb::Users(args) => users::run(args),
         Verb::Demo(args) => demo::run(args, program),
     }
 }
@@ -117,8 +129,15 @@ async fn account(
     let mut outcomes = bus
         .outcomes(Some(fleet), Moment::from_millis(ended))
         .await?;
-    outcomes.retain(|outcome| (from..to).contains(&outcome.planned));
+    outcomes.retain(|told| (from..to).contains(&told.outcome.planned));
     let planned = revisions.between(from, to);
     let left_out = revisions.left_out(from, to);
-    Ok(Account::of(&planned, &left_out, outcomes, now))
+    let (forged, told): (Vec<_>, Vec<_>) = outcomes
+        .into_iter()
+        .partition(|told| revisions.is_forged(told));
+    let told = told.into_iter().map(|told| told.outcome).collect();
+    Ok(Account {
+        forged: forged.into_iter().map(|told| told.outcome.run).collect(),
+        ..Account::of(&planned, &left_out, told, now)
+    })
 }

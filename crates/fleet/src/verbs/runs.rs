@@ -81,7 +81,7 @@ fn json(fleet: &Name, account: &Account, [since, until]: [Moment; 2]) -> Value {
         .collect();
     json!({
         "fleet": fleet, "since": since, "until": until, "counts": account.counts(),
-        "runs": runs, "unplanned": unplanned, "twice": account.twice,
+        "runs": runs, "unplanned": unplanned, "twice": account.twice, "forged": account.forged,
     })
 }
 
@@ -127,7 +127,18 @@ fn table(account: &Account, register: &Register) -> String {
             line.run.measure
         );
     }
-    page + &account.counts().words()
+    page + &account.counts().words() + &forged(account)
+}
+
+/// A line about what is not signed as it should be, if there is anything.
+fn forged(account: &Account) -> String {
+    match account.forged.as_slice() {
+        [] => String::new(),
+        [first, ..] => format!(
+            "\n{} outcomes do not have the signature of their host and do not count, {first} first",
+            account.forged.len()
+        ),
+    }
 }
 
 /// What is found of a pair.
@@ -162,7 +173,12 @@ pub(super) fn matrices(account: &Account, register: &Register) -> String {
         format!("{measure}: complete/planned{title}\n{}", matrix(cells))
     });
     let pages: Vec<_> = pages.collect();
-    format!("{}\n{}", pages.join("\n"), account.counts().words())
+    format!(
+        "{}\n{}{}",
+        pages.join("\n"),
+        account.counts().words(),
+        forged(account)
+    )
 }
 
 fn matrix(mut cells: BTreeMap<[&Name; 2], Cell>) -> String {

@@ -356,6 +356,107 @@ fn nats_may_want_tls_and_a_password() {
     assert!(wrong.contains("authorization"), "{wrong}");
 }
 
+/// The fleet of above, but for what each host's agent signs with.
+fn keyed(keys: [&str; 2]) -> String {
+    let [a, b] = keys.map(|key| format!("key = \"{key}\"\n"));
+    let fleet = FLEET.replace("name = \"a\"\n", &format!("name = \"a\"\n{a}"));
+    fleet.replace("name = \"b\"\n", &format!("name = \"b\"\n{b}"))
+}
+
+#[test]
+fn an_agent_can_do_its_work_with_its_own_key_and_nothing_in_the_name_of_another() {
+    let _machine = Machine::without_networks();
+    let place = folder(&[("nats.conf", "include users.conf\n")]);
+    let key = |name: &str| {
+        let made = run(place.path(), &["fleet", "key", name]);
+        made.ended(0).stdout.trim().to_owned()
+    };
+    let [operator, a, b, _] = ["operator.nk", "a.nk", "b.nk", "stranger.nk"].map(key);
+    assert_eq!(key("a.nk"), a, "made once");
+    fs::write(place.path().join("fleet.toml"), keyed([&a, &b])).unwrap();
+    let users = run(
+        place.path(),
+        &["fleet", "users", "fleet.toml", "--operator", &operator],
+    );
+    fs::write(place.path().join("users.conf"), &users.ended(0).stdout).unwrap();
+    let port = free_port();
+    let nats = server(place.path(), port, &["-c", "nats.conf"]);
+    let fleet = Place {
+        folder: place.path(),
+        nats: format!("nats://127.0.0.1:{port}"),
+    };
+    let as_operator = |words: &[&str]| fleet.fleet(&[words, &["--nkey", "operator.nk"]].concat());
+    eventually("the operator is let in", || {
+        as_operator(&["status"]).code() == Some(0)
+    });
+    let agents = [
+        fleet.agent("a", &["--nkey", "a.nk"]),
+        fleet.agent("b", &["--nkey", "b.nk"]),
+    ];
+    as_operator(&["apply", "fleet.toml"]).ended(0);
+    let account = || as_operator(&["runs", "pair", "--json"]).ended(0).json();
+    let measured = |account: &Value, measure: &str, from: &str| {
+        let is_it = |run: &&Value| {
+            let name = run["run"].as_str().unwrap();
+            let status = run["status"].as_str().unwrap();
+            name.starts_with(&format!("pair.{measure}.{from}."))
+                && ["complete", "invalid"].contains(&status)
+        };
+        let found = values(&account["runs"]).find(is_it);
+        found.map(|run| run["run"].as_str().unwrap().to_owned())
+    };
+    // Loads take leases; both measure towards the other, which lets them in.
+    eventually("all is measured", || {
+        let account = account();
+        let all = [("rtt", "a"), ("rtt", "b"), ("bulk", "a"), ("back", "b")];
+        all.iter()
+            .all(|(measure, from)| measured(&account, measure, from).is_some())
+    });
+    let told = account();
+    assert_eq!(values(&told["forged"]).count(), 0, "{told:#}");
+    let of_b = measured(&told, "rtt", "b").unwrap();
+    as_operator(&["record", &of_b, "-o", "record"]).ended(0);
+    let shown = run(place.path(), &["show", "record"]);
+    assert!(shown.ended(0).stdout.contains("estimate"), "{shown:?}");
+    let again = as_operator(&["record", &of_b, "-o", "record"]);
+    assert!(again.refused(2).contains("cannot be made"), "{again:?}");
+
+    let as_a = fleet.fleet(&["status", "--nkey", "a.nk"]);
+    assert!(as_a.refused(3).contains("refuses"), "{as_a:?}");
+    let unknown = fleet.fleet(&["status", "--nkey", "stranger.nk"]);
+    assert!(unknown.refused(3).contains("--nkey"), "{unknown:?}");
+    assert!(
+        fleet
+            .fleet(&["status"])
+            .refused(3)
+            .contains("authorization")
+    );
+    for agent in agents {
+        agent.signal(Signal::INT);
+        agent.finish().ended(0);
+    }
+
+    // A server that lets everybody in: an agent with another key is found out.
+    nats.signal(Signal::INT);
+    nats.finish();
+    let _nats = server(place.path(), port, &[]);
+    eventually("it is there", || fleet.fleet(&["status"]).code() == Some(0));
+    let honest = fleet.agent("b", &["--nkey", "b.nk"]);
+    let forger = fleet.agent("a", &["--nkey", "stranger.nk"]);
+    eventually("forgeries are told of", || {
+        values(&fleet.account()["forged"]).count() > 0
+    });
+    let told = fleet.fleet(&["runs", "pair", "--last", "1h"]);
+    assert!(told.ended(0).stdout.contains("do not have the signature"));
+    let told = fleet.fleet(&["export", "--out", "archive"]);
+    assert!(told.ended(0).stdout.contains("left out: "), "{told:?}");
+    for (agent, name) in [(honest, "b"), (forger, "a")] {
+        agent.signal(Signal::INT);
+        agent.finish().ended(0);
+        assert!(!fleet.are_there(&[name]), "{name} is gone in order");
+    }
+}
+
 /// Two hosts of the lab, probes and loads.
 const SHOWN: &str = r#"
 name = "two"

@@ -1,0 +1,18 @@
+//! `isobath fleet key FILE`.
+
+use crate::Identity;
+use kit::usage::{Usage, print};
+use std::path::PathBuf;
+
+/// Which key.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// File with its secret part (NKey seed); made, readable by its owner alone, if it is missing.
+    file: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
+    let identity = Identity::read_or_make(&args.file).map_err(Usage::of)?;
+    print(identity.public().as_str())?;
+    Ok(0)
+}
