@@ -23,8 +23,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Attempts at what a busy machine spoils, with ever longer rests after the third: over more than a minute.
 pub(crate) fn attempts() -> impl Iterator<Item = u64> {
     (1_u64..=9).inspect(|attempt| {
-        let rest = 4 * attempt.saturating_sub(3);
-        std::thread::sleep(Duration::from_secs(rest));
+        let rest = Duration::from_secs(4 * attempt.saturating_sub(3));
+        clock::sleep_until(clock::now() + rest);
     })
 }
 

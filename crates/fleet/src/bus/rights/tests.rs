@@ -1,7 +1,7 @@
 //! What a real server lets an agent do that has its own key, and what not.
 
 use super::*;
-use crate::bus::{Access, Bus, connect};
+use crate::bus::{Access, Bus, Connection, connect};
 use crate::lease::{Answer, Ask};
 use crate::messages::{Knock, Presence};
 use crate::outcome::{Became, Outcome, Times};
@@ -105,84 +105,143 @@ async fn is_refused<T>(work: impl Future<Output = anyhow::Result<T>>) -> bool {
     !matches!(timeout(PATIENCE, work).await, Ok(Ok(_)))
 }
 
-#[tokio::test]
-async fn an_agent_does_its_own_work_and_neither_reads_nor_says_anything_of_others() {
-    let place = tempfile::tempdir().unwrap();
-    let (_server, file, [as_operator, as_a, as_b]) = server(place.path());
-    let operator = loop {
-        match Bus::open(&as_operator, "operator").await {
-            Ok(bus) => break bus,
-            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-        }
-    };
-    let document = Document {
-        file: "name = 'f'".to_owned(),
-        since: Moment::default(),
-        paused: true,
-    };
-    operator.revise(&file.name, &document, 0).await.unwrap();
-    let [a, b] = ["a", "b"].map(|name| name.parse::<Name>().unwrap());
-    let agent = async |access: &Access, name: &Name| {
-        let connection = connect(access, "agent", Some(name)).await.unwrap();
-        (Bus::on(&connection).await.unwrap(), connection)
-    };
-    let ((of_a, connection), (of_b, _)) = (agent(&as_a, &a).await, agent(&as_b, &b).await);
-    let [key_a, key_b] = ["a", "b"].map(|name| Identity::read(&place.path().join(name)).unwrap());
+/// A server, and an operator and two agents at it.
+struct Scene {
+    _server: Server,
+    place: tempfile::TempDir,
+    file: FleetFile,
+    document: Document,
+    operator: Bus,
+    a: Agent,
+    b: Agent,
+}
 
-    // What each does as an agent.
-    of_a.say(&presence("a")).await.unwrap();
-    let mut watched = of_a.watch_fleets().await.unwrap();
+struct Agent {
+    name: Name,
+    key: Identity,
+    bus: Bus,
+    connection: Connection,
+}
+
+async fn agent(dir: &Path, name: &str, access: &Access) -> Agent {
+    let name: Name = name.parse().unwrap();
+    let connection = connect(access, "agent", Some(&name)).await.unwrap();
+    Agent {
+        key: Identity::read(&dir.join(name.as_str())).unwrap(),
+        bus: Bus::on(&connection).await.unwrap(),
+        connection,
+        name,
+    }
+}
+
+impl Scene {
+    async fn set() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let (server, file, [as_operator, as_a, as_b]) = server(place.path());
+        let operator = loop {
+            match Bus::open(&as_operator, "operator").await {
+                Ok(bus) => break bus,
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        };
+        let document = Document {
+            file: "name = 'f'".to_owned(),
+            since: Moment::default(),
+            paused: true,
+        };
+        operator.revise(&file.name, &document, 0).await.unwrap();
+        Self {
+            a: agent(place.path(), "a", &as_a).await,
+            b: agent(place.path(), "b", &as_b).await,
+            _server: server,
+            place,
+            file,
+            document,
+            operator,
+        }
+    }
+
+    /// What became of a run of `b`, with a record, handed over twice, as after a crash.
+    async fn told(&self) -> Outcome {
+        let folder = self.place.path().join("record");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("run.json"), "{}").unwrap();
+        let (b, mut told) = (&self.b, outcome("b", "a"));
+        for again in [false, true] {
+            told.files = b.bus.keep_record(&told.run, &folder).await.unwrap();
+            assert_eq!(b.bus.keep(&told, &b.key).await.unwrap(), again);
+        }
+        told
+    }
+}
+
+#[tokio::test]
+async fn an_agent_can_do_its_own_work() {
+    let scene = Box::pin(Scene::set()).await;
+    let (a, b) = (&scene.a, &scene.b);
+    a.bus.say(&presence("a")).await.unwrap();
+    assert_eq!(scene.operator.present().await.unwrap(), [presence("a")]);
+    let mut watched = a.bus.watch_fleets().await.unwrap();
     assert_eq!(watched.next().await.unwrap().unwrap().key, "f");
     let lease = Ask::Create("host.b".to_owned());
-    assert!(matches!(
-        of_a.lease(&lease, "mine").await,
-        Answer::Stored(_)
-    ));
-    assert_eq!(
-        of_b.lease(&lease, "mine, too").await,
-        Answer::Taken("mine".to_owned())
-    );
-    let folder = place.path().join("record");
-    fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("run.json"), "{}").unwrap();
-    let mut told = outcome("b", "a");
-    told.files = of_b.keep_record(&told.run, &folder).await.unwrap();
-    assert!(!of_b.keep(&told, &key_b).await.unwrap());
-    // After a crash all of it comes again.
-    assert_eq!(
-        of_b.keep_record(&told.run, &folder).await.unwrap(),
-        told.files
-    );
-    assert!(of_b.keep(&told, &key_b).await.unwrap());
-    let mut knocks = of_b.knocks(&b).await.unwrap();
+    let stored = a.bus.lease(&lease, "mine").await;
+    assert!(matches!(stored, Answer::Stored(_)), "{stored:?}");
+    let taken = b.bus.lease(&lease, "mine, too").await;
+    assert_eq!(taken, Answer::Taken("mine".to_owned()));
+
+    let mut knocks = b.bus.knocks(&b.name).await.unwrap();
     let knock = Knock {
         run: outcome("a", "b").run,
         verb: "btc".to_owned(),
     };
     // The server may hear of the subscription after the first of them.
     let heard = loop {
-        let asked = timeout(PATIENCE, of_a.knock(&b, &knock));
+        let asked = timeout(PATIENCE, a.bus.knock(&b.name, &knock));
         if let (_, Ok(heard)) = tokio::join!(asked, timeout(PATIENCE, knocks.next())) {
             break heard;
         }
     };
-    assert_eq!(Bus::knocker(&heard.unwrap()), Some(a.clone()));
+    assert_eq!(Bus::knocker(&heard.unwrap()).as_ref(), Some(&a.name));
 
-    // What none may do for, or read of, another.
-    assert!(is_refused(of_a.say(&presence("b"))).await);
-    assert!(connection.refused().unwrap().contains("isobath-agents"));
-    assert!(is_refused(of_a.keep(&outcome("b", "c"), &key_a)).await);
-    assert!(is_refused(of_a.outcome(&told.run)).await);
-    assert!(is_refused(of_a.outcomes(None, Moment::default())).await);
-    assert!(is_refused(of_a.fetch_record(&told, &folder)).await);
-    assert!(is_refused(of_a.present()).await);
-    assert!(is_refused(of_a.revise(&file.name, &document, 1)).await);
-    let as_b_himself = Knock {
+    let told = scene.told().await;
+    let kept = scene.operator.outcome(&told.run).await.unwrap().unwrap();
+    assert_eq!(
+        (kept.outcome, kept.signer),
+        (told.clone(), Some(b.key.public()))
+    );
+    let fetched = scene.place.path().join("fetched");
+    fs::create_dir(&fetched).unwrap();
+    scene.operator.fetch_record(&told, &fetched).await.unwrap();
+    assert_eq!(fs::read(fetched.join("run.json")).unwrap(), b"{}");
+
+    // Objects have no owners: what another has put there is not what was signed.
+    let folder = scene.place.path().join("record");
+    fs::write(folder.join("run.json"), "[]").unwrap();
+    let put = timeout(PATIENCE, a.bus.keep_record(&told.run, &folder)).await;
+    drop(put);
+    let forged = scene.operator.fetch_record(&told, &fetched).await;
+    assert!(forged.unwrap_err().to_string().contains("not the file"));
+}
+
+#[tokio::test]
+async fn an_agent_can_neither_read_nor_say_anything_of_others() {
+    let scene = Box::pin(Scene::set()).await;
+    let (a, b, operator) = (&scene.a, &scene.b, &scene.operator);
+    let told = scene.told().await;
+    assert!(is_refused(a.bus.say(&presence("b"))).await);
+    let refused = a.connection.refused().unwrap();
+    assert!(refused.contains("isobath-agents"), "{refused}");
+    assert!(is_refused(a.bus.keep(&outcome("b", "c"), &a.key)).await);
+    assert!(is_refused(a.bus.outcome(&told.run)).await);
+    assert!(is_refused(a.bus.outcomes(None, Moment::default())).await);
+    assert!(is_refused(a.bus.fetch_record(&told, scene.place.path())).await);
+    assert!(is_refused(a.bus.present()).await);
+    assert!(is_refused(a.bus.revise(&scene.file.name, &scene.document, 1)).await);
+    let as_b = Knock {
         run: told.run.clone(),
         verb: "btc".to_owned(),
     };
-    assert!(is_refused(of_a.knock(&b, &as_b_himself)).await);
-    let client = &connection.client;
+    assert!(is_refused(a.bus.knock(&b.name, &as_b)).await);
     for request in [
         format!("$JS.API.STREAM.MSG.GET.{RESULTS}"),
         format!("$JS.API.STREAM.PURGE.OBJ_{RECORDS}"),
@@ -191,59 +250,55 @@ async fn an_agent_does_its_own_work_and_neither_reads_nor_says_anything_of_other
         format!("$JS.API.CONSUMER.CREATE.{RESULTS}"),
         format!("$JS.API.CONSUMER.CREATE.OBJ_{RECORDS}"),
     ] {
-        let asked = async { Ok(client.request(request.clone(), "{}".into()).await?) };
-        assert!(is_refused(asked).await, "{request}");
+        let asked = a.connection.client.request(request.clone(), "{}".into());
+        assert!(is_refused(async { Ok(asked.await?) }).await, "{request}");
     }
+    // All is as it was.
+    let kept = operator.outcomes(None, Moment::default()).await.unwrap();
+    let kept: Vec<_> = kept.into_iter().map(|kept| kept.outcome).collect();
+    assert_eq!(kept, [told]);
+    assert_eq!(operator.present().await.unwrap(), []);
+    let revisions = operator.revisions(&scene.file.name).await.unwrap();
+    assert_eq!(revisions.len(), 1);
+
+    // Whoever may do everything can tell first; that is not taken for what was to be handed over.
+    let of_a = Outcome {
+        reason: Some("NATS was away".to_owned()),
+        ..outcome("a", "b")
+    };
+    operator.keep(&outcome("a", "b"), &b.key).await.unwrap();
+    let refused = a.bus.keep(&of_a, &a.key).await.unwrap_err();
+    assert!(refused.to_string().contains("somebody else"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_agent_cannot_hear_what_goes_to_others() {
+    let scene = Box::pin(Scene::set()).await;
+    let client = &scene.a.connection.client;
     let mut others = Vec::new();
     for subject in ["isobath.result.>", "isobath.knock.b.*", "_INBOX_b.>", ">"] {
         others.push(client.subscribe(subject).await.unwrap());
     }
     let mut own = client.subscribe("_INBOX_a.x").await.unwrap();
-    client.flush().await.unwrap();
-    for subject in ["isobath.knock.b.c", "_INBOX_b.x", "_INBOX_a.x"] {
-        operator.client.publish(subject, "".into()).await.unwrap();
+    let say = async |subject: &'static str| {
+        let operator = &scene.operator.client;
+        operator.publish(subject, "".into()).await.unwrap();
+    };
+    // Once it hears this, the server has heard of all of these.
+    loop {
+        say("_INBOX_a.x").await;
+        if timeout(PATIENCE, own.next()).await.is_ok() {
+            break;
+        }
     }
-    operator.keep(&outcome("c", "b"), &key_b).await.unwrap();
-    assert!(own.next().await.is_some());
+    for subject in ["isobath.knock.b.c", "_INBOX_b.x"] {
+        say(subject).await;
+    }
+    scene.told().await;
     for other in &mut others {
         let heard = timeout(Duration::from_millis(100), other.next()).await;
         assert!(!matches!(heard, Ok(Some(_))), "{heard:?}");
     }
-
-    // All is as it was.
-    let kept = operator.outcomes(None, Moment::default()).await.unwrap();
-    let runs: Vec<_> = kept
-        .iter()
-        .map(|told| told.outcome.run.to_string())
-        .collect();
-    assert_eq!(
-        runs,
-        ["b.a", "c.b"].map(|pair| format!("f.m.{pair}.20261125T080000000Z"))
-    );
-    assert_eq!(kept[0].signer, Some(key_b.public()));
-    of_a.say(&presence("a")).await.unwrap();
-    assert_eq!(operator.present().await.unwrap(), [presence("a")]);
-    assert_eq!(operator.revisions(&file.name).await.unwrap().len(), 1);
-    let fetched = place.path().join("fetched");
-    fs::create_dir(&fetched).unwrap();
-    operator.fetch_record(&told, &fetched).await.unwrap();
-    assert_eq!(fs::read(fetched.join("run.json")).unwrap(), b"{}");
-
-    // Whoever may do everything can tell first; that is not taken for what was to be handed over.
-    let of_a_himself = Outcome {
-        reason: Some("NATS was away".to_owned()),
-        ..outcome("a", "b")
-    };
-    operator.keep(&outcome("a", "b"), &key_b).await.unwrap();
-    let refused = of_a.keep(&of_a_himself, &key_a).await.unwrap_err();
-    assert!(refused.to_string().contains("somebody else"), "{refused}");
-
-    // Objects have no owners: what another has put there is not what was signed.
-    fs::write(folder.join("run.json"), "[]").unwrap();
-    let put = timeout(PATIENCE, of_a.keep_record(&told.run, &folder)).await;
-    drop(put);
-    let forged = operator.fetch_record(&told, &fetched).await;
-    assert!(forged.unwrap_err().to_string().contains("not the file"));
 }
 
 #[test]
