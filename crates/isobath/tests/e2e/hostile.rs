@@ -124,10 +124,6 @@ fn strangers_get_no_answer_and_leave_nothing_behind() {
     // What the server allocates once, it has allocated after this.
     connect_and_talk(address, random, CONNECTIONS / 4);
     babble(random, DATAGRAMS / 4);
-    let before = resident_kb(server.running.id());
-    connect_and_talk(address, random, CONNECTIONS);
-    babble(random, DATAGRAMS);
-    // A client comes through after all of them; so they have been looked at.
     let client = [
         "rrul",
         &server.host,
@@ -137,13 +133,23 @@ fn strangers_get_no_answer_and_leave_nothing_behind() {
         "--key",
         &server.key,
     ];
-    let waited = run(place.path(), &client).measured();
-    assert!(number(&waited, "/summary/latency_ms/idle/n") > 10.0);
-    let after = resident_kb(server.running.id());
-    assert!(
-        after < before + SLACK_KB,
-        "{before} kB before, {after} kB after (seed {SEED:#x})"
-    );
+    // What is left behind is left behind each time; what the allocator keeps for later is not.
+    let (mut before, mut grown) = (resident_kb(server.running.id()), Vec::new());
+    loop {
+        connect_and_talk(address, random, CONNECTIONS);
+        babble(random, DATAGRAMS);
+        // A client comes through after all of them; so they have been looked at.
+        let waited = run(place.path(), &client).measured();
+        assert!(number(&waited, "/summary/latency_ms/idle/n") > 10.0);
+        let after = resident_kb(server.running.id());
+        let more = after.saturating_sub(before);
+        if more < SLACK_KB {
+            break;
+        }
+        grown.push(more);
+        assert!(grown.len() < 3, "it grew by {grown:?} kB (seed {SEED:#x})");
+        before = after;
+    }
     let mut answer = [0; 2_048];
     let answered = socket.recv_from(&mut answer);
     assert!(

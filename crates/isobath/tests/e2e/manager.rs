@@ -679,6 +679,7 @@ done
 "$isobath" manager up --config m3.toml > m3.log 2>&1 &
 manager=$!
 linked m3.sock
+until fetch http://10.99.0.2:8000/m5.toml > served; do sleep 0.1; done
 python3 "$tool" 10.99.0.2 --socket m3.sock --trains 1 --probes 8 --gap-us 1000000 > interrupted &
 trains=$!
 fetch http://10.99.0.2:8000/blob > copy &
