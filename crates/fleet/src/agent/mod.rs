@@ -121,8 +121,12 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
             .map_err(Usage::of)?,
     };
     let mut access = args.access.clone();
-    let nkey = access.nkey.get_or_insert_with(|| dir.join(NKEY));
-    let identity = Identity::read_or_make(nkey).map_err(Usage::of)?;
+    // A file that was named and is not there is a mistake: another key would sign what others then take for forged.
+    let identity = if let Some(file) = &access.nkey {
+        Identity::read(file).map_err(Usage::of)?
+    } else {
+        Identity::read_or_make(access.nkey.insert(dir.join(NKEY)))?
+    };
     process::return_freed_memory();
     let stop = process::interrupt_flag()?;
     let now = wall();

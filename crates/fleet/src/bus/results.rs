@@ -107,15 +107,15 @@ impl Bus {
             let found = self.records.get(object.as_str()).await;
             let mut found =
                 found.with_context(|| format!("{object} is not in the object store"))?;
-            let kept = found.info.digest.as_deref().and_then(sha256);
-            anyhow::ensure!(
-                kept.as_ref() == Some(digest),
-                "{object} is not the file that was handed over"
-            );
-            // Its octets are held against that digest as they are read.
-            let mut file = tokio::fs::File::create(folder.join(name)).await?;
+            let path = folder.join(name);
+            let mut file = tokio::fs::File::create(&path).await?;
             tokio::io::copy(&mut found, &mut file).await?;
             file.sync_all().await?;
+            // What the store says of it is not what was signed.
+            anyhow::ensure!(
+                sha256_of(&path)? == *digest,
+                "{object} is not the file that was handed over"
+            );
         }
         Ok(())
     }

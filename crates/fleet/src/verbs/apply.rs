@@ -1,6 +1,6 @@
 //! `isobath fleet apply FILE`.
 
-use super::{OPERATOR, Program, from_now};
+use super::{OPERATOR, Program, fleet_file, from_now};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::FleetFile;
@@ -28,13 +28,8 @@ pub struct Args {
 }
 
 pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
-    let name = args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file);
-    let text = text
-        .with_context(|| format!("{name} cannot be read"))
-        .map_err(Usage::of)?;
-    let file = FleetFile::parse(&text, &name).map_err(Usage::of)?;
-    check_commands(&file, &name, program).map_err(Usage::of)?;
+    let (text, file) = fleet_file(&args.file)?;
+    check_commands(&file, &args.file.display().to_string(), program).map_err(Usage::of)?;
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let kept = bus.revisions(&file.name).await?;
     let last = kept.last().map_or(0, |(revision, _)| *revision);

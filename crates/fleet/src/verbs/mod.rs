@@ -12,11 +12,13 @@ mod users;
 
 use crate::account::Account;
 use crate::bus::Bus;
+use crate::file::FleetFile;
 use crate::revisions::{Document, Revisions, Whose};
 use crate::{Moment, Name};
 use anyhow::{Context as _, anyhow};
 use kit::register::Register;
 use kit::usage::Usage;
+use std::path::Path;
 use std::time::Duration;
 
 /// What to do with a fleet.
@@ -75,6 +77,17 @@ fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         .enable_all()
         .build()?;
     runtime.block_on(work)
+}
+
+/// The fleet file at `path`: its text, and what it says.
+fn fleet_file(path: &Path) -> anyhow::Result<(String, FleetFile)> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path);
+    let text = text
+        .with_context(|| format!("{name} cannot be read"))
+        .map_err(Usage::of)?;
+    let file = FleetFile::parse(&text, &name).map_err(Usage::of)?;
+    Ok((text, file))
 }
 
 /// The name by which operators are known to NATS.

@@ -1,9 +1,9 @@
 //! `isobath fleet users FILE`.
 
+use super::fleet_file;
 use crate::PublicKey;
 use crate::bus::rights;
-use crate::file::FleetFile;
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use kit::usage::{Usage, print};
 use std::path::PathBuf;
 
@@ -18,15 +18,11 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let name = args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file);
-    let text = text
-        .with_context(|| format!("{name} cannot be read"))
-        .map_err(Usage::of)?;
-    let file = FleetFile::parse(&text, &name).map_err(Usage::of)?;
+    let (_, file) = fleet_file(&args.file)?;
     let users = rights::users(&file, &args.operators).map_err(|host| {
         Usage::of(anyhow!(
-            "{name}: host '{host}' has no key - its agent prints it when it starts"
+            "{}: host '{host}' has no key - its agent prints it when it starts",
+            args.file.display()
         ))
     })?;
     print(users.trim_end())?;
