@@ -40,6 +40,7 @@ pub mod priority;
 pub mod proc;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/process.rs")]
 pub mod process;
+pub mod scratch;
 #[cfg(target_os = "linux")]
 mod sockopt;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/tcp.rs")]

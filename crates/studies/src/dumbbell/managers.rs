@@ -7,8 +7,6 @@ use manager::config::Config;
 use manager::snapshot::{Question, StatusAnswer};
 use manager::{Manager, socket as control};
 use session::{DEFAULT_PORT, Identity};
-use std::fs::{self, File};
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::clock;
-use tempfile::TempDir;
+use sys::scratch::Scratch;
 
 /// The near manager's address in the overlay.
 pub(super) const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 99, 0, 1));
@@ -29,8 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(20);
 /// Names of the folders of their sockets begin so.
 const PREFIX: &str = "isobath-managers-";
-/// What a folder's owner keeps locked in it while it lives.
-const LOCK: &str = "lock";
 
 /// What may ride, and how long it waits for that.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +49,7 @@ impl Riding {
 pub struct Managers {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<anyhow::Result<()>>>,
-    folder: TempDir,
-    _lock: File,
+    folder: Scratch,
 }
 
 impl Managers {
@@ -63,13 +58,11 @@ impl Managers {
     /// # Errors
     /// When one cannot be made, or they do not find each other.
     pub fn start(network: &Network, place: &Place, riding: Riding) -> anyhow::Result<Self> {
-        sweep(&std::env::temp_dir());
-        let (folder, lock) = new_folder().context("make a folder for the managers' sockets")?;
+        let folder = Scratch::new(PREFIX).context("make a folder for the managers' sockets")?;
         let mut managers = Self {
             stop: Arc::default(),
             threads: Vec::new(),
             folder,
-            _lock: lock,
         };
         let identity = Identity::generate()?;
         let address = network
@@ -153,25 +146,6 @@ impl Drop for Managers {
     }
 }
 
-fn new_folder() -> io::Result<(TempDir, File)> {
-    let folder = TempDir::with_prefix(PREFIX)?;
-    let lock = File::create(folder.path().join(LOCK))?;
-    lock.lock()?;
-    Ok((folder, lock))
-}
-
-/// Removes the folders in `place` whose owners were killed.
-fn sweep(place: &Path) {
-    let entries = fs::read_dir(place).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-        let lock = File::open(entry.path().join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-            // Somebody else's stays.
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 fn socket(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.sock"))
 }
@@ -216,25 +190,4 @@ fn near(socket: &Path, riding: Riding, address: IpAddr, key: &str) -> String {
     format!(
         "{common}[policy]\nratio = {ratio:?}\n[[peer]]\nname = \"{PEER}\"\nendpoint = \"{address}:{DEFAULT_PORT}\"\nkey = \"{key}\"\nroutes = [\"{FAR}/32\"]\n"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_goes_when_its_owner_was_killed_and_not_before() {
-        let place = tempfile::tempdir().unwrap();
-        let [dead, alive, other] =
-            ["1", "2", "x"].map(|name| place.path().join(format!("{PREFIX}{name}")));
-        for folder in [&dead, &alive] {
-            fs::create_dir(folder).unwrap();
-            fs::write(folder.join(LOCK), "").unwrap();
-        }
-        fs::create_dir(&other).unwrap();
-        let lock = File::open(alive.join(LOCK)).unwrap();
-        lock.lock().unwrap();
-        sweep(place.path());
-        assert!(!dead.exists() && alive.exists() && other.exists());
-    }
 }

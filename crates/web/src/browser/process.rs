@@ -2,8 +2,8 @@
 //!
 //! Chromium ends when the pipe through which it is controlled closes, and the kernel closes ours
 //! however we end, so it does not outlive this program after `kill -9` either. One that hangs at that
-//! moment is found by its mark (`ISOBATH_BROWSER` in its environment) and killed at the next start; so
-//! is a profile that nobody holds the lock of.
+//! moment is found by its mark (`ISOBATH_BROWSER` in its environment) and killed at the next start; its
+//! profile goes then, too.
 
 use super::{Chromium, Error};
 use std::fs::{self, File};
@@ -12,14 +12,12 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use sys::clock;
-use tempfile::TempDir;
+use sys::scratch::Scratch;
 
 /// The variable that says whose browser a process is.
 const OWNER: &str = "ISOBATH_BROWSER";
 /// How profiles are named.
 const PREFIX: &str = "isobath-chromium-";
-/// A file in a profile that its owner holds a lock on.
-const LOCK: &str = "isobath.lock";
 /// Runs a program with its control pipe where Chromium looks for it, descriptors 3 and 4. The debugging
 /// pipe is a pair of fixed numbers, which safe Rust cannot set between fork and exec.
 const SCRIPT: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
@@ -34,16 +32,13 @@ const GRACE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(5);
 /// How much of its complaints is looked at.
 const COMPLAINTS: u64 = 4096;
-/// Attempts to remove a profile into which a dying helper process still writes.
-const REMOVALS: usize = 20;
 
 /// A running browser.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
     complaints: File,
-    profile: Option<TempDir>,
-    _lock: File,
+    _profile: Scratch,
 }
 
 /// Its control pipe.
@@ -59,8 +54,7 @@ impl Process {
     /// Starts it with a new profile.
     pub(super) fn start(chromium: &Chromium, more: &[String]) -> Result<(Self, Pipe), Error> {
         sys::process::sweep_orphans(OWNER);
-        sweep_profiles(&std::env::temp_dir());
-        let (profile, lock) = new_profile().map_err(Error::start("make a profile"))?;
+        let profile = new_profile().map_err(Error::start("make a profile"))?;
         let complaints = tempfile::tempfile().map_err(Error::start("make a file"))?;
         let stderr = complaints.try_clone();
         let stderr = stderr.map_err(Error::start("make a file"))?;
@@ -74,8 +68,7 @@ impl Process {
         let process = Self {
             child,
             complaints,
-            profile: Some(profile),
-            _lock: lock,
+            _profile: profile,
         };
         Ok((process, Pipe { input, output }))
     }
@@ -120,9 +113,6 @@ impl Drop for Process {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        if let Some(profile) = self.profile.take() {
-            remove(profile.path());
-        }
     }
 }
 
@@ -146,34 +136,12 @@ fn command(chromium: &Chromium, profile: &Path, more: &[String]) -> Command {
     command
 }
 
-fn new_profile() -> std::io::Result<(TempDir, File)> {
-    let profile = TempDir::with_prefix(PREFIX)?;
-    let lock = File::create(profile.path().join(LOCK))?;
-    lock.lock()?;
+fn new_profile() -> std::io::Result<Scratch> {
+    let profile = Scratch::new(PREFIX)?;
     fs::write(profile.path().join("Local State"), LOCAL_STATE)?;
     fs::create_dir(profile.path().join("Default"))?;
     fs::write(profile.path().join("Default/Preferences"), PREFERENCES)?;
-    Ok((profile, lock))
-}
-
-/// Removes the profiles in `folder` whose owners are no more.
-fn sweep_profiles(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-        let lock = File::open(entry.path().join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-            remove(&entry.path());
-        }
-    }
-}
-
-fn remove(folder: &Path) {
-    for _ in 0..REMOVALS {
-        if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
-            return;
-        }
-        clock::sleep_until(clock::now() + LOOK);
-    }
+    Ok(profile)
 }
 
 fn status_in_words(status: ExitStatus) -> String {
@@ -206,25 +174,6 @@ fn last_line(file: &mut File) -> Option<String> {
 mod tests {
     use super::*;
     use std::io::Write as _;
-
-    #[test]
-    fn a_profile_without_an_owner_is_swept_and_one_in_use_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let make = |name: &str| {
-            let path = folder.path().join(name);
-            fs::create_dir(&path).unwrap();
-            File::create(path.join(LOCK)).unwrap()
-        };
-        let held = make("isobath-chromium-held");
-        held.lock().unwrap();
-        drop(make("isobath-chromium-left"));
-        drop(make("somebody-elses"));
-        sweep_profiles(folder.path());
-        let is_there = |name: &str| folder.path().join(name).exists();
-        assert!(is_there("isobath-chromium-held"));
-        assert!(!is_there("isobath-chromium-left"));
-        assert!(is_there("somebody-elses"));
-    }
 
     #[test]
     fn the_last_complaint_is_one_line_and_not_about_the_desktop() {

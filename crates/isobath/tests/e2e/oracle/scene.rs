@@ -55,7 +55,7 @@ impl Scene {
     #[track_caller]
     pub(super) fn of(lab: &str, files: &[(&str, &str)], arguments: &str) -> Self {
         let near = format!(
-            "\"$isobath\" {arguments} -q --json -o r > run.json || [ $? = 1 ] || [ $? = 5 ]"
+            "\"$isobath\" {arguments} -q --json -o r > run.json || case $? in 1|5);; *) cat run.json >&2; false;; esac"
         );
         Self::play(lab, folder(files), SERVE, &near)
     }
