@@ -1060,14 +1060,28 @@ class BtcSummary(Figures):
     duplicates: int
     """Packets that brought what had arrived before."""
 
+    interface_dropped: int | None
+    """Packets, whoever's they were, that the sending host's own interface dropped during the transfers;
+    null where that is not known."""
+
     kernel: BtcSide | None
     """The kernel's."""
+
+    largest_flight: int | None
+    """Most segments of one transfer that were out at a time; null when no transfer tells."""
 
     loss_agreement_pct: float | None
     """Share of the pairs whose losses differ by at most one percentage point."""
 
     loss_pct: float | None
     """Packets that did not arrive, of all that were sent."""
+
+    lost_windows: int
+    """Timeouts at which a whole window was out and nothing of it had arrived (RFC 3148 section
+    3.2.2)."""
+
+    most_overtaking: int | None
+    """Most packets that overtook one; null when no transfer tells."""
 
     ours: BtcSide | None
     """Our transfers, where they were compared."""
@@ -1081,6 +1095,10 @@ class BtcSummary(Figures):
     reordered: int
     """Packets that arrived after one that had left later."""
 
+    reordered_by_3: int
+    """Those of them that at least three of these had overtaken: enough for TCP's fast retransmit (RFC
+    5681 section 3.2)."""
+
     retransmits: int
     """Packets that were copies of segments sent before."""
 
@@ -1092,6 +1110,11 @@ class BtcSummary(Figures):
 
     segments: int
     """Segments acknowledged, all transfers together."""
+
+    tcp_needs: list[str]
+    """What a TCP needs to get the same (RFC 3148 section 3.5): `window-scaling` (RFC 7323), since more
+    than 65,535 octets were out at a time; `sack` (RFC 2018), since more was lost within a window than
+    one segment."""
 
     throughput_ci_mbps: list[float] | None
     """95 % interval of that mean over the repetitions (Student's t), lower and upper bound; null of

@@ -276,6 +276,12 @@ fn transfer(
         cc: sender.cc.clone().into(),
         outcome: sender.outcome.label().into(),
         reason: sender.reason.clone(),
+        reordered_by_3: receiver.and_then(|counters| counters.reordered_by_3),
+        most_overtaking: receiver.and_then(|counters| counters.most_overtaking),
+        multiple_losses: sender.multiple_losses,
+        lost_windows: sender.lost_windows,
+        largest_flight: sender.largest_flight,
+        interface_dropped: sender.quality.interface_dropped,
     }
 }
 

@@ -14,6 +14,7 @@
 //! back below what the path has room for, or opens in steps, and a burst follows each: either way the losses are
 //! those of the receiver's memory, not of congestion control. (The paper gave both of its buffers 195,480 octets.)
 
+use super::interface::Interface;
 use super::log::Log;
 use super::plan::Limit;
 use super::results::{Outcome, Quality, ReceiverResult, SenderResult};
@@ -67,6 +68,7 @@ struct Sending<'a, 'b> {
     transfer: u16,
     /// What the socket had done before.
     before: TcpInfo,
+    interface: Interface,
     start: Instant,
     looked: Instant,
     written: u64,
@@ -95,6 +97,7 @@ pub(crate) fn send(id: u16, job: &Job<'_>, socket: &TcpStream, log: &mut Log<'_>
         log,
         transfer: id,
         before,
+        interface: Interface::at(socket.local_addr().ok().map(|local| local.ip())),
         start,
         looked: Instant::ZERO,
         written: 0,
@@ -303,6 +306,7 @@ impl Sending<'_, '_> {
             reason,
             quality: Quality {
                 rows_left_out: self.log.left_out(),
+                interface_dropped: self.interface.dropped(),
                 ..Quality::default()
             },
             ..SenderResult::default()

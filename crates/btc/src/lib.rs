@@ -13,6 +13,7 @@ mod capture;
 pub mod far;
 pub mod findings;
 pub mod icmp;
+mod interface;
 mod kernel;
 mod link;
 pub mod log;

@@ -5,6 +5,7 @@
 
 use super::allowance::Allowance;
 use super::capture::{Journal, Way};
+use super::interface::Interface;
 use super::log::Log;
 use super::quotes::{Answers, Counts, acknowledgement};
 use super::results::Quality;
@@ -61,6 +62,7 @@ pub(crate) struct Link<'a> {
     late_us: Thinned,
     /// When the link was made, and the time that its thread had had of a processor.
     began: (Instant, Duration),
+    interface: Interface,
     quality: Quality,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Link<'a> {
         let longest = terms.longest.max(wire::LONGEST_ACK);
         let mut slots = vec![0; BATCH * longest];
         fill(&mut slots);
+        let local = socket.local_addr().ok();
         Ok(Self {
             socket,
             log,
@@ -91,6 +94,7 @@ impl<'a> Link<'a> {
             to_take: Allowance::to_take(terms.limit),
             late_us: Thinned::default(),
             began: (clock::now(), clock::thread_cpu()),
+            interface: Interface::at(local.map(|local| local.ip())),
             quality: Quality::default(),
         })
     }
@@ -343,6 +347,7 @@ impl<'a> Link<'a> {
             thread_pct: (elapsed > 0.0).then(|| used / elapsed * 100.0),
             late_us: self.late_us.distribution(),
             overflows: self.batch.overflows().into(),
+            interface_dropped: self.interface.dropped(),
             rows_left_out: self.log.left_out(),
             trace_left_out: self.trace.as_ref().map_or(0, Journal::left_out),
             ..self.quality.clone()

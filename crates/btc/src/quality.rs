@@ -66,6 +66,9 @@ pub fn instrument(outcome: &Outcome, sender: &str, emulator: Option<Duration>) -
     more("sends_held_by_limit", json!(sum(|q| q.held)));
     more("socket_overflows", json!(sum(|q| q.overflows)));
     more("sends_blocked", json!(sum(|q| q.blocked)));
+    let dropped = findings.quality.iter();
+    let dropped = dropped.filter_map(|ends| ends.sender.interface_dropped);
+    more("interface_dropped", json!(dropped.reduce(|a, b| a + b)));
     more("rows_left_out", json!(sum(|q| q.rows_left_out)));
     if let Some(far) = outcome.far {
         more("server_rows_lost", json!(far.rows_lost));

@@ -37,6 +37,8 @@ pub(crate) fn run(
         id,
         packets: receiving.once.packets,
         reordered: receipts.reordered,
+        reordered_by_3: Some(receipts.reordered_by_3),
+        most_overtaking: Some(receipts.most_overtaking),
         duplicates: receipts.duplicates,
         marked: receipts.marked,
         quality: receiving.link.quality(),

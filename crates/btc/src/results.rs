@@ -57,6 +57,15 @@ pub struct SenderResult {
     pub timeouts: u64,
     /// Fast recoveries begun.
     pub recoveries: u64,
+    /// Those of them that sent more than one packet again; none of the kernel's TCP, as of the next two.
+    #[serde(default)]
+    pub multiple_losses: Option<u64>,
+    /// Timeouts at which a whole window was out and nothing of it had arrived.
+    #[serde(default)]
+    pub lost_windows: Option<u64>,
+    /// Most segments that were out at a time, from the oldest unacknowledged.
+    #[serde(default)]
+    pub largest_flight: Option<u32>,
     /// Acknowledgements that no honest receiver sends.
     pub violations: u64,
     /// Congestion control, by the kernel's name for it: `reno`, `cubic`.
@@ -81,6 +90,12 @@ pub struct ReceiverResult {
     pub dropped: Option<u64>,
     /// Packets that arrived after one that had left later (RFC 4737 section 3.3); 0 for the kernel's TCP.
     pub reordered: u64,
+    /// Those of them that at least three of these had overtaken; none where that is not known, as of the next.
+    #[serde(default)]
+    pub reordered_by_3: Option<u64>,
+    /// Most packets that overtook one.
+    #[serde(default)]
+    pub most_overtaking: Option<u32>,
     /// Packets whose segment had arrived already; 0 for the kernel's TCP.
     pub duplicates: u64,
     /// Packets that arrived marked CE (RFC 3168); 0 for the kernel's TCP.
@@ -107,6 +122,9 @@ pub struct Quality {
     pub overflows: u64,
     /// Times that the kernel did not take what was to be sent.
     pub blocked: u64,
+    /// Packets of whomever that this host's interface dropped meanwhile; none where that is not known.
+    #[serde(default)]
+    pub interface_dropped: Option<u64>,
     /// Rows of the table `segments` beyond those that are kept.
     pub rows_left_out: u64,
     /// Datagrams that are not in the packet trace.

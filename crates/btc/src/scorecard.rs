@@ -18,6 +18,7 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
     ];
     lines.extend(plan.as_ref().map(describe));
     lines.extend(figures(summary));
+    lines.extend(demands(summary));
     lines.extend(comparison(summary));
     lines.extend(outcomes(summary));
     lines.extend(scorecard::closing(run));
@@ -75,11 +76,55 @@ fn figures(summary: &Summary) -> Vec<String> {
             summary.segments
         ),
         format!(
-            "packets       {loss} lost, {} retransmitted, {} reordered, {} duplicate",
-            summary.retransmits, summary.reordered, summary.duplicates
+            "packets       {loss} lost, {} retransmitted, {}, {} duplicate",
+            summary.retransmits,
+            reordered(summary),
+            summary.duplicates
         ),
         format!("round trip    {rtt}"),
     ]
+}
+
+fn reordered(summary: &Summary) -> String {
+    let count = format!("{} reordered", summary.reordered);
+    match summary.most_overtaking {
+        Some(most) if summary.reordered > 0 => format!(
+            "{count} ({} by 3 packets or more, at most by {most})",
+            summary.reordered_by_3
+        ),
+        _ => count,
+    }
+}
+
+/// What the buffers and options of a TCP must allow, and windows that were lost whole, where there were any.
+fn demands(summary: &Summary) -> Vec<String> {
+    let needs: Vec<&str> = summary
+        .tcp_needs
+        .iter()
+        .map(|need| in_words(need))
+        .collect();
+    let largest = summary.largest_flight.unwrap_or_default();
+    let needed = (!needs.is_empty()).then(|| {
+        format!(
+            "TCP needs     {} for the same: at most {largest} segments were out",
+            needs.join(" and ")
+        )
+    });
+    let lost = (summary.lost_windows > 0).then(|| {
+        format!(
+            "whole windows {} lost, found by timeout",
+            summary.lost_windows
+        )
+    });
+    needed.into_iter().chain(lost).collect()
+}
+
+fn in_words(need: &str) -> &str {
+    match need {
+        "window-scaling" => "window scaling",
+        "sack" => "SACK",
+        other => other,
+    }
 }
 
 fn comparison(summary: &Summary) -> Vec<String> {

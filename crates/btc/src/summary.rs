@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// Confidence of the interval of a mean.
 const LEVEL: f64 = 0.95;
+/// The largest window of TCP without window scaling (RFC 9293 section 3.1).
+const UNSCALED_WINDOW: u64 = 65_535;
 
 /// The summary of `findings`.
 pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
@@ -33,6 +35,13 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
     let rates: Vec<f64> = rates(&ours).into_values().collect();
     let ci = interval::mean(&rates, LEVEL).map(|of| [of.low, of.high]);
     let sum = |figure: fn(&Transfer) -> u64| ours.iter().map(|transfer| figure(transfer)).sum();
+    let most = |figure: fn(&Transfer) -> Option<u32>| {
+        let figures = ours.iter().filter_map(|transfer| figure(transfer));
+        figures.max()
+    };
+    let known = ours
+        .iter()
+        .any(|transfer| transfer.interface_dropped.is_some());
     let agreeing = |pair: &&Pair| {
         let both = pair.ours_loss_pct.zip(pair.kernel_loss_pct);
         both.is_some_and(|(ours, kernel)| (ours - kernel).abs() <= 1.0)
@@ -44,7 +53,14 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
         loss_pct: loss(&ours),
         retransmits: sum(|transfer| transfer.retransmits),
         reordered: sum(|transfer| transfer.reordered.unwrap_or_default()),
+        reordered_by_3: sum(|transfer| transfer.reordered_by_3.unwrap_or_default()),
+        most_overtaking: most(|transfer| transfer.most_overtaking),
         duplicates: sum(|transfer| transfer.duplicates.unwrap_or_default()),
+        lost_windows: sum(|transfer| transfer.lost_windows.unwrap_or_default()),
+        largest_flight: most(|transfer| transfer.largest_flight),
+        tcp_needs: needs(plan, &ours),
+        interface_dropped: known
+            .then(|| sum(|transfer| transfer.interface_dropped.unwrap_or_default())),
         rtt_ms: findings.rtt_ms.distribution(),
         seconds: seconds(&ours),
         outcomes,
@@ -55,6 +71,22 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
             .then(|| pairs.iter().filter(agreeing).count() as f64 / pairs.len() as f64 * 100.0),
         pairs,
     }
+}
+
+/// What a TCP needs to get what these `transfers` got.
+fn needs(plan: &Plan, transfers: &[&Transfer]) -> Vec<String> {
+    let mss = u64::from(plan.options.mss);
+    let is_wide = |transfer: &&Transfer| {
+        let out = transfer.largest_flight.map(u64::from);
+        out.is_some_and(|out| out * mss > UNSCALED_WINDOW)
+    };
+    let has_many = |transfer: &&Transfer| transfer.multiple_losses > Some(0);
+    let needs = [
+        ("window-scaling", transfers.iter().any(is_wide)),
+        ("sack", transfers.iter().any(has_many)),
+    ];
+    let needed = needs.into_iter().filter(|(_, is_needed)| *is_needed);
+    needed.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// The throughput of each repetition of which all transfers have one.

@@ -112,6 +112,16 @@ fn sender(list: &mut List, instrument: &Instrument) {
             "use a faster receiver, or a smaller --window",
         );
     }
+    let dropped = figure("interface_dropped").unwrap_or_default();
+    if dropped > 0.0 {
+        list.add(
+            "interface_dropped",
+            format!(
+                "the sender's own interface dropped {dropped:.0} packets, of this transfer or others: that loss is not the path's"
+            ),
+            "give the interface a longer queue (ip link set IF txqueuelen N), or see what else sends by it",
+        );
+    }
     let refused = figure("datagrams_refused").unwrap_or_default();
     if refused > 0.0 {
         list.add(

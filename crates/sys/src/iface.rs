@@ -163,6 +163,56 @@ pub fn remove_mark_rule(mark: u32, table: u32, is_v4: bool) -> Result<(), Error>
         .map_err(|e| Error::io("remove the rule of routing for mark", mark.to_string(), e))
 }
 
+/// Packets that the interface with `address` was to send and dropped since it has been there, after they had left the queue before it
+/// (`tx_dropped`); none where no interface has the address.
+///
+/// # Errors
+///
+/// When this user may not ask.
+pub fn dropped(address: IpAddr) -> Result<Option<u64>, Error> {
+    let failed = |e| {
+        Error::io(
+            "read the counters of the interface with",
+            address.to_string(),
+            e,
+        )
+    };
+    let Some(index) = index_at(address).map_err(failed)? else {
+        return Ok(None);
+    };
+    let header = rt_link::Ifinfomsg {
+        ifi_index: index.cast_signed(),
+        ..Default::default()
+    };
+    let request = rt_link::Request::new().op_getlink_do(&header);
+    let mut socket = NetlinkSocket::new();
+    let mut reply = socket.request(&request).map_err(failed)?;
+    let (_, link) = reply.recv_one().map_err(|e| failed(e.into()))?;
+    Ok(link.get_stats64().ok().map(|counters| counters.tx_dropped))
+}
+
+/// The number of the interface that has `address`.
+fn index_at(address: IpAddr) -> io::Result<Option<u32>> {
+    let header = rt_addr::Ifaddrmsg {
+        ifa_family: family(address),
+        ..Default::default()
+    };
+    let request = rt_addr::Request::new().op_getaddr_dump(&header);
+    let mut socket = NetlinkSocket::new();
+    let mut reply = socket.request(&request)?;
+    let mut found = None;
+    // To its end: what is left unread would be the next question's answer.
+    while let Some(entry) = reply.recv() {
+        let (header, entry) = entry.map_err(io::Error::from)?;
+        // An address of IPv6 is no "local" one.
+        let local = entry.get_local().or_else(|_| entry.get_address());
+        if local.is_ok_and(|local| local == address) {
+            found = Some(header.ifa_index);
+        }
+    }
+    Ok(found)
+}
+
 fn rule_header(is_v4: bool) -> rt_rule::FibRuleHdr {
     rt_rule::FibRuleHdr {
         family: if is_v4 { 2 } else { 10 },

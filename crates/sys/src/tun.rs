@@ -160,6 +160,33 @@ mod tests {
         assert!(packet.ends_with(b"depth"));
     }
 
+    /// Holds btc/host-drops.
+    #[test]
+    fn what_nobody_takes_off_an_interface_is_dropped_and_counted() {
+        let ns = Netns::create().unwrap();
+        let (before, after, unknown) = ns
+            .run(|| {
+                let _tun = Tun::open("iso-test")?;
+                let (here, there): (IpAddr, IpAddr) =
+                    ([10, 77, 0, 1].into(), [10, 77, 0, 2].into());
+                iface::up("iso-test", Some(1_500), Some(4))?;
+                iface::add_address("iso-test", here)?;
+                iface::add_route("iso-test", there, here, None)?;
+                let before = iface::dropped(here)?;
+                let socket = UdpSocket::bind((here, 0)).unwrap();
+                for _ in 0..50 {
+                    // What the queue before it does not take it tells of, or not.
+                    let _ = socket.send_to(b"depth", (there, 4890));
+                }
+                Ok::<_, Error>((before, iface::dropped(here)?, iface::dropped(there)?))
+            })
+            .unwrap();
+        let dropped = after.unwrap() - before.unwrap();
+        // Four wait to be read; the interface may have spoken itself (router solicitations).
+        assert!((40..=50).contains(&dropped), "{dropped}");
+        assert_eq!(unknown, None);
+    }
+
     #[test]
     fn a_name_that_is_taken_is_refused_and_free_again_once_it_is_dropped() {
         let ns = Netns::create().unwrap();

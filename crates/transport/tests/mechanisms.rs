@@ -238,6 +238,70 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(link.receiver.receipts().segments, 2_000);
 }
 
+/// Holds btc/lost-windows.
+#[test]
+fn a_window_that_is_lost_whole_is_told_from_one_of_which_something_arrived() {
+    // Sixteen packets are out after the first round trip and a half; `arrives` is what the path lets through of what follows.
+    let run = |arrives: fn(u64) -> bool, segments| {
+        let mut link = Link::new(&Options {
+            rack: false,
+            ..Options::default()
+        });
+        link.fate = Box::new(move |n, _| {
+            if arrives(n) {
+                Verdict::Pass
+            } else {
+                Verdict::Drop
+            }
+        });
+        transfer(&mut link, segments);
+        let sent = link.sender.sent();
+        (sent.lost_windows, sent.timeouts > 0)
+    };
+    assert_eq!(run(|n| !(10..40).contains(&n), 1_000), (1, true));
+    assert_eq!(run(|_| true, 1_000), (0, false));
+    // The end of a transfer is no window.
+    assert_eq!(run(|n| !(10..14).contains(&n), 12), (0, true));
+}
+
+/// Holds btc/lost-windows.
+#[test]
+fn a_window_that_was_only_late_is_not_lost() {
+    let mut link = Link::new(&Options {
+        rack: false,
+        ..Options::default()
+    });
+    let start = link.now;
+    let [from, to] = [500, 1_500].map(|ms| start + Duration::from_millis(ms));
+    link.outage = Some((from, to));
+    transfer(&mut link, 2_000);
+    let sent = link.sender.sent();
+    assert_eq!((sent.undone, sent.lost_windows), (1, 0), "{sent:?}");
+}
+
+/// Holds btc/advanced-features.
+#[test]
+fn what_a_transfer_asks_of_tcp_is_told() {
+    let run = |dropped: &'static [u64]| {
+        let mut link = Link::new(&Options::default());
+        link.fate = drops(dropped);
+        transfer(&mut link, 2_000);
+        let most = link.states.iter().map(|state| state.next.minus(state.una));
+        let sent = link.sender.sent();
+        assert!(i64::from(sent.largest_flight) >= most.max().unwrap_or_default().into());
+        sent
+    };
+    assert_eq!(run(&[200]).multiple_losses, 0);
+    assert_eq!(run(&[200, 203, 900, 905]).multiple_losses, 2);
+    // No more than the receiver's window, when that bounds it.
+    let mut link = Link::new(&Options {
+        max_window: Some(20),
+        ..Options::default()
+    });
+    transfer(&mut link, 2_000);
+    assert_eq!(link.sender.sent().largest_flight, 20);
+}
+
 /// Holds btc/reordering-window.
 #[test]
 fn reordering_is_learnt_and_then_costs_nothing() {
@@ -251,7 +315,15 @@ fn reordering_is_learnt_and_then_costs_nothing() {
     });
     transfer(&mut link, 5_000);
     let sent = link.sender.sent();
-    assert!(link.receiver.receipts().reordered > 90);
+    // Eight milliseconds are six packets and two thirds.
+    let receipts = link.receiver.receipts();
+    assert!(receipts.reordered > 90);
+    // But for the first, when so many are not yet out.
+    assert!(
+        receipts.reordered_by_3 + 1 >= receipts.reordered,
+        "{receipts:?}"
+    );
+    assert!((6..=7).contains(&receipts.most_overtaking), "{receipts:?}");
     assert!(sent.retransmits < 10, "{sent:?}");
     assert_eq!(sent.recoveries, sent.undone, "{sent:?}");
 }

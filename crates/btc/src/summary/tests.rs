@@ -102,6 +102,44 @@ fn nothing_is_null_and_not_zero() {
     }
 }
 
+/// Holds btc/advanced-features.
+#[test]
+fn what_a_tcp_needs_follows_from_the_largest_flight_and_from_losses_in_one_window() {
+    let of = |largest_flight, multiple_losses| {
+        let transfer = Transfer {
+            largest_flight,
+            multiple_losses,
+            ..transfer("ours", 0, 0, Some(9.0))
+        };
+        let summary = summary(1, vec![transfer]);
+        (summary.tcp_needs, summary.largest_flight)
+    };
+    // 45 segments of 1,448 octets fit into a window without scaling, 46 do not.
+    assert_eq!(of(Some(45), Some(0)), (Vec::new(), Some(45)));
+    assert_eq!(of(Some(46), Some(0)).0, ["window-scaling"]);
+    assert_eq!(of(Some(45), Some(1)).0, ["sack"]);
+    assert_eq!(of(None, None), (Vec::new(), None));
+}
+
+/// Holds btc/lost-windows, btc/reordering-severity, btc/host-drops.
+#[test]
+fn what_is_known_of_several_transfers_is_summed_and_the_farthest_is_the_most() {
+    let with = |most, dropped| Transfer {
+        reordered: Some(5),
+        reordered_by_3: Some(2),
+        most_overtaking: most,
+        lost_windows: Some(1),
+        interface_dropped: dropped,
+        ..transfer("ours", 0, 0, Some(9.0))
+    };
+    let both = summary(2, vec![with(Some(7), None), with(Some(4), Some(3))]);
+    assert_eq!((both.reordered, both.reordered_by_3), (10, 4));
+    assert_eq!((both.most_overtaking, both.lost_windows), (Some(7), 2));
+    assert_eq!(both.interface_dropped, Some(3));
+    let one = summary(1, vec![with(None, None)]);
+    assert_eq!((one.most_overtaking, one.interface_dropped), (None, None));
+}
+
 #[test]
 fn together_they_get_no_more_than_was_acknowledged_in_their_time() {
     // Each has the whole of 10 Mbit/s for two seconds, one after the other.

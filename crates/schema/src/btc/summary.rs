@@ -22,8 +22,27 @@ pub struct Summary {
     pub retransmits: u64,
     /// Packets that arrived after one that had left later.
     pub reordered: u64,
+    /// Those of them that at least three of these had overtaken: enough for TCP's fast retransmit (RFC 5681 section 3.2).
+    #[serde(default)]
+    pub reordered_by_3: u64,
+    /// Most packets that overtook one; null when no transfer tells.
+    #[serde(default)]
+    pub most_overtaking: Option<u32>,
     /// Packets that brought what had arrived before.
     pub duplicates: u64,
+    /// Timeouts at which a whole window was out and nothing of it had arrived (RFC 3148 section 3.2.2).
+    #[serde(default)]
+    pub lost_windows: u64,
+    /// Most segments of one transfer that were out at a time; null when no transfer tells.
+    #[serde(default)]
+    pub largest_flight: Option<u32>,
+    /// What a TCP needs to get the same (RFC 3148 section 3.5): `window-scaling` (RFC 7323), since more than 65,535 octets were out at a
+    /// time; `sack` (RFC 2018), since more was lost within a window than one segment.
+    #[serde(default)]
+    pub tcp_needs: Vec<String>,
+    /// Packets, whoever's they were, that the sending host's own interface dropped during the transfers; null where that is not known.
+    #[serde(default)]
+    pub interface_dropped: Option<u64>,
     /// Round trips, as the sender took them.
     pub rtt_ms: Option<Distribution>,
     /// Mean time of a transfer.

@@ -54,6 +54,19 @@ table! {
         outcome: Label,
         /// Why, in words, where that is not plain.
         reason: Option<String>,
+        /// Those of `reordered` that at least three packets sent later had overtaken: enough for TCP's fast retransmit (RFC 5681 section 3.2);
+        /// null where it is not known, as in the five that follow.
+        reordered_by_3: Option<u64> => "packets",
+        /// Most packets that overtook one, as far as 1,024 are remembered.
+        most_overtaking: Option<u32> => "packets",
+        /// Fast recoveries that sent more than one packet again.
+        multiple_losses: Option<u64>,
+        /// Timeouts at which a whole window was out and nothing of it had arrived (RFC 3148 section 3.2.2).
+        lost_windows: Option<u64>,
+        /// Most segments that were out at a time, from the oldest unacknowledged: the buffers that a TCP needs for the same.
+        largest_flight: Option<u32> => "segments",
+        /// Packets, whoever's they were, that the sending host's own interface dropped meanwhile (`tx_dropped` of Linux).
+        interface_dropped: Option<u64> => "packets",
     }
 }
 

@@ -7,6 +7,14 @@ fn refused() -> Result<(), Error> {
     Err(Error::only_linux("changing interfaces and routes"))
 }
 
+/// Packets that the interface with an address dropped.
+///
+/// # Errors
+/// Never: it is not known.
+pub fn dropped(_address: IpAddr) -> Result<Option<u64>, Error> {
+    Ok(None)
+}
+
 /// Brings an interface up.
 ///
 /// # Errors

@@ -62,6 +62,11 @@ pub struct Receipts {
     pub duplicates: u64,
     /// Packets that arrived after one that was sent later (RFC 4737 section 3.3, by packet counters).
     pub reordered: u64,
+    /// Those of them that at least three of these had overtaken: of a TCP receiver's duplicate acknowledgements, enough for a fast
+    /// retransmit (RFC 5681 section 3.2).
+    pub reordered_by_3: u64,
+    /// Most packets that overtook one, as far as 1,024 are remembered.
+    pub most_overtaking: u32,
     /// Packets marked CE.
     pub marked: u64,
     /// Packets beyond the window, or otherwise impossible; dropped.
@@ -106,8 +111,11 @@ impl Receiver {
             }
             return;
         };
-        let is_late = self.order.is_late((segment.id.0 >> 32) as u32);
-        self.receipts.reordered += u64::from(is_late);
+        if let Some(overtaking) = self.order.overtaken_by((segment.id.0 >> 32) as u32) {
+            self.receipts.reordered += 1;
+            self.receipts.reordered_by_3 += u64::from(overtaking >= 3);
+            self.receipts.most_overtaking = self.receipts.most_overtaking.max(overtaking);
+        }
         self.note_marks(segment, ecn);
         self.latest = segment.id;
         if segment.flags.probe {

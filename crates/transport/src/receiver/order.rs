@@ -21,8 +21,9 @@ impl Order {
         }
     }
 
-    /// The packet with `counter` arrived; true when one that was sent later has arrived before it.
-    pub(super) fn is_late(&mut self, counter: u32) -> bool {
+    /// The packet with `counter` arrived: how many that were sent later have arrived before it, as far as is remembered; none of
+    /// one that is in order, or was here already.
+    pub(super) fn overtaken_by(&mut self, counter: u32) -> Option<u32> {
         let newest = *self.newest.get_or_insert(counter);
         let ahead = counter.wrapping_sub(newest);
         if ahead.cast_signed() > 0 {
@@ -34,7 +35,17 @@ impl Order {
         let behind = newest.wrapping_sub(counter);
         let is_known = behind.cast_signed() >= 0 && behind < MEMORY;
         let was_seen = (ahead.cast_signed() > 0 || is_known) && self.set(counter);
-        ahead.cast_signed() < 0 && !was_seen
+        if ahead.cast_signed() >= 0 || was_seen {
+            return None;
+        }
+        let later = (0..behind.min(MEMORY)).map(|back| newest.wrapping_sub(back));
+        let arrived = later.filter(|later| self.has(*later));
+        Some(u32::try_from(arrived.count()).unwrap_or(u32::MAX))
+    }
+
+    fn has(&self, counter: u32) -> bool {
+        let (word, bit) = place(counter);
+        self.seen.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Forgets `counter`'s bit.
@@ -71,8 +82,29 @@ mod tests {
         counters
             .iter()
             .copied()
-            .filter(|counter| order.is_late(*counter))
+            .filter(|counter| order.overtaken_by(*counter).is_some())
             .collect()
+    }
+
+    /// Holds btc/reordering-severity.
+    #[test]
+    fn a_late_packet_was_overtaken_by_all_later_ones_that_are_here() {
+        let overtaken = |counters: &[u32]| {
+            let mut order = Order::new();
+            let each = counters.iter().map(|counter| order.overtaken_by(*counter));
+            each.last().flatten()
+        };
+        assert_eq!(overtaken(&[1, 2, 4, 3]), Some(1));
+        // What is missing overtook nothing: TCP's receiver would have sent three duplicate acknowledgements.
+        assert_eq!(overtaken(&[1, 3, 5, 7, 2]), Some(3));
+        // One that is late itself was sent later than the next.
+        assert_eq!(overtaken(&[1, 6, 4, 2]), Some(2));
+        assert_eq!(overtaken(&[1, 6, 4, 5]), Some(1));
+        assert_eq!(overtaken(&[u32::MAX - 1, 0, 1, 2, u32::MAX]), Some(3));
+        // The memory ends somewhere.
+        let all: Vec<u32> = (2..3_000).chain([1]).collect();
+        assert_eq!(overtaken(&[&[0], &*all].concat()), Some(1_024));
+        assert_eq!(overtaken(&[1, 2, 1]), None);
     }
 
     /// Holds btc/reordering.

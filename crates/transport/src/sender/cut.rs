@@ -12,6 +12,8 @@ pub(super) struct Reduction {
     delivered: u32,
     /// `prr_out`.
     pub(super) out: u32,
+    /// Copies among these.
+    pub(super) resent: u32,
 }
 
 impl Sender {

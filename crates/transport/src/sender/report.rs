@@ -19,8 +19,15 @@ pub struct Sent {
     pub acked_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Timeouts at which a whole window was out and nothing of it had arrived (RFC 3148 section 3.2.2); those that were undone do not
+    /// count.
+    pub lost_windows: u64,
+    /// Most segments that were out at a time, from the oldest unacknowledged.
+    pub largest_flight: u32,
     /// Fast recoveries begun.
     pub recoveries: u64,
+    /// Those of them that sent more than one packet again: without SACK each would have taken a round trip.
+    pub multiple_losses: u64,
     /// Tail loss probes (RFC 8985 section 7).
     pub tail_probes: u64,
     /// Recoveries and timeouts that turned out to be needless, and were undone.

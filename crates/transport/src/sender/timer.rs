@@ -108,11 +108,22 @@ impl Sender {
         if self.board.out() == 0 {
             return;
         }
+        self.note_lost_window();
         self.enter_loss(now);
         self.sent.timeouts += 1;
         self.retries = self.retries.saturating_add(1);
         self.round_trips.back_off();
         self.timer.arm(Kind::Rto, now + self.round_trips.rto());
+    }
+
+    /// RFC 3148 section 3.2.2. The end of a transfer is no window, and what is lost again is the same one.
+    fn note_lost_window(&mut self) {
+        if self.state == State::Loss {
+            return;
+        }
+        let is_full = self.board.out() >= self.window.cwnd;
+        self.undo.lost_window = is_full && self.board.sacked_out == 0;
+        self.sent.lost_windows += u64::from(self.undo.lost_window);
     }
 
     /// RFC 5681 section 3.1 equation 4 and the loss window; RFC 6298 section 5.4.

@@ -68,6 +68,10 @@ impl Sender {
         self.rescue.note_resent(number);
         self.timed = self.timed.filter(|timed| *timed != number);
         self.sent.retransmits += 1;
+        if self.state == State::Recovery {
+            self.reduction.resent += 1;
+            self.sent.multiple_losses += u64::from(self.reduction.resent == 2);
+        }
         if number == self.board.una() && !self.timer.is_for(Kind::Reordering) {
             self.timer.arm(Kind::Rto, now + self.round_trips.rto());
         }
@@ -97,6 +101,7 @@ impl Sender {
         let len = self.supply.take()?;
         let out_before = self.board.out();
         let number = self.board.send(len, self.idents.next(), now);
+        self.sent.largest_flight = self.sent.largest_flight.max(out_before + 1);
         self.timed.get_or_insert(number);
         (self.usage.is_active, self.usage.last_sent) = (true, now);
         self.arm_after_send(out_before, now);

@@ -21,6 +21,8 @@ pub(super) struct Undo {
     pub(super) first_resent: Option<Instant>,
     ssthresh_before: Option<u32>,
     cwnd_before: u32,
+    /// The timeout counted as the loss of a whole window.
+    pub(super) lost_window: bool,
 }
 
 impl Undo {
@@ -123,6 +125,7 @@ impl Sender {
             }
             self.controller.undone();
             self.sent.undone += 1;
+            self.sent.lost_windows -= u64::from(std::mem::take(&mut self.undo.lost_window));
             self.events.push(Event::Undone);
         }
         self.undo.marker = None;
@@ -149,6 +152,7 @@ impl Sender {
     fn leave_loss(&mut self) {
         self.retries = 0;
         self.frto = false;
+        self.undo.lost_window = false;
         self.state = State::Open;
         self.events.push(Event::Recovered);
     }

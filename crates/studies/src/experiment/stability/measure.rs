@@ -272,11 +272,8 @@ mod tests {
 
     fn transfer(outcome: &'static str) -> Transfer {
         Transfer {
-            transfer: 0,
             tool: "ours".into(),
-            repeat: 0,
             direction: "up".into(),
-            start_ns: 0,
             seconds: Some(2.0),
             end_ns: Some(2_000_000_000),
             segments: 725,
@@ -286,15 +283,9 @@ mod tests {
             retransmits: 5,
             lost: 5,
             loss_pct: Some(0.7),
-            reordered: Some(0),
-            duplicates: Some(0),
-            timeouts: Some(0),
-            recoveries: Some(2),
-            marked: Some(0),
-            violations: Some(0),
             cc: "reno".into(),
             outcome: outcome.into(),
-            reason: None,
+            ..Transfer::default()
         }
     }
 
