@@ -47,18 +47,25 @@ fn echoed(table: &mut Table, what: &str, scene: &Scene, reverse: bool) {
     let came = passed(&scene.far, |p, o| p.up && of(o, REQUEST));
     let replied = passed(&scene.far, |p, o| !p.up && of(o, REPLY));
     let back = passed(&scene.near, |p, o| !p.up && of(o, REPLY));
-    let delay = |seq: &u32| {
+    let ways = |seq: &u32| {
         let (up, down) = (
             came.get(seq)? - asked.get(seq)?,
             back.get(seq)? - replied.get(seq)?,
         );
-        Some(ms(match (what, reverse) {
-            ("rtt", _) => up + down,
-            (_, false) => up,
-            (_, true) => down,
-        }))
+        Some(if reverse { (down, up) } else { (up, down) })
     };
-    let delays: Vec<f64> = asked.keys().filter_map(delay).collect();
+    let ways: Vec<(i64, i64)> = asked.keys().filter_map(ways).collect();
+    // Two clocks do not know which way is the longer one: at best both are taken for equally long (the record says so, and by how much that
+    // may be wrong). Half of what they differ by goes from one to the other.
+    let (one, other) = ways.iter().fold((i64::MAX, i64::MAX), |least, way| {
+        (least.0.min(way.0), least.1.min(way.1))
+    });
+    let shifted = ms(other.saturating_sub(one)) / 2.0;
+    let delay = |(one, other): &(i64, i64)| match what {
+        "rtt" => ms(one + other),
+        _ => ms(*one) + shifted,
+    };
+    let delays: Vec<f64> = ways.iter().map(delay).collect();
     let summary = scene.summary();
     table.delay(
         what,
