@@ -11,6 +11,12 @@ use std::time::Duration;
 /// An outcome may come so long after its run should have been over before it counts as missing.
 const HAND_OVER: Duration = Duration::from_secs(30);
 
+/// When a run counts as missing of which nobody has told.
+pub(crate) fn overdue(due: &Due) -> Moment {
+    let measure = due.plan.measure(&due.run);
+    due.run.begins + measure.patience().0 + measure.takes.0 + HAND_OVER
+}
+
 /// What became of a planned run, as far as is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
@@ -72,6 +78,15 @@ pub struct Counts {
 }
 
 impl Account {
+    /// A line about what is not signed as it should be, if there is anything.
+    pub fn words_of_forged(&self) -> Option<String> {
+        let first = self.forged.first()?;
+        let count = self.forged.len();
+        Some(format!(
+            "outcomes that do not have the signature of their host and do not count: {count}, {first} first"
+        ))
+    }
+
     /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`.
     pub fn of(
         planned: &[Due],
@@ -89,11 +104,9 @@ impl Account {
         }
         for due in planned {
             let run = due.id();
-            let measure = due.plan.measure(&due.run);
-            let late = due.run.begins + measure.patience().0 + measure.takes.0 + HAND_OVER;
             let fate = match known.remove(&run) {
                 Some(outcome) => Fate::Known(Box::new(outcome)),
-                None if now > late => Fate::Missing,
+                None if now > overdue(due) => Fate::Missing,
                 None => Fate::Open,
             };
             account.lines.push(Line {
@@ -136,18 +149,28 @@ impl Account {
 
 impl Counts {
     fn add(&mut self, fate: &Fate) {
+        match fate {
+            Fate::Open => self.add_run(None, false),
+            Fate::Missing => self.add_run(None, true),
+            Fate::LeftOut(_) => {
+                self.planned += 1;
+                self.left_out += 1;
+            }
+            Fate::Known(outcome) => self.add_run(Some(outcome.status), false),
+        }
+    }
+
+    /// Counts a run that had a place: what became of it, or whether it should be over.
+    pub(crate) const fn add_run(&mut self, became: Option<Became>, is_late: bool) {
         self.planned += 1;
-        let count = match fate {
-            Fate::Open => &mut self.open,
-            Fate::Missing => &mut self.missing,
-            Fate::LeftOut(_) => &mut self.left_out,
-            Fate::Known(outcome) => match outcome.status {
-                Became::Complete => &mut self.complete,
-                Became::Incomplete => &mut self.incomplete,
-                Became::Invalid => &mut self.invalid,
-                Became::Failed => &mut self.failed,
-                Became::Missed => &mut self.missed,
-            },
+        let count = match became {
+            Some(Became::Complete) => &mut self.complete,
+            Some(Became::Incomplete) => &mut self.incomplete,
+            Some(Became::Invalid) => &mut self.invalid,
+            Some(Became::Failed) => &mut self.failed,
+            Some(Became::Missed) => &mut self.missed,
+            None if is_late => &mut self.missing,
+            None => &mut self.open,
         };
         *count += 1;
     }

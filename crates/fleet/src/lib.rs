@@ -7,7 +7,7 @@
 //! - [`lease`] - how hosts and links are taken for a run that loads, and given back;
 //! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice.
 //!
-//! What does I/O is thin: [`bus`] speaks with NATS, [`agent`] lives at a place.
+//! What does I/O is thin: [`bus`] speaks with NATS, [`agent`] lives at a place, and a web page shows what is there.
 #![forbid(unsafe_code)]
 
 pub mod account;
@@ -17,6 +17,7 @@ pub mod bus;
 mod chance;
 mod figures;
 pub mod file;
+mod http;
 pub mod identity;
 pub mod lease;
 pub mod ledger;
@@ -27,6 +28,7 @@ pub mod outcome;
 pub mod revisions;
 pub mod schedule;
 pub mod verbs;
+mod web;
 
 pub use identity::{Identity, PublicKey, PublicKeyError};
 pub use moment::{Day, Moment, MomentError};

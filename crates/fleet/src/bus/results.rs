@@ -4,12 +4,14 @@ use super::{Bus, PATIENCE, RESULT, parse};
 use crate::outcome::{HandedOver, Outcome};
 use crate::{Identity, Moment, Name, PublicKey, RunId};
 use anyhow::{Context as _, anyhow, bail};
-use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::consumer::{Consumer, DeliverPolicy};
 use async_nats::jetstream::stream::DirectGetErrorKind;
 use async_nats::{HeaderMap, HeaderValue};
 use data_encoding::{BASE64URL, HEXLOWER};
 use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -144,25 +146,16 @@ impl Bus {
         fleet: Option<&Name>,
         since: Moment,
     ) -> anyhow::Result<Vec<HandedOver>> {
-        let info = self.results.get_info().await?;
+        if self.results.get_info().await?.state.messages == 0 {
+            return Ok(Vec::new());
+        }
         let mut filter = RESULT.to_owned();
         match fleet {
             Some(fleet) => write!(filter, ".{fleet}.>")?,
             None => filter.push_str(".>"),
         }
-        let (mut outcomes, without) = (Vec::new(), HeaderMap::new());
-        if info.state.messages == 0 {
-            return Ok(outcomes);
-        }
-        let since = i128::from(since.as_millis()) * 1_000_000;
-        let start_time = async_nats::datetime::from_nanos(since).map_err(|error| anyhow!(error))?;
-        let deliver_policy = DeliverPolicy::ByStartTime { start_time };
-        let consumer = self.results.create_consumer(OrderedConfig {
-            filter_subject: filter,
-            deliver_policy,
-            ..OrderedConfig::default()
-        });
-        let mut consumer = consumer.await?;
+        let mut outcomes = Vec::new();
+        let mut consumer = self.consumer(filter, since).await?;
         let waiting = consumer.info().await?.num_pending;
         let mut messages = consumer.messages().await?;
         for _ in 0..waiting {
@@ -172,12 +165,51 @@ impl Bus {
             let Some(message) = message.transpose()? else {
                 break;
             };
-            let headers = message.headers.as_ref();
-            let headers = headers.unwrap_or(&without);
-            outcomes.extend(handed_over(&message.subject, headers, &message.payload));
+            outcomes.extend(told_by(&message));
         }
         Ok(outcomes)
     }
+
+    /// Everything that came after `since`, and then what comes, for as long as NATS is there.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn follow(
+        &self,
+        since: Moment,
+    ) -> anyhow::Result<BoxStream<'static, anyhow::Result<HandedOver>>> {
+        let consumer = self.consumer(format!("{RESULT}.>"), since).await?;
+        let told = consumer
+            .messages()
+            .await?
+            .filter_map(async |message| match message {
+                Ok(message) => told_by(&message).map(Ok),
+                Err(error) => Some(Err(error.into())),
+            });
+        Ok(told.boxed())
+    }
+
+    /// Reads what came under subjects like `filter` after `since`.
+    async fn consumer(
+        &self,
+        filter: String,
+        since: Moment,
+    ) -> anyhow::Result<Consumer<OrderedConfig>> {
+        let since = i128::from(since.as_millis()) * 1_000_000;
+        let start_time = async_nats::datetime::from_nanos(since).map_err(|error| anyhow!(error))?;
+        let consumer = self.results.create_consumer(OrderedConfig {
+            filter_subject: filter,
+            deliver_policy: DeliverPolicy::ByStartTime { start_time },
+            ..OrderedConfig::default()
+        });
+        Ok(consumer.await?)
+    }
+}
+
+fn told_by(message: &Message) -> Option<HandedOver> {
+    let without = HeaderMap::new();
+    let headers = message.headers.as_ref().unwrap_or(&without);
+    handed_over(&message.subject, headers, &message.payload)
 }
 
 /// How a file of a run's record is called in the object store.

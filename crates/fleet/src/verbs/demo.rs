@@ -1,7 +1,7 @@
 //! `isobath fleet demo`: the lab `fleet` with NATS on one host and an agent on each other, a fleet file applied, a minute of it, and what came
 //! of that.
 
-use super::{NOTICE, OPERATOR, Program, account, revisions, wait};
+use super::{NOTICE, OPERATOR, Program, account, revisions, wait, web};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::{FleetFile, HostSpec};
@@ -14,6 +14,7 @@ use kit::usage::{Usage, print};
 use lab::{Network, profiles};
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +42,9 @@ pub struct Args {
     /// Fleet file for the hosts of the lab 'fleet', instead of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Address and port of the fleet's web page; port 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
     /// Program of the NATS server [default: nats-server on the PATH].
     #[arg(long, value_name = "PROGRAM")]
     nats_server: Option<PathBuf>,
@@ -79,6 +83,9 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let text = text.unwrap_or_else(|| FILE.to_owned());
     let file = FleetFile::parse(&text, "the fleet file").map_err(Usage::of)?;
     let server = server(args.nats_server.as_deref())?;
+    // In this network, for a browser here; the lab has others.
+    let listener = web::listen(args.listen)?;
+    let page = listener.local_addr()?;
     // The lab comes first: it may have to change this process before there are other threads.
     let network = Network::up(profiles::find(LAB)?, 1)?;
     let interrupt = process::interrupt_flag()?;
@@ -104,6 +111,10 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     ));
     let names: Vec<Name> = file.hosts.iter().map(|host| host.name.clone()).collect();
     until_there(&nats, &names, &interrupt)?;
+    let _page = web::Aside::serve(Access::at(&nats), program, listener);
+    tell(&format!(
+        "the fleet's page is http://{page}/ until the demo ends"
+    ));
     let said = |words: &[&str]| said(program, &nats, words);
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
     let began = wall();

@@ -9,6 +9,7 @@ mod record;
 mod runs;
 mod status;
 mod users;
+mod web;
 
 use crate::account::Account;
 use crate::bus::Bus;
@@ -40,6 +41,8 @@ pub enum Verb {
     Key(key::Args),
     /// Print the users of a NATS server that lets each agent do what it needs, and nothing else.
     Users(users::Args),
+    /// Serve the fleet's web page: matrices of pairs, each pair's history, reports of records.
+    Web(web::Args),
     /// Show a fleet at work: NATS and agents in an emulated network, for a minute.
     Demo(demo::Args),
 }
@@ -51,6 +54,8 @@ pub struct Program {
     pub register: &'static Register,
     /// Whether its command line takes these words.
     pub takes: fn(&[String]) -> anyhow::Result<()>,
+    /// The page of the record in a folder.
+    pub page: fn(&Path) -> anyhow::Result<String>,
 }
 
 /// Carries out `verb`.
@@ -67,6 +72,7 @@ pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
         Verb::Record(args) => wait(record::run(args)),
         Verb::Key(args) => key::run(args),
         Verb::Users(args) => users::run(args),
+        Verb::Web(args) => web::run(args, program),
         Verb::Demo(args) => demo::run(args, program),
     }
 }

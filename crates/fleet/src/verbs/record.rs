@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Which record, and where to put it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Run as 'fleet runs --json' names it: FLEET.MEASUREMENT.FROM.TO.INSTANT.
+    /// Run as 'fleet runs' names it: FLEET.MEASUREMENT.FROM.TO.INSTANT.
     run: RunId,
     #[command(flatten)]
     access: Access,

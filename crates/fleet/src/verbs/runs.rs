@@ -109,36 +109,31 @@ fn figure(line: &Line, register: &Register) -> Option<Found> {
 }
 
 fn table(account: &Account, register: &Register) -> String {
+    // The names are what 'fleet record' takes.
+    let names = account.lines.iter().map(|line| line.run.to_string());
+    let names: Vec<_> = names.collect();
+    let width = names.iter().map(String::len).max().unwrap_or(0).max(3) + 2;
     let mut page = format!(
-        "{:20}  {:16}{:28}{:12}{}\n",
-        "begins (UTC)", "measurement", "pair", "status", "figure, or why not"
+        "{:22}{:width$}{:12}{}\n",
+        "begins (UTC)", "run", "status", "figure, or why not"
     );
-    for line in &account.lines {
+    for (line, name) in account.lines.iter().zip(names) {
         let (status, reason) = words(&line.fate);
         let figure = figure(line, register);
         let figure =
             figure.map(|found| format!("{} {} {}", found.name, short(found.value), found.unit));
-        let pair = format!("{} -> {}", line.run.from, line.run.to);
         let begins = Moment::from_millis(line.begins.as_millis() / 1_000 * 1_000);
         let rest = figure.or(reason).unwrap_or_default();
-        let _ = writeln!(
-            page,
-            "{begins:20}  {:16}{pair:28}{status:12}{rest}",
-            line.run.measure
-        );
+        let begins = begins.to_string();
+        let _ = writeln!(page, "{begins:22}{name:width$}{status:12}{rest}");
     }
     page + &account.counts().words() + &forged(account)
 }
 
 /// A line about what is not signed as it should be, if there is anything.
 fn forged(account: &Account) -> String {
-    match account.forged.as_slice() {
-        [] => String::new(),
-        [first, ..] => format!(
-            "\n{} outcomes do not have the signature of their host and do not count, {first} first",
-            account.forged.len()
-        ),
-    }
+    let words = account.words_of_forged();
+    words.map_or_else(String::new, |words| format!("\n{words}"))
 }
 
 /// What is found of a pair.

@@ -35,6 +35,10 @@ struct FleetStatus {
     absent: Vec<Name>,
     /// Runs of today that were to begin by now.
     today: Counts,
+    /// Those of them of which somebody has told who is not their host.
+    forged: usize,
+    #[serde(skip)]
+    forged_in_words: Option<String>,
     /// When the next run begins.
     next: Option<Moment>,
 }
@@ -64,6 +68,8 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
             measurements: file.measures.len(),
             absent: hosts.filter(|host| !is_there(host)).cloned().collect(),
             today: account.counts(),
+            forged: account.forged.len(),
+            forged_in_words: account.words_of_forged(),
             next,
             fleet: name,
         });
@@ -108,6 +114,9 @@ fn page(agents: &[Presence], fleets: &[FleetStatus], now: Moment) -> String {
             fleet.measurements,
             fleet.today.words()
         );
+        if let Some(words) = &fleet.forged_in_words {
+            let _ = writeln!(page, "  forged {words}");
+        }
         if let Some(next) = fleet.next {
             let _ = writeln!(page, "  next   in {:.0} s", next.since(now).as_secs_f64());
         }

@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The page of the records in these folders, or of a monitor's history.
-fn page(named: &[PathBuf]) -> anyhow::Result<String> {
+pub(super) fn page(named: &[PathBuf]) -> anyhow::Result<String> {
     let monitor = named.iter().find(|folder| folder.join(HISTORY).exists());
     match (monitor, named) {
         (Some(folder), [_]) => return Ok(report::history_page(folder)?),

@@ -1,7 +1,7 @@
 //! A fleet on loopback: a real nats-server, real agents, and what becomes of every run when they are killed.
 
 use crate::support::{
-    Machine, Ran, Running, Signal, children, eventually, folder, isobath, number, run, values,
+    Machine, Ran, Running, Signal, children, eventually, folder, has, isobath, number, run, values,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -454,6 +454,79 @@ fn an_agent_can_do_its_work_with_its_own_key_and_nothing_in_the_name_of_another(
         agent.signal(Signal::INT);
         agent.finish().ended(0);
         assert!(!fleet.are_there(&[name]), "{name} is gone in order");
+    }
+}
+
+#[test]
+fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
+    if !has("chromium") {
+        return;
+    }
+    let place = folder(&[("fleet.toml", FLEET)]);
+    let port = free_port();
+    let _server = server(place.path(), port, &[]);
+    let fleet = Place {
+        folder: place.path(),
+        nats: format!("nats://127.0.0.1:{port}"),
+    };
+    eventually("NATS is there", || {
+        fleet.fleet(&["status"]).code() == Some(0)
+    });
+    let arguments = [
+        "fleet",
+        "web",
+        "--listen",
+        "127.0.0.1:0",
+        "--nats",
+        &fleet.nats,
+    ];
+    let web = Running::start(isobath(place.path(), &arguments));
+    eventually("the page is there", || web.stdout().ends_with('\n'));
+    let url = web.stdout().trim().to_owned();
+    let dom = |path: &str| {
+        let mut command = Command::new("chromium");
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=2000",
+            "--dump-dom",
+        ]);
+        command.arg(format!("{url}{path}"));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let first = dom("");
+    assert!(
+        first.contains("0 agents are there, and no fleet"),
+        "{first}"
+    );
+    let agents = ["a", "b"].map(|name| fleet.agent(name, &[]));
+    fleet.fleet(&["apply", "fleet.toml"]).ended(0);
+    let matrix = || dom("fleet/pair");
+    eventually("all paths have a figure", || {
+        matrix().matches("<td class=\"measured\">").count() == 4
+    });
+    let page = matrix();
+    assert!(page.contains("<h2>rtt, ms</h2>"), "{page}");
+    assert!(!page.contains("have no agent"), "{page}");
+    let history = dom("fleet/pair/rtt/a/b");
+    assert!(history.contains("<circle class=\"measured\""), "{history}");
+    // The report of a record is that of 'isobath report', drawn by its own script.
+    let run = history
+        .split("href=\"/run/")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    let report = dom(&format!("run/{}", run.unwrap()));
+    assert!(report.contains("class=\"sentence\""), "{report}");
+    let missing = dom("run/pair.rtt.a.b.20200101T000000000Z");
+    assert!(
+        missing.contains("nobody has said what became of it"),
+        "{missing}"
+    );
+    assert!(dom("fleet/other").contains("There is no such page"));
+    for running in agents.into_iter().chain([web]) {
+        running.signal(Signal::INT);
+        running.finish().ended(0);
     }
 }
 

@@ -1,0 +1,164 @@
+//! What is known of a fleet's runs: for each pair of each measurement its runs in the order of time, small enough to keep many.
+
+use crate::figures::{main_figure, median};
+use crate::outcome::{Became, Outcome};
+use crate::{Moment, Name, RunId};
+use kit::register::Register;
+use record::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs that are kept in mind, some 100 octets each; of more the oldest go first.
+const MOST_RUNS: usize = 500_000;
+/// Forged outcomes that are kept in mind.
+const MOST_FORGED: usize = 10_000;
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Told {
+    pub(super) status: Became,
+    pub(super) verdict: Option<Verdict>,
+    /// Its main figure, if it is complete.
+    pub(super) value: Option<f64>,
+    pub(super) reason: Option<Box<str>>,
+    pub(super) has_record: bool,
+}
+
+/// What is to be thought of it at a glance.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Look {
+    /// Measured, and nobody asked for more.
+    Measured,
+    Pass,
+    Fail,
+    /// There is no figure that counts, or no verdict.
+    Undecided,
+    /// Nothing was measured.
+    Nothing,
+}
+
+impl Look {
+    /// The class of elements that show it.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Undecided => "open",
+            Self::Nothing => "error",
+        }
+    }
+
+    /// Whether somebody should see to it.
+    pub(super) const fn is_bad(self) -> bool {
+        !matches!(self, Self::Measured | Self::Pass)
+    }
+}
+
+impl Told {
+    fn of(outcome: &Outcome, value: Option<f64>) -> Self {
+        Self {
+            status: outcome.status,
+            verdict: outcome.verdict,
+            value,
+            reason: outcome.reason.as_deref().map(Into::into),
+            has_record: !outcome.files.is_empty(),
+        }
+    }
+
+    pub(super) const fn look(&self) -> Look {
+        match (self.status, self.verdict) {
+            (Became::Failed | Became::Missed, _) => Look::Nothing,
+            (Became::Complete, None) => Look::Measured,
+            (Became::Complete, Some(Verdict::Pass)) => Look::Pass,
+            (Became::Complete, Some(Verdict::Fail)) => Look::Fail,
+            (Became::Complete, Some(Verdict::Inconclusive | Verdict::Error))
+            | (Became::Incomplete | Became::Invalid, _) => Look::Undecided,
+        }
+    }
+}
+
+/// The runs of a pair, by the instant that the fleet file asks for each.
+pub(super) type Runs = BTreeMap<Moment, Told>;
+
+/// The runs of a measurement.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    /// Name and unit of the main figure, as far as one is known.
+    pub(super) figure: Option<[String; 2]>,
+    /// By the host that measures, and the one that it measures towards.
+    pub(super) pairs: BTreeMap<[Name; 2], Runs>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    pub(super) measures: BTreeMap<Name, Measured>,
+    /// Runs of which somebody has told who is not their host.
+    pub(super) forged: BTreeSet<RunId>,
+    runs: usize,
+}
+
+impl Board {
+    /// Takes what became of a run; to be told again changes nothing.
+    pub(super) fn take(&mut self, outcome: &Outcome, register: &Register) {
+        let test = outcome.test.as_deref().unwrap_or_default();
+        let found = (outcome.status == Became::Complete)
+            .then(|| main_figure(register, test, &outcome.summary))
+            .flatten();
+        let run = &outcome.run;
+        let measured = self.measures.entry(run.measure.clone()).or_default();
+        let told = Told::of(outcome, found.as_ref().map(|found| found.value));
+        if let Some(found) = found {
+            measured.figure = Some([found.name, found.unit]);
+        }
+        let pair = [run.from.clone(), run.to.clone()];
+        let runs = measured.pairs.entry(pair).or_default();
+        self.runs += usize::from(runs.insert(run.instant, told).is_none());
+    }
+
+    /// Takes that somebody else than its host has told of a run.
+    pub(super) fn take_forged(&mut self, run: RunId) {
+        if self.forged.len() < MOST_FORGED {
+            self.forged.insert(run);
+        }
+    }
+
+    /// What became of a run, if it is known.
+    pub(super) fn status(&self, run: &RunId) -> Option<Became> {
+        let measured = self.measures.get(&run.measure)?;
+        let pair = [run.from.clone(), run.to.clone()];
+        Some(measured.pairs.get(&pair)?.get(&run.instant)?.status)
+    }
+
+    /// Forgets what was before `horizon`, and as much more as there is no room for at `now`; from when on all is known.
+    pub(super) fn forget(&mut self, mut horizon: Moment, now: Moment) -> Moment {
+        self.forget_before(horizon);
+        while self.runs > MOST_RUNS && horizon < now {
+            horizon = horizon + (now.since(horizon) / 8).max(std::time::Duration::from_secs(1));
+            self.forget_before(horizon);
+        }
+        self.forged.retain(|run| run.instant >= horizon);
+        horizon
+    }
+
+    fn forget_before(&mut self, horizon: Moment) {
+        for measured in self.measures.values_mut() {
+            for runs in measured.pairs.values_mut() {
+                *runs = runs.split_off(&horizon);
+            }
+            measured.pairs.retain(|_, runs| !runs.is_empty());
+        }
+        self.measures
+            .retain(|_, measured| !measured.pairs.is_empty());
+        let pairs = self
+            .measures
+            .values()
+            .flat_map(|measured| measured.pairs.values());
+        self.runs = pairs.map(Runs::len).sum();
+    }
+}
+
+/// The middle of the figures of these runs.
+pub(super) fn median_of<'a>(runs: impl IntoIterator<Item = &'a Told>) -> Option<f64> {
+    median(runs.into_iter().filter_map(|told| told.value).collect())
+}

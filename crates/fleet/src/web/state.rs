@@ -1,0 +1,170 @@
+//! What is known of fleets and agents, and the pages that are made of it.
+
+use super::board::Board;
+use super::{history, html, matrix, overview};
+use crate::account::{Counts, overdue};
+use crate::messages::Presence;
+use crate::outcome::HandedOver;
+use crate::revisions::{Document, Revisions, Whose};
+use crate::verbs::Program;
+use crate::{Moment, Name};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The time of which it is said what is missing.
+const RECENT: Duration = Duration::from_secs(3_600);
+
+/// A fleet: what is planned, and what became of it.
+pub(super) struct Fleet {
+    pub(super) revisions: Revisions,
+    pub(super) board: Board,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) fleets: BTreeMap<Name, Fleet>,
+    pub(super) agents: Vec<Presence>,
+    /// From when on all is known.
+    pub(super) since: Moment,
+    /// What cannot be had from NATS at this time, and why.
+    pub(super) troubles: BTreeMap<&'static str, String>,
+}
+
+impl State {
+    /// Takes the revisions of a fleet; those that are known, or that this version does not understand, change nothing.
+    pub(super) fn revise(&mut self, name: Name, kept: Vec<(u64, Document)>) {
+        let fleet = self.fleets.entry(name).or_insert_with(|| Fleet {
+            revisions: Revisions::new(Whose::All),
+            board: Board::default(),
+        });
+        for (_, document) in kept {
+            let _ = fleet.revisions.push(document);
+        }
+    }
+
+    /// Takes an outcome as it was handed over.
+    pub(super) fn take(&mut self, told: HandedOver, program: Program) {
+        let Some(fleet) = self.fleets.get_mut(&told.outcome.run.fleet) else {
+            return;
+        };
+        if fleet.revisions.is_forged(&told) {
+            fleet.board.take_forged(told.outcome.run);
+        } else if told.outcome.run.instant >= self.since {
+            fleet.board.take(&told.outcome, program.register);
+        }
+    }
+}
+
+/// `span` before `moment`.
+pub(super) fn back(moment: Moment, span: Duration) -> Moment {
+    let span = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    Moment::from_millis(moment.as_millis().saturating_sub(span))
+}
+
+/// The pages above those of a fleet.
+pub(super) fn above(fleet: &Name) -> [(&str, String); 2] {
+    [
+        ("Fleets", "/".to_owned()),
+        (fleet.as_str(), format!("/fleet/{fleet}")),
+    ]
+}
+
+/// The page at a path, as things are at `now`.
+pub(super) fn page(state: &mut State, parts: &[&str], now: Moment) -> Option<String> {
+    let troubles = state.troubles.iter().map(|(what, why)| {
+        let why = html::escape(why);
+        format!("<p class=\"warning\">No new {what} from NATS: {why}</p>\n")
+    });
+    let trouble: String = troubles.collect();
+    let name = |text: &str| text.parse::<Name>().ok();
+    match parts {
+        [""] => {
+            let fleets: Vec<_> = state.fleets.iter().map(line).collect();
+            let content = overview::content(&fleets, &state.agents, now);
+            Some(html::page("Fleets", &[], &(trouble + &content)))
+        }
+        ["fleet", fleet] => {
+            let fleet = name(fleet)?;
+            let content = state.fleet(&fleet, now)?;
+            Some(html::page(
+                fleet.as_str(),
+                &above(&fleet)[..1],
+                &(trouble + &content),
+            ))
+        }
+        ["fleet", fleet, measure, from, to] => {
+            let (fleet, measure, ends) = (name(fleet)?, name(measure)?, [name(from)?, name(to)?]);
+            let pair = history::Pair {
+                fleet: &fleet,
+                measure: &measure,
+                ends: &ends,
+                now,
+                since: state.since,
+            };
+            let measured = state.fleets.get(&fleet)?.board.measures.get(&measure)?;
+            let content = history::content(&pair, measured)?;
+            let title = format!("{measure} from {} to {}", ends[0], ends[1]);
+            Some(html::page(&title, &above(&fleet), &(trouble + &content)))
+        }
+        _ => None,
+    }
+}
+
+fn line<'a>((name, fleet): (&'a Name, &Fleet)) -> overview::Line<'a> {
+    let pairs = || {
+        fleet
+            .board
+            .measures
+            .values()
+            .flat_map(|measured| measured.pairs.values())
+    };
+    let last = pairs().filter_map(|runs| runs.values().next_back());
+    overview::Line {
+        fleet: name,
+        paused: fleet.revisions.latest().is_some_and(|latest| latest.paused),
+        measures: fleet.board.measures.len(),
+        pairs: pairs().count(),
+        bad: last.filter(|told| told.look().is_bad()).count(),
+    }
+}
+
+impl State {
+    fn fleet(&mut self, name: &Name, now: Moment) -> Option<String> {
+        let fleet = self.fleets.get_mut(name)?;
+        let file = fleet
+            .revisions
+            .latest()
+            .map(|latest| crate::file::FleetFile::parse(&latest.file, "the fleet file"));
+        let hosts = file
+            .and_then(Result::ok)
+            .map_or_else(Vec::new, |file| file.hosts);
+        let is_there = |host: &Name| self.agents.iter().any(|agent| agent.name == *host);
+        let absent: Vec<Name> = hosts
+            .iter()
+            .map(|host| host.name.clone())
+            .filter(|host| !is_there(host))
+            .collect();
+        let length = RECENT.min(now.since(self.since));
+        let about = matrix::About {
+            fleet: name,
+            paused: fleet.revisions.latest().is_some_and(|latest| latest.paused),
+            hosts: hosts.len(),
+            absent: &absent,
+            recent: (length, recent(fleet, [back(now, length), now])),
+            now,
+            since: self.since,
+        };
+        Some(matrix::content(&about, &fleet.board))
+    }
+}
+
+/// What became of the runs that were to begin in this time.
+fn recent(fleet: &mut Fleet, [from, now]: [Moment; 2]) -> Counts {
+    let mut counts = Counts::default();
+    for due in fleet.revisions.between(from, now) {
+        let status = fleet.board.status(&due.id());
+        counts.add_run(status, now > overdue(&due));
+    }
+    counts
+}
