@@ -3,6 +3,7 @@
 use super::findings::Ends;
 use super::results::Quality;
 use super::run::Outcome;
+use super::summary::interface_dropped;
 use kit::instrument;
 use kit::instrument::{Measured, between_hosts, cpu_use, latest};
 use record::{Instrument, Status, Warning};
@@ -66,9 +67,8 @@ pub fn instrument(outcome: &Outcome, sender: &str, emulator: Option<Duration>) -
     more("sends_held_by_limit", json!(sum(|q| q.held)));
     more("socket_overflows", json!(sum(|q| q.overflows)));
     more("sends_blocked", json!(sum(|q| q.blocked)));
-    let dropped = findings.quality.iter();
-    let dropped = dropped.filter_map(|ends| ends.sender.interface_dropped);
-    more("interface_dropped", json!(dropped.reduce(|a, b| a + b)));
+    let transfers: Vec<_> = findings.transfers.iter().collect();
+    more("interface_dropped", json!(interface_dropped(&transfers)));
     more("rows_left_out", json!(sum(|q| q.rows_left_out)));
     if let Some(far) = outcome.far {
         more("server_rows_lost", json!(far.rows_lost));

@@ -39,9 +39,6 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
         let figures = ours.iter().filter_map(|transfer| figure(transfer));
         figures.max()
     };
-    let known = ours
-        .iter()
-        .any(|transfer| transfer.interface_dropped.is_some());
     let agreeing = |pair: &&Pair| {
         let both = pair.ours_loss_pct.zip(pair.kernel_loss_pct);
         both.is_some_and(|(ours, kernel)| (ours - kernel).abs() <= 1.0)
@@ -59,8 +56,7 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
         lost_windows: sum(|transfer| transfer.lost_windows.unwrap_or_default()),
         largest_flight: most(|transfer| transfer.largest_flight),
         tcp_needs: needs(plan, &ours),
-        interface_dropped: known
-            .then(|| sum(|transfer| transfer.interface_dropped.unwrap_or_default())),
+        interface_dropped: interface_dropped(&ours),
         rtt_ms: findings.rtt_ms.distribution(),
         seconds: seconds(&ours),
         outcomes,
@@ -73,6 +69,20 @@ pub fn summarise(plan: &Plan, findings: &Findings) -> Summary {
     }
 }
 
+/// What the sender's interface dropped, as far as that is known. Transfers of one repetition that ran at the same time saw the same drops.
+pub fn interface_dropped(transfers: &[&Transfer]) -> Option<u64> {
+    let mut repeats: BTreeMap<(&str, u32), u64> = BTreeMap::new();
+    for transfer in transfers {
+        if let Some(dropped) = transfer.interface_dropped {
+            let most = repeats
+                .entry((&transfer.tool, transfer.repeat))
+                .or_default();
+            *most = dropped.max(*most);
+        }
+    }
+    (!repeats.is_empty()).then(|| repeats.values().sum())
+}
+
 /// What a TCP needs to get what these `transfers` got.
 fn needs(plan: &Plan, transfers: &[&Transfer]) -> Vec<String> {
     let mss = u64::from(plan.options.mss);
@@ -80,7 +90,8 @@ fn needs(plan: &Plan, transfers: &[&Transfer]) -> Vec<String> {
         let out = transfer.largest_flight.map(u64::from);
         out.is_some_and(|out| out * mss > UNSCALED_WINDOW)
     };
-    let has_many = |transfer: &&Transfer| transfer.multiple_losses > Some(0);
+    let has_sack = plan.options.recovery == transport::Recovery::Sack;
+    let has_many = |transfer: &&Transfer| has_sack && transfer.multiple_losses > Some(0);
     let needs = [
         ("window-scaling", transfers.iter().any(is_wide)),
         ("sack", transfers.iter().any(has_many)),

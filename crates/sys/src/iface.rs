@@ -177,6 +177,8 @@ pub fn dropped(address: IpAddr) -> Result<Option<u64>, Error> {
             e,
         )
     };
+    // Of a socket for both versions of IP.
+    let address = address.to_canonical();
     let Some(index) = index_at(address).map_err(failed)? else {
         return Ok(None);
     };

@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn what_nobody_takes_off_an_interface_is_dropped_and_counted() {
         let ns = Netns::create().unwrap();
-        let (before, after, unknown) = ns
+        let (before, after, mapped, unknown) = ns
             .run(|| {
                 let _tun = Tun::open("iso-test")?;
                 let (here, there): (IpAddr, IpAddr) =
@@ -178,13 +178,21 @@ mod tests {
                     // What the queue before it does not take it tells of, or not.
                     let _ = socket.send_to(b"depth", (there, 4890));
                 }
-                Ok::<_, Error>((before, iface::dropped(here)?, iface::dropped(there)?))
+                let mapped = IpAddr::from([0, 0, 0, 0, 0, 0xffff, 0x0a4d, 1]);
+                let after = iface::dropped(here)?;
+                Ok::<_, Error>((
+                    before,
+                    after,
+                    iface::dropped(mapped)?,
+                    iface::dropped(there)?,
+                ))
             })
             .unwrap();
         let dropped = after.unwrap() - before.unwrap();
         // Four wait to be read; the interface may have spoken itself (router solicitations).
         assert!((40..=50).contains(&dropped), "{dropped}");
         assert_eq!(unknown, None);
+        assert_eq!(mapped, after);
     }
 
     #[test]

@@ -293,6 +293,20 @@ fn what_a_transfer_asks_of_tcp_is_told() {
     };
     assert_eq!(run(&[200]).multiple_losses, 0);
     assert_eq!(run(&[200, 203, 900, 905]).multiple_losses, 2);
+    // A copy that is lost as well is the same segment.
+    let mut link = Link::new(&Options::default());
+    let mut seen = 0;
+    link.fate = Box::new(move |_, segment| {
+        seen += u32::from(segment.seq == Seq(200));
+        if segment.seq == Seq(200) && seen <= 2 {
+            Verdict::Drop
+        } else {
+            Verdict::Pass
+        }
+    });
+    transfer(&mut link, 2_000);
+    let sent = link.sender.sent();
+    assert_eq!((sent.retransmits, sent.multiple_losses), (2, 0), "{sent:?}");
     // No more than the receiver's window, when that bounds it.
     let mut link = Link::new(&Options {
         max_window: Some(20),
@@ -326,6 +340,7 @@ fn reordering_is_learnt_and_then_costs_nothing() {
     assert!((6..=7).contains(&receipts.most_overtaking), "{receipts:?}");
     assert!(sent.retransmits < 10, "{sent:?}");
     assert_eq!(sent.recoveries, sent.undone, "{sent:?}");
+    assert_eq!(sent.multiple_losses, 0, "{sent:?}");
 }
 
 #[test]

@@ -119,6 +119,17 @@ fn what_a_tcp_needs_follows_from_the_largest_flight_and_from_losses_in_one_windo
     assert_eq!(of(Some(46), Some(0)).0, ["window-scaling"]);
     assert_eq!(of(Some(45), Some(1)).0, ["sack"]);
     assert_eq!(of(None, None), (Vec::new(), None));
+    let mut without = plan(1);
+    without.options.recovery = transport::Recovery::NewReno;
+    let row = Transfer {
+        multiple_losses: Some(1),
+        ..transfer("ours", 0, 0, Some(9.0))
+    };
+    assert_eq!(
+        needs(&without, &[&row]),
+        Vec::<String>::new(),
+        "it did without"
+    );
 }
 
 /// Holds btc/lost-windows, btc/reordering-severity, btc/host-drops.
@@ -132,10 +143,17 @@ fn what_is_known_of_several_transfers_is_summed_and_the_farthest_is_the_most() {
         interface_dropped: dropped,
         ..transfer("ours", 0, 0, Some(9.0))
     };
-    let both = summary(2, vec![with(Some(7), None), with(Some(4), Some(3))]);
+    let both = summary(2, vec![with(Some(7), Some(2)), with(Some(4), Some(3))]);
     assert_eq!((both.reordered, both.reordered_by_3), (10, 4));
     assert_eq!((both.most_overtaking, both.lost_windows), (Some(7), 2));
+    // At the same time they see the same, one after the other what each saw.
     assert_eq!(both.interface_dropped, Some(3));
+    let again = Transfer {
+        repeat: 1,
+        ..with(None, Some(4))
+    };
+    let two = summary(1, vec![with(None, Some(3)), again]);
+    assert_eq!(two.interface_dropped, Some(7));
     let one = summary(1, vec![with(None, None)]);
     assert_eq!((one.most_overtaking, one.interface_dropped), (None, None));
 }

@@ -108,6 +108,8 @@ impl Sender {
         self.state = State::Recovery;
         self.forced = !self.options.prr;
         self.rescue = Rescue::default();
+        // What is undone from here on is this.
+        self.undo.lost_window = false;
         self.sent.recoveries += 1;
     }
 

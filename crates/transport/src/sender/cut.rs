@@ -12,8 +12,6 @@ pub(super) struct Reduction {
     delivered: u32,
     /// `prr_out`.
     pub(super) out: u32,
-    /// Copies among these.
-    pub(super) resent: u32,
 }
 
 impl Sender {
@@ -73,6 +71,7 @@ impl Sender {
         if was_cut && self.window.ssthresh < NO_THRESHOLD {
             self.window.cwnd = self.window.ssthresh.min(self.window.limit);
         }
+        self.rescue.repaired = 0;
         self.state = State::Open;
     }
 

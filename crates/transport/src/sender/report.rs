@@ -26,7 +26,7 @@ pub struct Sent {
     pub largest_flight: u32,
     /// Fast recoveries begun.
     pub recoveries: u64,
-    /// Those of them that sent more than one packet again: without SACK each would have taken a round trip.
+    /// Those of them that sent more than one segment again, and were not undone: without SACK each would have taken a round trip.
     pub multiple_losses: u64,
     /// Tail loss probes (RFC 8985 section 7).
     pub tail_probes: u64,

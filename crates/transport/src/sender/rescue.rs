@@ -12,6 +12,8 @@ pub(super) struct Rescue {
     resent_to: u64,
     /// `RescueRxt` is set.
     is_used: bool,
+    /// Segments that were lost and are sent again, each once.
+    pub(super) repaired: u32,
 }
 
 impl Rescue {

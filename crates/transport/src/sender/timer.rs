@@ -130,6 +130,7 @@ impl Sender {
     fn enter_loss(&mut self, now: Instant) {
         let is_new = self.state < State::Recovery;
         let from = self.window.cwnd;
+        self.rescue.repaired = 0;
         self.give_up_flight(now);
         let is_first = self.state <= State::Disorder
             || self.high <= self.board.una()

@@ -58,6 +58,14 @@ impl Sender {
         }
         let number = self.board.next_lost()?;
         self.forced = false;
+        let is_first_copy = self
+            .board
+            .get(number)
+            .is_some_and(|entry| !entry.ever_resent);
+        if self.state == State::Recovery && is_first_copy {
+            self.rescue.repaired += 1;
+            self.sent.multiple_losses += u64::from(self.rescue.repaired == 2);
+        }
         self.send_again(number, now)
     }
 
@@ -68,10 +76,6 @@ impl Sender {
         self.rescue.note_resent(number);
         self.timed = self.timed.filter(|timed| *timed != number);
         self.sent.retransmits += 1;
-        if self.state == State::Recovery {
-            self.reduction.resent += 1;
-            self.sent.multiple_losses += u64::from(self.reduction.resent == 2);
-        }
         if number == self.board.una() && !self.timer.is_for(Kind::Reordering) {
             self.timer.arm(Kind::Rto, now + self.round_trips.rto());
         }

@@ -117,6 +117,10 @@ impl Sender {
             self.board.clear_lost();
             self.rack.look_again();
         }
+        // Nothing was lost.
+        self.sent.lost_windows -= u64::from(std::mem::take(&mut self.undo.lost_window));
+        let repaired = std::mem::take(&mut self.rescue.repaired);
+        self.sent.multiple_losses -= u64::from(repaired >= 2);
         if let Some(ssthresh) = self.undo.ssthresh_before {
             self.window.cwnd = self.window.cwnd.max(self.undo.cwnd_before);
             if ssthresh > self.window.ssthresh {
@@ -125,7 +129,6 @@ impl Sender {
             }
             self.controller.undone();
             self.sent.undone += 1;
-            self.sent.lost_windows -= u64::from(std::mem::take(&mut self.undo.lost_window));
             self.events.push(Event::Undone);
         }
         self.undo.marker = None;
