@@ -54,11 +54,12 @@ fn compared(lab: &str, v6: bool, reverse: bool, packets: u32) -> Table {
 
 /// The least round trip of full packets before the tests, in ms, without the time that the far end held them.
 fn least(scene: &Scene) -> f64 {
-    let passed = |packets: &[Packet], up, kind| -> HashMap<u32, i64> {
+    // They all have number 0, and are told apart by when they were sent, which a reply repeats.
+    let passed = |packets: &[Packet], up, kind| -> HashMap<u64, i64> {
         let full = packets.iter().filter(|p| p.up == up && p.octets >= 1_400);
         let ours = full.filter_map(|p| {
-            let ours = p.ours().filter(|o| o.kind == kind && o.stream == 0)?;
-            Some((ours.seq, p.at))
+            p.ours().filter(|o| o.kind == kind && o.stream == 0)?;
+            Some((p.long(32), p.at))
         });
         ours.collect()
     };
@@ -66,7 +67,8 @@ fn least(scene: &Scene) -> f64 {
     let came = passed(&scene.far, true, REQUEST);
     let replied = passed(&scene.far, false, REPLY);
     let back = passed(&scene.near, false, REPLY);
-    let trip = |seq: &u32| Some(back.get(seq)? - asked[seq] - (replied.get(seq)? - came.get(seq)?));
+    let trip =
+        |sent: &u64| Some(back.get(sent)? - asked[sent] - (replied.get(sent)? - came.get(sent)?));
     ms(asked.keys().filter_map(trip).min().unwrap())
 }
 
