@@ -105,6 +105,7 @@ for what in "$@"; do
         unpack_program chrony
         install_nats
         unpack_program nginx
+        unpack_program prometheus
         ./ui.sh setup
         python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
         ./python.sh setup

@@ -1,6 +1,7 @@
 //! What an agent counts and what its runs found last, as `OpenMetrics`.
 
 use crate::figures;
+use crate::file::FleetFile;
 use crate::outcome::{Became, Outcome};
 use kit::register::Register;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -11,6 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use record::Verdict;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
@@ -52,9 +54,17 @@ pub(super) struct Now {
     pub(super) unhanded: usize,
 }
 
+/// What there is of the runs of a measurement towards a host.
+#[derive(Default)]
+struct Series {
+    ended: HashSet<Ended>,
+    shown: HashSet<Shown>,
+}
+
 /// All of it since the agent's start.
 pub(super) struct Metrics {
     registry: Registry,
+    series: HashMap<Runs, Series>,
     ended: Family<Ended, Counter>,
     last: Family<Runs, Real>,
     figures: Family<Shown, Real>,
@@ -69,6 +79,7 @@ impl Metrics {
     pub(super) fn of(name: &str, site: Option<&str>) -> Self {
         let mut this = Self {
             registry: Registry::with_prefix("isobath_agent"),
+            series: HashMap::new(),
             ended: Family::default(),
             last: Family::default(),
             figures: Family::default(),
@@ -102,11 +113,14 @@ impl Metrics {
     }
 
     /// A run has ended.
-    pub(super) fn ended(&self, outcome: &Outcome, register: &Register) {
+    pub(super) fn ended(&mut self, outcome: &Outcome, register: &Register) {
         let run = &outcome.run;
         let [fleet, measure, to] = [&run.fleet, &run.measure, &run.to].map(ToString::to_string);
         let runs = Runs { fleet, measure, to };
-        self.ended.get_or_create(&runs.ended(outcome)).inc();
+        let series = self.series.entry(runs.clone()).or_default();
+        let ended = runs.ended(outcome);
+        self.ended.get_or_create(&ended).inc();
+        series.ended.insert(ended);
         let ended_s = outcome.ended.as_millis() as f64 / 1e3;
         self.last.get_or_create(&runs).set(ended_s);
         match outcome.verdict {
@@ -122,6 +136,32 @@ impl Metrics {
         for found in figures::all(register, test, &outcome.summary) {
             let shown = runs.shown(found.name, found.unit);
             self.figures.get_or_create(&shown).set(found.value);
+            series.shown.insert(shown);
+        }
+    }
+
+    /// Forgets what is not in the fleet's `file` any more: of a measurement or a host that is gone nobody waits for another run.
+    pub(super) fn keep_to(&mut self, file: &FleetFile) {
+        let has = |runs: &Runs| {
+            file.measures
+                .iter()
+                .any(|measure| measure.name.as_str() == runs.measure)
+                && file.hosts.iter().any(|host| host.name.as_str() == runs.to)
+        };
+        let all = self.series.keys();
+        let gone = all.filter(|runs| runs.fleet == file.name.as_str() && !has(runs));
+        for runs in gone.cloned().collect::<Vec<_>>() {
+            let series = self.series.remove(&runs).unwrap_or_default();
+            series
+                .ended
+                .iter()
+                .for_each(|ended| _ = self.ended.remove(ended));
+            series
+                .shown
+                .iter()
+                .for_each(|shown| _ = self.figures.remove(shown));
+            self.last.remove(&runs);
+            self.passed.remove(&runs);
         }
     }
 
@@ -161,5 +201,93 @@ impl Runs {
             figure,
             unit,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunId;
+    use crate::outcome::Times;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    static NOTHING: Register = Register {
+        measurements: &[],
+        far_ends: &[],
+    };
+    const IDLE: Now = Now {
+        is_connected: true,
+        running: 0,
+        unhanded: 0,
+    };
+
+    fn ended(metrics: &mut Metrics, run: &str) {
+        let run: RunId = run.parse().unwrap();
+        let times = Times {
+            planned: run.instant,
+            began: None,
+            ended: run.instant,
+        };
+        let mut outcome =
+            Outcome::without_record(run, None, times, Became::Complete, String::new());
+        outcome.verdict = Some(Verdict::Fail);
+        metrics.ended(&outcome, &NOTHING);
+        let labels = Runs {
+            fleet: outcome.run.fleet.to_string(),
+            measure: outcome.run.measure.to_string(),
+            to: outcome.run.to.to_string(),
+        };
+        let shown = labels.shown("throughput".to_owned(), "Mbit/s".to_owned());
+        metrics.figures.get_or_create(&shown).set(4.5);
+        metrics.series.get_mut(&labels).unwrap().shown.insert(shown);
+    }
+
+    #[test]
+    fn what_the_file_does_not_ask_for_any_more_is_no_longer_told() {
+        let mut metrics = Metrics::of("a", None);
+        for run in ["f.m.a.b", "f.m.a.c", "f.n.a.b", "g.n.a.b"] {
+            ended(&mut metrics, &format!("{run}.20261125T080000000Z"));
+        }
+        let file = "name = 'f'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[measure]]\nname = 'm'\nrun = 'btc'\n\
+                    pairs = { mesh = ['all'] }\ntakes = '20s'\nevery = '1min'";
+        metrics.keep_to(&FleetFile::parse(file, "f").unwrap());
+        let text = metrics.text(&IDLE).unwrap();
+        let told = |labels: &str| text.lines().filter(|line| line.contains(labels)).count();
+        // Runs, the last one's time, a figure, a verdict.
+        assert_eq!(told(r#"fleet="f",measure="m",to="b""#), 4, "{text}");
+        assert_eq!(told(r#"fleet="g""#), 4, "{text}");
+        assert_eq!(told(r#"fleet="f""#), 4, "{text}");
+    }
+
+    /// The names of metrics in a text.
+    fn named(text: &str) -> BTreeSet<String> {
+        let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        let ours = words.filter(|word| word.starts_with("isobath_agent_"));
+        ours.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn rules_dashboards_and_documents_name_metrics_that_are_there() {
+        let mut metrics = Metrics::of("a", Some("here"));
+        ended(&mut metrics, "f.m.a.b.20261125T080000000Z");
+        let text = metrics.text(&IDLE).unwrap();
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        let told = named(&samples.collect::<Vec<_>>().join("\n"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |path: &str| named(&fs::read_to_string(root.join(path)).unwrap());
+        for path in [
+            "share/prometheus/isobath-alerts.yml",
+            "share/grafana/isobath-fleet.json",
+        ] {
+            let unknown: Vec<_> = read(path).difference(&told).cloned().collect();
+            assert!(unknown.is_empty(), "{path}: {unknown:?} of {told:?}");
+        }
+        let missing: Vec<_> = told.difference(&read("docs/fleet.md")).cloned().collect();
+        assert!(
+            missing.is_empty(),
+            "docs/fleet.md does not have {missing:?}"
+        );
     }
 }

@@ -5,6 +5,7 @@ use super::far::FarEnd;
 use super::metrics::Metrics;
 use super::{run, wall};
 use crate::bus::{self, Bus};
+use crate::file::FleetFile;
 use crate::ledger::Entry;
 use crate::outcome::{Became, Outcome, Times};
 use crate::revisions::{Document, Due, Revisions, Whose};
@@ -181,10 +182,14 @@ impl State {
     /// Takes a revision of a fleet; true if it is new.
     pub(super) fn take(&mut self, name: &Name, document: Document) -> bool {
         let whose = Whose::Of(self.name.clone());
+        let file = FleetFile::parse(&document.file, "the fleet file");
         let revisions = self.fleets.entry(name.clone());
         let pushed = revisions
             .or_insert_with(|| Revisions::new(whose))
             .push(document);
+        if let (Ok(true), Ok(file)) = (&pushed, file) {
+            self.metrics.keep_to(&file);
+        }
         pushed.unwrap_or_else(|error| {
             self.say(&format!(
                 "fleet '{name}' cannot be carried out by this version: {error}"
