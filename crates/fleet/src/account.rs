@@ -152,12 +152,15 @@ impl Counts {
         match fate {
             Fate::Open => self.add_run(None, false),
             Fate::Missing => self.add_run(None, true),
-            Fate::LeftOut(_) => {
-                self.planned += 1;
-                self.left_out += 1;
-            }
+            Fate::LeftOut(_) => self.add_left_out(),
             Fate::Known(outcome) => self.add_run(Some(outcome.status), false),
         }
+    }
+
+    /// Counts a run without a place.
+    pub(crate) const fn add_left_out(&mut self) {
+        self.planned += 1;
+        self.left_out += 1;
     }
 
     /// Counts a run that had a place: what became of it, or whether it should be over.

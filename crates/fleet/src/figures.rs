@@ -12,9 +12,10 @@ pub(crate) struct Found {
     pub(crate) value: f64,
 }
 
-/// The first figure of measurement `test` that its summary has.
+/// The first figure of measurement `test`, if its summary has it: another one would be of something else.
 pub(crate) fn main_figure(register: &Register, test: &str, summary: &Value) -> Option<Found> {
-    all(register, test, summary).next()
+    let measurement = register.of_test(test).ok()?;
+    of(measurement.figures().first()?, summary)
 }
 
 /// The figures of measurement `test` that its summary has.

@@ -119,13 +119,35 @@ impl Revisions {
         self.revisions.iter().map(|revision| &revision.document)
     }
 
-    /// Whether an outcome lacks the signature that its host's outcomes must have, by the revision that planned it.
+    /// Whether an outcome lacks the signature that its host's outcomes must have, by the revision that planned it. That follows from the
+    /// run's name: what else the outcome says, whoever made it could choose.
     pub fn is_forged(&self, told: &HandedOver) -> bool {
-        let HandedOver { outcome, signer } = told;
+        let run = &told.outcome.run;
+        let revision = self.of(run.instant).or_else(|| self.revisions.first());
+        let key = revision.and_then(|revision| revision.keys.get(&run.from));
+        key.is_some_and(|key| told.signer.as_ref() != Some(key))
+    }
+
+    /// Whether `run` is of a measurement and between hosts of the revision that held at its instant.
+    pub fn may_plan(&self, run: &RunId) -> bool {
+        let revision = self.of(run.instant);
+        let file = revision
+            .and_then(|revision| revision.plan.as_ref())
+            .map(|plan| plan.file());
+        file.is_some_and(|file| {
+            let has = |name: &Name| file.hosts.iter().any(|host| host.name == *name);
+            file.measures
+                .iter()
+                .any(|measure| measure.name == run.measure)
+                && has(&run.from)
+                && has(&run.to)
+        })
+    }
+
+    /// The one that holds at a moment.
+    fn of(&self, at: Moment) -> Option<&Revision> {
         let mut earlier = self.revisions.iter().rev();
-        let revision = earlier.find(|revision| revision.document.since <= outcome.planned);
-        let key = revision.and_then(|revision| revision.keys.get(&outcome.run.from));
-        key.is_some_and(|key| signer.as_ref() != Some(key))
+        earlier.find(|revision| revision.document.since <= at)
     }
 
     /// The runs that begin from `from` to before `to`, in the order of time.
@@ -296,9 +318,10 @@ mod tests {
             assert!(revisions.push(document).unwrap());
         }
         let is_forged = |planned: &str, from: &str, signer: Option<&PublicKey>| {
-            let run = format!("mesh.rtt.{from}.c.20261125T000000000Z");
+            let run = format!("mesh.rtt.{from}.c.{}", at(planned).compact());
+            // Whoever forges says what suits him.
             let times = Times {
-                planned: at(planned),
+                planned: Moment::from_millis(0),
                 began: None,
                 ended: at(planned),
             };
@@ -310,6 +333,10 @@ mod tests {
                 signer: signer.cloned(),
             })
         };
+        assert!(
+            !is_forged("00:30:00", "a", None),
+            "nothing was planned then"
+        );
         assert!(!is_forged("01:30:00", "a", None), "no key then");
         assert!(!is_forged("02:30:00", "a", Some(&old)));
         assert!(is_forged("02:30:00", "a", Some(&new)) && is_forged("02:30:00", "a", None));

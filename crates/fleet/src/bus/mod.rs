@@ -160,8 +160,9 @@ impl Bus {
         let mut present = Vec::new();
         let mut keys = self.agents.keys().await?;
         while let Some(key) = keys.try_next().await? {
-            if let Some(value) = self.agents.get(key).await?
+            if let Some(value) = self.agents.get(key.as_str()).await?
                 && let Some(presence) = parse::<Presence>(&value)
+                && presence.name.as_str() == key
             {
                 present.push(presence);
             }

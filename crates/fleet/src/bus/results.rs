@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
+use tokio::io::AsyncReadExt as _;
 
 /// A message may be a little longer than this.
 const MOST_SUMMARY: usize = 512 << 10;
@@ -94,11 +95,17 @@ impl Bus {
         Ok(digests)
     }
 
-    /// Writes the files of the record that `outcome` tells of into `folder`, which must be there.
+    /// Writes the files of the record that `outcome` tells of into `folder`, which must be there, if they have at most `most` octets together.
     ///
     /// # Errors
-    /// When one is not there, is not the one that was signed, or cannot be written.
-    pub async fn fetch_record(&self, outcome: &Outcome, folder: &Path) -> anyhow::Result<()> {
+    /// When one is not there, is not the one that was signed, or cannot be written, or they are too long.
+    pub async fn fetch_record(
+        &self,
+        outcome: &Outcome,
+        folder: &Path,
+        most: u64,
+    ) -> anyhow::Result<()> {
+        let mut left = most;
         for (name, digest) in &outcome.files {
             // It comes from somebody else: nothing of it leads out of the folder.
             anyhow::ensure!(
@@ -107,15 +114,22 @@ impl Bus {
             );
             let object = object(&outcome.run, name);
             let found = self.records.get(object.as_str()).await;
-            let mut found =
-                found.with_context(|| format!("{object} is not in the object store"))?;
+            let found = found.with_context(|| format!("{object} is not in the object store"))?;
             let path = folder.join(name);
             let mut file = tokio::fs::File::create(&path).await?;
-            tokio::io::copy(&mut found, &mut file).await?;
+            let mut found = found.take(left.saturating_add(1));
+            let copied = tokio::io::copy(&mut found, &mut file).await?;
+            let rest = left.checked_sub(copied);
+            left = rest.with_context(|| {
+                format!(
+                    "the record has more than {most} octets - fetch it by 'isobath fleet record'"
+                )
+            })?;
             file.sync_all().await?;
+            let written = tokio::task::spawn_blocking(move || sha256_of(&path)).await?;
             // What the store says of it is not what was signed.
             anyhow::ensure!(
-                sha256_of(&path)? == *digest,
+                written? == *digest,
                 "{object} is not the file that was handed over"
             );
         }

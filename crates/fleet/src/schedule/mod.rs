@@ -68,6 +68,11 @@ pub struct Schedule {
 }
 
 impl Plan {
+    /// The file that it is of.
+    pub const fn file(&self) -> &FleetFile {
+        &self.file
+    }
+
     /// That of `file`.
     pub fn new(file: FleetFile) -> Self {
         let pairs = file.measures.iter().map(|measure| pairs(&file, measure));

@@ -47,7 +47,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let name = folder.display();
     made.with_context(|| format!("folder {name} cannot be made"))
         .map_err(Usage::of)?;
-    let fetched = bus.fetch_record(&outcome, &folder).await;
+    let fetched = bus.fetch_record(&outcome, &folder, u64::MAX).await;
     if fetched.is_err() {
         // Half a record is none, and the next attempt needs the name.
         let _ = std::fs::remove_dir_all(&folder);

@@ -7,8 +7,11 @@ use kit::register::Register;
 use record::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Runs that are kept in mind, some 100 octets each; of more the oldest go first.
+/// Runs of a fleet that are kept in mind, some 100 octets each; of more the oldest go first.
 const MOST_RUNS: usize = 500_000;
+/// Characters of what agents say, which may be anything.
+const LONGEST_REASON: usize = 200;
+const LONGEST_UNIT: usize = 16;
 /// Forged outcomes that are kept in mind.
 const MOST_FORGED: usize = 10_000;
 
@@ -60,7 +63,10 @@ impl Told {
             status: outcome.status,
             verdict: outcome.verdict,
             value,
-            reason: outcome.reason.as_deref().map(Into::into),
+            reason: outcome
+                .reason
+                .as_deref()
+                .map(|reason| cut(reason, LONGEST_REASON).into()),
             has_record: !outcome.files.is_empty(),
         }
     }
@@ -75,6 +81,11 @@ impl Told {
             | (Became::Incomplete | Became::Invalid, _) => Look::Undecided,
         }
     }
+}
+
+/// The beginning of `text`.
+fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }
 
 /// The runs of a pair, by the instant that the fleet file asks for each.
@@ -95,12 +106,25 @@ pub(super) struct Board {
     pub(super) measures: BTreeMap<Name, Measured>,
     /// Runs of which somebody has told who is not their host.
     pub(super) forged: BTreeSet<RunId>,
+    /// From when on all is known.
+    pub(super) since: Moment,
     runs: usize,
 }
 
 impl Board {
+    /// One that knows all from `since` on.
+    pub(super) fn new(since: Moment) -> Self {
+        Self {
+            since,
+            ..Self::default()
+        }
+    }
+
     /// Takes what became of a run; to be told again changes nothing.
     pub(super) fn take(&mut self, outcome: &Outcome, register: &Register) {
+        if outcome.run.instant < self.since {
+            return;
+        }
         let test = outcome.test.as_deref().unwrap_or_default();
         let found = (outcome.status == Became::Complete)
             .then(|| main_figure(register, test, &outcome.summary))
@@ -109,7 +133,7 @@ impl Board {
         let measured = self.measures.entry(run.measure.clone()).or_default();
         let told = Told::of(outcome, found.as_ref().map(|found| found.value));
         if let Some(found) = found {
-            measured.figure = Some([found.name, found.unit]);
+            measured.figure = Some([found.name, cut(&found.unit, LONGEST_UNIT)]);
         }
         let pair = [run.from.clone(), run.to.clone()];
         let runs = measured.pairs.entry(pair).or_default();
@@ -130,15 +154,16 @@ impl Board {
         Some(measured.pairs.get(&pair)?.get(&run.instant)?.status)
     }
 
-    /// Forgets what was before `horizon`, and as much more as there is no room for at `now`; from when on all is known.
-    pub(super) fn forget(&mut self, mut horizon: Moment, now: Moment) -> Moment {
+    /// Forgets what was before `horizon`, and as much more as there is no room for at `now`.
+    pub(super) fn forget(&mut self, horizon: Moment, now: Moment) {
+        let mut horizon = horizon.max(self.since);
         self.forget_before(horizon);
         while self.runs > MOST_RUNS && horizon < now {
             horizon = horizon + (now.since(horizon) / 8).max(std::time::Duration::from_secs(1));
             self.forget_before(horizon);
         }
         self.forged.retain(|run| run.instant >= horizon);
-        horizon
+        self.since = horizon;
     }
 
     fn forget_before(&mut self, horizon: Moment) {

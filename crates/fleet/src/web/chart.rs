@@ -184,14 +184,11 @@ pub(super) fn spark<'a>(runs: impl DoubleEndedIterator<Item = &'a Told>) -> Stri
     let mut path = String::new();
     let mut is_drawing = false;
     for (value, place) in last.iter().zip(0_u32..) {
-        if let Some(value) = value.filter(|_| most > 0.0) {
-            let y = 13.0 - 12.0 * (value / most).clamp(0.0, 1.0);
-            let _ = write!(
-                path,
-                "{}{} {y:.1}",
-                if is_drawing { 'L' } else { 'M' },
-                2 * place
-            );
+        if let Some(value) = value {
+            let y = 13.0 - 12.0 * (value / most.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let to = if is_drawing { 'L' } else { 'M' };
+            // One alone is a short stroke.
+            let _ = write!(path, "{to}{} {y:.1}h.8", 2 * place);
         }
         is_drawing = value.is_some();
     }
@@ -297,7 +294,12 @@ mod tests {
     fn a_line_the_size_of_a_word_has_gaps_where_nothing_was_measured() {
         let runs = [Some(1.0), Some(2.0), None, Some(2.0)].map(told);
         let line = spark(runs.iter());
-        assert!(line.contains("d=\"M40 7.0L42 1.0M46 1.0\""), "{line}");
+        assert!(
+            line.contains("d=\"M40 7.0h.8L42 1.0h.8M46 1.0h.8\""),
+            "{line}"
+        );
         assert!(spark([].iter()).contains("d=\"\""));
+        // Nothing is a figure, too: no loss.
+        assert!(spark([told(Some(0.0))].iter()).contains("d=\"M46 13.0h.8\""));
     }
 }

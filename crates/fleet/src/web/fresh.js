@@ -9,14 +9,20 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const open = [...document.querySelectorAll("main details")].map((details) => details.open);
     const scrolled = [...document.querySelectorAll("main .scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
-    document.querySelector("main").replaceWith(page.querySelector("main"));
+    const fresh = page.querySelector("main");
+    if (!fresh) throw new Error("another page");
+    document.querySelector("main").replaceWith(fresh);
     document.querySelectorAll("main details").forEach((details, place) => { details.open = open[place] ?? details.open; });
     document.querySelectorAll("main .scroll").forEach((box, place) => { [box.scrollLeft, box.scrollTop] = scrolled[place] ?? [0, 0]; });
     document.title = page.title;
     last = new Date();
     stale.textContent = "";
   } catch {
-    stale.textContent = `The server does not answer. This is what was known at ${last.toLocaleTimeString()}.`;
+    stale.textContent = `The server does not send this page now. This is what was known at ${last.toLocaleTimeString()}.`;
   }
 }
-setInterval(refresh, REST);
+async function keep() {
+  await refresh();
+  setTimeout(keep, REST);
+}
+setTimeout(keep, REST);

@@ -11,8 +11,8 @@ use futures_util::StreamExt as _;
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::scratch::Scratch;
@@ -32,6 +32,8 @@ const FLEETS: &str = "fleets and agents";
 const AGAIN: Duration = Duration::from_secs(1);
 /// Outcomes may come so much later than others of the same time.
 const OVERLAP: u64 = 60_000;
+/// Octets of a record that is drawn; 'isobath fleet record' fetches longer ones.
+const LONGEST_RECORD: u64 = 256 << 20;
 /// Reports that are made at the same time.
 const MOST_REPORTS: usize = 2;
 
@@ -45,7 +47,7 @@ pub(crate) struct Served {
 
 struct Site {
     served: Served,
-    reports: Semaphore,
+    reports: Arc<Semaphore>,
     state: RefCell<State>,
 }
 
@@ -57,15 +59,10 @@ pub(crate) async fn serve(
 ) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let since = back(wall(), served.last);
-    let state = State {
-        since,
-        ..State::default()
-    };
     let site = Rc::new(Site {
         served,
-        reports: Semaphore::new(MOST_REPORTS),
-        state: RefCell::new(state),
+        reports: Arc::new(Semaphore::new(MOST_REPORTS)),
+        state: RefCell::default(),
     });
     site.look().await?;
     let tasks = tokio::task::LocalSet::new();
@@ -86,7 +83,7 @@ pub(crate) async fn serve(
 
 /// Takes outcomes as they are handed over, for ever.
 async fn follow(site: Rc<Site>) {
-    let mut since = site.state.borrow().since;
+    let mut since = back(wall(), site.served.last);
     loop {
         let done = site.take_from(&mut since).await;
         let trouble = done.err().map_or_else(
@@ -119,14 +116,11 @@ impl Site {
         let horizon = back(now, self.served.last);
         let mut state = self.state.borrow_mut();
         for (name, kept) in fleets {
-            state.revise(name, kept);
+            state.revise(name, kept, horizon);
         }
-        let known = state
-            .fleets
-            .values_mut()
-            .map(|fleet| fleet.board.forget(horizon, now));
-        let since = known.max().unwrap_or(horizon);
-        state.since = since;
+        for fleet in state.fleets.values_mut() {
+            fleet.board.forget(horizon, now);
+        }
         state.agents = agents;
         Ok(())
     }
@@ -135,25 +129,28 @@ impl Site {
     async fn take_from(&self, since: &mut Moment) -> anyhow::Result<()> {
         let mut told = self.served.bus.follow(*since).await?;
         self.state.borrow_mut().troubles.remove(RESULTS);
-        let mut gone = BTreeSet::new();
+        let mut looked = Moment::default();
         while let Some(told) = told.next().await {
             let told = told?;
             let fleet = &told.outcome.run.fleet;
             let is_known = self.state.borrow().fleets.contains_key(fleet);
-            // One that is no more is looked for once.
-            if !is_known && gone.insert(fleet.clone()) {
+            // There may be none of this name, however often somebody says so.
+            if !is_known && wall().since(looked) > LOOK {
                 self.look().await?;
+                looked = wall();
             }
             let ended = told.outcome.ended.as_millis().min(wall().as_millis());
             *since = (*since).max(Moment::from_millis(ended.saturating_sub(OVERLAP)));
-            self.state.borrow_mut().take(told, self.served.program);
+            self.state
+                .borrow_mut()
+                .take(told, self.served.program, wall());
         }
         Ok(())
     }
 
     /// The page of a record's report.
     async fn report(&self, run: &RunId) -> anyhow::Result<String> {
-        let _place = self.reports.acquire().await?;
+        let place = Arc::clone(&self.reports).acquire_owned().await?;
         let bus = &self.served.bus;
         let told = bus
             .outcome(run)
@@ -170,10 +167,12 @@ impl Site {
         );
         anyhow::ensure!(!told.outcome.files.is_empty(), "it has no record");
         let folder = Scratch::new("isobath-fleet-record-")?;
-        bus.fetch_record(&told.outcome, folder.path()).await?;
+        bus.fetch_record(&told.outcome, folder.path(), LONGEST_RECORD)
+            .await?;
         let page = self.served.program.page;
-        // The folder stays as long as it is read.
-        tokio::task::spawn_blocking(move || page(folder.path())).await?
+        // It goes on when nobody waits for it any more: folder and place are kept until it is done.
+        let drawn = tokio::task::spawn_blocking(move || (page(folder.path()), folder, place));
+        drawn.await?.0
     }
 }
 

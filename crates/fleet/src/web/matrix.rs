@@ -52,7 +52,17 @@ fn sentence(about: &About<'_>, board: &Board) -> String {
     let looks: Vec<_> = last.map(super::board::Told::look).collect();
     let bad = looks.iter().filter(|look| look.is_bad()).count();
     let fleet = about.fleet;
+    let missing = about.recent.1.missing;
     match (looks.len(), bad) {
+        (all, bad) if missing > 0 => {
+            let runs = if missing == 1 {
+                "1 run".to_owned()
+            } else {
+                format!("{missing} runs")
+            };
+            let are = if missing == 1 { "is" } else { "are" };
+            format!("{runs} of '{fleet}' {are} missing; {bad} of {all} paths should be looked at")
+        }
         (0, _) => format!(
             "'{fleet}' has measured nothing since {}",
             whole(about.since)

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The time of which it is said what is missing.
 const RECENT: Duration = Duration::from_secs(3_600);
 
+/// Clocks may be apart by so much.
+const AHEAD: Duration = Duration::from_secs(3_600);
+
 /// A fleet: what is planned, and what became of it.
 pub(super) struct Fleet {
     pub(super) revisions: Revisions,
@@ -25,32 +28,35 @@ pub(super) struct Fleet {
 pub(super) struct State {
     pub(super) fleets: BTreeMap<Name, Fleet>,
     pub(super) agents: Vec<Presence>,
-    /// From when on all is known.
-    pub(super) since: Moment,
     /// What cannot be had from NATS at this time, and why.
     pub(super) troubles: BTreeMap<&'static str, String>,
 }
 
 impl State {
     /// Takes the revisions of a fleet; those that are known, or that this version does not understand, change nothing.
-    pub(super) fn revise(&mut self, name: Name, kept: Vec<(u64, Document)>) {
+    /// Of a fleet that is new all is known from `since` on.
+    pub(super) fn revise(&mut self, name: Name, kept: Vec<(u64, Document)>, since: Moment) {
         let fleet = self.fleets.entry(name).or_insert_with(|| Fleet {
             revisions: Revisions::new(Whose::All),
-            board: Board::default(),
+            board: Board::new(since),
         });
         for (_, document) in kept {
             let _ = fleet.revisions.push(document);
         }
     }
 
-    /// Takes an outcome as it was handed over.
-    pub(super) fn take(&mut self, told: HandedOver, program: Program) {
+    /// Takes an outcome as it was handed over by `now`, of a run that the fleet may have planned.
+    pub(super) fn take(&mut self, told: HandedOver, program: Program, now: Moment) {
         let Some(fleet) = self.fleets.get_mut(&told.outcome.run.fleet) else {
             return;
         };
+        let run = &told.outcome.run;
+        if !fleet.revisions.may_plan(run) || run.instant > now + AHEAD {
+            return;
+        }
         if fleet.revisions.is_forged(&told) {
             fleet.board.take_forged(told.outcome.run);
-        } else if told.outcome.run.instant >= self.since {
+        } else {
             fleet.board.take(&told.outcome, program.register);
         }
     }
@@ -95,14 +101,15 @@ pub(super) fn page(state: &mut State, parts: &[&str], now: Moment) -> Option<Str
         }
         ["fleet", fleet, measure, from, to] => {
             let (fleet, measure, ends) = (name(fleet)?, name(measure)?, [name(from)?, name(to)?]);
+            let board = &state.fleets.get(&fleet)?.board;
             let pair = history::Pair {
                 fleet: &fleet,
                 measure: &measure,
                 ends: &ends,
                 now,
-                since: state.since,
+                since: board.since,
             };
-            let measured = state.fleets.get(&fleet)?.board.measures.get(&measure)?;
+            let measured = board.measures.get(&measure)?;
             let content = history::content(&pair, measured)?;
             let title = format!("{measure} from {} to {}", ends[0], ends[1]);
             Some(html::page(&title, &above(&fleet), &(trouble + &content)))
@@ -145,7 +152,8 @@ impl State {
             .map(|host| host.name.clone())
             .filter(|host| !is_there(host))
             .collect();
-        let length = RECENT.min(now.since(self.since));
+        let since = fleet.board.since;
+        let length = RECENT.min(now.since(since));
         let about = matrix::About {
             fleet: name,
             paused: fleet.revisions.latest().is_some_and(|latest| latest.paused),
@@ -153,7 +161,7 @@ impl State {
             absent: &absent,
             recent: (length, recent(fleet, [back(now, length), now])),
             now,
-            since: self.since,
+            since,
         };
         Some(matrix::content(&about, &fleet.board))
     }
@@ -163,8 +171,14 @@ impl State {
 fn recent(fleet: &mut Fleet, [from, now]: [Moment; 2]) -> Counts {
     let mut counts = Counts::default();
     for due in fleet.revisions.between(from, now) {
-        let status = fleet.board.status(&due.id());
-        counts.add_run(status, now > overdue(&due));
+        let run = due.id();
+        // One that was moved to a later time may have been forgotten.
+        if run.instant >= fleet.board.since {
+            counts.add_run(fleet.board.status(&run), now > overdue(&due));
+        }
+    }
+    for _ in fleet.revisions.left_out(from, now) {
+        counts.add_left_out();
     }
     counts
 }

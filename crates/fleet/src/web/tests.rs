@@ -208,7 +208,8 @@ fn what_is_old_is_forgotten_and_what_is_told_twice_counts_once() {
     let run = |minute| outcome(["a", "b"], minute, Became::Complete).run;
     board.take_forged(run(2));
     assert_eq!(board.status(&run(1)), Some(Became::Complete));
-    assert_eq!(board.forget(at(5), at(60)), at(5));
+    board.forget(at(5), at(60));
+    assert_eq!(board.since, at(5));
     assert_eq!(
         (board.status(&run(1)), board.status(&run(5))),
         (None, Some(Became::Complete))
@@ -216,6 +217,33 @@ fn what_is_old_is_forgotten_and_what_is_told_twice_counts_once() {
     assert!(board.forged.is_empty());
     board.forget(at(10), at(60));
     assert!(board.measures.is_empty());
+    // What is forgotten stays so, though it is told again.
+    board.forget(at(3), at(60));
+    board.take(&outcome(["a", "b"], 9, Became::Complete), &NOTHING);
+    assert!(board.measures.is_empty() && board.since == at(10));
+}
+
+#[test]
+fn what_an_agent_says_is_cut_and_a_missing_run_spoils_the_sentence() {
+    let mut board = Board::default();
+    let mut wordy = outcome(["a", "b"], 1, Became::Complete);
+    wordy.reason = Some("é".repeat(1_000_000));
+    board.take(&wordy, &NOTHING);
+    let runs = board
+        .measures
+        .values()
+        .flat_map(|measured| measured.pairs.values());
+    let told = runs.flat_map(|runs| runs.values()).next().unwrap();
+    assert_eq!(told.reason.as_deref().unwrap().chars().count(), 200);
+    let fleet = name("mesh");
+    let mut about = about(&fleet, &[]);
+    assert!(matrix::content(&about, &board).contains("is measured, and does not fail"));
+    about.recent.1.missing = 3;
+    let page = matrix::content(&about, &board);
+    assert!(
+        page.starts_with("<h1>3 runs of 'mesh' are missing; "),
+        "{page}"
+    );
 }
 
 #[test]

@@ -230,6 +230,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     );
     exported(&fleet, counts);
     scraped(&metrics);
+    watched_by_prometheus(place.path(), &metrics);
     for agent in [a, b] {
         agent.signal(Signal::INT);
         agent.finish().ended(0);
@@ -275,6 +276,113 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families(text) for s in f
     assert!((now - 600.0..now + 5.0).contains(&ended), "{ended}");
     let figure = [&rtt[..], &[("unit", "ms")]].concat();
     assert!(value("isobath_agent_figure", &figure) > 0.0, "{samples:?}");
+}
+
+/// Unpacked by scripts/setup.sh.
+const PROMETHEUS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/tools/prometheus/usr/bin"
+);
+const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../share");
+
+/// What is so with the alerts after two hours of a fleet that fares badly.
+const BAD: &str = r#"
+rule_files: [RULES]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - { series: 'up{job="isobath", instance="a"}', values: '0x180' }
+      - { series: 'isobath_agent_connected{job="isobath", instance="a"}', values: '0x180' }
+      - { series: 'isobath_agent_unhanded{job="isobath", instance="a"}', values: '200x180' }
+      - { series: 'isobath_agent_passed{fleet="f", measure="voice", to="b"}', values: '0x180' }
+      - { series: 'isobath_agent_passed{fleet="f", measure="voice", to="c"}', values: '1x180' }
+      - { series: 'isobath_agent_last_run_timestamp_seconds{fleet="f", measure="voice", to="b"}', values: '0x180' }
+      - { series: 'isobath_agent_last_run_timestamp_seconds{fleet="f", measure="voice", to="c"}', values: '0+60x180' }
+      - { series: 'isobath_agent_runs_total{fleet="f", measure="voice", to="b", status="complete"}', values: '0+2x180' }
+      - { series: 'isobath_agent_runs_total{fleet="f", measure="voice", to="b", status="failed"}', values: '0+1x180' }
+      - { series: 'isobath_agent_runs_total{fleet="f", measure="voice", to="c", status="complete"}', values: '0+2x180' }
+      - { series: 'isobath_agent_figure{figure="value", unit="ms", to="b"}', values: '20x100 60x80' }
+      - { series: 'isobath_agent_figure{figure="value", unit="ms", to="c"}', values: '20x100 25x80' }
+      - { series: 'isobath_agent_figure{figure="throughput", unit="Mbit/s", to="b"}', values: '90x100 40x80' }
+    promql_expr_test:
+      - expr: count by (alertname) (ALERTS{alertstate="firing"})
+        eval_time: 175m
+        exp_samples:
+          - { labels: '{alertname="IsobathAgentDown"}', value: 1 }
+          - { labels: '{alertname="IsobathAgentAway"}', value: 1 }
+          - { labels: '{alertname="IsobathOutcomesUnhanded"}', value: 1 }
+          - { labels: '{alertname="IsobathVerdictFails"}', value: 1 }
+          - { labels: '{alertname="IsobathRunOverdue"}', value: 1 }
+          - { labels: '{alertname="IsobathRunsNotComplete"}', value: 1 }
+          - { labels: '{alertname="IsobathDelayUp"}', value: 1 }
+          - { labels: '{alertname="IsobathThroughputDown"}', value: 1 }
+"#;
+
+fn promtool(place: &Path, words: &[&str]) {
+    let mut command = Command::new(format!("{PROMETHEUS}/promtool"));
+    let told = command.args(words).current_dir(place).output();
+    let told = told.expect("promtool, as scripts/setup.sh test unpacks it");
+    assert!(told.status.success(), "{told:?}");
+}
+
+/// Each question of the dashboard, as a rule that promtool checks.
+fn questions() -> String {
+    let text = fs::read_to_string(format!("{SHARE}/grafana/isobath-fleet.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&text).unwrap();
+    let targets = values(&dashboard["panels"]).flat_map(|panel| values(&panel["targets"]));
+    let rules = targets.zip(0..).map(|(target, number)| {
+        let question = target["expr"].as_str().unwrap();
+        let asked = question
+            .replace("$__range", "1h")
+            .replace("$__rate_interval", "5m");
+        format!(
+            "  - {{ record: 'q{number}', expr: {} }}\n",
+            Value::from(asked)
+        )
+    });
+    let rules: Vec<_> = rules.collect();
+    assert!(rules.len() >= 10, "{rules:?}");
+    format!("groups:\n- name: asked\n  rules:\n{}", rules.concat())
+}
+
+#[test]
+fn alerts_fire_where_a_fleet_fares_badly_and_dashboards_ask_what_prometheus_understands() {
+    let rules = format!("{SHARE}/prometheus/isobath-alerts.yml");
+    let bad = BAD.replace("RULES", &rules);
+    let place = folder(&[("bad.yml", &bad), ("asked.yml", &questions())]);
+    promtool(place.path(), &["check", "rules", &rules]);
+    promtool(place.path(), &["check", "rules", "asked.yml"]);
+    promtool(place.path(), &["test", "rules", "bad.yml"]);
+}
+
+/// Prometheus itself, with our rules, until it has found figures at the agent's `address`.
+fn watched_by_prometheus(place: &Path, address: &str) {
+    let port = free_port();
+    let config = format!(
+        "global: {{ scrape_interval: 1s }}\nrule_files: ['{SHARE}/prometheus/isobath-alerts.yml']\n\
+         scrape_configs: [{{ job_name: isobath, static_configs: [{{ targets: ['{address}'] }}] }}]\n"
+    );
+    fs::write(place.join("prometheus.yml"), config).unwrap();
+    let mut command = Command::new(format!("{PROMETHEUS}/prometheus"));
+    command
+        .arg("--config.file=prometheus.yml")
+        .arg("--storage.tsdb.path=prometheus")
+        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+        .current_dir(place);
+    let prometheus = Running::start(command);
+    eventually("Prometheus has a figure of the agent", || {
+        let question = "isobath_agent_figure{job=\"isobath\",measure=\"rtt\",unit=\"ms\"} > 0";
+        let mut curl = Command::new("curl");
+        curl.args(["-sG", "--data-urlencode", &format!("query={question}")]);
+        let told = curl.arg(format!("http://127.0.0.1:{port}/api/v1/query"));
+        let told = told.output().unwrap().stdout;
+        let answer: Value = serde_json::from_slice(&told).unwrap_or_default();
+        let found = answer["data"]["result"].as_array();
+        found.is_some_and(|found| !found.is_empty())
+    });
+    prometheus.signal(Signal::TERM);
+    prometheus.finish();
 }
 
 fn exported(fleet: &Place<'_>, counts: &Value) {

@@ -211,7 +211,11 @@ async fn an_agent_can_do_its_own_work() {
     );
     let fetched = scene.place.path().join("fetched");
     fs::create_dir(&fetched).unwrap();
-    scene.operator.fetch_record(&told, &fetched).await.unwrap();
+    scene
+        .operator
+        .fetch_record(&told, &fetched, u64::MAX)
+        .await
+        .unwrap();
     assert_eq!(fs::read(fetched.join("run.json")).unwrap(), b"{}");
 
     // Objects have no owners: what another has put there is not what was signed.
@@ -220,7 +224,7 @@ async fn an_agent_can_do_its_own_work() {
     let forged = loop {
         // It has no right to remove what was there before, and so waits in vain.
         drop(timeout(PATIENCE, a.bus.keep_record(&told.run, &folder)).await);
-        if let Err(error) = scene.operator.fetch_record(&told, &fetched).await {
+        if let Err(error) = scene.operator.fetch_record(&told, &fetched, u64::MAX).await {
             break error;
         }
     };
@@ -243,7 +247,7 @@ async fn an_agent_can_neither_read_nor_say_anything_of_others() {
     assert!(is_refused(a.bus.keep(&outcome("b", "c"), &a.key)).await);
     assert!(is_refused(a.bus.outcome(&told.run)).await);
     assert!(is_refused(a.bus.outcomes(None, Moment::default())).await);
-    assert!(is_refused(a.bus.fetch_record(&told, scene.place.path())).await);
+    assert!(is_refused(a.bus.fetch_record(&told, scene.place.path(), u64::MAX)).await);
     assert!(is_refused(a.bus.present()).await);
     assert!(is_refused(a.bus.revise(&scene.file.name, &scene.document, 1)).await);
     let as_b = Knock {
