@@ -10,6 +10,10 @@ use mbm::diagnostic::Decider;
 use record::{Instrument, Status, Warning};
 use serde_json::json;
 use std::time::Duration;
+use units::Rate;
+
+/// Several streams at once are not recommended below "several Mbit/s" (RFC 8337 section 6.4).
+const SLOW_FOR_STREAMS_BPS: u64 = 3_000_000;
 
 /// The state of the instrument over the run.
 pub fn instrument(outcome: &Outcome, emulator: Option<Duration>) -> Instrument {
@@ -61,7 +65,18 @@ pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<
             "the verdict is as cautious as ever, the loss rate's interval is too narrow; see loss.runs of each test",
         );
     }
-    if plan.target.spec().derating.is_some() {
+    let spec = plan.target.spec();
+    if has_slow_streams(plan.streams, spec.rate) {
+        list.add(
+            "streams_slow",
+            format!(
+                "{} streams at once of {} each: so slow ones are not recommended (RFC 8337 section 6.4)",
+                plan.streams, spec.rate
+            ),
+            "test one stream of the rate of all",
+        );
+    }
+    if spec.derating.is_some() {
         list.add(
             "derated",
             "the test is milder than the model".to_owned(),
@@ -69,6 +84,11 @@ pub fn warnings(plan: &Plan, outcome: &Outcome, instrument: &Instrument) -> Vec<
         );
     }
     list.0
+}
+
+/// Whether several streams at once are slower than is recommended.
+const fn has_slow_streams(streams: u16, rate: Rate) -> bool {
+    streams > 1 && rate.as_bps() < SLOW_FOR_STREAMS_BPS
 }
 
 /// Whether a test whose verdict rests on losses saw them in runs.
@@ -83,4 +103,17 @@ fn has_losses_in_runs(tested: &Tested) -> bool {
 pub fn status(plan: &Plan, outcome: &Outcome, warnings: &[Warning]) -> Status {
     let measured = Measured::of(outcome.tests.len(), plan.results());
     instrument::status(&outcome.ending, measured, warnings, &["overflows"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds mbm/streams-low-rates.
+    #[test]
+    fn several_streams_below_several_megabits_are_warned_of() {
+        let slow = |streams, rate: &str| has_slow_streams(streams, rate.parse().unwrap());
+        assert!(slow(2, "2.9Mbit") && slow(40, "100kbit"));
+        assert!(!slow(1, "100kbit") && !slow(2, "3Mbit") && !slow(4, "1Gbit"));
+    }
 }
