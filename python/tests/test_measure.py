@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -34,10 +35,13 @@ def test_a_measurement_in_a_lab_returns_its_run(here: Path) -> None:
 
 
 def test_responsiveness_is_measured_against_a_server() -> None:
-    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--also", "rpm:4143", "--ephemeral", "--json"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--also", f"rpm:{port}", "--ephemeral", "--json"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None and server.stdout.readline()
-        run = ib.rpm("https://127.0.0.1:4143", ways="down", insecure=True, interval="200ms", most="2s", quiet=True)
+        run = ib.rpm(f"https://127.0.0.1:{port}", ways="down", insecure=True, interval="200ms", most="2s", quiet=True)
         server.terminate()
     assert run.test == "rpm" and run.summary.up is None and run.summary.down is not None
     # Without a bottleneck it is a matter of this machine's processors.
