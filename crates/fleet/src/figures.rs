@@ -18,6 +18,19 @@ pub(crate) fn main_figure(register: &Register, test: &str, summary: &Value) -> O
     of(measurement.figures().first()?, summary)
 }
 
+/// The figure of measurement `test` with this name, or its main one, if its summary has it.
+pub(crate) fn named(
+    register: &Register,
+    test: &str,
+    summary: &Value,
+    name: Option<&str>,
+) -> Option<Found> {
+    match name {
+        Some(name) => all(register, test, summary).find(|found| found.name == name),
+        None => main_figure(register, test, summary),
+    }
+}
+
 /// The figures of measurement `test` that its summary has.
 pub(crate) fn all<'a>(
     register: &Register,

@@ -1,6 +1,9 @@
 //! What became of a run: one for each that was planned, whatever happened.
 
+use crate::figures;
+use crate::file::Threshold;
 use crate::{Moment, Name, PublicKey, RunId};
+use kit::register::Register;
 use record::{Run, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -104,6 +107,26 @@ pub struct Times {
 }
 
 impl Outcome {
+    /// Which of `thresholds` its figures are beyond: for each threshold whose figure it has, its name, and what is wrong, if anything is.
+    pub(crate) fn held_against(
+        &self,
+        thresholds: &[Threshold],
+        register: &Register,
+    ) -> Vec<(String, Option<String>)> {
+        // What an invalid or incomplete run has is no measurement.
+        let test = self
+            .test
+            .as_deref()
+            .filter(|_| self.status == Became::Complete);
+        let held = thresholds.iter().filter_map(|threshold| {
+            let name = threshold.figure.as_deref();
+            let found = figures::named(register, test?, &self.summary, name)?;
+            let exceeded = threshold.exceeded_by(&found);
+            Some((found.name, exceeded))
+        });
+        held.collect()
+    }
+
     /// That of a run without a record.
     pub fn without_record(
         run: RunId,

@@ -3,7 +3,7 @@
 //! A revision plans the runs that are asked for while it holds and that begin while it does. So no run is in two of them, and what was
 //! planned at any time in the past can be told from the revisions alone.
 
-use crate::file::{FileError, FleetFile};
+use crate::file::{FileError, FleetFile, Threshold};
 use crate::outcome::HandedOver;
 use crate::schedule::{LeftOut, Plan, Planned};
 use crate::{Day, Moment, Name, PublicKey, RunId};
@@ -142,6 +142,16 @@ impl Revisions {
                 && has(&run.from)
                 && has(&run.to)
         })
+    }
+
+    /// What the figures of `run` are held against.
+    pub fn thresholds(&self, run: &RunId) -> &[Threshold] {
+        let plan = self
+            .of(run.instant)
+            .and_then(|revision| revision.plan.as_ref());
+        let mut measures = plan.into_iter().flat_map(|plan| &plan.file().measures);
+        let measure = measures.find(|measure| measure.name == run.measure);
+        measure.map_or(&[], |measure| &measure.thresholds)
     }
 
     /// The one that holds at a moment.

@@ -1,7 +1,7 @@
 //! What an agent counts and what its runs found last, as `OpenMetrics`.
 
 use crate::figures;
-use crate::file::FleetFile;
+use crate::file::{FleetFile, Threshold};
 use crate::outcome::{Became, Outcome};
 use kit::register::Register;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -44,6 +44,14 @@ struct Shown {
     unit: String,
 }
 
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct Bounded {
+    fleet: String,
+    measure: String,
+    to: String,
+    figure: String,
+}
+
 /// What is so at this moment.
 pub(super) struct Now {
     /// Whether there is a link to NATS.
@@ -59,6 +67,7 @@ pub(super) struct Now {
 struct Series {
     ended: HashSet<Ended>,
     shown: HashSet<Shown>,
+    bounded: HashSet<Bounded>,
 }
 
 /// All of it since the agent's start.
@@ -69,6 +78,7 @@ pub(super) struct Metrics {
     last: Family<Runs, Real>,
     figures: Family<Shown, Real>,
     passed: Family<Runs, Gauge>,
+    exceeded: Family<Bounded, Gauge>,
     connected: Gauge,
     running: Gauge,
     unhanded: Gauge,
@@ -84,6 +94,7 @@ impl Metrics {
             last: Family::default(),
             figures: Family::default(),
             passed: Family::default(),
+            exceeded: Family::default(),
             connected: Gauge::default(),
             running: Gauge::default(),
             unhanded: Gauge::default(),
@@ -109,11 +120,18 @@ impl Metrics {
         registry.register("figure", help, this.figures.clone());
         let help = "Whether the last run with a verdict passed (1) or failed (0)";
         registry.register("passed", help, this.passed.clone());
+        let help = "Whether a figure of the last complete run is beyond a threshold of the fleet file (1) or within (0)";
+        registry.register("threshold_exceeded", help, this.exceeded.clone());
         this
     }
 
     /// A run has ended.
-    pub(super) fn ended(&mut self, outcome: &Outcome, register: &Register) {
+    pub(super) fn ended(
+        &mut self,
+        outcome: &Outcome,
+        register: &Register,
+        thresholds: &[Threshold],
+    ) {
         let run = &outcome.run;
         let [fleet, measure, to] = [&run.fleet, &run.measure, &run.to].map(ToString::to_string);
         let runs = Runs { fleet, measure, to };
@@ -138,6 +156,17 @@ impl Metrics {
             self.figures.get_or_create(&shown).set(found.value);
             series.shown.insert(shown);
         }
+        let held = outcome.held_against(thresholds, register);
+        let is_beyond = |figure: &str| {
+            held.iter()
+                .any(|(name, beyond)| name == figure && beyond.is_some())
+        };
+        for (figure, _) in &held {
+            let bounded = runs.bounded(figure.clone());
+            let is_beyond = i64::from(is_beyond(figure));
+            self.exceeded.get_or_create(&bounded).set(is_beyond);
+            series.bounded.insert(bounded);
+        }
     }
 
     /// Forgets what is not in the fleet's `file` any more: of a measurement or a host that is gone nobody waits for another run.
@@ -160,6 +189,10 @@ impl Metrics {
                 .shown
                 .iter()
                 .for_each(|shown| _ = self.figures.remove(shown));
+            series
+                .bounded
+                .iter()
+                .for_each(|bounded| _ = self.exceeded.remove(bounded));
             self.last.remove(&runs);
             self.passed.remove(&runs);
         }
@@ -189,6 +222,16 @@ impl Runs {
             measure,
             to,
             status,
+        }
+    }
+
+    fn bounded(&self, figure: String) -> Bounded {
+        let Self { fleet, measure, to } = self.clone();
+        Bounded {
+            fleet,
+            measure,
+            to,
+            figure,
         }
     }
 
@@ -233,7 +276,7 @@ mod tests {
         let mut outcome =
             Outcome::without_record(run, None, times, Became::Complete, String::new());
         outcome.verdict = Some(Verdict::Fail);
-        metrics.ended(&outcome, &NOTHING);
+        metrics.ended(&outcome, &NOTHING, &[]);
         let labels = Runs {
             fleet: outcome.run.fleet.to_string(),
             measure: outcome.run.measure.to_string(),
@@ -241,7 +284,11 @@ mod tests {
         };
         let shown = labels.shown("throughput".to_owned(), "Mbit/s".to_owned());
         metrics.figures.get_or_create(&shown).set(4.5);
-        metrics.series.get_mut(&labels).unwrap().shown.insert(shown);
+        let series = metrics.series.get_mut(&labels).unwrap();
+        series.shown.insert(shown);
+        let bounded = labels.bounded("throughput".to_owned());
+        metrics.exceeded.get_or_create(&bounded).set(1);
+        series.bounded.insert(bounded);
     }
 
     #[test]
@@ -255,10 +302,10 @@ mod tests {
         metrics.keep_to(&FleetFile::parse(file, "f").unwrap());
         let text = metrics.text(&IDLE).unwrap();
         let told = |labels: &str| text.lines().filter(|line| line.contains(labels)).count();
-        // Runs, the last one's time, a figure, a verdict.
-        assert_eq!(told(r#"fleet="f",measure="m",to="b""#), 4, "{text}");
-        assert_eq!(told(r#"fleet="g""#), 4, "{text}");
-        assert_eq!(told(r#"fleet="f""#), 4, "{text}");
+        // Runs, the last one's time, a figure, a verdict, a threshold.
+        assert_eq!(told(r#"fleet="f",measure="m",to="b""#), 5, "{text}");
+        assert_eq!(told(r#"fleet="g""#), 5, "{text}");
+        assert_eq!(told(r#"fleet="f""#), 5, "{text}");
     }
 
     /// The names of metrics in a text.

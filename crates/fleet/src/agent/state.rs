@@ -133,7 +133,9 @@ impl State {
             reason.unwrap_or_default()
         );
         self.book.write(Entry::Ended(Box::new(outcome.clone())))?;
-        self.metrics.ended(outcome, self.register);
+        let revisions = self.fleets.get(&outcome.run.fleet);
+        let thresholds = revisions.map_or(&[][..], |revisions| revisions.thresholds(&outcome.run));
+        self.metrics.ended(outcome, self.register, thresholds);
         self.say(&said);
         self.ended.notify_one();
         Ok(())

@@ -1,6 +1,6 @@
 //! What a fleet file must be so that it can be carried out.
 
-use super::{FleetFile, LinkSpec, MeasureSpec, Pairs};
+use super::{FleetFile, LinkSpec, MeasureSpec, Pairs, Threshold};
 use crate::Name;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -189,7 +189,7 @@ impl MeasureSpec {
         if self.octets.is_some_and(|octets| octets == Bytes::ZERO) {
             return Err("octets is 0 - write what one run sends and receives".to_owned());
         }
-        Ok(())
+        self.thresholds.iter().try_for_each(Threshold::check)
     }
 
     /// Whoever writes fleet files may have agents measure, and no more.

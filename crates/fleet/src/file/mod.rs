@@ -34,10 +34,12 @@
 mod check;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod window;
 
 use crate::{Name, PublicKey};
 use serde::Deserialize;
+pub use threshold::Threshold;
 use units::{Bytes, Span};
 pub use window::Window;
 
@@ -137,6 +139,9 @@ pub struct MeasureSpec {
     /// Whether it loads its path, so that its ends and links are its own meanwhile. By itself, everything but `estimate` does.
     #[serde(default)]
     pub loads: Option<bool>,
+    /// Bounds beyond which somebody is to hear of a run.
+    #[serde(default, rename = "threshold")]
+    pub thresholds: Vec<Threshold>,
 }
 
 /// Who measures whom: hosts, tags, or `all`. Both ways of a pair are two pairs.

@@ -52,6 +52,28 @@ fn hosts_are_selected_by_name_by_tag_and_all() {
 }
 
 #[test]
+fn a_measurement_may_have_thresholds() {
+    let text = format!(
+        "{MESH}[[measure.threshold]]\nfigure = 'value'\nabove = 60\n[[measure.threshold]]\nbelow = 1.5"
+    );
+    let fleet = FleetFile::parse(&text, "my.toml").unwrap();
+    let [first, second] = &fleet.measures[0].thresholds[..] else {
+        panic!("{:?}", fleet.measures[0].thresholds)
+    };
+    assert_eq!(
+        (first.figure.as_deref(), first.above),
+        (Some("value"), Some(60.0))
+    );
+    assert_eq!((second.figure.as_deref(), second.below), (None, Some(1.5)));
+    let said = with("[[measure.threshold]]\nfigure = 'value'");
+    assert!(
+        said.contains("measure 'rtt': a threshold without a bound"),
+        "{said}"
+    );
+    assert!(with("[[measure.threshold]]\nover = 3").contains("unknown field"));
+}
+
+#[test]
 fn only_estimates_do_not_load_unless_the_file_says_so() {
     let mut measure = FleetFile::parse(MESH, "my.toml")
         .unwrap()
@@ -69,7 +91,7 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert_eq!(
         with("speed = 9"),
         "my.toml line 17: unknown field `speed`, expected one of `name`, `run`, `pairs`, `takes`, `every`, `phase`, `poisson`, \
-         `windows`, `patience`, `octets`, `daily`, `loads` - remove it, or correct its name"
+         `windows`, `patience`, `octets`, `daily`, `loads`, `threshold` - remove it, or correct its name"
     );
     assert!(instead("name = \"b\"", "name = \"a\"").contains("two of [[host]] 'a' - rename"));
     assert!(instead("\"wired\"", "\"c\"").contains("'c' is both a host and a tag"));

@@ -3,7 +3,7 @@
 use super::{OPERATOR, Program, fleet_file, from_now};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
-use crate::file::FleetFile;
+use crate::file::{FleetFile, MeasureSpec};
 use crate::revisions::Document;
 use crate::schedule::{LeftOut, Plan};
 use anyhow::Context as _;
@@ -81,7 +81,29 @@ fn check_commands(file: &FleetFile, name: &str, program: Program) -> anyhow::Res
         let words = measure.run.split_whitespace().map(str::to_owned);
         let rest = ["host:4890", "--quiet", "--out", "folder"].map(str::to_owned);
         let words: Vec<String> = words.chain(rest).collect();
-        (program.takes)(&words).with_context(|| format!("{name}: measure '{}'", measure.name))?;
+        let of = || format!("{name}: measure '{}'", measure.name);
+        (program.takes)(&words).with_context(of)?;
+        check_figures(measure, program).with_context(of)?;
+    }
+    Ok(())
+}
+
+/// Every threshold must be of a figure that the measurement has.
+fn check_figures(measure: &MeasureSpec, program: Program) -> anyhow::Result<()> {
+    // Records are called like the verbs that make them.
+    let known = program.register.of_test(measure.verb())?.figures();
+    for figure in measure
+        .thresholds
+        .iter()
+        .filter_map(|threshold| threshold.figure.as_ref())
+    {
+        let names: Vec<_> = known.iter().map(|known| known.name).collect();
+        anyhow::ensure!(
+            names.contains(&figure.as_str()),
+            "a threshold of '{figure}', which is no figure of {} - there are {}",
+            measure.verb(),
+            names.join(", ")
+        );
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::figures::{Found, main_figure, median, short};
 use crate::outcome::Became;
+use crate::revisions::Revisions;
 use crate::schedule::LeftOut;
 use crate::{Moment, Name};
 use kit::register::Register;
@@ -54,24 +55,39 @@ pub(super) async fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let since = args.since.unwrap_or(since);
     let account = account(&bus, &args.fleet, &mut revisions, [since, until], now).await?;
     let register = program.register;
+    let beyond = |line: &Line| beyond(line, &revisions, register);
     if args.json {
-        print(&json(&args.fleet, &account, [since, until]).to_string())?;
+        print(&json(&args.fleet, &account, [since, until], beyond).to_string())?;
     } else if args.matrix {
         print(&matrices(&account, register))?;
     } else {
-        print(&table(&account, register))?;
+        print(&table(&account, register, beyond))?;
     }
     Ok(0)
 }
 
-fn json(fleet: &Name, account: &Account, [since, until]: [Moment; 2]) -> Value {
+/// The thresholds of the fleet file that a run is beyond, in words.
+fn beyond(line: &Line, revisions: &Revisions, register: &Register) -> Vec<String> {
+    let Fate::Known(outcome) = &line.fate else {
+        return Vec::new();
+    };
+    let held = outcome.held_against(revisions.thresholds(&line.run), register);
+    held.into_iter().filter_map(|(_, beyond)| beyond).collect()
+}
+
+fn json(
+    fleet: &Name,
+    account: &Account,
+    [since, until]: [Moment; 2],
+    beyond: impl Fn(&Line) -> Vec<String>,
+) -> Value {
     let runs = account.lines.iter().map(|line| {
         let (status, reason) = words(&line.fate);
         let outcome = match &line.fate {
             Fate::Known(outcome) => json!(outcome),
             _ => Value::Null,
         };
-        json!({ "run": line.run, "begins": line.begins, "status": status, "reason": reason, "outcome": outcome })
+        json!({ "run": line.run, "begins": line.begins, "status": status, "reason": reason, "beyond": beyond(line), "outcome": outcome })
     });
     let runs: Vec<_> = runs.collect();
     let unplanned: Vec<_> = account
@@ -108,7 +124,7 @@ fn figure(line: &Line, register: &Register) -> Option<Found> {
     }
 }
 
-fn table(account: &Account, register: &Register) -> String {
+fn table(account: &Account, register: &Register, beyond: impl Fn(&Line) -> Vec<String>) -> String {
     // The names are what 'fleet record' takes.
     let names = account.lines.iter().map(|line| line.run.to_string());
     let names: Vec<_> = names.collect();
@@ -123,7 +139,9 @@ fn table(account: &Account, register: &Register) -> String {
         let figure =
             figure.map(|found| format!("{} {} {}", found.name, short(found.value), found.unit));
         let begins = Moment::from_millis(line.begins.as_millis() / 1_000 * 1_000);
-        let rest = figure.or(reason).unwrap_or_default();
+        let beyond = beyond(line).join(", ");
+        let beyond = Some(beyond).filter(|beyond| !beyond.is_empty());
+        let rest = beyond.or(figure).or(reason).unwrap_or_default();
         let begins = begins.to_string();
         let _ = writeln!(page, "{begins:22}{name:width$}{status:12}{rest}");
     }

@@ -1,6 +1,7 @@
 //! What is known of a fleet's runs: for each pair of each measurement its runs in the order of time, small enough to keep many.
 
 use crate::figures::{main_figure, median};
+use crate::file::Threshold;
 use crate::outcome::{Became, Outcome};
 use crate::{Moment, Name, RunId};
 use kit::register::Register;
@@ -22,7 +23,9 @@ pub(super) struct Told {
     pub(super) verdict: Option<Verdict>,
     /// Its main figure, if it is complete.
     pub(super) value: Option<f64>,
+    /// Why it is not complete, or which threshold it is beyond.
     pub(super) reason: Option<Box<str>>,
+    pub(super) is_beyond: bool,
     pub(super) has_record: bool,
 }
 
@@ -33,6 +36,8 @@ pub(super) enum Look {
     Measured,
     Pass,
     Fail,
+    /// Beyond a threshold of the fleet file.
+    Beyond,
     /// There is no figure that counts, or no verdict.
     Undecided,
     /// Nothing was measured.
@@ -45,7 +50,7 @@ impl Look {
         match self {
             Self::Measured => "measured",
             Self::Pass => "pass",
-            Self::Fail => "fail",
+            Self::Fail | Self::Beyond => "fail",
             Self::Undecided => "open",
             Self::Nothing => "error",
         }
@@ -58,15 +63,15 @@ impl Look {
 }
 
 impl Told {
-    fn of(outcome: &Outcome, value: Option<f64>) -> Self {
+    fn of(outcome: &Outcome, value: Option<f64>, beyond: &[String]) -> Self {
+        let beyond = (!beyond.is_empty()).then(|| beyond.join(", "));
+        let reason = outcome.reason.as_deref().or(beyond.as_deref());
         Self {
             status: outcome.status,
             verdict: outcome.verdict,
             value,
-            reason: outcome
-                .reason
-                .as_deref()
-                .map(|reason| cut(reason, LONGEST_REASON).into()),
+            reason: reason.map(|reason| cut(reason, LONGEST_REASON).into()),
+            is_beyond: beyond.is_some(),
             has_record: !outcome.files.is_empty(),
         }
     }
@@ -74,9 +79,10 @@ impl Told {
     pub(super) const fn look(&self) -> Look {
         match (self.status, self.verdict) {
             (Became::Failed | Became::Missed, _) => Look::Nothing,
+            (Became::Complete, Some(Verdict::Fail)) => Look::Fail,
+            (Became::Complete, _) if self.is_beyond => Look::Beyond,
             (Became::Complete, None) => Look::Measured,
             (Became::Complete, Some(Verdict::Pass)) => Look::Pass,
-            (Became::Complete, Some(Verdict::Fail)) => Look::Fail,
             (Became::Complete, Some(Verdict::Inconclusive | Verdict::Error))
             | (Became::Incomplete | Became::Invalid, _) => Look::Undecided,
         }
@@ -121,7 +127,12 @@ impl Board {
     }
 
     /// Takes what became of a run; to be told again changes nothing.
-    pub(super) fn take(&mut self, outcome: &Outcome, register: &Register) {
+    pub(super) fn take(
+        &mut self,
+        outcome: &Outcome,
+        register: &Register,
+        thresholds: &[Threshold],
+    ) {
         if outcome.run.instant < self.since {
             return;
         }
@@ -131,7 +142,9 @@ impl Board {
             .flatten();
         let run = &outcome.run;
         let measured = self.measures.entry(run.measure.clone()).or_default();
-        let told = Told::of(outcome, found.as_ref().map(|found| found.value));
+        let held = outcome.held_against(thresholds, register);
+        let beyond: Vec<_> = held.into_iter().filter_map(|(_, beyond)| beyond).collect();
+        let told = Told::of(outcome, found.as_ref().map(|found| found.value), &beyond);
         if let Some(found) = found {
             measured.figure = Some([found.name, cut(&found.unit, LONGEST_UNIT)]);
         }

@@ -225,6 +225,7 @@ pub(super) const fn sign(look: Look) -> Option<&'static str> {
         Look::Measured => None,
         Look::Pass => Some("PASS"),
         Look::Fail => Some("FAIL"),
+        Look::Beyond => Some("beyond"),
         Look::Undecided => Some("undecided"),
         Look::Nothing => Some("nothing"),
     }
@@ -246,6 +247,7 @@ mod tests {
             verdict: None,
             value,
             reason: None,
+            is_beyond: false,
             has_record: false,
         }
     }

@@ -130,7 +130,9 @@ fn listed(page: &mut String, pair: &Pair<'_>, runs: &Runs) {
             whole(*at),
             told.status,
             look.class(),
-            told.verdict.and_then(|_| sign(look)).unwrap_or_default(),
+            sign(look)
+                .filter(|_| told.verdict.is_some() || told.is_beyond)
+                .unwrap_or_default(),
             told.value.map_or_else(|| "-".to_owned(), short),
             escape(told.reason.as_deref().unwrap_or_default())
         );

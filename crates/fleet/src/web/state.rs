@@ -57,7 +57,9 @@ impl State {
         if fleet.revisions.is_forged(&told) {
             fleet.board.take_forged(told.outcome.run);
         } else {
-            fleet.board.take(&told.outcome, program.register);
+            let thresholds = fleet.revisions.thresholds(run);
+            let register = program.register;
+            fleet.board.take(&told.outcome, register, thresholds);
         }
     }
 }

@@ -65,6 +65,7 @@ fn with_figure(board: &mut Board, pair: [&str; 2], value: f64) {
         verdict: None,
         value: Some(value),
         reason: None,
+        is_beyond: false,
         has_record: true,
     };
 }
@@ -75,11 +76,15 @@ fn a_matrix_has_a_cell_for_each_pair_and_says_how_many_should_be_looked_at() {
     let hosts: Vec<String> = (0..32).map(|n| format!("host-{n}")).collect();
     for from in &hosts {
         for to in hosts.iter().filter(|to| *to != from) {
-            board.take(&outcome([from, to], 1, Became::Complete), &NOTHING);
+            board.take(&outcome([from, to], 1, Became::Complete), &NOTHING, &[]);
             with_figure(&mut board, [from, to], 24.125);
         }
     }
-    board.take(&outcome(["host-3", "host-4"], 2, Became::Failed), &NOTHING);
+    board.take(
+        &outcome(["host-3", "host-4"], 2, Became::Failed),
+        &NOTHING,
+        &[],
+    );
     let (fleet, absent) = (name("mesh"), [name("host-31")]);
     let page = matrix::content(&about(&fleet, &absent), &board);
     assert!(page.starts_with("<h1>1 of 992 paths of 'mesh' should be looked at</h1>"));
@@ -109,7 +114,7 @@ fn a_browser_lays_a_thousand_cells_out() {
         for to in (0..32).filter(|to| *to != from) {
             let ends = [format!("host-{from}"), format!("host-{to}")];
             let pair = [&*ends[0], &*ends[1]];
-            board.take(&outcome(pair, 1, Became::Complete), &NOTHING);
+            board.take(&outcome(pair, 1, Became::Complete), &NOTHING, &[]);
             with_figure(&mut board, pair, f64::from(from * to));
         }
     }
@@ -150,10 +155,10 @@ fn a_history_tells_each_run_and_leads_to_its_record() {
     let mut board = Board::default();
     for minute in 0..30 {
         let pair = ["a", "b"];
-        board.take(&outcome(pair, minute, Became::Complete), &NOTHING);
+        board.take(&outcome(pair, minute, Became::Complete), &NOTHING, &[]);
         with_figure(&mut board, pair, 20.0 + minute as f64);
     }
-    board.take(&outcome(["a", "b"], 30, Became::Invalid), &NOTHING);
+    board.take(&outcome(["a", "b"], 30, Became::Invalid), &NOTHING, &[]);
     let (fleet, measure, ends) = (name("mesh"), name("rtt"), [name("a"), name("b")]);
     let pair = Pair {
         fleet: &fleet,
@@ -189,7 +194,7 @@ fn a_verdict_that_failed_is_a_word_and_not_a_colour_alone() {
     let mut board = Board::default();
     let mut failed = outcome(["a", "b"], 1, Became::Complete);
     failed.verdict = Some(Verdict::Fail);
-    board.take(&failed, &NOTHING);
+    board.take(&failed, &NOTHING, &[]);
     let fleet = name("mesh");
     let page = matrix::content(&about(&fleet, &[]), &board);
     assert!(
@@ -200,10 +205,41 @@ fn a_verdict_that_failed_is_a_word_and_not_a_colour_alone() {
 }
 
 #[test]
+fn a_figure_beyond_a_threshold_is_told_in_cell_and_history() {
+    let mut board = Board::default();
+    board.take(&outcome(["a", "b"], 1, Became::Complete), &NOTHING, &[]);
+    with_figure(&mut board, ["a", "b"], 75.0);
+    let measured = board.measures.get_mut(&name("rtt")).unwrap();
+    let runs = measured.pairs.get_mut(&["a", "b"].map(name)).unwrap();
+    let mut last = runs.last_entry().unwrap();
+    last.get_mut().is_beyond = true;
+    last.get_mut().reason = Some("value 75.0 ms is above 60.0".into());
+    let (fleet, measure) = (name("mesh"), name("rtt"));
+    let page = matrix::content(&about(&fleet, &[]), &board);
+    assert!(
+        page.contains("1 of 1 paths") && page.contains(">beyond</span>"),
+        "{page}"
+    );
+    let pair = Pair {
+        fleet: &fleet,
+        measure: &measure,
+        ends: &["a", "b"].map(name),
+        now: at(31),
+        since: at(0),
+    };
+    let page = history::content(&pair, &board.measures[&measure]).unwrap();
+    assert!(page.contains("value 75.0 ms is above 60.0"), "{page}");
+}
+
+#[test]
 fn what_is_old_is_forgotten_and_what_is_told_twice_counts_once() {
     let mut board = Board::default();
     for minute in [1, 1, 5, 9] {
-        board.take(&outcome(["a", "b"], minute, Became::Complete), &NOTHING);
+        board.take(
+            &outcome(["a", "b"], minute, Became::Complete),
+            &NOTHING,
+            &[],
+        );
     }
     let run = |minute| outcome(["a", "b"], minute, Became::Complete).run;
     board.take_forged(run(2));
@@ -219,7 +255,7 @@ fn what_is_old_is_forgotten_and_what_is_told_twice_counts_once() {
     assert!(board.measures.is_empty());
     // What is forgotten stays so, though it is told again.
     board.forget(at(3), at(60));
-    board.take(&outcome(["a", "b"], 9, Became::Complete), &NOTHING);
+    board.take(&outcome(["a", "b"], 9, Became::Complete), &NOTHING, &[]);
     assert!(board.measures.is_empty() && board.since == at(10));
 }
 
@@ -228,7 +264,7 @@ fn what_an_agent_says_is_cut_and_a_missing_run_spoils_the_sentence() {
     let mut board = Board::default();
     let mut wordy = outcome(["a", "b"], 1, Became::Complete);
     wordy.reason = Some("é".repeat(1_000_000));
-    board.take(&wordy, &NOTHING);
+    board.take(&wordy, &NOTHING, &[]);
     let runs = board
         .measures
         .values()

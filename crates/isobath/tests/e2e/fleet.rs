@@ -28,6 +28,8 @@ run = "estimate rtt --duration 300ms"
 pairs = { mesh = ["all"] }
 takes = "10s"
 every = "1s"
+[[measure.threshold]]
+above = 1000
 [[measure]]
 name = "bulk"
 run = "estimate owd --duration 300ms"
@@ -276,6 +278,10 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families(text) for s in f
     assert!((now - 600.0..now + 5.0).contains(&ended), "{ended}");
     let figure = [&rtt[..], &[("unit", "ms")]].concat();
     assert!(value("isobath_agent_figure", &figure) > 0.0, "{samples:?}");
+    let held = |(name, labels, value): &(String, Value, f64)| {
+        name == "isobath_agent_threshold_exceeded" && labels["figure"] == "value" && *value < 0.5
+    };
+    assert!(samples.iter().any(held), "{samples:?}");
 }
 
 /// Unpacked by scripts/setup.sh.
@@ -297,6 +303,8 @@ tests:
       - { series: 'isobath_agent_unhanded{job="isobath", instance="a"}', values: '200x180' }
       - { series: 'isobath_agent_passed{fleet="f", measure="voice", to="b"}', values: '0x180' }
       - { series: 'isobath_agent_passed{fleet="f", measure="voice", to="c"}', values: '1x180' }
+      - { series: 'isobath_agent_threshold_exceeded{fleet="f", measure="voice", to="b", figure="value"}', values: '1x180' }
+      - { series: 'isobath_agent_threshold_exceeded{fleet="f", measure="voice", to="c", figure="value"}', values: '0x180' }
       - { series: 'isobath_agent_last_run_timestamp_seconds{fleet="f", measure="voice", to="b"}', values: '0x180' }
       - { series: 'isobath_agent_last_run_timestamp_seconds{fleet="f", measure="voice", to="c"}', values: '0+60x180' }
       - { series: 'isobath_agent_runs_total{fleet="f", measure="voice", to="b", status="complete"}', values: '0+2x180' }
@@ -313,6 +321,7 @@ tests:
           - { labels: '{alertname="IsobathAgentAway"}', value: 1 }
           - { labels: '{alertname="IsobathOutcomesUnhanded"}', value: 1 }
           - { labels: '{alertname="IsobathVerdictFails"}', value: 1 }
+          - { labels: '{alertname="IsobathThresholdExceeded"}', value: 1 }
           - { labels: '{alertname="IsobathRunOverdue"}', value: 1 }
           - { labels: '{alertname="IsobathRunsNotComplete"}', value: 1 }
           - { labels: '{alertname="IsobathDelayUp"}', value: 1 }
@@ -570,7 +579,11 @@ fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
     if !has("chromium") {
         return;
     }
-    let place = folder(&[("fleet.toml", FLEET)]);
+    // Seldom: this is about what is shown.
+    let seldom = FLEET
+        .replace("every = \"1s\"", "every = \"3s\"")
+        .replace("every = \"2s\"", "every = \"6s\"");
+    let place = folder(&[("fleet.toml", &seldom)]);
     let port = free_port();
     let _server = server(place.path(), port, &[]);
     let fleet = Place {
@@ -591,47 +604,72 @@ fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
     let web = Running::start(isobath(place.path(), &arguments));
     eventually("the page is there", || web.stdout().ends_with('\n'));
     let url = web.stdout().trim().to_owned();
-    let dom = |path: &str| {
+    // Pages are whole as they are sent.
+    let get = |path: &str| {
+        let mut curl = Command::new("curl");
+        let told = curl.args(["-s", &format!("{url}{path}")]).output();
+        String::from_utf8(told.unwrap().stdout).unwrap()
+    };
+    let in_browser = |path: &str| {
         let mut command = Command::new("chromium");
-        command.args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--virtual-time-budget=2000",
-            "--dump-dom",
-        ]);
+        command.args(["--headless", "--no-sandbox", "--disable-gpu"]);
+        command.args(["--virtual-time-budget=2000", "--dump-dom"]);
         command.arg(format!("{url}{path}"));
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
-    let first = dom("");
+    let first = get("");
     assert!(
         first.contains("0 agents are there, and no fleet"),
         "{first}"
     );
     let agents = ["a", "b"].map(|name| fleet.agent(name, &[]));
     fleet.fleet(&["apply", "fleet.toml"]).ended(0);
-    let matrix = || dom("fleet/pair");
+    let matrix = || get("fleet/pair");
     eventually("all paths have a figure", || {
-        matrix().matches("<td class=\"measured\">").count() == 4
+        let page = matrix();
+        page.matches("href=\"/fleet/pair/").count() == 4 && !page.contains("<b>-</b>")
     });
-    let page = matrix();
+    let page = in_browser("fleet/pair");
     assert!(page.contains("<h2>rtt, ms</h2>"), "{page}");
     assert!(!page.contains("have no agent"), "{page}");
-    let history = dom("fleet/pair/rtt/a/b");
+    let history = get("fleet/pair/rtt/a/b");
     assert!(history.contains("<circle class=\"measured\""), "{history}");
     // The report of a record is that of 'isobath report', drawn by its own script.
     let run = history
         .split("href=\"/run/")
         .nth(1)
         .and_then(|rest| rest.split('"').next());
-    let report = dom(&format!("run/{}", run.unwrap()));
+    let report = in_browser(&format!("run/{}", run.unwrap()));
     assert!(report.contains("class=\"sentence\""), "{report}");
-    let missing = dom("run/pair.rtt.a.b.20200101T000000000Z");
+    let missing = get("run/pair.rtt.a.b.20200101T000000000Z");
     assert!(
         missing.contains("nobody has said what became of it"),
         "{missing}"
     );
-    assert!(dom("fleet/other").contains("There is no such page"));
+    assert!(get("fleet/other").contains("There is no such page"));
+    // Nothing is as fast as this.
+    let strict = seldom.replace("above = 1000", "above = 0.001");
+    fs::write(place.path().join("fleet.toml"), strict).unwrap();
+    fleet.fleet(&["apply", "fleet.toml"]).ended(0);
+    eventually("what is beyond the threshold is told", || {
+        let told = fleet.fleet(&["runs", "pair"]).ended(0).stdout.clone();
+        let is_told = |text: &str| text.contains(" ms is above 0.00");
+        is_told(&told)
+            && ["a/b", "b/a"]
+                .iter()
+                .any(|pair| is_told(&get(&format!("fleet/pair/rtt/{pair}"))))
+    });
+    fs::write(
+        place.path().join("odd.toml"),
+        FLEET.replace("above = 1000", "figure = 'speed'\nabove = 1"),
+    )
+    .unwrap();
+    let odd = fleet.fleet(&["apply", "odd.toml"]);
+    assert!(
+        odd.refused(2)
+            .contains("no figure of estimate - there are value"),
+        "{odd:?}"
+    );
     for running in agents.into_iter().chain([web]) {
         running.signal(Signal::INT);
         running.finish().ended(0);
