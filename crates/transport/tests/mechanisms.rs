@@ -20,6 +20,19 @@ fn drops(list: &'static [u64]) -> link::Fate {
     })
 }
 
+/// Drops a segment, and the first copy of it.
+fn drops_twice(segment: Seq) -> link::Fate {
+    let mut seen = 0;
+    Box::new(move |_, passing| {
+        seen += u32::from(passing.seq == segment);
+        if passing.seq == segment && seen <= 2 {
+            Verdict::Drop
+        } else {
+            Verdict::Pass
+        }
+    })
+}
+
 /// Runs `segments` over `link` and returns how long it took, in seconds.
 fn transfer(link: &mut Link, segments: u32) -> f64 {
     let start = link.now;
@@ -104,15 +117,7 @@ fn a_lost_retransmission_is_found_by_rack_and_costs_a_timeout_without() {
             rack,
             ..Options::default()
         });
-        let mut seen = 0;
-        link.fate = Box::new(move |_, segment| {
-            seen += u32::from(segment.seq == Seq(200));
-            if segment.seq == Seq(200) && seen <= 2 {
-                Verdict::Drop
-            } else {
-                Verdict::Pass
-            }
-        });
+        link.fate = drops_twice(Seq(200));
         transfer(&mut link, 2_000);
         assert_eq!(
             link.sender.sent().timeouts,
@@ -295,15 +300,7 @@ fn what_a_transfer_asks_of_tcp_is_told() {
     assert_eq!(run(&[200, 203, 900, 905]).multiple_losses, 2);
     // A copy that is lost as well is the same segment.
     let mut link = Link::new(&Options::default());
-    let mut seen = 0;
-    link.fate = Box::new(move |_, segment| {
-        seen += u32::from(segment.seq == Seq(200));
-        if segment.seq == Seq(200) && seen <= 2 {
-            Verdict::Drop
-        } else {
-            Verdict::Pass
-        }
-    });
+    link.fate = drops_twice(Seq(200));
     transfer(&mut link, 2_000);
     let sent = link.sender.sent();
     assert_eq!((sent.retransmits, sent.multiple_losses), (2, 0), "{sent:?}");

@@ -5,6 +5,7 @@ use crate::bus::{Access, Bus};
 use crate::web::{Served, serve};
 use anyhow::Context as _;
 use kit::usage::{Usage, print};
+use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,13 +52,16 @@ impl Aside {
         let end = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&end);
         let thread = std::thread::spawn(move || {
-            // Whoever looks at the page sees that it is gone.
-            let _ = wait(async {
+            let done = wait(async {
                 let bus = Bus::open(&access, OPERATOR).await?;
                 let last = Duration::from_secs(3_600);
                 let served = Served { bus, program, last };
                 serve(served, listener, &seen).await
             });
+            if let Err(error) = done {
+                // With stderr closed there is nobody to tell.
+                let _ = writeln!(std::io::stderr(), "the page is not served: {error:#}");
+            }
         });
         let thread = Some(thread);
         Self { end, thread }

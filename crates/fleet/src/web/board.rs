@@ -200,3 +200,15 @@ impl Board {
 pub(super) fn median_of<'a>(runs: impl IntoIterator<Item = &'a Told>) -> Option<f64> {
     median(runs.into_iter().filter_map(|told| told.value).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/fleet.md says how much memory the page needs.
+    #[test]
+    fn a_run_takes_no_more_memory_than_is_said() {
+        let run = size_of::<(Moment, Told)>();
+        assert!(run <= 64, "{run}");
+    }
+}

@@ -225,7 +225,7 @@ pub(super) const fn sign(look: Look) -> Option<&'static str> {
         Look::Measured => None,
         Look::Pass => Some("PASS"),
         Look::Fail => Some("FAIL"),
-        Look::Beyond => Some("beyond"),
+        Look::Beyond => Some("threshold"),
         Look::Undecided => Some("undecided"),
         Look::Nothing => Some("nothing"),
     }

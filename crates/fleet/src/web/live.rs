@@ -118,6 +118,7 @@ impl Site {
         for (name, kept) in fleets {
             state.revise(name, kept, horizon);
         }
+        state.take_again(self.served.program, now);
         for fleet in state.fleets.values_mut() {
             fleet.board.forget(horizon, now);
         }
@@ -129,16 +130,8 @@ impl Site {
     async fn take_from(&self, since: &mut Moment) -> anyhow::Result<()> {
         let mut told = self.served.bus.follow(*since).await?;
         self.state.borrow_mut().troubles.remove(RESULTS);
-        let mut looked = Moment::default();
         while let Some(told) = told.next().await {
             let told = told?;
-            let fleet = &told.outcome.run.fleet;
-            let is_known = self.state.borrow().fleets.contains_key(fleet);
-            // There may be none of this name, however often somebody says so.
-            if !is_known && wall().since(looked) > LOOK {
-                self.look().await?;
-                looked = wall();
-            }
             let ended = told.outcome.ended.as_millis().min(wall().as_millis());
             *since = (*since).max(Moment::from_millis(ended.saturating_sub(OVERLAP)));
             self.state

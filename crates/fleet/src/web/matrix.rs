@@ -38,7 +38,7 @@ pub(super) fn content(about: &About<'_>, board: &Board) -> String {
         "<details><summary>How to read this</summary><p>A cell is a pair: the host at the left measures towards the one above. It has the figure of its \
          last complete run, the line of the last 24 (from 0 up; a gap is a run without a figure), and complete runs of all that were handed over, with their median. \
          The edge is blue where the last run was measured, green where it passed, and of another colour, with a word, where somebody should look: \
-         FAIL is a verdict, beyond a figure past a threshold of the fleet file, undecided a run without a figure that counts, nothing a run that failed or was missed. A cell leads to the history of its pair.</p></details>\n",
+         FAIL is a verdict, threshold a figure beyond one of the fleet file, undecided a run without a figure that counts, nothing a run that failed or was missed. A cell leads to the history of its pair.</p></details>\n",
     );
     page
 }

@@ -8,7 +8,7 @@ use crate::outcome::HandedOver;
 use crate::revisions::{Document, Revisions, Whose};
 use crate::verbs::Program;
 use crate::{Moment, Name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// The time of which it is said what is missing.
@@ -16,6 +16,9 @@ const RECENT: Duration = Duration::from_secs(3_600);
 
 /// Clocks may be apart by so much.
 const AHEAD: Duration = Duration::from_secs(3_600);
+
+/// Outcomes that wait for a newer revision; of more the oldest go.
+const MOST_UNPLANNED: usize = 100;
 
 /// A fleet: what is planned, and what became of it.
 pub(super) struct Fleet {
@@ -28,6 +31,8 @@ pub(super) struct Fleet {
 pub(super) struct State {
     pub(super) fleets: BTreeMap<Name, Fleet>,
     pub(super) agents: Vec<Presence>,
+    /// Outcomes of runs that no revision plans which is known: a newer one may.
+    unplanned: VecDeque<HandedOver>,
     /// What cannot be had from NATS at this time, and why.
     pub(super) troubles: BTreeMap<&'static str, String>,
 }
@@ -45,15 +50,19 @@ impl State {
         }
     }
 
-    /// Takes an outcome as it was handed over by `now`, of a run that the fleet may have planned.
+    /// Takes an outcome as it was handed over by `now`, of a run that the fleet may have planned; another one waits for a revision that does.
     pub(super) fn take(&mut self, told: HandedOver, program: Program, now: Moment) {
-        let Some(fleet) = self.fleets.get_mut(&told.outcome.run.fleet) else {
-            return;
-        };
         let run = &told.outcome.run;
-        if !fleet.revisions.may_plan(run) || run.instant > now + AHEAD {
+        if run.instant > now + AHEAD {
             return;
         }
+        let fleet = self.fleets.get_mut(&run.fleet);
+        let Some(fleet) = fleet.filter(|fleet| fleet.revisions.may_plan(run)) else {
+            if self.unplanned.len() >= MOST_UNPLANNED {
+                self.unplanned.pop_front();
+            }
+            return self.unplanned.push_back(told);
+        };
         if fleet.revisions.is_forged(&told) {
             fleet.board.take_forged(told.outcome.run);
         } else {
@@ -61,6 +70,16 @@ impl State {
             let register = program.register;
             fleet.board.take(&told.outcome, register, thresholds);
         }
+    }
+}
+
+impl State {
+    /// Takes once more what no revision planned that was known before; what none plans now is dropped.
+    pub(super) fn take_again(&mut self, program: Program, now: Moment) {
+        for told in std::mem::take(&mut self.unplanned) {
+            self.take(told, program, now);
+        }
+        self.unplanned.clear();
     }
 }
 

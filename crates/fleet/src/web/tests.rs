@@ -4,8 +4,11 @@ use super::board::{Board, Told};
 use super::history::{self, Pair};
 use super::html::{self, escape};
 use super::matrix::{self, About};
+use super::state::State;
 use crate::account::Counts;
-use crate::outcome::{Became, Outcome, Times};
+use crate::outcome::{Became, HandedOver, Outcome, Times};
+use crate::revisions::Document;
+use crate::verbs::Program;
 use crate::{Moment, Name, RunId};
 use kit::register::Register;
 use record::Verdict;
@@ -217,7 +220,7 @@ fn a_figure_beyond_a_threshold_is_told_in_cell_and_history() {
     let (fleet, measure) = (name("mesh"), name("rtt"));
     let page = matrix::content(&about(&fleet, &[]), &board);
     assert!(
-        page.contains("1 of 1 paths") && page.contains(">beyond</span>"),
+        page.contains("1 of 1 paths") && page.contains(">threshold</span>"),
         "{page}"
     );
     let pair = Pair {
@@ -280,6 +283,47 @@ fn what_an_agent_says_is_cut_and_a_missing_run_spoils_the_sentence() {
         page.starts_with("<h1>3 runs of 'mesh' are missing; "),
         "{page}"
     );
+}
+
+#[test]
+fn an_outcome_waits_for_the_revision_that_planned_it_and_not_for_ever() {
+    let program = Program {
+        register: &NOTHING,
+        takes: |_| Ok(()),
+        page: |_| Ok(String::new()),
+    };
+    let told = |pair| HandedOver {
+        outcome: outcome(pair, 5, Became::Complete),
+        signer: None,
+    };
+    let mut state = State::default();
+    state.take(told(["a", "b"]), program, at(6));
+    state.take(told(["a", "stranger"]), program, at(6));
+    let file = "name = 'mesh'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[measure]]\nname = 'rtt'\nrun = 'estimate rtt'\n\
+                pairs = { mesh = ['all'] }\ntakes = '20s'\nevery = '1min'";
+    let document = Document {
+        file: file.to_owned(),
+        since: at(4),
+        paused: false,
+    };
+    state.revise(name("mesh"), vec![(1, document)], at(0));
+    let known = |state: &State, pair| {
+        let fleet = &state.fleets[&name("mesh")];
+        fleet.board.status(&told(pair).outcome.run)
+    };
+    assert_eq!(known(&state, ["a", "b"]), None);
+    state.take_again(program, at(6));
+    assert_eq!(known(&state, ["a", "b"]), Some(Became::Complete));
+    // No host of this name: neither shown nor kept.
+    assert_eq!(known(&state, ["a", "stranger"]), None);
+    state.take(told(["b", "a"]), program, at(4));
+    assert_eq!(known(&state, ["b", "a"]), Some(Became::Complete));
+    // A run of tomorrow has no outcome yet.
+    let mut early = told(["b", "a"]);
+    early.outcome.run.instant = at(1_000);
+    let run = early.outcome.run.clone();
+    state.take(early, program, at(6));
+    assert_eq!(state.fleets[&name("mesh")].board.status(&run), None);
 }
 
 #[test]
