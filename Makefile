@@ -22,7 +22,7 @@ demo: build
 
 test:
 	scripts/setup.sh build test
-	target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace --locked
+	scripts/tests.sh
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-docs test-ui test-python
 
 # What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.

@@ -109,18 +109,20 @@ fn packets_ride_on_trains_both_ways_and_arrive_as_they_were_sent() {
 "$isobath" manager up --config m5.toml > m5.log 2>&1 &
 linked m5.sock
 python3 -m http.server --bind :: 8000 > /dev/null 2>&1 &
-python3 "$tool" 10.99.0.1 --socket m5.sock --trains 200 > m5.trains &
+python3 "$tool" 10.99.0.1 --socket m5.sock --trains 100000 > m5.trains &
 wait
 "#;
     let near = r#"
 "$isobath" manager up --config m3.toml > m3.log 2>&1 &
 linked m3.sock
 python3 "$tool" 10.99.0.2 --socket m3.sock --listen > m3.heard &
-python3 "$tool" fd99::2 --socket m3.sock --trains 60 > m3.trains &
+until fetch http://10.99.0.2:8000/ > listing; do sleep 0.1; done
+python3 "$tool" fd99::2 --socket m3.sock --trains 100000 > m3.trains &
 trains=$!
-until fetch http://10.99.0.2:8000/blob > blob.4; do sleep 0.1; done
+fetch http://10.99.0.2:8000/blob > blob.4
 fetch 'http://[fd99::2]:8000/blob' > blob.6
-wait $trains
+until [ $(wc -l < m3.trains) -ge 60 ]; do sleep 0.1; done
+kill $trains
 "$isobath" manager stats --socket m3.sock --json > m3.stats
 "$isobath" manager stats --socket m5.sock --json > m5.stats
 "$isobath" manager stats --socket m3.sock > page.stats
@@ -151,7 +153,7 @@ fetch http://127.0.0.1:9489/metrics > metrics
         }
     }
     let sent = trains(place, "m3.trains");
-    assert_eq!(sent.len(), 60);
+    assert!(sent.len() >= 60, "{}", sent.len());
     let mut errors: Vec<_> = sent
         .iter()
         .map(|train| number(train, "/worst_gap_error_us"))

@@ -50,7 +50,11 @@ pub(crate) fn tested(
     for _ in attempts() {
         let ran = run(place, &[&common[..], target, more].concat());
         let found = ran.json();
-        let is_late = found["verdict"] == "ERROR" || found["status"] == "invalid";
+        // A suite that fails is a failure, whatever its other tests came to.
+        let is_late = found["status"] == "invalid"
+            || verdicts(&found)
+                .into_iter()
+                .any(|(_, outcome)| outcome == "ERROR");
         if !is_late {
             ran.ended(status);
             return Some(found);

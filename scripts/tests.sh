@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs all tests of the workspace, six beside each other. What failed runs again when nothing is beside it, and its last word counts:
+# a machine that stalls for a moment spoils a measurement, a defect is there again. Each of them is told, and is to be looked into.
+#
+#   tests.sh [what nextest takes: -E 'package(isobath-path)']
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export NEXTEST_USER_CONFIG_FILE=$PWD/.config/nextest-records.toml NEXTEST_STATE_DIR=$PWD/target/nextest/records
+nextest() { target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace --locked "$@"; }
+
+nextest "$@" && exit
+status=$?
+# 100: some tests failed. All else (a program that does not compile, an unknown option) is the same the second time.
+((status == 100)) || exit "$status"
+printf '\n== once more, one at a time: what failed\n'
+nextest "$@" --rerun latest --test-threads 1 --retries 1
