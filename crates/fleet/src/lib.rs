@@ -18,6 +18,7 @@ mod chance;
 mod figures;
 pub mod file;
 mod http;
+mod http_client;
 pub mod identity;
 pub mod lease;
 pub mod ledger;
@@ -27,6 +28,7 @@ mod name;
 pub mod outcome;
 pub mod revisions;
 pub mod schedule;
+pub mod stage;
 pub mod verbs;
 mod web;
 

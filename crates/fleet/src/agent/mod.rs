@@ -26,6 +26,7 @@ use kit::pool::lock;
 use kit::register::Register;
 use kit::usage::Usage;
 use metrics::Metrics;
+use metrics::otlp::Collector;
 use run::Running;
 use state::State;
 use std::cell::RefCell;
@@ -86,6 +87,14 @@ pub struct Args {
         value_name = "ADDRESS:PORT"
     )]
     metrics: Option<SocketAddr>,
+    /// Where to push metrics.
+    #[arg(
+        long,
+        help = "Push the same metrics by OTLP over HTTP to a collector such as http://collector:4318, every 10 s",
+        value_name = "URL",
+        env = "ISOBATH_OTLP"
+    )]
+    otlp: Option<String>,
     /// Do not log runs to stderr.
     #[arg(long, short)]
     quiet: bool,
@@ -128,6 +137,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         Identity::read_or_make(access.nkey.insert(dir.join(NKEY)))?
     };
     process::return_freed_memory();
+    let collector = args.otlp.as_deref().map(Collector::at).transpose()?;
     let stop = process::interrupt_flag()?;
     let now = wall();
     let state = State {
@@ -147,7 +157,11 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
         register,
-        metrics: Metrics::of(args.name.as_str(), args.site.as_ref().map(Name::as_str)),
+        metrics: Metrics::of(
+            args.name.as_str(),
+            args.site.as_ref().map(Name::as_str),
+            now,
+        ),
         bus: None,
         stop,
         ended: Rc::default(),
@@ -164,7 +178,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         .enable_all()
         .build()?;
     let work = LocalSet::new();
-    work.block_on(&runtime, live(state, &access, args.metrics))?;
+    work.block_on(&runtime, live(state, &access, args.metrics, collector))?;
     Ok(0)
 }
 
@@ -173,6 +187,7 @@ async fn live(
     mut state: State,
     access: &Access,
     metrics: Option<SocketAddr>,
+    collector: Option<Collector>,
 ) -> anyhow::Result<()> {
     state.remember();
     state.close_what_was_cut_short()?;
@@ -195,6 +210,9 @@ async fn live(
     let link = tokio::task::spawn_local(link::keep(client, Rc::clone(&state)));
     if let Some(listener) = scraped {
         tokio::task::spawn_local(scrape::serve(listener, Rc::clone(&state)));
+    }
+    if let Some(collector) = collector {
+        tokio::task::spawn_local(collector.keep(Rc::clone(&state)));
     }
     let (mut noted, mut is_told) = (wall(), false);
     while !stop.load(Ordering::Relaxed) {

@@ -1,7 +1,7 @@
 //! The endpoint of [`super::metrics`], by HTTP.
 
 use super::State;
-use super::metrics::Now;
+use super::metrics::openmetrics;
 use crate::http::{self, of_kind, plain};
 use hyper::{Method, Response, StatusCode};
 use std::cell::RefCell;
@@ -24,19 +24,11 @@ pub(super) async fn serve(listener: TcpListener, state: Rc<RefCell<State>>) {
 
 fn answer(method: &Method, path: &str, state: &State) -> Response<String> {
     match (method, path) {
-        (&Method::GET, "/metrics") => match text(state) {
+        (&Method::GET, "/metrics") => match openmetrics::text(&state.metrics, &state.now()) {
             Ok(text) => of_kind(StatusCode::OK, KIND, text),
             Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, ""),
         },
         (_, "/metrics") => plain(StatusCode::METHOD_NOT_ALLOWED, ""),
         _ => plain(StatusCode::NOT_FOUND, "there is /metrics\n"),
     }
-}
-
-fn text(state: &State) -> Result<String, std::fmt::Error> {
-    state.metrics.text(&Now {
-        is_connected: state.is_connected(),
-        running: state.running.len(),
-        unhanded: state.book.ledger().unhanded().count(),
-    })
 }

@@ -2,7 +2,7 @@
 
 use super::book::Book;
 use super::far::FarEnd;
-use super::metrics::Metrics;
+use super::metrics::{Metrics, Now};
 use super::{run, wall};
 use crate::bus::{self, Bus};
 use crate::file::FleetFile;
@@ -61,6 +61,15 @@ pub(super) struct State {
 impl State {
     pub(super) fn is_connected(&self) -> bool {
         self.bus.is_some()
+    }
+
+    /// For the metrics.
+    pub(super) fn now(&self) -> Now {
+        Now {
+            is_connected: self.is_connected(),
+            running: self.running.len(),
+            unhanded: self.book.ledger().unhanded().count(),
+        }
     }
 
     pub(super) fn folder(&self, run: &RunId) -> PathBuf {

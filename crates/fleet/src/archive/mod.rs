@@ -5,35 +5,88 @@
 //! DIR/day=2026-11-25/measure=rtt/site=berlin/part.parquet
 //! ```
 //!
-//! A row is a run, a column a field of its outcome or a figure of its summary, by its way through it: `summary.latency_ms.loaded.p50`. A
+//! The dataset is in a folder, or in a bucket of an S3-compatible store. A row is a run, a column a field of its outcome or a figure of its summary, by its way through it: `summary.latency_ms.loaded.p50`. A
 //! partition is written whole and replaced in one step, so exporting again changes nothing that is not new.
+
+mod bucket;
 
 use crate::outcome::HandedOver;
 use crate::{Day, Name};
+use anyhow::Context as _;
+use bucket::Bucket;
 use record::{Flat, write_columns};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::convert::Infallible;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// What a partition's site is called where a host has none.
 const NO_SITE: &str = "none";
 /// The file of each partition.
 const PART: &str = "part.parquet";
 
+/// Where a dataset is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a folder.
+    Folder(PathBuf),
+    /// In a bucket: `s3://BUCKET/PREFIX`.
+    Bucket(String),
+}
+
+impl FromStr for Place {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(if text.starts_with("s3://") {
+            Self::Bucket(text.to_owned())
+        } else {
+            Self::Folder(text.into())
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(dir) => dir.display().fmt(formatter),
+            Self::Bucket(url) => formatter.write_str(url),
+        }
+    }
+}
+
 /// What was written.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Written {
     /// Rows.
     pub runs: usize,
-    /// Files.
-    pub partitions: usize,
+    /// Files, by their way from where the dataset is.
+    pub partitions: Vec<PathBuf>,
 }
 
-/// Writes the dataset of `outcomes` into the folder `dir`.
+/// Writes the dataset of `outcomes` to its `place`.
 ///
 /// # Errors
-/// When the disk does not take it.
-pub fn write(dir: &Path, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
+/// When the disk or the store does not take it.
+pub async fn write(place: &Place, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
+    let url = match place {
+        Place::Folder(dir) => return write_folder(dir, outcomes),
+        Place::Bucket(url) => url,
+    };
+    let failed = || format!("{url} cannot be written to");
+    let bucket = Bucket::at(url).with_context(failed)?;
+    let dir = tempfile::tempdir()?;
+    let written = write_folder(dir.path(), outcomes)?;
+    for way in &written.partitions {
+        let octets = std::fs::read(dir.path().join(way))?;
+        bucket.put(way, octets).await.with_context(failed)?;
+    }
+    Ok(written)
+}
+
+fn write_folder(dir: &Path, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
     let mut partitions: BTreeMap<(Day, &Name, &str), Vec<&HandedOver>> = BTreeMap::new();
     for told in outcomes {
         let outcome = &told.outcome;
@@ -41,16 +94,18 @@ pub fn write(dir: &Path, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
         let key = (outcome.planned.day(), &outcome.run.measure, site);
         partitions.entry(key).or_default().push(told);
     }
-    let written = Written {
+    let mut written = Written {
         runs: outcomes.len(),
-        partitions: partitions.len(),
+        partitions: Vec::new(),
     };
     for ((day, measure, site), mut outcomes) in partitions {
-        let folder = dir.join(format!("day={day}/measure={measure}/site={site}"));
-        std::fs::create_dir_all(&folder)?;
+        let way = PathBuf::from(format!("day={day}/measure={measure}/site={site}"));
+        std::fs::create_dir_all(dir.join(&way))?;
         let order = |told: &&HandedOver| (told.outcome.planned, told.outcome.run.clone());
         outcomes.sort_by_cached_key(order);
-        write_columns(&folder.join(PART), &table(&outcomes).columns())?;
+        let way = way.join(PART);
+        write_columns(&dir.join(&way), &table(&outcomes).columns())?;
+        written.partitions.push(way);
     }
     Ok(written)
 }
@@ -116,8 +171,8 @@ mod tests {
         ];
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..2 {
-            let written = write(dir.path(), &outcomes).unwrap();
-            assert_eq!((written.runs, written.partitions), (4, 3));
+            let written = write_folder(dir.path(), &outcomes).unwrap();
+            assert_eq!((written.runs, written.partitions.len()), (4, 3));
             let folder = dir.path().join("day=2026-11-26/measure=rtt");
             assert!(folder.join("site=none/part.parquet").is_file());
             let batches = record::Batches::of_file(&folder.join("site=x/part.parquet")).unwrap();

@@ -15,6 +15,7 @@ mod access;
 mod fleets;
 mod leases;
 mod results;
+pub mod retention;
 pub mod rights;
 
 use crate::messages::{Knock, Presence, Welcome};
@@ -46,6 +47,17 @@ const RESULTS: &str = "isobath-results";
 const RECORDS: &str = "isobath-records";
 const RESULT: &str = "isobath.result";
 const KNOCK: &str = "isobath.knock";
+
+/// The name by which operators are known to NATS.
+pub(crate) const OPERATOR: &str = "isobath fleet";
+
+/// Waits for what goes to NATS.
+pub(crate) fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(work)
+}
 
 /// A connection that mends itself, and all that the fleet keeps on the server.
 #[derive(Clone)]

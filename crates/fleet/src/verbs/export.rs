@@ -1,13 +1,14 @@
 //! `isobath fleet export`.
 
 use super::{OPERATOR, of_kept};
+use crate::agent::wall;
+use crate::archive::{self, Place};
 use crate::bus::{Access, Bus};
 use crate::outcome::HandedOver;
-use crate::{Moment, Name, archive};
+use crate::{Moment, Name};
 use kit::usage::print;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// What to export, and where.
 #[derive(Debug, clap::Args)]
@@ -16,9 +17,9 @@ pub struct Args {
     fleet: Option<Name>,
     #[command(flatten)]
     access: Access,
-    /// Folder for the dataset; what is there of the same days, measurements and sites is replaced.
-    #[arg(short, long, value_name = "FOLDER")]
-    out: PathBuf,
+    /// Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same days, measurements and sites is replaced.
+    #[arg(short, long, value_name = "PLACE")]
+    out: Place,
     /// Print what was written as one JSON object.
     #[arg(long)]
     json: bool,
@@ -26,7 +27,10 @@ pub struct Args {
 
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
-    let outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
+    let mut outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
+    // Of a day that is partly gone the archive may know more.
+    let since = bus.retention().await?.since(wall());
+    outcomes.retain(|told| told.outcome.planned.day().begins() >= since);
     let mut fleets = BTreeMap::new();
     for (name, kept) in bus.fleets().await? {
         fleets.insert(name, of_kept(kept)?);
@@ -37,12 +41,8 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let (forged, outcomes): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(is_forged);
     let forged = forged.len();
-    let written = archive::write(&args.out, &outcomes)?;
-    let (runs, partitions, dir) = (
-        written.runs,
-        written.partitions,
-        args.out.display().to_string(),
-    );
+    let written = archive::write(&args.out, &outcomes).await?;
+    let (runs, partitions, dir) = (written.runs, written.partitions.len(), args.out.to_string());
     if args.json {
         print(
             &json!({ "runs": runs, "partitions": partitions, "folder": dir, "forged": forged })

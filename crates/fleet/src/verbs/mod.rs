@@ -6,13 +6,14 @@ mod export;
 mod key;
 mod pause;
 mod record;
+mod retention;
 mod runs;
 mod status;
 mod users;
 mod web;
 
 use crate::account::Account;
-use crate::bus::Bus;
+use crate::bus::{Bus, OPERATOR, wait};
 use crate::file::FleetFile;
 use crate::revisions::{Document, Revisions, Whose};
 use crate::{Moment, Name};
@@ -35,6 +36,8 @@ pub enum Verb {
     Pause(pause::Args),
     /// Export all results as a Parquet dataset, partitioned by day, measurement and site.
     Export(export::Args),
+    /// Show or set for how long outcomes and records are kept.
+    Retention(retention::Args),
     /// Fetch the record of one run.
     Record(record::Args),
     /// Make a key for an agent or an operator, and print its public part.
@@ -69,20 +72,13 @@ pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
         Verb::Runs(args) => wait(runs::run(args, program)),
         Verb::Pause(args) => wait(pause::run(args)),
         Verb::Export(args) => wait(export::run(args)),
+        Verb::Retention(args) => wait(retention::run(args)),
         Verb::Record(args) => wait(record::run(args)),
         Verb::Key(args) => key::run(args),
         Verb::Users(args) => users::run(args),
         Verb::Web(args) => web::run(args, program),
         Verb::Demo(args) => demo::run(args, program),
     }
-}
-
-/// Waits for what goes to NATS.
-fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(work)
 }
 
 /// The fleet file at `path`: its text, and what it says.
@@ -95,9 +91,6 @@ fn fleet_file(path: &Path) -> anyhow::Result<(String, FleetFile)> {
     let file = FleetFile::parse(&text, &name).map_err(Usage::of)?;
     Ok((text, file))
 }
-
-/// The name by which operators are known to NATS.
-const OPERATOR: &str = "isobath fleet";
 
 /// The revisions of `fleet`, which must have some, and the last entry's revision.
 async fn revisions(bus: &Bus, fleet: &Name) -> anyhow::Result<(Revisions, u64)> {
@@ -143,6 +136,8 @@ async fn account(
     [from, to]: [Moment; 2],
     now: Moment,
 ) -> anyhow::Result<Account> {
+    // What is older may be gone, which is not missing.
+    let from = from.max(bus.retention().await?.since(now));
     // What was planned since then has ended later, by clocks that differ less than this.
     let ended = from.as_millis().saturating_sub(CLOCKS_APART);
     let mut outcomes = bus

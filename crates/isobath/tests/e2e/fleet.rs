@@ -1,5 +1,7 @@
 //! A fleet on loopback: a real nats-server, real agents, and what becomes of every run when they are killed.
 
+mod outside;
+
 use crate::support::{
     Machine, Ran, Running, Signal, children, eventually, folder, has, isobath, number, run, values,
 };
@@ -49,7 +51,7 @@ patience = "20s"
 "#;
 
 /// Unpacked by scripts/setup.sh.
-const SERVER: &str = concat!(
+pub(crate) const SERVER: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../target/tools/nats-server/bin/nats-server"
 );
@@ -88,6 +90,10 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn agent(&self, name: &str, more: &[&str]) -> Running {
+        Running::start(self.command(name, more))
+    }
+
+    fn command(&self, name: &str, more: &[&str]) -> Command {
         let state = format!("agent-{name}");
         let arguments = [
             "agent",
@@ -104,8 +110,7 @@ impl Place<'_> {
             "--state",
             &state,
         ];
-        let arguments = [&arguments, more].concat();
-        Running::start(isobath(self.folder, &arguments))
+        isobath(self.folder, &[&arguments, more].concat())
     }
 
     fn fleet(&self, words: &[&str]) -> Ran {
@@ -157,7 +162,11 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     };
     let mut a = fleet.agent("a", &[]);
     let metrics = format!("127.0.0.1:{}", free_port());
-    let b = fleet.agent("b", &["--metrics", &metrics]);
+    let collector = outside::Collector::start();
+    let pushes = ["--metrics", &metrics, "--otlp", &collector.address];
+    let mut b = fleet.command("b", &pushes);
+    b.env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20secret");
+    let b = Running::start(b);
     eventually("both agents are there", || fleet.are_there(&["a", "b"]));
     let applied = fleet.fleet(&["apply", "fleet.toml"]);
     assert!(
@@ -233,6 +242,9 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     exported(&fleet, counts);
     scraped(&metrics);
     watched_by_prometheus(place.path(), &metrics);
+    collector.has_heard_of_it();
+    outside::exported_to_a_bucket(&fleet, counts);
+    kept_for_a_time(&fleet);
     for agent in [a, b] {
         agent.signal(Signal::INT);
         agent.finish().ended(0);
@@ -394,13 +406,44 @@ fn watched_by_prometheus(place: &Path, address: &str) {
     prometheus.finish();
 }
 
+/// For how long things are kept can be said, and what is not old is kept.
+fn kept_for_a_time(fleet: &Place<'_>) {
+    let short = fleet.fleet(&["retention", "--records", "1d"]);
+    assert!(short.refused(2).contains("write at least 3d"), "{short:?}");
+    let told = fleet.fleet(&["retention"]);
+    let forever = "outcomes are kept forever, records forever";
+    assert_eq!(told.ended(0).stdout.trim(), forever);
+    let before = number(&fleet.account(), "/counts/planned");
+    fleet
+        .fleet(&["retention", "--outcomes", "4d", "--records", "72h"])
+        .ended(0);
+    let told = fleet.fleet(&["retention", "--json"]).ended(0).json();
+    assert_eq!(
+        (
+            number(&told, "/outcomes_days"),
+            number(&told, "/records_days")
+        ),
+        (4.0, 3.0)
+    );
+    let after = fleet.account();
+    assert!(number(&after, "/counts/planned") >= before, "{after:#}");
+    assert_eq!(number(&after, "/counts/missing"), 0.0, "{after:#}");
+}
+
+/// How many runs have an outcome.
+fn outcomes(counts: &Value) -> f64 {
+    number(counts, "/planned") - number(counts, "/left_out")
+}
+
 fn exported(fleet: &Place<'_>, counts: &Value) {
     let told = fleet
         .fleet(&["export", "--out", "archive", "--json"])
         .ended(0)
         .json();
-    let outcomes = number(counts, "/planned") - number(counts, "/left_out");
-    assert!((number(&told, "/runs") - outcomes).abs() < 0.5, "{told:#}");
+    assert!(
+        (number(&told, "/runs") - outcomes(counts)).abs() < 0.5,
+        "{told:#}"
+    );
     let days = fs::read_dir(fleet.folder.join("archive")).unwrap();
     for day in days {
         let partition = day

@@ -13,7 +13,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 68] = [
+    let verbs: [&[&str]; 69] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -57,6 +57,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["fleet", "runs"],
         &["fleet", "pause"],
         &["fleet", "export"],
+        &["fleet", "retention"],
         &["fleet", "record"],
         &["fleet", "key"],
         &["fleet", "users"],

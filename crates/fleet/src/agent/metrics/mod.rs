@@ -1,55 +1,36 @@
-//! What an agent counts and what its runs found last, as `OpenMetrics`.
+//! What an agent counts and what its runs found last: kept here once, told as `OpenMetrics` to whoever asks ([`openmetrics`]) and by OTLP to
+//! a collector ([`otlp`]).
 
-use crate::figures;
+pub(super) mod openmetrics;
+pub(super) mod otlp;
+
+use crate::Moment;
+use crate::figures::{self, Found};
 use crate::file::{FleetFile, Threshold};
 use crate::outcome::{Became, Outcome};
 use kit::register::Register;
-use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::{Registry, Unit};
 use record::Verdict;
-use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::sync::atomic::AtomicU64;
-
-/// A gauge of any number.
-type Real = Gauge<f64, AtomicU64>;
+use std::collections::BTreeMap;
 
 /// Runs of a measurement towards a host.
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Runs {
     fleet: String,
     measure: String,
     to: String,
 }
 
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct Ended {
-    fleet: String,
-    measure: String,
-    to: String,
-    status: String,
-}
-
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct Shown {
-    fleet: String,
-    measure: String,
-    to: String,
-    figure: String,
-    unit: String,
-}
-
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct Bounded {
-    fleet: String,
-    measure: String,
-    to: String,
-    figure: String,
+/// What is told of them.
+#[derive(Default)]
+struct Told {
+    ended: BTreeMap<Became, u64>,
+    last: Moment,
+    /// Of the last complete run.
+    figures: Vec<Found>,
+    /// Of the last run with a verdict.
+    passed: Option<bool>,
+    /// Whether figures of the last complete run are beyond a threshold.
+    exceeded: BTreeMap<String, bool>,
 }
 
 /// What is so at this moment.
@@ -62,67 +43,45 @@ pub(super) struct Now {
     pub(super) unhanded: usize,
 }
 
-/// What there is of the runs of a measurement towards a host.
-#[derive(Default)]
-struct Series {
-    ended: HashSet<Ended>,
-    shown: HashSet<Shown>,
-    bounded: HashSet<Bounded>,
-}
-
 /// All of it since the agent's start.
 pub(super) struct Metrics {
-    registry: Registry,
-    series: HashMap<Runs, Series>,
-    ended: Family<Ended, Counter>,
-    last: Family<Runs, Real>,
-    figures: Family<Shown, Real>,
-    passed: Family<Runs, Gauge>,
-    exceeded: Family<Bounded, Gauge>,
-    connected: Gauge,
-    running: Gauge,
-    unhanded: Gauge,
+    name: String,
+    site: Option<String>,
+    since: Moment,
+    runs: BTreeMap<Runs, Told>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Gauge,
+    Counter,
+}
+
+/// A metric; its name is without the prefix that all have.
+#[derive(Debug)]
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    kind: Kind,
+    is_seconds: bool,
+    samples: Vec<Sample>,
+}
+
+#[derive(Debug)]
+struct Sample {
+    labels: Vec<(&'static str, String)>,
+    value: f64,
 }
 
 impl Metrics {
-    /// Of the agent `name` at `site`.
-    pub(super) fn of(name: &str, site: Option<&str>) -> Self {
-        let mut this = Self {
-            registry: Registry::with_prefix("isobath_agent"),
-            series: HashMap::new(),
-            ended: Family::default(),
-            last: Family::default(),
-            figures: Family::default(),
-            passed: Family::default(),
-            exceeded: Family::default(),
-            connected: Gauge::default(),
-            running: Gauge::default(),
-            unhanded: Gauge::default(),
-        };
-        let labels = [
-            ("name", name.to_owned()),
-            ("site", site.unwrap_or_default().to_owned()),
-            ("version", session::VERSION.to_owned()),
-        ];
-        let registry = &mut this.registry;
-        registry.register("build", "The agent", Info::new(labels.to_vec()));
-        let help = "Whether NATS is reached (1) or away (0)";
-        registry.register("connected", help, this.connected.clone());
-        registry.register("running", "Runs under way", this.running.clone());
-        let help = "Outcomes that wait on this host to be handed over";
-        registry.register("unhanded", help, this.unhanded.clone());
-        let help = "Runs that have ended, by what became of them";
-        registry.register("runs", help, this.ended.clone());
-        let help = "When the last run ended, since 1970";
-        let unit = Unit::Seconds;
-        registry.register_with_unit("last_run_timestamp", help, unit, this.last.clone());
-        let help = "The figures of the last run that was complete, in their unit";
-        registry.register("figure", help, this.figures.clone());
-        let help = "Whether the last run with a verdict passed (1) or failed (0)";
-        registry.register("passed", help, this.passed.clone());
-        let help = "Whether a figure of the last complete run is beyond a threshold of the fleet file (1) or within (0)";
-        registry.register("threshold_exceeded", help, this.exceeded.clone());
-        this
+    /// Of the agent `name` at `site`, which counts since `since`.
+    pub(super) fn of(name: &str, site: Option<&str>, since: Moment) -> Self {
+        Self {
+            name: name.to_owned(),
+            site: site.map(str::to_owned),
+            since,
+            runs: BTreeMap::new(),
+        }
     }
 
     /// A run has ended.
@@ -134,16 +93,12 @@ impl Metrics {
     ) {
         let run = &outcome.run;
         let [fleet, measure, to] = [&run.fleet, &run.measure, &run.to].map(ToString::to_string);
-        let runs = Runs { fleet, measure, to };
-        let series = self.series.entry(runs.clone()).or_default();
-        let ended = runs.ended(outcome);
-        self.ended.get_or_create(&ended).inc();
-        series.ended.insert(ended);
-        let ended_s = outcome.ended.as_millis() as f64 / 1e3;
-        self.last.get_or_create(&runs).set(ended_s);
+        let told = self.runs.entry(Runs { fleet, measure, to }).or_default();
+        *told.ended.entry(outcome.status).or_default() += 1;
+        told.last = outcome.ended;
         match outcome.verdict {
-            Some(Verdict::Pass) => _ = self.passed.get_or_create(&runs).set(1),
-            Some(Verdict::Fail) => _ = self.passed.get_or_create(&runs).set(0),
+            Some(Verdict::Pass) => told.passed = Some(true),
+            Some(Verdict::Fail) => told.passed = Some(false),
             _ => {}
         }
         // What an invalid or incomplete run has is no measurement to look at by itself.
@@ -151,21 +106,10 @@ impl Metrics {
             return;
         }
         let test = outcome.test.as_deref().unwrap_or_default();
-        for found in figures::all(register, test, &outcome.summary) {
-            let shown = runs.shown(found.name, found.unit);
-            self.figures.get_or_create(&shown).set(found.value);
-            series.shown.insert(shown);
-        }
-        let held = outcome.held_against(thresholds, register);
-        let is_beyond = |figure: &str| {
-            held.iter()
-                .any(|(name, beyond)| name == figure && beyond.is_some())
-        };
-        for (figure, _) in &held {
-            let bounded = runs.bounded(figure.clone());
-            let is_beyond = i64::from(is_beyond(figure));
-            self.exceeded.get_or_create(&bounded).set(is_beyond);
-            series.bounded.insert(bounded);
+        told.figures = figures::all(register, test, &outcome.summary).collect();
+        told.exceeded.clear();
+        for (figure, beyond) in outcome.held_against(thresholds, register) {
+            *told.exceeded.entry(figure).or_default() |= beyond.is_some();
         }
     }
 
@@ -177,73 +121,95 @@ impl Metrics {
                 .any(|measure| measure.name.as_str() == runs.measure)
                 && file.hosts.iter().any(|host| host.name.as_str() == runs.to)
         };
-        let all = self.series.keys();
-        let gone = all.filter(|runs| runs.fleet == file.name.as_str() && !has(runs));
-        for runs in gone.cloned().collect::<Vec<_>>() {
-            let series = self.series.remove(&runs).unwrap_or_default();
-            series
-                .ended
-                .iter()
-                .for_each(|ended| _ = self.ended.remove(ended));
-            series
-                .shown
-                .iter()
-                .for_each(|shown| _ = self.figures.remove(shown));
-            series
-                .bounded
-                .iter()
-                .for_each(|bounded| _ = self.exceeded.remove(bounded));
-            self.last.remove(&runs);
-            self.passed.remove(&runs);
-        }
+        self.runs
+            .retain(|runs, _| runs.fleet != file.name.as_str() || has(runs));
     }
 
-    /// The text of everything (`OpenMetrics` 1.0).
-    ///
-    /// # Errors
-    /// None: writing into a string does not fail.
-    pub(super) fn text(&self, now: &Now) -> Result<String, fmt::Error> {
-        let count = |count| i64::try_from(count).unwrap_or(i64::MAX);
-        self.connected.set(i64::from(now.is_connected));
-        self.running.set(count(now.running));
-        self.unhanded.set(count(now.unhanded));
-        let mut text = String::new();
-        encode(&mut text, &self.registry)?;
-        Ok(text)
+    /// Everything as it is `now`.
+    fn all(&self, now: &Now) -> Vec<Metric> {
+        let sample = |labels: &[(&'static str, &str)], value| {
+            let owned = labels.iter().map(|(label, of)| (*label, (*of).to_owned()));
+            Sample {
+                labels: owned.collect(),
+                value,
+            }
+        };
+        let is = |value: f64| vec![sample(&[], value)];
+        let real = |flag: bool| f64::from(u8::from(flag));
+        vec![
+            Metric::gauge("connected", "Whether NATS is reached (1) or away (0)")
+                .with(is(real(now.is_connected))),
+            Metric::gauge("running", "Runs under way").with(is(now.running as f64)),
+            Metric::gauge("unhanded", "Outcomes that wait on this host to be handed over")
+                .with(is(now.unhanded as f64)),
+            Metric {
+                kind: Kind::Counter,
+                ..Metric::gauge("runs", "Runs that have ended, by what became of them")
+            }
+            .with(self.each(|told| {
+                let ended = told.ended.iter();
+                ended
+                    .map(|(status, count)| sample(&[("status", &status.to_string())], *count as f64))
+                    .collect()
+            })),
+            Metric {
+                is_seconds: true,
+                ..Metric::gauge("last_run_timestamp", "When the last run ended, since 1970")
+            }
+            .with(self.each(|told| is(told.last.as_millis() as f64 / 1e3))),
+            Metric::gauge("figure", "The figures of the last run that was complete, in their unit")
+                .with(self.each(|told| {
+                    let figures = told.figures.iter();
+                    let of = |found: &Found| {
+                        let labels = [("figure", &*found.name), ("unit", &*found.unit)];
+                        sample(&labels, found.value)
+                    };
+                    figures.map(of).collect()
+                })),
+            Metric::gauge("passed", "Whether the last run with a verdict passed (1) or failed (0)")
+                .with(self.each(|told| told.passed.map_or_else(Vec::new, |passed| is(real(passed))))),
+            Metric::gauge(
+                "threshold_exceeded",
+                "Whether a figure of the last complete run is beyond a threshold of the fleet file (1) or within (0)",
+            )
+            .with(self.each(|told| {
+                let exceeded = told.exceeded.iter();
+                exceeded
+                    .map(|(figure, is)| sample(&[("figure", figure)], real(*is)))
+                    .collect()
+            })),
+        ]
+    }
+
+    /// What `of` tells of each, labelled with what it is of.
+    fn each(&self, of: impl Fn(&Told) -> Vec<Sample>) -> Vec<Sample> {
+        let labelled = |(runs, told): (&Runs, &Told)| {
+            let Runs { fleet, measure, to } = runs.clone();
+            let mut samples = of(told);
+            for sample in &mut samples {
+                let labels = [("fleet", &fleet), ("measure", &measure), ("to", &to)];
+                let labels = labels.map(|(label, of)| (label, of.clone()));
+                sample.labels.splice(..0, labels);
+            }
+            samples
+        };
+        self.runs.iter().flat_map(labelled).collect()
     }
 }
 
-impl Runs {
-    fn ended(&self, outcome: &Outcome) -> Ended {
-        let Self { fleet, measure, to } = self.clone();
-        let status = outcome.status.to_string();
-        Ended {
-            fleet,
-            measure,
-            to,
-            status,
+impl Metric {
+    fn gauge(name: &'static str, help: &'static str) -> Self {
+        Self {
+            name,
+            help,
+            kind: Kind::Gauge,
+            is_seconds: false,
+            samples: Vec::new(),
         }
     }
 
-    fn bounded(&self, figure: String) -> Bounded {
-        let Self { fleet, measure, to } = self.clone();
-        Bounded {
-            fleet,
-            measure,
-            to,
-            figure,
-        }
-    }
-
-    fn shown(&self, figure: String, unit: String) -> Shown {
-        let Self { fleet, measure, to } = self.clone();
-        Shown {
-            fleet,
-            measure,
-            to,
-            figure,
-            unit,
-        }
+    fn with(self, samples: Vec<Sample>) -> Self {
+        Self { samples, ..self }
     }
 }
 
@@ -277,30 +243,27 @@ mod tests {
             Outcome::without_record(run, None, times, Became::Complete, String::new());
         outcome.verdict = Some(Verdict::Fail);
         metrics.ended(&outcome, &NOTHING, &[]);
-        let labels = Runs {
-            fleet: outcome.run.fleet.to_string(),
-            measure: outcome.run.measure.to_string(),
-            to: outcome.run.to.to_string(),
-        };
-        let shown = labels.shown("throughput".to_owned(), "Mbit/s".to_owned());
-        metrics.figures.get_or_create(&shown).set(4.5);
-        let series = metrics.series.get_mut(&labels).unwrap();
-        series.shown.insert(shown);
-        let bounded = labels.bounded("throughput".to_owned());
-        metrics.exceeded.get_or_create(&bounded).set(1);
-        series.bounded.insert(bounded);
+        let [fleet, measure, to] =
+            [&outcome.run.fleet, &outcome.run.measure, &outcome.run.to].map(ToString::to_string);
+        let told = metrics.runs.get_mut(&Runs { fleet, measure, to }).unwrap();
+        told.figures = vec![Found {
+            name: "throughput".to_owned(),
+            unit: "Mbit/s".to_owned(),
+            value: 4.5,
+        }];
+        told.exceeded.insert("throughput".to_owned(), true);
     }
 
     #[test]
     fn what_the_file_does_not_ask_for_any_more_is_no_longer_told() {
-        let mut metrics = Metrics::of("a", None);
+        let mut metrics = Metrics::of("a", None, Moment::default());
         for run in ["f.m.a.b", "f.m.a.c", "f.n.a.b", "g.n.a.b"] {
             ended(&mut metrics, &format!("{run}.20261125T080000000Z"));
         }
         let file = "name = 'f'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[measure]]\nname = 'm'\nrun = 'btc'\n\
                     pairs = { mesh = ['all'] }\ntakes = '20s'\nevery = '1min'";
         metrics.keep_to(&FleetFile::parse(file, "f").unwrap());
-        let text = metrics.text(&IDLE).unwrap();
+        let text = openmetrics::text(&metrics, &IDLE).unwrap();
         let told = |labels: &str| text.lines().filter(|line| line.contains(labels)).count();
         // Runs, the last one's time, a figure, a verdict, a threshold.
         assert_eq!(told(r#"fleet="f",measure="m",to="b""#), 5, "{text}");
@@ -317,9 +280,9 @@ mod tests {
 
     #[test]
     fn rules_dashboards_and_documents_name_metrics_that_are_there() {
-        let mut metrics = Metrics::of("a", Some("here"));
+        let mut metrics = Metrics::of("a", Some("here"), Moment::default());
         ended(&mut metrics, "f.m.a.b.20261125T080000000Z");
-        let text = metrics.text(&IDLE).unwrap();
+        let text = openmetrics::text(&metrics, &IDLE).unwrap();
         let samples = text.lines().filter(|line| !line.starts_with('#'));
         let told = named(&samples.collect::<Vec<_>>().join("\n"));
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

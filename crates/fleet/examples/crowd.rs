@@ -1,0 +1,227 @@
+//! Thousands of agents of a fleet, as NATS sees them, in one process: connections, presence, a revision of a fleet, and outcomes handed over,
+//! beside plain messages of the same length to a plain stream of the same server. `bench/fleet` starts it.
+//!
+//!     crowd nats://127.0.0.1 AGENTS OUTCOMES-OF-EACH TURNS
+
+use anyhow::{Context as _, bail};
+use async_nats::jetstream::{self, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream as futures};
+use isobath_fleet::bus::{Access, Bus, connect};
+use isobath_fleet::messages::Presence;
+use isobath_fleet::outcome::{Became, Outcome, Times};
+use isobath_fleet::revisions::Document;
+use isobath_fleet::{Identity, Moment, Name, RunId};
+use serde_json::json;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use sys::clock;
+use tokio::task::LocalSet;
+
+/// Agents that connect at once.
+const AT_ONCE: usize = 200;
+/// From one word of presence to the next, as agents do.
+const BEAT: Duration = Duration::from_secs(5);
+/// The plain stream.
+const PLAIN: &str = "plain";
+
+struct Agent {
+    name: Name,
+    bus: Bus,
+}
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    let [nats, agents, each, turns] = &words[..] else {
+        bail!("crowd NATS AGENTS OUTCOMES-OF-EACH TURNS");
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    LocalSet::new().block_on(
+        &runtime,
+        crowd(nats, agents.parse()?, each.parse()?, turns.parse()?),
+    )
+}
+
+async fn crowd(nats: &str, count: usize, each: usize, turns: usize) -> anyhow::Result<()> {
+    let place = tempfile::tempdir()?;
+    let identity = Identity::read_or_make(&place.path().join("crowd.nk"))?;
+    let began = clock::now();
+    let access = &Access::at(nats);
+    let agents = futures::iter(0..count).map(async |number| {
+        let name: Name = format!("host-{number}").parse()?;
+        let connection = connect(access, name.as_str(), Some(&name)).await?;
+        let bus = Bus::on(&connection).await?;
+        anyhow::Ok(Rc::new(Agent { name, bus }))
+    });
+    let agents: Vec<_> = agents.buffer_unordered(AT_ONCE).try_collect().await?;
+    println!("connected {:.1} s", clock::now().since(began).as_secs_f64());
+
+    // Each says that it is there, and goes on saying so.
+    for (number, agent) in agents.iter().cloned().enumerate() {
+        let phase = BEAT.mul_f64(number as f64 / count as f64);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(phase).await;
+            loop {
+                let _ = agent.bus.say(&presence(&agent.name)).await;
+                tokio::time::sleep(BEAT).await;
+            }
+        });
+    }
+    tokio::time::sleep(BEAT + Duration::from_secs(1)).await;
+    let there = agents[0].bus.present().await?.len();
+    println!("present {there} of {count}");
+
+    println!(
+        "revision {:.2} s until the last has it",
+        revision(&agents).await?
+    );
+
+    let plain = plain(nats).await?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for turn in 0..turns {
+        let began = clock::now();
+        let kept = agents
+            .iter()
+            .map(|agent| outcomes(agent, &identity, turn, each));
+        let all: usize = futures_util::future::try_join_all(kept).await?.iter().sum();
+        ours.push(rate(count * each, began));
+        let began = clock::now();
+        let message = vec![b'x'; all / (count * each)];
+        let sent = agents
+            .iter()
+            .map(|agent| messages(agent, &plain, &message, turn, each));
+        futures_util::future::try_join_all(sent).await?;
+        theirs.push(rate(count * each, began));
+        println!(
+            "turn {turn}: {:.0} outcomes/s, {:.0} plain messages/s of {} octets",
+            ours[turn],
+            theirs[turn],
+            message.len()
+        );
+    }
+    let kept = agents[0].bus.outcomes(None, Moment::default()).await?.len();
+    let wanted = count * each * turns;
+    println!("kept {kept} of {wanted} outcomes");
+    anyhow::ensure!(kept == wanted && there == count, "some are lost");
+    for rates in [&mut ours, &mut theirs] {
+        rates.sort_by(f64::total_cmp);
+    }
+    let (ours, theirs) = (ours[turns / 2], theirs[turns / 2]);
+    println!(
+        "median {ours:.0} outcomes/s, {theirs:.0} plain messages/s, ratio {:.2}",
+        ours / theirs
+    );
+    Ok(())
+}
+
+fn rate(count: usize, began: units::Instant) -> f64 {
+    count as f64 / clock::now().since(began).as_secs_f64()
+}
+
+fn now() -> Moment {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+fn presence(name: &Name) -> Presence {
+    Presence {
+        name: name.clone(),
+        site: None,
+        tags: Vec::new(),
+        isobath: env!("CARGO_PKG_VERSION").to_owned(),
+        verbs: vec!["btc".to_owned(), "estimate".to_owned()],
+        started: now(),
+        said: now(),
+        key: None,
+        address: ([192, 0, 2, 1], 4890).into(),
+        running: Vec::new(),
+        waiting: 0,
+    }
+}
+
+/// All watch; one revises; how long it takes until the last has heard, in seconds.
+async fn revision(agents: &[Rc<Agent>]) -> anyhow::Result<f64> {
+    let watches = futures::iter(agents).map(|agent| agent.bus.watch_fleets());
+    let watches: Vec<_> = watches.buffer_unordered(AT_ONCE).try_collect().await?;
+    let file = "name = 'crowd'\n[[host]]\nname = 'host-0'\n[[host]]\nname = 'host-1'\n".to_owned();
+    let document = Document {
+        since: now(),
+        paused: false,
+        file,
+    };
+    let began = clock::now();
+    let name: Name = "crowd".parse()?;
+    agents[0].bus.revise(&name, &document, 0).await?;
+    let heard = watches.into_iter().map(async |mut watch| {
+        let heard = watch
+            .next()
+            .await
+            .context("the server ended the subscription")?;
+        anyhow::Ok(heard?.key)
+    });
+    futures_util::future::try_join_all(heard).await?;
+    Ok(clock::now().since(began).as_secs_f64())
+}
+
+/// Hands over `each` outcomes, one after the other as agents do; their octets.
+async fn outcomes(
+    agent: &Agent,
+    identity: &Identity,
+    turn: usize,
+    each: usize,
+) -> anyhow::Result<usize> {
+    let mut octets = 0;
+    for number in 0..each {
+        let at = now();
+        let instant = Moment::from_millis((turn * each + number) as u64);
+        let run: RunId =
+            format!("crowd.rtt.{}.host-0.{}", agent.name, instant.compact()).parse()?;
+        let times = Times {
+            planned: at,
+            began: Some(at),
+            ended: at,
+        };
+        let mut outcome =
+            Outcome::without_record(run, None, times, Became::Complete, String::new());
+        let rtts: Vec<_> = (0..40)
+            .map(|sample| 20.0 + f64::from(sample) / 7.0)
+            .collect();
+        outcome.summary = json!({ "value": 24.5, "unit": "ms", "rtts_ms": rtts });
+        octets += serde_json::to_vec(&outcome)?.len();
+        agent.bus.keep(&outcome, identity).await?;
+    }
+    Ok(octets)
+}
+
+/// The same number of plain messages into a plain stream, each acknowledged before the next.
+async fn messages(
+    agent: &Agent,
+    plain: &jetstream::Context,
+    message: &[u8],
+    turn: usize,
+    each: usize,
+) -> anyhow::Result<()> {
+    for number in 0..each {
+        let subject = format!("{PLAIN}.{}.{turn}.{number}", agent.name);
+        plain
+            .publish(subject, message.to_vec().into())
+            .await?
+            .await?;
+    }
+    Ok(())
+}
+
+async fn plain(nats: &str) -> anyhow::Result<jetstream::Context> {
+    let plain = jetstream::new(async_nats::connect(nats).await?);
+    plain
+        .create_stream(stream::Config {
+            name: PLAIN.to_owned(),
+            subjects: vec![format!("{PLAIN}.>")],
+            ..stream::Config::default()
+        })
+        .await?;
+    Ok(plain)
+}

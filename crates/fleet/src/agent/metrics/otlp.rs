@@ -1,0 +1,258 @@
+//! What an agent tells by OTLP over HTTP (OpenTelemetry protocol 1.5), as protobuf, to a collector that may be away.
+//!
+//! Each push has all values as they are, counts since the agent's start: one that is lost costs nothing but its moment, so none is repeated.
+
+use super::{Kind, Metric, Metrics, Now, Sample};
+use crate::Moment;
+use crate::agent::{State, wall};
+use crate::http_client::{self, HttpClient};
+use anyhow::{Context as _, bail};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Request, Uri};
+use kit::usage::Usage;
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{
+    self as proto, AggregationTemporality, Gauge, NumberDataPoint, ResourceMetrics, ScopeMetrics,
+    Sum, metric::Data, number_data_point::Value,
+};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use prost::Message as _;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// From one push to the next.
+const EVERY: Duration = Duration::from_secs(10);
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Octets of an answer; an honest one has a line.
+const LONGEST_ANSWER: usize = 64 << 10;
+/// Headers of every push, percent-encoded: `api-key=secret,other=value`.
+const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+const PATH: &str = "/v1/metrics";
+
+/// Where to push to.
+pub(in crate::agent) struct Collector {
+    address: Uri,
+    headers: HeaderMap,
+    client: HttpClient,
+}
+
+impl Collector {
+    /// At `endpoint`, as OpenTelemetry's `OTEL_EXPORTER_OTLP_ENDPOINT` has it: `http://collector:4318`.
+    ///
+    /// # Errors
+    /// When that is no address, or the environment's headers are none.
+    pub(in crate::agent) fn at(endpoint: &str) -> anyhow::Result<Self> {
+        let headers = std::env::var(HEADERS).unwrap_or_default();
+        Ok(Self {
+            address: address(endpoint).map_err(Usage::of)?,
+            headers: parse_headers(&headers)
+                .with_context(|| format!("{HEADERS} is not NAME=VALUE,NAME=VALUE"))
+                .map_err(Usage::of)?,
+            client: http_client::new()?,
+        })
+    }
+
+    /// Pushes as long as the agent lives.
+    pub(in crate::agent) async fn keep(self, state: Rc<RefCell<State>>) {
+        let mut is_well = None;
+        loop {
+            let message = {
+                let state = state.borrow();
+                request(&state.metrics, &state.now(), wall())
+            };
+            let pushed = tokio::time::timeout(PATIENCE, self.push(&message)).await;
+            let pushed = pushed.unwrap_or_else(|_| bail!("no answer for {} s", PATIENCE.as_secs()));
+            if is_well.replace(pushed.is_ok()) != Some(pushed.is_ok()) {
+                let at = &self.address;
+                state.borrow().say(&match pushed {
+                    Ok(()) => format!("metrics are pushed to {at}"),
+                    Err(error) => format!("metrics cannot be pushed to {at}: {error:#}"),
+                });
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    async fn push(&self, message: &ExportMetricsServiceRequest) -> anyhow::Result<()> {
+        let mut request = Request::post(&self.address);
+        if let Some(headers) = request.headers_mut() {
+            headers.clone_from(&self.headers);
+            headers.insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static("application/x-protobuf"),
+            );
+        }
+        let request = request.body(Full::from(message.encode_to_vec()))?;
+        let (head, body) = self.client.request(request).await?.into_parts();
+        let body = Limited::new(body, LONGEST_ANSWER).collect().await;
+        let body = body.map_err(|error| anyhow::anyhow!(error))?.to_bytes();
+        if !head.status.is_success() {
+            let said = String::from_utf8_lossy(&body);
+            bail!(
+                "{} {}",
+                head.status,
+                said.lines().next().unwrap_or_default()
+            );
+        }
+        let answer = ExportMetricsServiceResponse::decode(body).unwrap_or_default();
+        match answer.partial_success {
+            Some(refused) if refused.rejected_data_points > 0 => bail!(
+                "{} values were refused: {}",
+                refused.rejected_data_points,
+                refused.error_message
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The address of the collector's metrics.
+fn address(endpoint: &str) -> anyhow::Result<Uri> {
+    let whole = match endpoint.trim_end_matches('/') {
+        whole if whole.ends_with(PATH) => whole.to_owned(),
+        base => format!("{base}{PATH}"),
+    };
+    let wrong = || format!("'{endpoint}' is no collector - give http://HOST:4318");
+    let address: Uri = whole.parse().with_context(wrong)?;
+    let is_http = matches!(address.scheme_str(), Some("http" | "https"));
+    if !is_http || address.host().is_none_or(str::is_empty) {
+        bail!(wrong());
+    }
+    Ok(address)
+}
+
+fn parse_headers(text: &str) -> anyhow::Result<HeaderMap> {
+    let all = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+    all.map(|one| {
+        let (name, value) = one.split_once('=').context("there is no =")?;
+        let value = percent_encoding::percent_decode_str(value.trim()).decode_utf8()?;
+        let mut value = HeaderValue::from_str(&value)?;
+        value.set_sensitive(true);
+        Ok((name.trim().parse::<HeaderName>()?, value))
+    })
+    .collect()
+}
+
+/// Everything as a message.
+fn request(metrics: &Metrics, now: &Now, at: Moment) -> ExportMetricsServiceRequest {
+    let mut attributes = vec![
+        pair("service.name", "isobath-agent"),
+        pair("service.instance.id", &metrics.name),
+        pair("service.version", session::VERSION),
+    ];
+    if let Some(site) = &metrics.site {
+        attributes.push(pair("isobath.site", site));
+    }
+    let span = [metrics.since, at].map(|moment| moment.as_millis().saturating_mul(1_000_000));
+    let scope = InstrumentationScope {
+        name: "isobath.agent".to_owned(),
+        version: session::VERSION.to_owned(),
+        ..InstrumentationScope::default()
+    };
+    let metrics = metrics.all(now).into_iter();
+    ExportMetricsServiceRequest {
+        resource_metrics: vec![ResourceMetrics {
+            resource: Some(Resource {
+                attributes,
+                ..Resource::default()
+            }),
+            scope_metrics: vec![ScopeMetrics {
+                scope: Some(scope),
+                metrics: metrics.filter_map(|metric| message(metric, span)).collect(),
+                ..ScopeMetrics::default()
+            }],
+            ..ResourceMetrics::default()
+        }],
+    }
+}
+
+/// A metric that has values; `span` is since when it counts, and now, in nanoseconds since 1970.
+fn message(metric: Metric, span: [u64; 2]) -> Option<proto::Metric> {
+    let samples = metric.samples.into_iter();
+    let data_points: Vec<_> = samples.map(|sample| point(sample, span)).collect();
+    let data = match metric.kind {
+        _ if data_points.is_empty() => return None,
+        Kind::Gauge => Data::Gauge(Gauge { data_points }),
+        Kind::Counter => Data::Sum(Sum {
+            data_points,
+            aggregation_temporality: AggregationTemporality::Cumulative.into(),
+            is_monotonic: true,
+        }),
+    };
+    Some(proto::Metric {
+        name: format!("isobath.agent.{}", metric.name),
+        description: metric.help.to_owned(),
+        unit: if metric.is_seconds { "s" } else { "" }.to_owned(),
+        data: Some(data),
+        ..proto::Metric::default()
+    })
+}
+
+fn point(sample: Sample, [since, at]: [u64; 2]) -> NumberDataPoint {
+    let labels = sample.labels.iter();
+    NumberDataPoint {
+        attributes: labels.map(|(label, of)| pair(label, of)).collect(),
+        start_time_unix_nano: since,
+        time_unix_nano: at,
+        value: Some(Value::AsDouble(sample.value)),
+        ..NumberDataPoint::default()
+    }
+}
+
+fn pair(key: &str, value: &str) -> KeyValue {
+    KeyValue {
+        key: key.to_owned(),
+        value: Some(AnyValue {
+            value: Some(any_value::Value::StringValue(value.to_owned())),
+        }),
+        ..KeyValue::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_a_base_or_the_whole_address() {
+        for (endpoint, whole) in [
+            ("http://hub:4318", "http://hub:4318/v1/metrics"),
+            ("https://hub/otlp/", "https://hub/otlp/v1/metrics"),
+            ("http://hub:4318/v1/metrics", "http://hub:4318/v1/metrics"),
+        ] {
+            assert_eq!(address(endpoint).unwrap(), whole);
+        }
+        for endpoint in [
+            "hub:4318",
+            "hub",
+            "ftp://hub",
+            "",
+            "http://",
+            "grpc://hub:4317",
+        ] {
+            let error = address(endpoint).unwrap_err().to_string();
+            assert!(
+                error.contains("give http://HOST:4318"),
+                "{endpoint}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn headers_are_those_of_the_environment_and_secret() {
+        let headers = parse_headers("api-key=a%20b, other=c=d,").unwrap();
+        assert_eq!(headers["api-key"], "a b");
+        assert_eq!(headers["other"], "c=d");
+        assert!(!format!("{headers:?}").contains("a b"));
+        assert!(parse_headers("").unwrap().is_empty());
+        for wrong in ["key", "=v", "k=%ff", "a b=c", "k=%0a"] {
+            assert!(parse_headers(wrong).is_err(), "{wrong}");
+        }
+    }
+}
