@@ -1,6 +1,7 @@
 //! `isobath experiment`: small ones to their end, interrupted, and mistyped. What is asserted is their structure and that
 //! figures are possible ones, not that anything agrees.
 
+use crate::fleet;
 use crate::support::{Machine, Running, Signal, entries, eventually, folder, isobath, run};
 use serde_json::Value;
 use std::fs;
@@ -52,6 +53,36 @@ on = "200ms"
 off = "300ms"
 "#;
 
+/// The same with a fleet: what is faster than the agents need to start is made by them.
+const MESH: &str = r#"
+title = "A small fleet?"
+about = "Two hosts and a hub."
+[study.stability]
+measurements = 4
+mean = "1s"
+time_scale = 2
+hub = "hub"
+[study.stability.lab]
+summary = "two hosts and a hub"
+client = "a"
+server = "b"
+ipv6 = false
+hosts = ["a", "b", "hub"]
+routers = ["middle"]
+[[study.stability.lab.link]]
+between = ["a", "middle"]
+up = [{ kind = "rate", rate = "20Mbit" }, { kind = "delay", delay = "5ms" }]
+down = [{ kind = "rate", rate = "20Mbit" }, { kind = "delay", delay = "5ms" }]
+[[study.stability.lab.link]]
+between = ["b", "middle"]
+up = [{ kind = "delay", delay = "1ms" }]
+down = [{ kind = "delay", delay = "1ms" }]
+[[study.stability.lab.link]]
+between = ["hub", "middle"]
+up = [{ kind = "delay", delay = "1ms" }]
+down = [{ kind = "delay", delay = "1ms" }]
+"#;
+
 const GROWTH: &str = r#"
 title = "A small study of growth?"
 about = "One path."
@@ -81,6 +112,12 @@ events = 20
 #[track_caller]
 fn found(text: &str, more: &[&str]) -> Value {
     let home = folder(&[("my.toml", text)]);
+    found_in(home.path(), more)
+}
+
+/// The same in the folder with the experiment.
+#[track_caller]
+fn found_in(home: &Path, more: &[&str]) -> Value {
     let line = [
         "experiment",
         "run",
@@ -91,13 +128,15 @@ fn found(text: &str, more: &[&str]) -> Value {
         "--quiet",
         "--with-invalid",
     ];
-    let ran = run(home.path(), &[&line[..], more].concat());
+    let mut command = isobath(home, &[&line[..], more].concat());
+    command.env("ISOBATH_NATS_SERVER", fleet::SERVER);
+    let ran = Running::start(command).finish();
     let code = ran.code();
     assert!(matches!(code, Some(0 | 1 | 3 | 5)), "{ran:?}");
     let found: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let written = fs::read_to_string(home.path().join("x/experiment.json")).unwrap();
+    let written = fs::read_to_string(home.join("x/experiment.json")).unwrap();
     assert_eq!(found, serde_json::from_str::<Value>(&written).unwrap());
-    assert!(home.path().join("x/index.html").exists());
+    assert!(home.join("x/index.html").exists());
     check(&found);
     found
 }
@@ -156,6 +195,38 @@ fn a_mesh_leaves_a_record_of_every_measurement() {
     let failures = found["tables"][1]["rows"].as_array().unwrap().len();
     assert!(pairs.sum::<f64>() >= 1.0 || failures > 0, "{found:#}");
     assert_eq!(cell(&found, 0, 2, "paper"), 181.0);
+}
+
+/// Holds btc/cap-mesh, btc/cap-failures.
+#[test]
+fn a_fleet_makes_the_measurements_of_a_mesh_and_goes_on_where_it_was() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let home = folder(&[("my.toml", MESH)]);
+    let made = || {
+        let names = entries(&home.path().join("x/runs"));
+        names.iter().filter(|name| name.ends_with(".json")).count()
+    };
+    let found = found_in(home.path(), &[]);
+    let first = made();
+    assert!(first >= 4, "{found:#}");
+    let pairs = (0..3).map(|row| cell(&found, 0, row, "here").as_f64().unwrap());
+    let failures = found["tables"][1]["rows"].as_array().unwrap().len();
+    assert!(pairs.sum::<f64>() >= 1.0 || failures > 0, "{found:#}");
+    // Records came by NATS, with what both ends have seen.
+    let record = home.path().join("x/runs/0000/run.json");
+    assert!(record.is_file() || failures > 0, "{found:#}");
+    // As if it had been interrupted: only those that are missing are made.
+    let runs = home.path().join("x/runs");
+    for number in 2..first {
+        fs::remove_file(runs.join(format!("{number:04}.json"))).unwrap();
+    }
+    found_in(home.path(), &[]);
+    assert!(made() >= 4, "{}", made());
+    for sitting in ["fleet-0/fleet.toml", "fleet-2/fleet.toml"] {
+        assert!(home.path().join("x").join(sitting).is_file(), "{sitting}");
+    }
 }
 
 /// Holds btc/cap-growth.

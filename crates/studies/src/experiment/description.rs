@@ -35,6 +35,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "btc/grid",
     "btc/grid-cubic",
     "btc/stability",
+    "btc/mesh",
     "btc/growth",
     "btc/mathis",
     "mbm/vantage-point",

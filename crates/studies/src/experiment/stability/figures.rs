@@ -1,11 +1,14 @@
 //! The paper's figures, with what was found here.
 
 use super::cases::side;
-use super::found::{Made, Pairs, difference, difference_pct, loss_difference};
+use super::found::{Made, Measurement, Pairs, difference, difference_pct, loss_difference};
 use report::experiment::{Axis, Experiment, Figure, Kind, Series, Source};
+use schema::btc::plan::Tool;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Adds the figures.
-pub(super) fn add(experiment: Experiment, pairs: &Pairs) -> Experiment {
+pub(super) fn add(experiment: Experiment, made: &[Measurement], pairs: &Pairs) -> Experiment {
     if pairs.len() == 0 {
         return experiment;
     }
@@ -14,6 +17,7 @@ pub(super) fn add(experiment: Experiment, pairs: &Pairs) -> Experiment {
         .figure(throughputs(pairs))
         .figure(losses(pairs))
         .figure(percents(pairs))
+        .figure(over_time(made, pairs))
 }
 
 fn share() -> Axis {
@@ -77,4 +81,78 @@ fn losses(pairs: &Pairs) -> Figure {
         .series(Series::cdf("one of each", points).source(Source::Ours))
         .series(Series::new("paper", Kind::Points, paper).source(Source::Paper))
         .how_to("The paper: 85 % within 1 point, nearly all within 10.")
+}
+
+/// Each transfer beside the next one over the same path by the same tool in another measurement.
+fn later(made: &[Measurement]) -> Vec<[Made; 2]> {
+    let mut paths = BTreeMap::<_, Vec<(Duration, Made)>>::new();
+    for one in made {
+        for tool in [Tool::Ours, Tool::Kernel] {
+            let planned = &one.planned;
+            let transfer = one.transfers.iter().rfind(|made| made.tool == tool);
+            let path = (&planned.from, &planned.to, tool.label());
+            let entry = paths.entry(path).or_default();
+            entry.extend(transfer.map(|made| (planned.start, *made)));
+        }
+    }
+    let mut all = Vec::new();
+    for path in paths.values_mut() {
+        path.sort_by_key(|(start, _)| *start);
+        all.extend(path.windows(2).map(|two| [two[0].1, two[1].1]));
+    }
+    all
+}
+
+fn over_time(made: &[Measurement], pairs: &Pairs) -> Figure {
+    let later = later(made);
+    let together = of(&pairs.kernel, difference_pct).chain(of(&pairs.ours, difference_pct));
+    Figure::new("over-time", "Stability over time: the same path and tool, back to back and later")
+        .caption(format!(
+            "Difference of two throughputs over their mean: within a measurement, and from one measurement of a path to the next one \
+             of it by the same tool ({} pairs).",
+            later.len()
+        ))
+        .x(Axis::new("throughput difference", "%"))
+        .y(share())
+        .series(Series::cdf("back to back", together))
+        .series(Series::cdf("later", of(&later, difference_pct)))
+        .how_to("As far as *later* lies right of *back to back*, paths themselves have changed meanwhile.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::Planned;
+    use super::*;
+
+    #[test]
+    fn a_transfer_is_compared_with_the_next_one_of_its_path_and_tool() {
+        let one = |number: usize, to: &str, rates: &[(Tool, f64)]| Measurement {
+            planned: Planned {
+                number,
+                start: Duration::from_secs(number as u64),
+                from: "a".to_owned(),
+                to: to.to_owned(),
+                tools: [Tool::Ours; 2],
+            },
+            transfers: rates
+                .iter()
+                .map(|&(tool, bytes_per_s)| Made {
+                    tool,
+                    bytes_per_s,
+                    loss_pct: 0.0,
+                    seconds: 1.0,
+                })
+                .collect(),
+            failure: None,
+        };
+        let made = [
+            one(2, "b", &[(Tool::Ours, 4.0)]),
+            one(0, "b", &[(Tool::Ours, 1.0), (Tool::Kernel, 9.0)]),
+            one(1, "b", &[(Tool::Ours, 2.0), (Tool::Ours, 3.0)]),
+            one(3, "c", &[(Tool::Ours, 7.0)]),
+        ];
+        let pairs = later(&made);
+        let rates = pairs.iter().map(|pair| pair.map(|made| made.bytes_per_s));
+        assert!(rates.eq([[1.0, 3.0], [3.0, 4.0]]));
+    }
 }

@@ -67,8 +67,26 @@ impl Failed {
     }
 }
 
+impl Measurement {
+    /// Writes it down, and tells of a failure.
+    pub(super) fn write(&self, bench: &Bench<'_>) {
+        let Planned {
+            number, from, to, ..
+        } = &self.planned;
+        if let Some(failure) = &self.failure {
+            let (said, class) = (&failure.said, &failure.class);
+            let said = format!("{number} {from} - {to}: {said} ({class})");
+            bench.display.say(&said);
+        }
+        if let Ok(text) = serde_json::to_string_pretty(self) {
+            // One that cannot be written will be found missing, and made again.
+            let _ = bench.write(&name(*number), &text);
+        }
+    }
+}
+
 /// The file of measurement `number`.
-pub(super) fn name(number: usize) -> String {
+fn name(number: usize) -> String {
     format!("{number:04}.json")
 }
 

@@ -7,13 +7,16 @@
 //! A measurement that fails leaves a record as well, and says whether the *transfer* failed or what carries the measurements
 //! did: the lab, the far end, this machine. The paper called the latter NIMI failures and left them out.
 //!
-//! Each host of the lab runs `isobath serve`; a measurement is `isobath btc HOST` in a process on the source host.
+//! Each host of the lab runs `isobath serve`; a measurement is `isobath btc HOST` in a process on the source host. Or a fleet carries the
+//! measurements, with an agent on each host ([`mod@fleet`]).
 
 mod background;
 mod cases;
 mod figures;
+mod fleet;
 mod found;
 mod measure;
+mod outcome;
 mod schedule;
 
 use super::{Bench, Scale};
@@ -40,6 +43,9 @@ pub struct Stability {
     mean: Span,
     /// By how much shorter it is here.
     time_scale: f64,
+    /// The host of the lab with the NATS server of the fleet that carries the measurements; without one, processes do. It measures nothing.
+    #[serde(default)]
+    hub: Option<String>,
     /// The hosts and what is between them.
     lab: Topology,
     /// Other traffic.
@@ -51,8 +57,11 @@ impl Stability {
     pub(super) fn check(&self) -> Result<(), String> {
         self.topology()?;
         let hosts: BTreeSet<&String> = self.lab.hosts.iter().collect();
-        if hosts.len() < 2 {
+        if self.measured().len() < 2 {
             return Err("a transfer needs two hosts".to_owned());
+        }
+        if let Some(hub) = self.hub.as_ref().filter(|hub| !hosts.contains(hub)) {
+            return Err(format!("hub: '{hub}' is not one of the hosts"));
         }
         let named = self.background.iter().flat_map(|one| [&one.from, &one.to]);
         if let Some(name) = named.into_iter().find(|name| !hosts.contains(name)) {
@@ -68,6 +77,22 @@ impl Stability {
     fn topology(&self) -> Result<Topology, String> {
         let text = toml::to_string(&self.lab).map_err(|error| error.to_string())?;
         Topology::parse(&text, "lab").map_err(|error| error.to_string())
+    }
+
+    /// The hosts that measure each other.
+    fn measured(&self) -> Vec<&String> {
+        let is_hub = |host: &&String| self.hub.as_ref() == Some(*host);
+        self.lab.hosts.iter().filter(|host| !is_hub(host)).collect()
+    }
+
+    /// What was made so far.
+    fn made(&self, bench: &Bench<'_>) -> Vec<found::Measurement> {
+        if self.hub.is_some() {
+            return fleet::made(bench);
+        }
+        let all = 0..self.measurements(bench.scale);
+        all.filter_map(|number| found::read(bench, number))
+            .collect()
     }
 
     fn measurements(&self, scale: Scale) -> usize {
@@ -86,6 +111,16 @@ impl Stability {
 
 /// Makes what has not been made.
 pub(super) fn run(stability: &Stability, bench: &Bench<'_>) -> anyhow::Result<()> {
+    if let Some(hub) = &stability.hub {
+        let (made, all) = (
+            stability.made(bench).len(),
+            stability.measurements(bench.scale),
+        );
+        return match all.saturating_sub(made) {
+            0 => Ok(()),
+            due => fleet::all(stability, hub, bench, made, due),
+        };
+    }
     let plans = schedule::draw(
         &stability.lab.hosts,
         stability.measurements(bench.scale),
@@ -110,13 +145,11 @@ pub(super) fn conclude(
     experiment: Experiment,
 ) -> Experiment {
     let all = stability.measurements(bench.scale);
-    let made: Vec<_> = (0..all)
-        .filter_map(|number| found::read(bench, number))
-        .collect();
+    let made = stability.made(bench);
     let pairs = found::Pairs::of(&made, bench.with_invalid);
     let doubtful = found::doubtful(&made);
     let mut experiment = cases::add(experiment, &pairs);
-    experiment = figures::add(experiment, &pairs);
+    experiment = figures::add(experiment, &made, &pairs);
     experiment = found::tables(experiment, &made, &pairs);
     experiment
         .note(format!(
