@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A fleet in the lab `fleet`, with agents and NATS killed at random, and its account afterwards.
+"""A fleet in the lab `fleet`, with agents and NATS killed and links cut at random, and its account afterwards.
 
     soak/fleet.py --minutes 60                 and a table of what became of each run
 
-Everybody on the lab's hosts is kept alive by a loop that starts it again a moment after it has died. A capture on the router of the shared uplink
+Everybody on the lab's hosts is kept alive by a loop that starts it again a moment after it has died. Each router drops what comes from one of its
+neighbours for some seconds, now and then. A capture on the router of the shared uplink
 is the book of whoever does not know the fleet: which pairs of hosts send how much in each tenth of a second.
 
 Exit status: 0 every planned run has one outcome and no two loads met; 1 not so.
@@ -27,6 +28,7 @@ from pathlib import Path
 import common
 
 HOSTS = {"berlin-1": "berlin", "berlin-2": "berlin", "paris-1": "paris", "oslo-1": "oslo"}
+ROUTERS = ["berlin", "core"]
 HUB = "10.77.0.5"
 NATS = f"nats://{HUB}"
 UNPACKED = common.ROOT / "target/tools/nats-server/bin/nats-server"
@@ -97,6 +99,34 @@ def watch(out):
                     bins[tuple(ends)] += length
 
 
+def cut(router, out, seed):
+    """Now and then lets nothing through that comes from one neighbour of a router."""
+    draw = random.Random(f"{seed} {router}")
+    links = [line.split(":")[1].split("@")[0].strip() for line in ip("-o", "link").stdout.splitlines()]
+    links = [link for link in links if link.startswith("to-")]
+    over = out / "over"
+    with open(out / f"cuts-{router}.jsonl", "w") as book:
+        while not over.exists():
+            rest(draw.uniform(10, 60), over)
+            link, seconds = draw.choice(links), draw.uniform(0.5, 12)
+            rule = ["pref", "1", "iif", link, "blackhole"]
+            if ip("rule", "add", *rule).returncode == 0:
+                began = time.time()
+                rest(seconds, over)
+                ip("rule", "del", *rule)
+                book.write(json.dumps([router, link, began, time.time()]) + "\n")
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+
+
+def rest(seconds, over):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not over.exists():
+        time.sleep(0.05)
+
+
 def fleet(*words):
     ran = subprocess.run([common.ISOBATH, "fleet", *words, "--nats", NATS], capture_output=True, text=True, check=False)
     return ran.returncode, ran.stdout, ran.stderr
@@ -144,6 +174,8 @@ def judge(out):
     counts = told["counts"]
     print("counts     ", ", ".join(f"{count} {name}" for name, count in counts.items() if count))
     print("killed     ", ", ".join(f"{name} {count} times" for name, count in sorted(kills.items())))
+    cuts = [json.loads(line) for router in ROUTERS for line in (out / f"cuts-{router}.jsonl").read_text().splitlines()]
+    print(f"cut         {len(cuts)} links, {sum(end - began for *_, began, end in cuts):.0f} s together")
     print(f"uplink      {bins} tenths of a second, one load in {loaded}, two in {len(met)}")
     reasons = collections.Counter(run["reason"] for run in told["runs"] if run["status"] in ("missed", "failed", "incomplete"))
     for reason, count in reasons.most_common(8):
@@ -172,7 +204,7 @@ def main():
         server = [asked.nats_server, "--jetstream", "--addr", "0.0.0.0", "--store_dir", out / "nats"]
         work = {
             "keep": lambda: keep(name, [*agent, "--site", HOSTS[name]], out), "nats": lambda: keep("nats", server, out),
-            "watch": lambda: watch(out), "drive": lambda: drive(out, asked.minutes * 60, asked.seed),
+            "watch": lambda: watch(out), "cut": lambda: cut(name, out, asked.seed), "drive": lambda: drive(out, asked.minutes * 60, asked.seed),
         }
         work[role]()
         return 0
@@ -180,7 +212,7 @@ def main():
     print(f"seed        {asked.seed}, everything is in {out}", flush=True)
     own = [sys.executable, Path(__file__).resolve(), "--out", out, "--minutes", asked.minutes, "--seed", asked.seed, "--nats-server", asked.nats_server]
     inside = lambda role, name="-": [str(word) for word in [*own, "--inside", role, name]]
-    also = [("berlin", inside("watch")), ("hub", inside("nats")), *((name, inside("keep", name)) for name in HOSTS)]
+    also = [("berlin", inside("watch")), ("hub", inside("nats")), *((name, inside("keep", name)) for name in HOSTS), *((name, inside("cut", name)) for name in ROUTERS)]
     also = [word for node, command in also for word in ("--also", f"{node}=exec {shlex.join(command)}")]
     ran = subprocess.run([common.ISOBATH, "lab", "run", "fleet", "--on", "hub", *also, "--", *inside("drive")], check=False)
     if ran.returncode:
