@@ -15,9 +15,9 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A key pair, and its seed as text.
+/// A key pair, its seed as text, and its public key.
 #[derive(Clone)]
-pub struct Identity(Arc<(KeyPair, String)>);
+pub struct Identity(Arc<(KeyPair, String, PublicKey)>);
 
 impl Identity {
     /// That of the seed in the file at `path`.
@@ -58,7 +58,8 @@ impl Identity {
             pair.key_pair_type() == KeyPairType::User,
             "it is not a user's"
         );
-        Ok(Self(Arc::new((pair, seed.to_owned()))))
+        let public = PublicKey(pair.public_key().into());
+        Ok(Self(Arc::new((pair, seed.to_owned(), public))))
     }
 
     /// The seed: whoever has it is its owner.
@@ -68,7 +69,7 @@ impl Identity {
 
     /// What others know its owner by.
     pub fn public(&self) -> PublicKey {
-        PublicKey(self.0.0.public_key().into())
+        self.0.2.clone()
     }
 
     /// A signature under `octets`, as text.

@@ -1,13 +1,10 @@
 //! What an agent does while NATS is there. Each time it comes back, all of this begins anew.
 
 use super::{State, far, wall};
-use crate::bus::{Bus, Connection, PRESENCE, parse};
+use crate::bus::{Bus, Connection, PRESENCE};
 use crate::ledger::Entry;
 use crate::messages::Presence;
 use crate::outcome::Outcome;
-use crate::revisions::Document;
-use async_nats::jetstream::kv::Operation;
-use futures_util::TryStreamExt as _;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,13 +61,8 @@ async fn beat(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
 /// Takes revisions of fleets.
 async fn watch(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
     let mut changes = bus.watch_fleets().await?;
-    while let Some(entry) = changes.try_next().await? {
-        let (Ok(name), Operation::Put) = (entry.key.parse(), entry.operation) else {
-            continue;
-        };
-        let Some(document) = parse::<Document>(&entry.value) else {
-            continue;
-        };
+    loop {
+        let (name, document) = changes.next().await?;
         let mut state = state.borrow_mut();
         let since = document.since;
         if state.take(&name, document) {
@@ -85,7 +77,6 @@ async fn watch(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
             }
         }
     }
-    anyhow::bail!("the server ended the subscription")
 }
 
 /// Hands over what has ended, the record before the outcome: who knows of one finds the other. One that cannot be handed over keeps

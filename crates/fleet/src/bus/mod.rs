@@ -27,14 +27,17 @@ use async_nats::Client;
 use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, object_store};
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream as futures};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Who has said nothing for so long is not there.
 pub const PRESENCE: Duration = Duration::from_secs(15);
 /// A request that was not answered by then is not answered.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Entries that are asked for at once.
+const GETS: usize = 64;
 /// Repeated messages are recognised for so long by their ids, and after that by their subjects.
 const DUPLICATES: Duration = Duration::from_secs(600);
 /// Revisions of a fleet that are kept.
@@ -169,16 +172,18 @@ impl Bus {
     /// # Errors
     /// When the server does not say.
     pub async fn present(&self) -> anyhow::Result<Vec<Presence>> {
-        let mut present = Vec::new();
-        let mut keys = self.agents.keys().await?;
-        while let Some(key) = keys.try_next().await? {
-            if let Some(value) = self.agents.get(key.as_str()).await?
-                && let Some(presence) = parse::<Presence>(&value)
-                && presence.name.as_str() == key
-            {
-                present.push(presence);
-            }
-        }
+        // One that says so meanwhile is listed twice.
+        let keys: BTreeSet<String> = self.agents.keys().await?.try_collect().await?;
+        let entries = futures::iter(keys).map(async |key| {
+            let value = self.agents.get(key.as_str()).await?;
+            let presence = value.and_then(|value| parse::<Presence>(&value));
+            anyhow::Ok(presence.filter(|presence| presence.name.as_str() == key))
+        });
+        let entries = entries.buffer_unordered(GETS);
+        let mut present: Vec<_> = entries
+            .try_filter_map(async |entry| Ok(entry))
+            .try_collect()
+            .await?;
         present.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(present)
     }

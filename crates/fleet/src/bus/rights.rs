@@ -1,6 +1,7 @@
 //! Who may do what at the NATS server: an agent what it needs, and nothing in the name of another.
 //!
-//! An agent hears requests to be let in and answers to its own, and nothing else: it reads neither outcomes nor records of others. It says
+//! An agent hears changes of fleets, requests to be let in and answers to its own, and nothing else: it reads neither outcomes nor records of
+//! others. It says
 //! that it is there, and what became of its own runs. Two things are common to all, since NATS cannot part them: leases, and names of objects
 //! in the store. Who holds leases without need keeps others from loading their paths; who replaces a record is found out by its digest, which
 //! the agent that measured has signed.
@@ -61,14 +62,9 @@ fn published(name: &Name) -> Vec<String> {
     let mut subjects: Vec<_> = streams
         .map(|stream| format!("$JS.API.STREAM.INFO.{stream}"))
         .collect();
-    // Changes of fleets come by a consumer of its own.
-    subjects.push(format!("$JS.API.CONSUMER.CREATE.KV_{FLEETS}"));
-    for verb in ["CREATE", "INFO", "DELETE"] {
-        subjects.push(format!("$JS.API.CONSUMER.{verb}.KV_{FLEETS}.>"));
-    }
     let own = format!("{RESULT}.*.*.{name}.*.*");
     subjects.extend([
-        format!("$JS.FC.KV_{FLEETS}.>"),
+        format!("$JS.API.DIRECT.GET.KV_{FLEETS}"),
         format!("$KV.{AGENTS}.{name}"),
         format!("$KV.{LEASES}.>"),
         format!("$JS.API.DIRECT.GET.KV_{LEASES}.$KV.{LEASES}.>"),
@@ -83,7 +79,11 @@ fn published(name: &Name) -> Vec<String> {
 
 /// Subjects that agent `name` hears.
 fn heard(name: &Name) -> Vec<String> {
-    vec![format!("{KNOCK}.{name}.*"), format!("{}.>", inbox(name))]
+    vec![
+        format!("$KV.{FLEETS}.*"),
+        format!("{KNOCK}.{name}.*"),
+        format!("{}.>", inbox(name)),
+    ]
 }
 
 #[cfg(test)]

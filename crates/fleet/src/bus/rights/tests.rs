@@ -182,7 +182,20 @@ async fn an_agent_can_do_its_own_work() {
     a.bus.say(&presence("a")).await.unwrap();
     assert_eq!(scene.operator.present().await.unwrap(), [presence("a")]);
     let mut watched = a.bus.watch_fleets().await.unwrap();
-    assert_eq!(watched.next().await.unwrap().unwrap().key, "f");
+    let (name, first) = watched.next().await.unwrap();
+    assert_eq!(name.as_str(), "f");
+    // What comes later is heard, and what is refused is not.
+    let later = Document {
+        paused: true,
+        ..first.clone()
+    };
+    let revisions = scene.operator.revisions(&name).await.unwrap();
+    let last = revisions.last().unwrap().0;
+    let refused = scene.operator.revise(&name, &first, last + 7).await;
+    assert!(refused.is_err(), "{refused:?}");
+    scene.operator.revise(&name, &later, last).await.unwrap();
+    let heard = timeout(PATIENCE * 50, watched.next()).await.unwrap();
+    assert_eq!(heard.unwrap(), (name, later));
     let lease = Ask::Create("host.b".to_owned());
     let stored = a.bus.lease(&lease, "mine").await;
     assert!(matches!(stored, Answer::Stored(_)), "{stored:?}");
