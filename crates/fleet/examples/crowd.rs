@@ -3,7 +3,7 @@
 //!
 //!     crowd nats://127.0.0.1 AGENTS OUTCOMES-OF-EACH TURNS
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use async_nats::jetstream::{self, stream};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream as futures};
 use isobath_fleet::bus::{Access, Bus, connect};
@@ -13,7 +13,7 @@ use isobath_fleet::revisions::Document;
 use isobath_fleet::{Identity, Moment, Name, RunId};
 use serde_json::json;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use sys::clock;
 use tokio::task::LocalSet;
 
@@ -120,10 +120,7 @@ fn rate(count: usize, began: units::Instant) -> f64 {
 }
 
 fn now() -> Moment {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(0))
+    Moment::from_millis(clock::stamp().wall_ns / 1_000_000)
 }
 
 fn presence(name: &Name) -> Presence {
@@ -152,13 +149,26 @@ async fn revision(agents: &[Rc<Agent>]) -> anyhow::Result<f64> {
         paused: false,
         file,
     };
+    // They have looked for what is there already at times of their own.
+    let count = agents.len();
+    let heard = watches.into_iter().enumerate().map(|(number, mut watch)| {
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(BEAT.mul_f64(number as f64 / count as f64)).await;
+            watch.next().await
+        })
+    });
+    let heard: Vec<_> = heard.collect();
+    tokio::time::sleep(BEAT + Duration::from_secs(1)).await;
     let began = clock::now();
     let name: Name = "crowd".parse()?;
-    agents[0].bus.revise(&name, &document, 0).await?;
-    let heard = watches
-        .into_iter()
-        .map(async |mut watch| watch.next().await);
-    futures_util::future::try_join_all(heard).await?;
+    agents[0]
+        .bus
+        .revise(&name, &document, 0)
+        .await
+        .context("revise")?;
+    for heard in heard {
+        heard.await?.context("hear")?;
+    }
     Ok(clock::now().since(began).as_secs_f64())
 }
 
@@ -187,7 +197,7 @@ async fn outcomes(
             .collect();
         outcome.summary = json!({ "value": 24.5, "unit": "ms", "rtts_ms": rtts });
         octets += serde_json::to_vec(&outcome)?.len();
-        agent.bus.keep(&outcome, identity).await?;
+        agent.bus.keep(&outcome, identity).await.context("keep")?;
     }
     Ok(octets)
 }

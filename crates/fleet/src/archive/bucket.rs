@@ -3,7 +3,7 @@
 use crate::http_client::{self, HttpClient};
 use anyhow::anyhow;
 use async_trait::async_trait;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Collected, Full};
 use hyper::body::Bytes;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
@@ -90,7 +90,7 @@ struct Service(HttpClient);
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map(|whole| whole.to_bytes())?;
+        let body = body.collect().await.map(Collected::to_bytes)?;
         let request = hyper::Request::from_parts(head, Full::<Bytes>::from(body));
         let answer = tokio::time::timeout(PATIENCE, self.0.request(request)).await;
         let answer = answer.map_err(|late| HttpError::new(HttpErrorKind::Timeout, late))?;

@@ -73,6 +73,7 @@ impl Bus {
             hints,
             next: 1,
             looks: Looks::default(),
+            turn: Duration::from_millis(self.client.server_info().client_id % SPREAD_MS),
         })
     }
 }
@@ -81,13 +82,16 @@ impl Bus {
 ///
 /// A server keeps state for each consumer of a stream, and refuses thousands of them. So agents have none: what is published to the bucket
 /// is heard as any message is, as a hint that there is something to fetch, and fetched by its place in the stream, which costs the server
-/// nothing while nothing happens. A hint may be ahead of what is stored, or be lost with a connection.
+/// nothing while nothing happens. A hint may be ahead of what is stored, or be lost with a connection; and all agents have it at the same
+/// moment, so each waits for a time of its own.
 pub struct Changes {
     fleets: kv::Store,
     hints: Subscriber,
     /// The place in the stream from which on nothing has been fetched.
     next: u64,
     looks: Looks,
+    /// When it is this connection's turn, after all have heard of something.
+    turn: Duration,
 }
 
 impl Changes {
@@ -101,7 +105,10 @@ impl Changes {
                 return Ok(found);
             }
             match tokio::time::timeout(self.looks.wait(), self.hints.next()).await {
-                Ok(Some(_)) => self.looks = Looks::HINTED,
+                Ok(Some(_)) => {
+                    self.looks = Looks::HINTED;
+                    tokio::time::sleep(self.turn).await;
+                }
                 Ok(None) => bail!("the server ended the subscription"),
                 Err(_) => self.looks.again(),
             }
@@ -117,6 +124,11 @@ impl Changes {
             let message = match next.await {
                 Ok(message) => message,
                 Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(None),
+                // It is asked by many. Whether it is there at all, presence finds out.
+                Err(error) if error.kind() == DirectGetErrorKind::TimedOut => {
+                    self.looks = Looks::HINTED;
+                    return Ok(None);
+                }
                 Err(error) => return Err(error.into()),
             };
             self.next = message.sequence + 1;
@@ -129,6 +141,9 @@ impl Changes {
         }
     }
 }
+
+/// Over so many milliseconds agents fetch what all have heard of at once.
+const SPREAD_MS: u64 = 400;
 
 /// When to look next.
 #[derive(Clone, Copy)]

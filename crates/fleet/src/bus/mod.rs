@@ -36,6 +36,8 @@ use std::time::Duration;
 pub const PRESENCE: Duration = Duration::from_secs(15);
 /// A request that was not answered by then is not answered.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same for outcomes: thousands of agents may end a run in the same moment, and none has to be quick.
+const HAND_OVER: Duration = Duration::from_secs(20);
 /// Entries that are asked for at once.
 const GETS: usize = 64;
 /// Repeated messages are recognised for so long by their ids, and after that by their subjects.
@@ -66,6 +68,7 @@ pub(crate) fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::
 #[derive(Clone)]
 pub struct Bus {
     client: Client,
+    /// With the patience of those who hand over.
     jetstream: jetstream::Context,
     fleets: kv::Store,
     agents: kv::Store,
@@ -104,8 +107,12 @@ impl Bus {
     }
 
     async fn make(client: Client) -> anyhow::Result<Self> {
-        let mut jetstream = jetstream::new(client.clone());
-        jetstream.set_timeout(PATIENCE);
+        let context = |patience| {
+            let mut context = jetstream::new(client.clone());
+            context.set_timeout(patience);
+            context
+        };
+        let (jetstream, patient) = (context(PATIENCE), context(HAND_OVER));
         let bucket = |bucket: &str, max_age, history, storage| kv::Config {
             bucket: bucket.to_owned(),
             max_age,
@@ -137,12 +144,12 @@ impl Bus {
             fleets: store(&jetstream, fleets).await?,
             agents: store(&jetstream, agents).await?,
             leases: store(&jetstream, leases).await?,
-            results: self::results(&jetstream, results).await?,
+            results: self::results(&patient, results).await?,
             records: match jetstream.get_object_store(RECORDS).await {
                 Ok(records) => records,
                 Err(_) => jetstream.create_object_store(records).await?,
             },
-            jetstream,
+            jetstream: patient,
             client,
         })
     }

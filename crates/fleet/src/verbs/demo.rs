@@ -41,8 +41,12 @@ pub struct Args {
     /// Address and port of the fleet's web page; port 0 is any that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Program of the NATS server [default: that of ISOBATH_NATS_SERVER, or nats-server on the PATH].
-    #[arg(long, value_name = "PROGRAM")]
+    /// Program of the NATS server.
+    #[arg(
+        long,
+        help = "Program of the NATS server [default: that of ISOBATH_NATS_SERVER, or nats-server on the PATH]",
+        value_name = "PROGRAM"
+    )]
     nats_server: Option<PathBuf>,
     /// Folder for everything [default: a new one in isobath-runs].
     #[arg(short, long, value_name = "FOLDER")]

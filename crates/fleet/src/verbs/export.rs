@@ -17,8 +17,13 @@ pub struct Args {
     fleet: Option<Name>,
     #[command(flatten)]
     access: Access,
-    /// Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same days, measurements and sites is replaced.
-    #[arg(short, long, value_name = "PLACE")]
+    /// Where the dataset goes.
+    #[arg(
+        short,
+        long,
+        help = "Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same days, measurements and sites is replaced",
+        value_name = "PLACE"
+    )]
     out: Place,
     /// Print what was written as one JSON object.
     #[arg(long)]

@@ -427,7 +427,7 @@ fn kept_for_a_time(fleet: &Place<'_>) {
     );
     let after = fleet.account();
     assert!(number(&after, "/counts/planned") >= before, "{after:#}");
-    assert_eq!(number(&after, "/counts/missing"), 0.0, "{after:#}");
+    assert!(number(&after, "/counts/missing") < 0.5, "{after:#}");
 }
 
 /// How many runs have an outcome.

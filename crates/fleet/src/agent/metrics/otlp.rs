@@ -155,7 +155,8 @@ fn request(metrics: &Metrics, now: &Now, at: Moment) -> ExportMetricsServiceRequ
         version: session::VERSION.to_owned(),
         ..InstrumentationScope::default()
     };
-    let metrics = metrics.all(now).into_iter();
+    let metrics = metrics.all(now);
+    let metrics = metrics.iter();
     ExportMetricsServiceRequest {
         resource_metrics: vec![ResourceMetrics {
             resource: Some(Resource {
@@ -173,8 +174,8 @@ fn request(metrics: &Metrics, now: &Now, at: Moment) -> ExportMetricsServiceRequ
 }
 
 /// A metric that has values; `span` is since when it counts, and now, in nanoseconds since 1970.
-fn message(metric: Metric, span: [u64; 2]) -> Option<proto::Metric> {
-    let samples = metric.samples.into_iter();
+fn message(metric: &Metric, span: [u64; 2]) -> Option<proto::Metric> {
+    let samples = metric.samples.iter();
     let data_points: Vec<_> = samples.map(|sample| point(sample, span)).collect();
     let data = match metric.kind {
         _ if data_points.is_empty() => return None,
@@ -194,7 +195,7 @@ fn message(metric: Metric, span: [u64; 2]) -> Option<proto::Metric> {
     })
 }
 
-fn point(sample: Sample, [since, at]: [u64; 2]) -> NumberDataPoint {
+fn point(sample: &Sample, [since, at]: [u64; 2]) -> NumberDataPoint {
     let labels = sample.labels.iter();
     NumberDataPoint {
         attributes: labels.map(|(label, of)| pair(label, of)).collect(),

@@ -41,7 +41,7 @@ const TOOLS: [Tool; 2] = [Tool::Ours, Tool::Kernel];
 #[derive(Deserialize)]
 struct Account {
     counts: Counts,
-    runs: Vec<Run>,
+    runs: Vec<Line>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct Counts {
 }
 
 #[derive(Deserialize)]
-struct Run {
+struct Line {
     run: RunId,
     begins: Moment,
     status: String,
@@ -147,11 +147,11 @@ impl Sitting<'_> {
         let expected = self.mean * u32::try_from(self.due).unwrap_or(u32::MAX);
         while clock::now().since(begin) < expected * LONGEST {
             self.rest(LOOK);
-            let begun = self.account()?.runs.len();
+            let runs = self.account()?.runs.len();
             let left = expected.saturating_sub(clock::now().since(begin));
             let display = self.bench.display;
-            display.progress("measurement", begun, self.due, left);
-            if begun >= self.due || self.bench.is_interrupted() {
+            display.progress("measurement", runs, self.due, left);
+            if runs >= self.due || self.bench.is_interrupted() {
                 break;
             }
         }
@@ -167,7 +167,7 @@ impl Sitting<'_> {
     }
 
     /// Fetches the records and writes down what became of each run.
-    fn keep(&self, runs: Vec<Run>) -> anyhow::Result<()> {
+    fn keep(&self, runs: Vec<Line>) -> anyhow::Result<()> {
         let Some(begin) = runs.first().map(|run| run.begins) else {
             bail!(
                 "no measurement began - see the logs in {}",
@@ -195,7 +195,7 @@ impl Sitting<'_> {
         Ok(())
     }
 
-    fn outcome(&self, planned: &Planned, run: &Run) -> Measurement {
+    fn outcome(&self, planned: &Planned, run: &Line) -> Measurement {
         let folder = self.bench.folder(&format!("{:04}", planned.number));
         let name = run.run.to_string();
         let outcome = run
