@@ -115,6 +115,7 @@ def cut(router, out, seed):
                 rest(seconds, over)
                 ip("rule", "del", *rule)
                 book.write(json.dumps([router, link, began, time.time()]) + "\n")
+                book.flush()
 
 
 def ip(*words):

@@ -127,57 +127,41 @@ impl Metrics {
 
     /// Everything as it is `now`.
     fn all(&self, now: &Now) -> Vec<Metric> {
-        let sample = |labels: &[(&'static str, &str)], value| {
-            let owned = labels.iter().map(|(label, of)| (*label, (*of).to_owned()));
-            Sample {
-                labels: owned.collect(),
-                value,
-            }
-        };
-        let is = |value: f64| vec![sample(&[], value)];
-        let real = |flag: bool| f64::from(u8::from(flag));
+        let one = |value| vec![Sample::of([], value)];
         vec![
             Metric::gauge("connected", "Whether NATS is reached (1) or away (0)")
-                .with(is(real(now.is_connected))),
-            Metric::gauge("running", "Runs under way").with(is(now.running as f64)),
-            Metric::gauge("unhanded", "Outcomes that wait on this host to be handed over")
-                .with(is(now.unhanded as f64)),
+                .with(one(flag(now.is_connected))),
+            Metric::gauge("running", "Runs under way").with(one(now.running as f64)),
+            Metric::gauge(
+                "unhanded",
+                "Outcomes that wait on this host to be handed over",
+            )
+            .with(one(now.unhanded as f64)),
             Metric {
                 kind: Kind::Counter,
                 ..Metric::gauge("runs", "Runs that have ended, by what became of them")
             }
-            .with(self.each(|told| {
-                let ended = told.ended.iter();
-                ended
-                    .map(|(status, count)| sample(&[("status", &status.to_string())], *count as f64))
-                    .collect()
-            })),
+            .with(self.each(Told::ended)),
             Metric {
                 is_seconds: true,
                 ..Metric::gauge("last_run_timestamp", "When the last run ended, since 1970")
             }
-            .with(self.each(|told| is(told.last.as_millis() as f64 / 1e3))),
-            Metric::gauge("figure", "The figures of the last run that was complete, in their unit")
-                .with(self.each(|told| {
-                    let figures = told.figures.iter();
-                    let of = |found: &Found| {
-                        let labels = [("figure", &*found.name), ("unit", &*found.unit)];
-                        sample(&labels, found.value)
-                    };
-                    figures.map(of).collect()
-                })),
-            Metric::gauge("passed", "Whether the last run with a verdict passed (1) or failed (0)")
-                .with(self.each(|told| told.passed.map_or_else(Vec::new, |passed| is(real(passed))))),
+            .with(self.each(|told| one(told.last.as_millis() as f64 / 1e3))),
+            Metric::gauge(
+                "figure",
+                "The figures of the last run that was complete, in their unit",
+            )
+            .with(self.each(Told::figures)),
+            Metric::gauge(
+                "passed",
+                "Whether the last run with a verdict passed (1) or failed (0)",
+            )
+            .with(self.each(|told| told.passed.map(flag).map_or_else(Vec::new, one))),
             Metric::gauge(
                 "threshold_exceeded",
                 "Whether a figure of the last complete run is beyond a threshold of the fleet file (1) or within (0)",
             )
-            .with(self.each(|told| {
-                let exceeded = told.exceeded.iter();
-                exceeded
-                    .map(|(figure, is)| sample(&[("figure", figure)], real(*is)))
-                    .collect()
-            })),
+            .with(self.each(Told::exceeded)),
         ]
     }
 
@@ -195,6 +179,45 @@ impl Metrics {
         };
         self.runs.iter().flat_map(labelled).collect()
     }
+}
+
+impl Told {
+    fn ended(&self) -> Vec<Sample> {
+        let ended = self.ended.iter();
+        let one = |(status, count): (&Became, &u64)| {
+            Sample::of([("status", status.to_string())], *count as f64)
+        };
+        ended.map(one).collect()
+    }
+
+    fn figures(&self) -> Vec<Sample> {
+        let figures = self.figures.iter();
+        let one = |found: &Found| {
+            let labels = [("figure", found.name.clone()), ("unit", found.unit.clone())];
+            Sample::of(labels, found.value)
+        };
+        figures.map(one).collect()
+    }
+
+    fn exceeded(&self) -> Vec<Sample> {
+        let exceeded = self.exceeded.iter();
+        let one =
+            |(figure, is): (&String, &bool)| Sample::of([("figure", figure.clone())], flag(*is));
+        exceeded.map(one).collect()
+    }
+}
+
+impl Sample {
+    fn of<const N: usize>(labels: [(&'static str, String); N], value: f64) -> Self {
+        Self {
+            labels: labels.into(),
+            value,
+        }
+    }
+}
+
+fn flag(is: bool) -> f64 {
+    f64::from(u8::from(is))
 }
 
 impl Metric {
