@@ -183,7 +183,7 @@ def judge(out):
         print(f"  {count:5} {reason}")
     expected = {
         "missing": counts["missing"], "open": counts["open"], "twice": len(told["twice"]), "unplanned": len(told["unplanned"]),
-        "two loads at once": len(met), "nothing measured": not counts["complete"] + counts["invalid"], "uplink never loaded": not loaded,
+        "two loads at once": len(met), "links never cut": not cuts, "nothing measured": not counts["complete"] + counts["invalid"], "uplink never loaded": not loaded,
     }
     wrong = {name: count for name, count in expected.items() if count}
     print("verdict    ", f"WRONG {wrong}" if wrong else "nothing lost, nothing twice, no two loads at once")

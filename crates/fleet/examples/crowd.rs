@@ -141,7 +141,7 @@ fn presence(name: &Name) -> Presence {
 
 /// All watch; one revises; how long it takes until the last has heard, in seconds.
 async fn revision(agents: &[Rc<Agent>]) -> anyhow::Result<f64> {
-    let watches = futures::iter(agents).map(|agent| agent.bus.watch_fleets());
+    let watches = futures::iter(agents).map(|agent| agent.bus.watch_fleets(1));
     let watches: Vec<_> = watches.buffer_unordered(AT_ONCE).try_collect().await?;
     let file = "name = 'crowd'\n[[host]]\nname = 'host-0'\n[[host]]\nname = 'host-1'\n".to_owned();
     let document = Document {

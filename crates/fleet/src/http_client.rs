@@ -7,7 +7,12 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
+use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(5);
 
 /// Keeps connections for the next request.
 pub(crate) type HttpClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -24,10 +29,23 @@ pub(crate) fn new() -> Result<HttpClient, rustls::Error> {
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
         .with_no_client_auth();
+    let mut tcp = HttpConnector::new();
+    // TLS may be on top.
+    tcp.enforce_http(false);
+    tcp.set_connect_timeout(Some(CONNECT));
     let connector = HttpsConnectorBuilder::new()
         .with_tls_config(tls)
         .https_or_http()
         .enable_http1()
-        .build();
+        .wrap_connector(tcp);
     Ok(Client::builder(TokioExecutor::new()).build(connector))
+}
+
+/// Why a request failed, at the bottom of it: what is above says only that it did.
+pub(crate) fn cause(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
 }

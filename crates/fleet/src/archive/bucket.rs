@@ -3,7 +3,7 @@
 use crate::http_client::{self, HttpClient};
 use anyhow::anyhow;
 use async_trait::async_trait;
-use http_body_util::{BodyExt as _, Collected, Full};
+use http_body_util::{BodyExt as _, Collected, Full, Limited};
 use hyper::body::Bytes;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// How long one request may take, and all tries of it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Octets of an answer: nothing large is asked for.
+const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A bucket, and where in it.
 pub(super) struct Bucket {
@@ -66,7 +69,16 @@ fn in_one_line(error: &Error) -> String {
             )
         }
         Error::NotFound { .. } => format!("there is no such bucket{code} - make it first"),
-        _ => said.lines().next().unwrap_or_default().to_owned(),
+        _ => {
+            let line = said.lines().next().unwrap_or_default();
+            let cause = http_client::cause(error);
+            let cause = cause.lines().next().unwrap_or_default();
+            if line.contains(cause) {
+                line.to_owned()
+            } else {
+                format!("{line} ({cause})")
+            }
+        }
     }
 }
 
@@ -92,8 +104,6 @@ impl HttpService for Service {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map(Collected::to_bytes)?;
         let request = hyper::Request::from_parts(head, Full::<Bytes>::from(body));
-        let answer = tokio::time::timeout(PATIENCE, self.0.request(request)).await;
-        let answer = answer.map_err(|late| HttpError::new(HttpErrorKind::Timeout, late))?;
         let failed = |error: hyper_util::client::legacy::Error| {
             let kind = if error.is_connect() {
                 HttpErrorKind::Connect
@@ -102,8 +112,16 @@ impl HttpService for Service {
             };
             HttpError::new(kind, error)
         };
-        let (head, body) = answer.map_err(failed)?.into_parts();
-        let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error));
+        let whole = async {
+            let (head, body) = self.0.request(request).await.map_err(failed)?.into_parts();
+            let body = Limited::new(body, LONGEST_ANSWER).collect().await;
+            let broken = |error| HttpError::new_boxed(HttpErrorKind::Interrupted, error);
+            let body = Full::from(body.map_err(broken)?.to_bytes());
+            Ok::<_, HttpError>((head, body.map_err(|never| match never {})))
+        };
+        let answer = tokio::time::timeout(PATIENCE, whole).await;
+        let (head, body) =
+            answer.map_err(|late| HttpError::new(HttpErrorKind::Timeout, late))??;
         Ok(HttpResponse::from_parts(head, HttpResponseBody::new(body)))
     }
 }

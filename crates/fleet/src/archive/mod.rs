@@ -17,7 +17,6 @@ use bucket::Bucket;
 use record::{Flat, write_columns};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -37,14 +36,16 @@ pub enum Place {
 }
 
 impl FromStr for Place {
-    type Err = Infallible;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(if text.starts_with("s3://") {
-            Self::Bucket(text.to_owned())
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.starts_with("s3://") {
+            Ok(Self::Bucket(text.to_owned()))
+        } else if text.contains("://") {
+            Err("write a folder, or s3://BUCKET/PREFIX".to_owned())
         } else {
-            Self::Folder(text.into())
-        })
+            Ok(Self::Folder(text.into()))
+        }
     }
 }
 

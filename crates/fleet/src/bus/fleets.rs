@@ -4,11 +4,14 @@ use super::{Bus, FLEETS, parse};
 use crate::Name;
 use crate::revisions::Document;
 use anyhow::bail;
-use async_nats::Subscriber;
 use async_nats::jetstream::kv::{self, Operation, UpdateErrorKind};
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use async_nats::{Statistics, Subscriber};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 impl Bus {
     /// All revisions of all fleets that are kept, the oldest first, with the entry's revision.
@@ -62,18 +65,24 @@ impl Bus {
         }
     }
 
-    /// Every revision of every fleet that is kept, the oldest first, and then those that come.
+    /// Every revision of every fleet from `place` in the stream on (1: all that are kept), the oldest first, and then those that come.
     ///
     /// # Errors
     /// When the server does not take it.
-    pub async fn watch_fleets(&self) -> anyhow::Result<Changes> {
+    pub async fn watch_fleets(&self, place: u64) -> anyhow::Result<Changes> {
         let hints = self.client.subscribe(format!("$KV.{FLEETS}.*")).await?;
+        let turn = Duration::from_millis(self.client.server_info().client_id % SPREAD_MS);
+        tokio::time::sleep(turn).await;
+        let statistics = self.client.statistics();
         Ok(Changes {
             fleets: self.fleets.clone(),
             hints,
-            next: 1,
+            place,
             looks: Looks::default(),
-            turn: Duration::from_millis(self.client.server_info().client_id % SPREAD_MS),
+            turn,
+            unanswered: 0,
+            connects: statistics.connects.load(Ordering::Relaxed),
+            statistics,
         })
     }
 }
@@ -88,31 +97,68 @@ pub struct Changes {
     fleets: kv::Store,
     hints: Subscriber,
     /// The place in the stream from which on nothing has been fetched.
-    next: u64,
+    place: u64,
     looks: Looks,
     /// When it is this connection's turn, after all have heard of something.
     turn: Duration,
+    /// Requests without an answer in a row.
+    unanswered: u32,
+    /// How often the connection had come about when this was last looked at: what was said in between is lost.
+    connects: u64,
+    statistics: Arc<Statistics>,
 }
 
 impl Changes {
     /// The next one.
     ///
     /// # Errors
-    /// When the server is away.
+    /// When the server is away, or does not answer.
     pub async fn next(&mut self) -> anyhow::Result<(Name, Document)> {
         loop {
             if let Some(found) = self.fetch().await? {
                 return Ok(found);
             }
-            match tokio::time::timeout(self.looks.wait(), self.hints.next()).await {
-                Ok(Some(_)) => {
-                    self.looks = Looks::HINTED;
-                    tokio::time::sleep(self.turn).await;
-                }
-                Ok(None) => bail!("the server ended the subscription"),
-                Err(_) => self.looks.again(),
-            }
+            self.wait().await?;
         }
+    }
+
+    /// The place from which on another one goes on where this one ends.
+    pub const fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// Waits until there may be something to fetch.
+    async fn wait(&mut self) -> anyhow::Result<()> {
+        let end = Instant::now() + self.looks.wait();
+        while Instant::now() < end {
+            let heard = timeout_at(end.min(Instant::now() + GLANCE), self.hints.next()).await;
+            let connects = self.statistics.connects.load(Ordering::Relaxed);
+            let is_anew = std::mem::replace(&mut self.connects, connects) != connects;
+            match heard {
+                Ok(None) => bail!("the server ended the subscription"),
+                Err(_) if !is_anew => continue,
+                _ => {}
+            }
+            tokio::time::sleep(self.turn).await;
+            // One look is enough for all that has been said meanwhile.
+            while let Some(Some(_)) = self.hints.next().now_or_never() {}
+            self.looks = Looks::HINTED;
+            return Ok(());
+        }
+        if self.looks.is_idle() {
+            self.check().await?;
+        }
+        self.looks.again();
+        Ok(())
+    }
+
+    /// Begins anew in a bucket that was made anew.
+    async fn check(&mut self) -> anyhow::Result<()> {
+        let last = self.fleets.stream.get_info().await?.state.last_sequence;
+        if last.saturating_add(1) < self.place {
+            self.place = 1;
+        }
+        Ok(())
     }
 
     /// What is stored already.
@@ -120,18 +166,25 @@ impl Changes {
         let (stream, prefix) = (&self.fleets.stream, &self.fleets.prefix);
         loop {
             let all = format!("{prefix}>");
-            let next = stream.direct_get_next_for_subject(all, Some(self.next));
+            let next = stream.direct_get_next_for_subject(all, Some(self.place));
             let message = match next.await {
                 Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(None),
-                // It is asked by many. Whether it is there at all, presence finds out.
-                Err(error) if error.kind() == DirectGetErrorKind::TimedOut => {
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
+                    self.unanswered = 0;
+                    return Ok(None);
+                }
+                // The server is asked by many; one that refuses does not answer at all.
+                Err(error)
+                    if error.kind() == DirectGetErrorKind::TimedOut
+                        && self.unanswered < MOST_UNANSWERED =>
+                {
+                    self.unanswered += 1;
                     self.looks = Looks::HINTED;
                     return Ok(None);
                 }
                 Err(error) => return Err(error.into()),
             };
-            self.next = message.sequence + 1;
+            (self.place, self.unanswered) = (message.sequence + 1, 0);
             // A fleet that is deleted, by other means, has no document.
             let name = message.subject.strip_prefix(prefix.as_str());
             let name = name.and_then(|name| name.parse().ok());
@@ -142,6 +195,10 @@ impl Changes {
     }
 }
 
+/// How often it is looked whether the connection was made anew.
+const GLANCE: Duration = Duration::from_secs(1);
+/// Requests in a row that a busy server may leave without an answer.
+const MOST_UNANSWERED: u32 = 4;
 /// Over so many milliseconds agents fetch what all have heard of at once.
 const SPREAD_MS: u64 = 400;
 
@@ -168,6 +225,10 @@ impl Looks {
 
     const fn wait(self) -> Duration {
         WAITS[self.0]
+    }
+
+    const fn is_idle(self) -> bool {
+        self.0 + 1 == WAITS.len()
     }
 
     fn again(&mut self) {

@@ -36,7 +36,7 @@ use std::time::Duration;
 pub const PRESENCE: Duration = Duration::from_secs(15);
 /// A request that was not answered by then is not answered.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same for outcomes: thousands of agents may end a run in the same moment, and none has to be quick.
+/// The same for outcomes and records: thousands of agents may end a run in the same moment, and none has to be quick.
 const HAND_OVER: Duration = Duration::from_secs(20);
 /// Entries that are asked for at once.
 const GETS: usize = 64;
@@ -145,9 +145,9 @@ impl Bus {
             agents: store(&jetstream, agents).await?,
             leases: store(&jetstream, leases).await?,
             results: self::results(&patient, results).await?,
-            records: match jetstream.get_object_store(RECORDS).await {
+            records: match patient.get_object_store(RECORDS).await {
                 Ok(records) => records,
-                Err(_) => jetstream.create_object_store(records).await?,
+                Err(_) => patient.create_object_store(records).await?,
             },
             jetstream: patient,
             client,

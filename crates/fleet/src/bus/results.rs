@@ -180,6 +180,10 @@ impl Bus {
                 break;
             };
             outcomes.extend(told_by(&message));
+            // Some of what was waiting may have become too old meanwhile.
+            if message.info().is_ok_and(|info| info.pending == 0) {
+                break;
+            }
         }
         Ok(outcomes)
     }

@@ -39,13 +39,20 @@ impl Bus {
         })
     }
 
-    /// Keeps them for so long from now on; what is older goes at once.
+    /// Keeps outcomes for so long from now on; what is older goes at once.
     ///
     /// # Errors
     /// When the server does not take it.
-    pub async fn retain(&self, retention: Retention) -> anyhow::Result<()> {
-        self.keep_for(RESULTS, retention.outcomes).await?;
-        self.keep_for(&of_records(), retention.records).await
+    pub async fn retain_outcomes(&self, kept: Kept) -> anyhow::Result<()> {
+        self.keep_for(RESULTS, kept).await
+    }
+
+    /// The same for records.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn retain_records(&self, kept: Kept) -> anyhow::Result<()> {
+        self.keep_for(&of_records(), kept).await
     }
 
     async fn kept(&self, stream: &str) -> anyhow::Result<Kept> {

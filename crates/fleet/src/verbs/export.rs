@@ -1,6 +1,6 @@
 //! `isobath fleet export`.
 
-use super::{OPERATOR, of_kept};
+use super::{OPERATOR, kept_since, of_kept};
 use crate::agent::wall;
 use crate::archive::{self, Place};
 use crate::bus::{Access, Bus};
@@ -34,8 +34,10 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let mut outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
     // Of a day that is partly gone the archive may know more.
-    let since = bus.retention().await?.since(wall());
+    let since = kept_since(&bus, wall()).await?;
+    let all = outcomes.len();
     outcomes.retain(|told| told.outcome.planned.day().begins() >= since);
+    let partly_gone = all - outcomes.len();
     let mut fleets = BTreeMap::new();
     for (name, kept) in bus.fleets().await? {
         fleets.insert(name, of_kept(kept)?);
@@ -50,11 +52,16 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let (runs, partitions, dir) = (written.runs, written.partitions.len(), args.out.to_string());
     if args.json {
         print(
-            &json!({ "runs": runs, "partitions": partitions, "folder": dir, "forged": forged })
+            &json!({ "runs": runs, "partitions": partitions, "folder": dir, "forged": forged, "partly_gone": partly_gone })
                 .to_string(),
         )?;
     } else {
         print(&format!("{runs} runs in {partitions} partitions, in {dir}"))?;
+        if partly_gone > 0 {
+            print(&format!(
+                "left out: {partly_gone} of days that are partly gone (fleet retention)"
+            ))?;
+        }
         if forged > 0 {
             print(&format!(
                 "left out: {forged} without the signature of their host"

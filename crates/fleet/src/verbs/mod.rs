@@ -128,6 +128,14 @@ fn of_kept(kept: Vec<(u64, Document)>) -> anyhow::Result<Revisions> {
 /// Milliseconds that the clocks of agents and of the server may be apart.
 const CLOCKS_APART: u64 = 3_600_000;
 
+/// The moment since which all outcomes are kept, by whatever clock they were planned.
+async fn kept_since(bus: &Bus, now: Moment) -> anyhow::Result<Moment> {
+    let since = bus.retention().await?.since(now);
+    let is_for_good = since == Moment::default();
+    let apart = if is_for_good { 0 } else { CLOCKS_APART };
+    Ok(Moment::from_millis(since.as_millis().saturating_add(apart)))
+}
+
 /// The account of `fleet` from `from` to `to`.
 async fn account(
     bus: &Bus,
@@ -137,7 +145,7 @@ async fn account(
     now: Moment,
 ) -> anyhow::Result<Account> {
     // What is older may be gone, which is not missing.
-    let from = from.max(bus.retention().await?.since(now));
+    let from = from.max(kept_since(bus, now).await?);
     // What was planned since then has ended later, by clocks that differ less than this.
     let ended = from.as_millis().saturating_sub(CLOCKS_APART);
     let mut outcomes = bus

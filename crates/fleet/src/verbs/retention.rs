@@ -52,17 +52,17 @@ impl FromStr for Length {
 
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
+    if let Some(Length(kept)) = args.outcomes {
+        bus.retain_outcomes(kept).await?;
+    }
+    if let Some(Length(kept)) = args.records {
+        bus.retain_records(kept).await?;
+    }
     let Retention { outcomes, records } = bus.retention().await?;
-    let wanted = Retention {
-        outcomes: args.outcomes.map_or(outcomes, |length| length.0),
-        records: args.records.map_or(records, |length| length.0),
-    };
-    bus.retain(wanted).await?;
     let days = |kept: Kept| kept.map(|kept| kept.as_secs_f64() / 86_400.0);
     let words = |kept: Kept| {
         days(kept).map_or_else(|| FOR_GOOD.to_owned(), |days| format!("{days:.1} days"))
     };
-    let Retention { outcomes, records } = wanted;
     print(&if args.json {
         json!({ "outcomes_days": days(outcomes), "records_days": days(records) }).to_string()
     } else {

@@ -29,6 +29,8 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(10);
 /// How long one may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Characters of what it says.
+const LONGEST_REASON: usize = 200;
 /// Octets of an answer; an honest one has a line.
 const LONGEST_ANSWER: usize = 64 << 10;
 /// Headers of every push, percent-encoded: `api-key=secret,other=value`.
@@ -89,27 +91,31 @@ impl Collector {
             );
         }
         let request = request.body(Full::from(message.encode_to_vec()))?;
-        let (head, body) = self.client.request(request).await?.into_parts();
+        let answer = self.client.request(request).await;
+        let answer = answer.map_err(|error| anyhow::anyhow!(http_client::cause(&error)))?;
+        let (head, body) = answer.into_parts();
         let body = Limited::new(body, LONGEST_ANSWER).collect().await;
         let body = body.map_err(|error| anyhow::anyhow!(error))?.to_bytes();
         if !head.status.is_success() {
             let said = String::from_utf8_lossy(&body);
-            bail!(
-                "{} {}",
-                head.status,
-                said.lines().next().unwrap_or_default()
-            );
+            bail!("{} {}", head.status, beginning(&said));
         }
         let answer = ExportMetricsServiceResponse::decode(body).unwrap_or_default();
         match answer.partial_success {
             Some(refused) if refused.rejected_data_points > 0 => bail!(
                 "{} values were refused: {}",
                 refused.rejected_data_points,
-                refused.error_message
+                beginning(&refused.error_message)
             ),
             _ => Ok(()),
         }
     }
+}
+
+/// So much of what a collector says that it fits a line.
+fn beginning(said: &str) -> String {
+    let line = said.lines().next().unwrap_or_default();
+    line.chars().take(LONGEST_REASON).collect()
 }
 
 /// The address of the collector's metrics.
@@ -118,6 +124,11 @@ fn address(endpoint: &str) -> anyhow::Result<Uri> {
         whole if whole.ends_with(PATH) => whole.to_owned(),
         base => format!("{base}{PATH}"),
     };
+    // It may have a secret in it, which is not repeated.
+    anyhow::ensure!(
+        !endpoint.contains(['@', '?', '#']),
+        "a collector's address has neither user nor query - put secrets into {HEADERS}"
+    );
     let wrong = || format!("'{endpoint}' is no collector - give http://HOST:4318");
     let address: Uri = whole.parse().with_context(wrong)?;
     let is_http = matches!(address.scheme_str(), Some("http" | "https"));
@@ -241,6 +252,13 @@ mod tests {
             assert!(
                 error.contains("give http://HOST:4318"),
                 "{endpoint}: {error}"
+            );
+        }
+        for secret in ["http://me:secret@hub", "http://hub/?key=secret"] {
+            let error = address(secret).unwrap_err().to_string();
+            assert!(
+                !error.contains("secret@") && !error.contains("key="),
+                "{error}"
             );
         }
     }

@@ -181,7 +181,7 @@ async fn an_agent_can_do_its_own_work() {
     let (a, b) = (&scene.a, &scene.b);
     a.bus.say(&presence("a")).await.unwrap();
     assert_eq!(scene.operator.present().await.unwrap(), [presence("a")]);
-    let mut watched = a.bus.watch_fleets().await.unwrap();
+    let mut watched = a.bus.watch_fleets(1).await.unwrap();
     let (name, first) = watched.next().await.unwrap();
     assert_eq!(name.as_str(), "f");
     // What comes later is heard, and what is refused is not.

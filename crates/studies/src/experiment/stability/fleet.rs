@@ -83,6 +83,8 @@ pub(super) fn all(
     let server = stage::server(None)?;
     let network = network(study.topology().map_err(anyhow::Error::msg)?, bench.seed)?;
     let dir = bench.dir.join(format!("fleet-{first}"));
+    // Agents of a sitting that was cut short would go on with its runs.
+    set_aside(bench.dir, &dir)?;
     fs::create_dir_all(&dir)?;
     let text = file(&study.measured(), bench.seed, study.mean());
     bench::write(&dir.join("fleet.toml"), &text)?;
@@ -147,7 +149,8 @@ impl Sitting<'_> {
         let expected = self.mean * u32::try_from(self.due).unwrap_or(u32::MAX);
         while clock::now().since(begin) < expected * LONGEST {
             self.rest(LOOK);
-            let runs = self.account()?.runs.len();
+            // Who counts may have no answer once; what has begun goes on.
+            let runs = self.account().map_or(0, |account| account.runs.len());
             let left = expected.saturating_sub(clock::now().since(begin));
             let display = self.bench.display;
             display.progress("measurement", runs, self.due, left);
@@ -155,15 +158,29 @@ impl Sitting<'_> {
                 break;
             }
         }
-        self.fleet(&["pause", FLEET])?;
+        self.persist(|| self.fleet(&["pause", FLEET]))?;
+        // It begins to hold a little later.
+        clock::sleep_until(clock::now() + LOOK + LOOK);
         let paused = clock::now();
-        while self.account()?.counts.open > 0 && clock::now().since(paused) < PATIENCE {
-            self.rest(LOOK);
-            if self.bench.is_interrupted() {
+        while clock::now().since(paused) < PATIENCE && !self.bench.is_interrupted() {
+            if self.account().is_ok_and(|account| account.counts.open == 0) {
                 break;
             }
+            self.rest(LOOK);
         }
-        self.keep(self.account()?.runs)
+        self.keep(self.persist(|| self.account())?.runs)
+    }
+
+    /// Tries again what failed, for a time.
+    fn persist<T>(&self, mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let begin = clock::now();
+        loop {
+            let done = work();
+            if done.is_ok() || clock::now().since(begin) > PATIENCE || self.bench.is_interrupted() {
+                return done;
+            }
+            self.rest(LOOK);
+        }
     }
 
     /// Fetches the records and writes down what became of each run.
