@@ -32,7 +32,7 @@ ROUTERS = ["berlin", "core"]
 HUB = "10.77.0.5"
 NATS = f"nats://{HUB}"
 UNPACKED = common.ROOT / "target/tools/nats-server/bin/nats-server"
-# Octets of a pair in a tenth of a second that are a load: 3 Mbit/s. Probes and records are far below, loads above.
+# Octets of a pair in a tenth of a second that are a load: 3 Mbit/s. Probes are far below, loads above.
 LOAD = 37_500
 BIN = 0.1
 FLEET = """name = "soak"
@@ -163,9 +163,12 @@ def drive(out, seconds, seed):
 
 
 def overlaps(out):
-    """Bins of the uplink, how many of them had a load, and those with two."""
+    """Bins of the uplink, how many of them had a load, and those with two. A load lasts for longer than a bin: what a run hands over at its
+    end, some 50 kB, is none."""
     lines = [json.loads(line) for line in (out / "uplink.jsonl").read_text().splitlines()]
-    loads = [[pair for *pair, octets in pairs if octets >= LOAD] for _, pairs in lines]
+    busy = [{tuple(pair) for *pair, octets in pairs if octets >= LOAD} for _, pairs in lines]
+    around = zip([set(), *busy], busy, [*busy[1:], set()])
+    loads = [now & (before | after) for before, now, after in around]
     return len(lines), sum(len(pairs) == 1 for pairs in loads), [line for line, pairs in zip(lines, loads) if len(pairs) > 1]
 
 
