@@ -116,10 +116,11 @@ fn claims(args: &ClaimsArgs) -> anyhow::Result<u8> {
 }
 
 fn list() -> anyhow::Result<u8> {
+    let width = Description::names().map(str::len).max().unwrap_or(0) + 2;
     let lines = Description::names().map(|name| {
         let (found, _) = Description::find(name)?;
         let time = words(found.study.expected(Scale::FULL, jobs(None)));
-        Ok(format!("{name:18}{} (about {time})", found.title))
+        Ok(format!("{name:width$}{} (about {time})", found.title))
     });
     print(&lines.collect::<anyhow::Result<Vec<_>>>()?.join("\n"))?;
     Ok(0)

@@ -315,7 +315,7 @@ fn first_record(runs: &Path) -> std::path::PathBuf {
 fn what_there_is_is_listed_and_what_there_is_not_is_told() {
     let home = folder(&[]);
     let list = run(home.path(), &["experiment", "list"]);
-    assert_eq!(list.stdout.lines().count(), 17, "{}", list.stdout);
+    assert_eq!(list.stdout.lines().count(), 18, "{}", list.stdout);
     let shown = run(home.path(), &["experiment", "show", "btc/mathis"]);
     assert!(shown.stdout.contains("[study.mathis]"), "{}", shown.stdout);
     for (name, study) in [
