@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs all tests of the workspace, six beside each other. What failed runs again when nothing is beside it, and its last word counts:
-# a machine that stalls for a moment spoils a measurement, a defect is there again. Each of them is told, and is to be looked into.
+# Runs all tests of the workspace, six beside each other. What failed runs again when nothing is beside it, twice at most, and the last
+# result counts: a stalled machine spoils a measurement once, a defect is there again. Each failure is printed, and is to be looked into.
 #
 #   tests.sh [what nextest takes: -E 'package(isobath-path)']
 set -euo pipefail

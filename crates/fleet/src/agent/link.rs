@@ -60,12 +60,12 @@ async fn beat(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
 
 /// Takes revisions of fleets.
 async fn watch(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
-    let place = state.borrow().place;
-    let mut changes = bus.watch_fleets(place).await?;
+    let sequence = state.borrow().sequence;
+    let mut changes = bus.watch_fleets(sequence).await?;
     loop {
         let (name, document) = changes.next().await?;
         let mut state = state.borrow_mut();
-        state.place = changes.place();
+        state.sequence = changes.sequence();
         let since = document.since;
         if state.take(&name, document) {
             state.say(&format!("fleet '{name}' as of {since}"));

@@ -156,7 +156,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         far: FarEnd::start(args.port, advertise, register, Arc::clone(&stop))?,
         fleets: BTreeMap::new(),
         heard: BTreeMap::new(),
-        place: 1,
+        sequence: 1,
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
         register,

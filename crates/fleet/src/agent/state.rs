@@ -46,8 +46,8 @@ pub(super) struct State {
     pub(super) fleets: BTreeMap<Name, Revisions>,
     /// Fleets of which a revision has just been heard, and from when on it holds: some of its runs may be due since then.
     pub(super) heard: BTreeMap<Name, Moment>,
-    /// The place in the stream of revisions from which on nothing has been heard.
-    pub(super) place: u64,
+    /// The sequence number of the stream of revisions from which on nothing has been heard.
+    pub(super) sequence: u64,
     /// How other agents let us in, as they said last.
     pub(super) doors: BTreeMap<Name, (SocketAddr, String)>,
     pub(super) running: BTreeSet<RunId>,

@@ -65,11 +65,11 @@ impl Bus {
         }
     }
 
-    /// Every revision of every fleet from `place` in the stream on (1: all that are kept), the oldest first, and then those that come.
+    /// Every revision of every fleet from this sequence number of the stream on (1: all that are kept), the oldest first, and then those that come.
     ///
     /// # Errors
     /// When the server does not take it.
-    pub async fn watch_fleets(&self, place: u64) -> anyhow::Result<Changes> {
+    pub async fn watch_fleets(&self, sequence: u64) -> anyhow::Result<Changes> {
         let hints = self.client.subscribe(format!("$KV.{FLEETS}.*")).await?;
         let turn = Duration::from_millis(self.client.server_info().client_id % SPREAD_MS);
         tokio::time::sleep(turn).await;
@@ -77,7 +77,7 @@ impl Bus {
         Ok(Changes {
             fleets: self.fleets.clone(),
             hints,
-            place,
+            sequence,
             looks: Looks::default(),
             turn,
             unanswered: 0,
@@ -90,14 +90,14 @@ impl Bus {
 /// Revisions of fleets, as they come.
 ///
 /// A server keeps state for each consumer of a stream, and refuses thousands of them. So agents have none: what is published to the bucket
-/// is heard as any message is, as a hint that there is something to fetch, and fetched by its place in the stream, which costs the server
+/// is heard as any message is, as a hint that there is something to fetch, and fetched by its sequence number in the stream, which costs the server
 /// nothing while nothing happens. A hint may be ahead of what is stored, or be lost with a connection; and all agents have it at the same
 /// moment, so each waits for a time of its own.
 pub struct Changes {
     fleets: kv::Store,
     hints: Subscriber,
-    /// The place in the stream from which on nothing has been fetched.
-    place: u64,
+    /// The sequence number from which on nothing has been fetched.
+    sequence: u64,
     looks: Looks,
     /// When it is this connection's turn, after all have heard of something.
     turn: Duration,
@@ -122,9 +122,9 @@ impl Changes {
         }
     }
 
-    /// The place from which on another one goes on where this one ends.
-    pub const fn place(&self) -> u64 {
-        self.place
+    /// The sequence number from which on another one goes on where this one ends.
+    pub const fn sequence(&self) -> u64 {
+        self.sequence
     }
 
     /// Waits until there may be something to fetch.
@@ -155,8 +155,8 @@ impl Changes {
     /// Begins anew in a bucket that was made anew.
     async fn check(&mut self) -> anyhow::Result<()> {
         let last = self.fleets.stream.get_info().await?.state.last_sequence;
-        if last.saturating_add(1) < self.place {
-            self.place = 1;
+        if last.saturating_add(1) < self.sequence {
+            self.sequence = 1;
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Changes {
         let (stream, prefix) = (&self.fleets.stream, &self.fleets.prefix);
         loop {
             let all = format!("{prefix}>");
-            let next = stream.direct_get_next_for_subject(all, Some(self.place));
+            let next = stream.direct_get_next_for_subject(all, Some(self.sequence));
             let message = match next.await {
                 Ok(message) => message,
                 Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
@@ -184,7 +184,7 @@ impl Changes {
                 }
                 Err(error) => return Err(error.into()),
             };
-            (self.place, self.unanswered) = (message.sequence + 1, 0);
+            (self.sequence, self.unanswered) = (message.sequence + 1, 0);
             // A fleet that is deleted, by other means, has no document.
             let name = message.subject.strip_prefix(prefix.as_str());
             let name = name.and_then(|name| name.parse().ok());

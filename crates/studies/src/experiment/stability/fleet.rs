@@ -35,7 +35,13 @@ const LOOK: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(50);
 /// Of the expected time; chance may be slower.
 const LONGEST: u32 = 3;
-const TOOLS: [Tool; 2] = [Tool::Ours, Tool::Kernel];
+/// Every pair of tools.
+const PAIRS: [[Tool; 2]; 4] = [
+    [Tool::Ours, Tool::Ours],
+    [Tool::Ours, Tool::Kernel],
+    [Tool::Kernel, Tool::Ours],
+    [Tool::Kernel, Tool::Kernel],
+];
 
 /// What `isobath fleet runs --json` tells.
 #[derive(Deserialize)]
@@ -117,10 +123,7 @@ fn file(hosts: &[&String], seed: u64, mean: Duration) -> String {
         let _ = writeln!(text, "[[host]]\nname = \"{host}\"");
     }
     let mean = (mean * 4).as_millis();
-    for tools in TOOLS
-        .into_iter()
-        .flat_map(|one| TOOLS.map(|two| [one, two]))
-    {
+    for tools in PAIRS {
         // They overlap as chance will have it, so no run waits for another.
         let _ = writeln!(
             text,
@@ -194,10 +197,7 @@ impl Sitting<'_> {
         // What is under way when the user interrupts is not made.
         let over = runs.into_iter().filter(|run| run.outcome.is_some());
         for (number, run) in (self.first..).zip(over) {
-            let tools = TOOLS
-                .into_iter()
-                .flat_map(|one| TOOLS.map(|two| [one, two]));
-            let tools = tools
+            let tools = PAIRS
                 .into_iter()
                 .find(|tools| measure(*tools) == run.run.measure.as_str());
             let planned = Planned {
