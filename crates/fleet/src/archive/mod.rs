@@ -2,16 +2,17 @@
 //! as it is.
 //!
 //! ```text
-//! DIR/day=2026-11-25/measure=rtt/site=berlin/part.parquet
+//! DIR/day=2026-11-25/measure=rtt/site=berlin/mesh.parquet
 //! ```
 //!
-//! The dataset is in a folder, or in a bucket of an S3-compatible store. A row is a run, a column a field of its outcome or a figure of its summary, by its way through it: `summary.latency_ms.loaded.p50`. A
-//! partition is written whole and replaced in one step, so exporting again changes nothing that is not new.
+//! The dataset is in a folder, or in a bucket of an S3-compatible store. A row is a run, a column a field of its outcome or a figure of its
+//! summary, by its way through it: `summary.latency_ms.loaded.p50`. Each fleet has its own file in a partition, so what one writes replaces
+//! nothing of another. A file is written whole and replaced in one step, so exporting again changes nothing that is not new.
 
 mod bucket;
 
 use crate::outcome::HandedOver;
-use crate::{Day, Name};
+use crate::{Day, Name, RunId};
 use anyhow::Context as _;
 use bucket::Bucket;
 use record::{Flat, write_columns};
@@ -23,8 +24,6 @@ use std::str::FromStr;
 
 /// What a partition's site is called where a host has none.
 const NO_SITE: &str = "none";
-/// The file of each partition.
-const PART: &str = "part.parquet";
 
 /// Where a dataset is.
 #[derive(Clone, Debug)]
@@ -64,7 +63,7 @@ pub struct Written {
     /// Rows.
     pub runs: usize,
     /// Files, by their way from where the dataset is.
-    pub partitions: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 }
 
 /// Writes the dataset of `outcomes` to its `place`.
@@ -80,7 +79,7 @@ pub async fn write(place: &Place, outcomes: &[HandedOver]) -> anyhow::Result<Wri
     let bucket = Bucket::at(url).with_context(failed)?;
     let dir = tempfile::tempdir()?;
     let written = write_folder(dir.path(), outcomes)?;
-    for way in &written.partitions {
+    for way in &written.files {
         let octets = std::fs::read(dir.path().join(way))?;
         bucket.put(way, octets).await.with_context(failed)?;
     }
@@ -88,25 +87,26 @@ pub async fn write(place: &Place, outcomes: &[HandedOver]) -> anyhow::Result<Wri
 }
 
 fn write_folder(dir: &Path, outcomes: &[HandedOver]) -> anyhow::Result<Written> {
-    let mut partitions: BTreeMap<(Day, &Name, &str), Vec<&HandedOver>> = BTreeMap::new();
+    let mut partitions: BTreeMap<(Day, &Name, &str, &Name), Vec<&HandedOver>> = BTreeMap::new();
     for told in outcomes {
         let outcome = &told.outcome;
         let site = outcome.site.as_ref().map_or(NO_SITE, Name::as_str);
-        let key = (outcome.planned.day(), &outcome.run.measure, site);
+        let RunId { fleet, measure, .. } = &outcome.run;
+        let key = (outcome.planned.day(), measure, site, fleet);
         partitions.entry(key).or_default().push(told);
     }
     let mut written = Written {
         runs: outcomes.len(),
-        partitions: Vec::new(),
+        files: Vec::new(),
     };
-    for ((day, measure, site), mut outcomes) in partitions {
+    for ((day, measure, site, fleet), mut outcomes) in partitions {
         let way = PathBuf::from(format!("day={day}/measure={measure}/site={site}"));
         std::fs::create_dir_all(dir.join(&way))?;
         let order = |told: &&HandedOver| (told.outcome.planned, told.outcome.run.clone());
         outcomes.sort_by_cached_key(order);
-        let way = way.join(PART);
+        let way = way.join(format!("{fleet}.parquet"));
         write_columns(&dir.join(&way), &table(&outcomes).columns())?;
-        written.partitions.push(way);
+        written.files.push(way);
     }
     Ok(written)
 }
@@ -147,9 +147,9 @@ mod tests {
     use crate::outcome::{Became, Outcome, Times};
 
     #[test]
-    fn a_partition_is_a_day_a_measurement_and_a_site_and_writing_again_changes_nothing() {
+    fn a_file_is_a_day_a_measurement_a_site_and_a_fleet_and_writing_again_changes_nothing() {
         let outcome = |run: &str, site: Option<&str>| {
-            let run: crate::RunId = run.parse().unwrap();
+            let run: RunId = run.parse().unwrap();
             let times = Times {
                 planned: run.instant,
                 began: None,
@@ -169,14 +169,15 @@ mod tests {
             outcome("f.rtt.a.b.20261126T000000000Z", Some("x")),
             outcome("f.rtt.a.c.20261126T000001000Z", Some("x")),
             outcome("f.rtt.b.a.20261126T000000000Z", None),
+            outcome("g.rtt.a.b.20261126T000000000Z", Some("x")),
         ];
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..2 {
             let written = write_folder(dir.path(), &outcomes).unwrap();
-            assert_eq!((written.runs, written.partitions.len()), (4, 3));
+            assert_eq!((written.runs, written.files.len()), (5, 4));
             let folder = dir.path().join("day=2026-11-26/measure=rtt");
-            assert!(folder.join("site=none/part.parquet").is_file());
-            let batches = record::Batches::of_file(&folder.join("site=x/part.parquet")).unwrap();
+            assert!(folder.join("site=none/f.parquet").is_file());
+            let batches = record::Batches::of_file(&folder.join("site=x/f.parquet")).unwrap();
             let schema = batches.schema();
             assert!(schema.field_with_name("summary.rtt_ms.p50").is_ok());
             let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();

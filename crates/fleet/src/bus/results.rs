@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// A message may be a little longer than this.
 const MOST_SUMMARY: usize = 512 << 10;
@@ -118,7 +118,8 @@ impl Bus {
             let path = folder.join(name);
             let mut file = tokio::fs::File::create(&path).await?;
             let mut found = found.take(left.saturating_add(1));
-            let copied = tokio::io::copy(&mut found, &mut file).await?;
+            let copied = copy(&mut found, &mut file).await;
+            let copied = copied.with_context(|| format!("{object} cannot be fetched"))?;
             let rest = left.checked_sub(copied);
             left = rest.with_context(|| {
                 format!(
@@ -221,6 +222,27 @@ impl Bus {
             ..OrderedConfig::default()
         });
         Ok(consumer.await?)
+    }
+}
+
+/// Copies what comes; how many octets that were. Of an object whose parts have been deleted nothing ever comes.
+async fn copy(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+) -> anyhow::Result<u64> {
+    let (mut part, mut copied) = (Vec::with_capacity(128 << 10), 0);
+    loop {
+        part.clear();
+        let read = tokio::time::timeout(PATIENCE * 5, from.read_buf(&mut part)).await;
+        let read = read.map_err(|_| {
+            let s = (PATIENCE * 5).as_secs();
+            anyhow!("NATS sent nothing of it for {s} s - its parts may be deleted already")
+        })??;
+        if read == 0 {
+            return Ok(copied);
+        }
+        to.write_all(&part).await?;
+        copied += read as u64;
     }
 }
 

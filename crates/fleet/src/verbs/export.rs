@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(
         short,
         long,
-        help = "Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same days, measurements and sites is replaced",
+        help = "Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same fleets, days, measurements and sites is replaced",
         value_name = "PLACE"
     )]
     out: Place,
@@ -49,14 +49,14 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let (forged, outcomes): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(is_forged);
     let forged = forged.len();
     let written = archive::write(&args.out, &outcomes).await?;
-    let (runs, partitions, dir) = (written.runs, written.partitions.len(), args.out.to_string());
+    let (runs, files, dir) = (written.runs, written.files.len(), args.out.to_string());
     if args.json {
         print(
-            &json!({ "runs": runs, "partitions": partitions, "folder": dir, "forged": forged, "partly_gone": partly_gone })
+            &json!({ "runs": runs, "files": files, "folder": dir, "forged": forged, "partly_gone": partly_gone })
                 .to_string(),
         )?;
     } else {
-        print(&format!("{runs} runs in {partitions} partitions, in {dir}"))?;
+        print(&format!("{runs} runs in {files} files, in {dir}"))?;
         if partly_gone > 0 {
             print(&format!(
                 "left out: {partly_gone} of days that are partly gone (fleet retention)"

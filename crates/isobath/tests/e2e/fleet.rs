@@ -449,7 +449,7 @@ fn exported(fleet: &Place<'_>, counts: &Value) {
         let partition = day
             .unwrap()
             .path()
-            .join("measure=rtt/site=here/part.parquet");
+            .join("measure=rtt/site=here/pair.parquet");
         assert!(partition.is_file(), "{}", partition.display());
     }
 }
@@ -767,7 +767,7 @@ fn a_fleet_is_shown_at_work_in_a_lab() {
     for site in ["berlin", "paris"] {
         let days = fs::read_dir(place.path().join("demo/archive")).unwrap();
         let parts = days.map(|day| {
-            let partition = format!("measure=rtt/site={site}/part.parquet");
+            let partition = format!("measure=rtt/site={site}/two.parquet");
             day.unwrap().path().join(partition)
         });
         assert!(parts.into_iter().any(|part| part.is_file()), "{site}");

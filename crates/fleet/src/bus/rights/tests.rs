@@ -245,6 +245,20 @@ async fn an_agent_can_do_its_own_work() {
 }
 
 #[tokio::test]
+async fn a_record_whose_parts_are_deleted_is_not_waited_for() {
+    let scene = Box::pin(Scene::set()).await;
+    let told = scene.told().await;
+    let stream = scene.operator.jetstream.get_stream("OBJ_isobath-records");
+    let parts = "$O.isobath-records.C.>";
+    stream.await.unwrap().purge().filter(parts).await.unwrap();
+    let folder = scene.place.path().join("gone");
+    fs::create_dir(&folder).unwrap();
+    let error = scene.operator.fetch_record(&told, &folder, u64::MAX).await;
+    let error = format!("{:#}", error.unwrap_err());
+    assert!(error.contains("its parts may be deleted"), "{error}");
+}
+
+#[tokio::test]
 async fn an_agent_can_neither_read_nor_say_anything_of_others() {
     let scene = Box::pin(Scene::set()).await;
     let (a, b, operator) = (&scene.a, &scene.b, &scene.operator);

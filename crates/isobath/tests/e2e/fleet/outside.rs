@@ -172,7 +172,7 @@ pub(super) fn exported_to_a_bucket(fleet: &Place<'_>, counts: &Value) {
         );
         let is_partition = |name: &Value| {
             let name = name.as_str().unwrap_or_default();
-            name.starts_with("all/fleets/day=") && name.ends_with("/site=here/part.parquet")
+            name.starts_with("all/fleets/day=") && name.ends_with("/site=here/pair.parquet")
         };
         assert!(values(&found["names"]).all(is_partition), "{found:#}");
     }
