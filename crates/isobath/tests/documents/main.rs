@@ -61,17 +61,17 @@ fn without_fences(text: &str) -> String {
     outside.collect::<Vec<_>>().join("\n")
 }
 
-/// By their names `.config/nextest.toml` knows which tests need the machine for themselves.
+/// By their names `.config/nextest.toml` knows which tests need a quiet machine.
 #[test]
-fn tests_that_take_the_whole_machine_are_named_so() {
+fn tests_that_need_a_quiet_machine_are_named_so() {
     for file in stems("crates/isobath/tests/e2e", "rs") {
         let text = read(format!("crates/isobath/tests/e2e/{file}.rs"));
         for test in text.split("#[test]").skip(1) {
             let (name, body) = test.split_once("()").unwrap();
             let (_, name) = name.rsplit_once("fn ").unwrap();
             let body = body.split("\n}\n").next().unwrap();
-            let is_alone = body.contains("Machine::whole()");
-            assert_eq!(name.starts_with("alone_"), is_alone, "{file}::{name}");
+            let needs_quiet = body.contains("Machine::quiet()");
+            assert_eq!(name.starts_with("quiet_"), needs_quiet, "{file}::{name}");
         }
     }
 }

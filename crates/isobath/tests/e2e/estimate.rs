@@ -72,8 +72,8 @@ fn near(truth: f64, share: f64) -> impl Fn(&Value) -> bool {
 }
 
 #[test]
-fn alone_round_trips_and_delays_are_those_of_the_path() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_round_trips_and_delays_are_those_of_the_path() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -141,8 +141,8 @@ fn loss_is_that_of_the_path_one_way() {
 }
 
 #[test]
-fn alone_no_probe_is_longer_than_what_the_path_takes() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_no_probe_is_longer_than_what_the_path_takes() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     // As fast as the slowest of machines emulates it, with time to spare.
@@ -165,8 +165,8 @@ fn alone_no_probe_is_longer_than_what_the_path_takes() {
 }
 
 #[test]
-fn alone_available_bandwidth_and_capacity_are_told_apart() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_available_bandwidth_and_capacity_are_told_apart() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();

@@ -150,8 +150,8 @@ fn escaped(place: &TempDir) -> Option<u32> {
 
 /// Alone, as the next test.
 #[test]
-fn alone_what_a_command_leaves_running_ends_with_the_lab() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_what_a_command_leaves_running_ends_with_the_lab() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -164,8 +164,8 @@ fn alone_what_a_command_leaves_running_ends_with_the_lab() {
 
 /// Alone: any other lab would do the same.
 #[test]
-fn alone_what_a_killed_lab_left_running_is_swept_by_the_next() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_what_a_killed_lab_left_running_is_swept_by_the_next() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();

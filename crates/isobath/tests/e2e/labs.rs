@@ -155,11 +155,11 @@ fn ctrl_c_or_termination_ends_the_command_and_then_the_lab() {
 }
 
 #[test]
-fn alone_ping_meets_the_delay_and_the_loss_of_the_link() {
+fn quiet_ping_meets_the_delay_and_the_loss_of_the_link() {
     if !has("ping") {
         return;
     }
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[]);
@@ -239,11 +239,11 @@ fn the_same_seed_loses_the_same_packets_and_another_loses_others() {
 
 /// An independent program finds the rate that the lab was told to have.
 #[test]
-fn alone_iperf3_finds_the_rate_of_the_dsl_line() {
+fn quiet_iperf3_finds_the_rate_of_the_dsl_line() {
     if !has("iperf3") {
         return;
     }
-    let Some(_machine) = Machine::whole() else {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[]);

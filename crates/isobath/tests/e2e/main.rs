@@ -1,8 +1,8 @@
 //! The program from outside: the real binary, real namespaces, the kernel's own TCP, and records read back from disk.
 //!
 //! Most tests need to make networks: root, or user namespaces, and an open `/dev/net/tun`. On a machine that has neither
-//! they say so and pass; with `ISOBATH_TEST_NO_SKIP` set they fail instead. Those that measure take the whole machine
-//! ([`support::Machine::whole`]) and are named `alone_...`, so that they do not measure each other. Nothing is asserted of wall-clock time but
+//! they say so and pass; with `ISOBATH_TEST_NO_SKIP` set they fail instead. Those that measure need a quiet
+//! machine ([`support::Machine::quiet`]) and are named `quiet_...`, so that they do not measure the others. Nothing is asserted of wall-clock time but
 //! medians, with generous bounds, and a run whose instrument was the bottleneck must say so itself ([`support::Ran::measured`]).
 #![expect(
     clippy::unwrap_used,

@@ -84,8 +84,8 @@ pub(crate) fn verdicts(run: &Value) -> Vec<(&str, &str)> {
 
 /// Holds mbm/test-path-rtt, mbm/raw-data.
 #[test]
-fn alone_a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -123,8 +123,8 @@ fn alone_a_good_path_passes_the_two_tests_of_the_thesis_and_its_counters_agree()
 }
 
 #[test]
-fn alone_a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -139,8 +139,8 @@ fn alone_a_path_that_loses_too_much_fails_and_what_would_change_that_is_told() {
 }
 
 #[test]
-fn alone_the_far_end_can_send_and_the_other_direction_has_another_verdict() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_the_far_end_can_send_and_the_other_direction_has_another_verdict() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -158,8 +158,8 @@ fn alone_the_far_end_can_send_and_the_other_direction_has_another_verdict() {
 }
 
 #[test]
-fn alone_a_path_that_is_too_slow_fails_by_its_rate() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_path_that_is_too_slow_fails_by_its_rate() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     // So slow that a machine that stalls now and then keeps the pace.
@@ -190,8 +190,8 @@ fn a_path_with_much_more_than_the_target_asks_for_passes_the_suite() {
 
 /// Holds mbm/smaller-rtt.
 #[test]
-fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -211,8 +211,8 @@ fn alone_a_path_longer_than_the_complete_one_fails_before_anything_is_sent() {
 
 /// Holds mbm/composable.
 #[test]
-fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_parts_of_a_path_are_composed_and_unlike_ones_refused() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -261,8 +261,8 @@ fn alone_parts_of_a_path_are_composed_and_unlike_ones_refused() {
 
 /// Holds mbm/passive.
 #[test]
-fn alone_a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_transfer_within_the_envelope_is_a_test_and_a_larger_one_is_none() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();

@@ -9,8 +9,8 @@ use serde_json::Value;
 const TARGET: [&str; 4] = ["--rate", "4Mbit", "--rtt", "40ms"];
 
 #[test]
-fn alone_a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pace() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pace() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     // 5 Mbit/s with a bucket of 6 packets: enough for the rate, not for a window at once.
@@ -31,8 +31,8 @@ fn alone_a_policer_fails_bursts_that_its_bucket_does_not_hold_and_passes_the_pac
 
 /// Holds mbm/reordering-measured, mbm/reordering-tolerated.
 #[test]
-fn alone_packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     // A tenth of all packets is 12 ms later than the others: three places back.
@@ -48,8 +48,8 @@ fn alone_packets_that_overtake_each_other_within_a_round_trip_are_no_losses() {
 }
 
 #[test]
-fn alone_a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_path() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_path() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[]);
@@ -75,8 +75,8 @@ fn alone_a_sender_that_cannot_keep_its_pattern_is_an_error_and_no_fault_of_the_p
 
 /// Holds mbm/undecided, mbm/evidence.
 #[test]
-fn alone_when_time_runs_out_the_test_says_how_far_it_got() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_when_time_runs_out_the_test_says_how_far_it_got() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("good.toml", &lab(""))]);

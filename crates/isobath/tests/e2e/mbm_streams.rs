@@ -9,8 +9,8 @@ const TARGET: [&str; 4] = ["--rate", "6Mbit", "--rtt", "20ms"];
 
 /// Holds mbm/streams-stated.
 #[test]
-fn alone_a_path_that_carries_three_at_once_may_not_carry_four() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_path_that_carries_three_at_once_may_not_carry_four() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("good.toml", &lab(""))]);
@@ -53,8 +53,8 @@ fn alone_a_path_that_carries_three_at_once_may_not_carry_four() {
 
 /// Holds mbm/streams-concurrent.
 #[test]
-fn alone_streams_from_the_far_end_begin_together_and_are_told_apart() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_streams_from_the_far_end_begin_together_and_are_told_apart() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("good.toml", &lab(""))]);

@@ -8,8 +8,8 @@ const BY_TCP: [&str; 2] = ["--carrier", "tcp"];
 
 /// Holds mbm/tcp-carrier, mbm/reordering-measured.
 #[test]
-fn alone_a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -47,8 +47,8 @@ fn alone_a_good_path_carries_tcp_at_the_targets_rate_and_in_its_bursts() {
 }
 
 #[test]
-fn alone_a_lossy_path_fails_by_tcp_too() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_lossy_path_fails_by_tcp_too() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();
@@ -66,8 +66,8 @@ fn alone_a_lossy_path_fails_by_tcp_too() {
 
 /// Holds mbm/constant-window.
 #[test]
-fn alone_the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_the_far_end_can_send_by_tcp_and_its_window_can_be_bound() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();

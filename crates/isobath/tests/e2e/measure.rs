@@ -34,8 +34,8 @@ const TABLES: [&str; 6] = ["counters", "cpu", "queue", "samples", "series", "str
 ///
 /// Holds rrul/slew, rrul/realtime, rrul/transferred.
 #[test]
-fn alone_a_dsl_line_adds_its_queues_to_a_round_trip_and_fq_codel_does_not() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_dsl_line_adds_its_queues_to_a_round_trip_and_fq_codel_does_not() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let folder = folder(&[("rrul.toml", RRUL)]);

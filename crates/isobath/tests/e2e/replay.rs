@@ -39,8 +39,8 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
 
 /// Holds tmix/sockets, tmix/link, tmix/fidelity, tmix/start, tmix/control.
 #[test]
-fn alone_what_is_replayed_is_what_was_asked_for() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_what_is_replayed_is_what_was_asked_for() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(120))]);
@@ -77,8 +77,8 @@ fn alone_what_is_replayed_is_what_was_asked_for() {
 
 /// Holds tmix/empirical-windows, tmix/fixed-windows, tmix/constrained, tmix/queue-samples, tmix/warm-up.
 #[test]
-fn alone_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_model_is_played_over_a_bottleneck_and_cut_at_its_end() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(60))]);
@@ -255,8 +255,8 @@ fn what_is_beyond_the_limits_is_refused_or_invalid() {
 
 /// Holds tmix/calibration, tmix/calibration-load.
 #[test]
-fn alone_a_calibration_finds_limits_that_replays_then_know() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_calibration_finds_limits_that_replays_then_know() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(5))]);

@@ -112,8 +112,8 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
 
 /// Holds tmix/udp.
 #[test]
-fn alone_flows_are_played_beside_connections_and_found_in_the_capture() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_flows_are_played_beside_connections_and_found_in_the_capture() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[]);
@@ -164,8 +164,8 @@ fn alone_flows_are_played_beside_connections_and_found_in_the_capture() {
 }
 
 #[test]
-fn alone_what_is_cut_is_told_apart_and_flows_alone_can_be_verified() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_what_is_cut_is_told_apart_and_flows_alone_can_be_verified() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[]);

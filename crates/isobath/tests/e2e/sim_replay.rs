@@ -110,8 +110,8 @@ fn what_cannot_be_played_is_refused_before_anything_is_written() {
 
 /// Each connection beside the same one over sockets of the kernel: no window binds, nothing is lost.
 #[test]
-fn alone_a_connection_takes_as_long_as_with_the_kernel() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_connection_takes_as_long_as_with_the_kernel() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = folder(&[("v.cvec", &vectors(80))]);

@@ -111,8 +111,8 @@ fn nobody_s_manager_says_what_it_may_not() {
 /// Each of their labs has a user namespace of its own, into which the next cannot look. Alone: any other lab of root's
 /// would do the same.
 #[test]
-fn alone_what_nobodys_lab_left_running_is_swept_by_nobodys_next() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_what_nobodys_lab_left_running_is_swept_by_nobodys_next() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     let place = place();

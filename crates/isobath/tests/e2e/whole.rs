@@ -227,8 +227,8 @@ fn a_burst_allowance_is_found_and_left_out() {
 
 /// Holds rrul/cpu.
 #[test]
-fn alone_a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_a_client_with_a_tenth_of_a_processor_is_the_bottleneck_and_the_run_invalid() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if !rustix::process::geteuid().is_root() {
@@ -296,8 +296,8 @@ fn two_servers_at_two_distances_share_one_link() {
 
 /// Holds rrul/chromium.
 #[test]
-fn alone_chromium_loads_the_page_beside_the_native_loader() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_chromium_loads_the_page_beside_the_native_loader() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if !has("chromium") {

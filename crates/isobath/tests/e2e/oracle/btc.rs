@@ -207,8 +207,8 @@ fn compared(lab: &str, v6: bool, reverse: bool, segments: u32) -> Table {
 }
 
 #[test]
-fn alone_oracle_of_btc() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_btc() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() {
@@ -218,8 +218,8 @@ fn alone_oracle_of_btc() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_btc_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_btc_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {

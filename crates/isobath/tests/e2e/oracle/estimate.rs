@@ -165,8 +165,8 @@ fn told(lab: &str, what: &str, reverse: bool, mbps: f64, within: f64) -> Table {
 
 /// Holds manager/properties.
 #[test]
-fn alone_oracle_of_estimate() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_estimate() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() {
@@ -176,8 +176,8 @@ fn alone_oracle_of_estimate() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_estimate_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_estimate_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {

@@ -113,8 +113,8 @@ date +%s%N > now"#,
 
 /// Holds manager/unit, manager/single-rider.
 #[test]
-fn alone_oracle_of_manager() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_manager() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() && has("ping") && has("python3") {
@@ -124,8 +124,8 @@ fn alone_oracle_of_manager() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_manager_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_manager_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {

@@ -73,8 +73,8 @@ fn least(scene: &Scene) -> f64 {
 }
 
 #[test]
-fn alone_oracle_of_mbm() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_mbm() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() {
@@ -84,8 +84,8 @@ fn alone_oracle_of_mbm() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_mbm_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_mbm_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {

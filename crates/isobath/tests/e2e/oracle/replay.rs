@@ -189,8 +189,8 @@ fn traced(table: &mut Table, scene: &Scene) {
 
 /// Holds tmix/sockets, tmix/adu.
 #[test]
-fn alone_oracle_of_replay() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_replay() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() && has("tcptrace") {
@@ -200,8 +200,8 @@ fn alone_oracle_of_replay() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_replay_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_replay_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {

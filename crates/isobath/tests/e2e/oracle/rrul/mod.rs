@@ -128,8 +128,8 @@ wait $! || true"#
 }
 
 #[test]
-fn alone_oracle_of_rrul() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_rrul() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     if can_watch() && has("ping") {
@@ -139,8 +139,8 @@ fn alone_oracle_of_rrul() {
 
 #[test]
 #[ignore = "all labs: docs/oracle.md"]
-fn alone_oracle_of_rrul_in_all_labs() {
-    let Some(_machine) = Machine::whole() else {
+fn quiet_oracle_of_rrul_in_all_labs() {
+    let Some(_machine) = Machine::quiet() else {
         return;
     };
     for lab in LABS {
