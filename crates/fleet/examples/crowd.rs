@@ -1,5 +1,5 @@
 //! Thousands of agents of a fleet, as NATS sees them, in one process: connections, presence, a revision of a fleet, and outcomes handed over,
-//! beside plain messages of the same length to a plain stream of the same server. `bench/fleet` starts it.
+//! beside plain messages of the same length over the same connections to a plain stream of the same server. `bench/fleet` starts it.
 //!
 //!     crowd nats://127.0.0.1 AGENTS OUTCOMES-OF-EACH TURNS
 
@@ -27,6 +27,7 @@ const PLAIN: &str = "plain";
 struct Agent {
     name: Name,
     bus: Bus,
+    plain: jetstream::Context,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -52,7 +53,8 @@ async fn crowd(nats: &str, count: usize, each: usize, turns: usize) -> anyhow::R
         let name: Name = format!("host-{number}").parse()?;
         let connection = connect(access, name.as_str(), Some(&name)).await?;
         let bus = Bus::on(&connection).await?;
-        anyhow::Ok(Rc::new(Agent { name, bus }))
+        let plain = jetstream::new(connection.client().clone());
+        anyhow::Ok(Rc::new(Agent { name, bus, plain }))
     });
     let agents: Vec<_> = agents.buffer_unordered(AT_ONCE).try_collect().await?;
     println!("connected {:.1} s", clock::now().since(began).as_secs_f64());
@@ -77,7 +79,7 @@ async fn crowd(nats: &str, count: usize, each: usize, turns: usize) -> anyhow::R
         revision(&agents).await?
     );
 
-    let plain = plain(nats).await?;
+    plain(&agents[0].plain).await?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for turn in 0..turns {
         let began = clock::now();
@@ -90,7 +92,7 @@ async fn crowd(nats: &str, count: usize, each: usize, turns: usize) -> anyhow::R
         let message = vec![b'x'; all / (count * each)];
         let sent = agents
             .iter()
-            .map(|agent| messages(agent, &plain, &message, turn, each));
+            .map(|agent| messages(agent, &message, turn, each));
         futures_util::future::try_join_all(sent).await?;
         theirs.push(rate(count * each, began));
         println!(
@@ -196,22 +198,19 @@ async fn outcomes(
             .map(|sample| 20.0 + f64::from(sample) / 7.0)
             .collect();
         outcome.summary = json!({ "value": 24.5, "unit": "ms", "rtts_ms": rtts });
-        octets += serde_json::to_vec(&outcome)?.len();
+        if number == 0 {
+            octets = each * serde_json::to_vec(&outcome)?.len();
+        }
         agent.bus.keep(&outcome, identity).await.context("keep")?;
     }
     Ok(octets)
 }
 
 /// The same number of plain messages into a plain stream, each acknowledged before the next.
-async fn messages(
-    agent: &Agent,
-    plain: &jetstream::Context,
-    message: &[u8],
-    turn: usize,
-    each: usize,
-) -> anyhow::Result<()> {
+async fn messages(agent: &Agent, message: &[u8], turn: usize, each: usize) -> anyhow::Result<()> {
     for number in 0..each {
         let subject = format!("{PLAIN}.{}.{turn}.{number}", agent.name);
+        let plain = &agent.plain;
         plain
             .publish(subject, message.to_vec().into())
             .await?
@@ -220,14 +219,12 @@ async fn messages(
     Ok(())
 }
 
-async fn plain(nats: &str) -> anyhow::Result<jetstream::Context> {
-    let plain = jetstream::new(async_nats::connect(nats).await?);
-    plain
-        .create_stream(stream::Config {
-            name: PLAIN.to_owned(),
-            subjects: vec![format!("{PLAIN}.>")],
-            ..stream::Config::default()
-        })
-        .await?;
-    Ok(plain)
+async fn plain(jetstream: &jetstream::Context) -> anyhow::Result<()> {
+    let config = stream::Config {
+        name: PLAIN.to_owned(),
+        subjects: vec![format!("{PLAIN}.>")],
+        ..stream::Config::default()
+    };
+    jetstream.create_stream(config).await?;
+    Ok(())
 }

@@ -55,6 +55,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// The client under it, for messages that are not the fleet's.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// What the server has refused us since this was last asked, in its words: whoever waits for an answer then learns nothing but that
     /// there is none.
     pub fn refused(&self) -> Option<String> {

@@ -40,8 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const HAND_OVER: Duration = Duration::from_secs(20);
 /// Entries that are asked for at once.
 const GETS: usize = 64;
-/// Repeated messages are recognised for so long by their ids, and after that by their subjects.
-const DUPLICATES: Duration = Duration::from_secs(600);
 /// Revisions of a fleet that are kept.
 const REVISIONS: i64 = 64;
 
@@ -131,7 +129,6 @@ impl Bus {
             discard: DiscardPolicy::New,
             discard_new_per_subject: true,
             allow_direct: true,
-            duplicate_window: DUPLICATES,
             storage: StorageType::File,
             num_replicas: 1,
             ..stream::Config::default()
