@@ -15,6 +15,7 @@ pub mod agent;
 pub mod archive;
 pub mod bus;
 mod chance;
+mod estimates;
 mod figures;
 pub mod file;
 mod http;

@@ -1,6 +1,7 @@
 //! `isobath fleet`: what an operator says to a fleet, and asks of it.
 
 mod apply;
+mod ask;
 mod demo;
 mod export;
 mod key;
@@ -38,6 +39,8 @@ pub enum Verb {
     Export(export::Args),
     /// Show or set for how long outcomes and records are kept.
     Retention(retention::Args),
+    /// Ask for the latest estimate of a property of a path, as accurate and as new as needed.
+    Ask(ask::Args),
     /// Fetch the record of one run.
     Record(record::Args),
     /// Make a key for an agent or an operator, and print its public part.
@@ -73,6 +76,7 @@ pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
         Verb::Pause(args) => wait(pause::run(args)),
         Verb::Export(args) => wait(export::run(args)),
         Verb::Retention(args) => wait(retention::run(args)),
+        Verb::Ask(args) => wait(ask::run(args)),
         Verb::Record(args) => wait(record::run(args)),
         Verb::Key(args) => key::run(args),
         Verb::Users(args) => users::run(args),

@@ -1,7 +1,7 @@
 //! What keeps the state fresh from NATS, and answers a browser.
 
-use super::html;
 use super::state::{State, above, back, page};
+use super::{ask, html};
 use crate::agent::wall;
 use crate::bus::Bus;
 use crate::verbs::Program;
@@ -122,6 +122,7 @@ impl Site {
         for fleet in state.fleets.values_mut() {
             fleet.board.forget(horizon, now);
         }
+        state.estimates.forget(horizon);
         state.agents = agents;
         Ok(())
     }
@@ -177,6 +178,15 @@ async fn answer(site: Rc<Site>, request: Request<Incoming>) -> Response<String> 
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     if let ["run", run] = parts[..] {
         return report(&site, run).await;
+    }
+    let known = || site.state.borrow();
+    match parts[..] {
+        ["v1", "estimates", what] => {
+            let query = request.uri().query().unwrap_or_default();
+            return ask::estimate(&known().estimates, what, query, wall());
+        }
+        ["v1", "paths"] => return ask::paths(&known().estimates, wall()),
+        _ => {}
     }
     let page = page(&mut site.state.borrow_mut(), &parts, wall());
     page.map_or_else(nothing, |page| html::answer(StatusCode::OK, page))

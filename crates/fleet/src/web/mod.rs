@@ -7,9 +7,10 @@
 //! /run/FLEET.MEASUREMENT.FROM.TO.INSTANT  the report of a run's record
 //! ```
 //!
-//! [`board`] keeps what is known of runs, which comes in as it is handed over, [`state`] that of all fleets; pages are made of it when they are asked for, whole and without
+//! [`ask`] answers programs. [`board`] keeps what is known of runs, which comes in as it is handed over, [`state`] that of all fleets; pages are made of it when they are asked for, whole and without
 //! a script. A script of a few lines only asks for the page again and puts what is new in its place.
 
+mod ask;
 mod board;
 mod chart;
 mod history;

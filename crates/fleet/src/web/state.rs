@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::{history, html, matrix, overview};
 use crate::account::{Counts, overdue};
+use crate::estimates::Estimates;
 use crate::messages::Presence;
 use crate::outcome::HandedOver;
 use crate::revisions::{Document, Revisions, Whose};
@@ -31,6 +32,7 @@ pub(super) struct Fleet {
 pub(super) struct State {
     pub(super) fleets: BTreeMap<Name, Fleet>,
     pub(super) agents: Vec<Presence>,
+    pub(super) estimates: Estimates,
     /// Outcomes of runs that no revision plans which is known: a newer one may.
     unplanned: VecDeque<HandedOver>,
     /// What cannot be had from NATS at this time, and why.
@@ -69,6 +71,7 @@ impl State {
             let thresholds = fleet.revisions.thresholds(run);
             let register = program.register;
             fleet.board.take(&told.outcome, register, thresholds);
+            self.estimates.take(&told.outcome);
         }
     }
 }

@@ -454,6 +454,33 @@ fn exported(fleet: &Place<'_>, counts: &Value) {
     }
 }
 
+/// The page and the command line say the same of a path.
+fn programs_are_told(fleet: &Place, get: &impl Fn(&str) -> String) {
+    let http = |query: &str| -> Value { serde_json::from_str(&get(query)).unwrap() };
+    let of_command = || {
+        fleet
+            .fleet(&["ask", "rtt", "a", "b", "--json"])
+            .ended(0)
+            .json()
+    };
+    eventually("both know the same estimate", || {
+        let known = http("v1/estimates/rtt?from=a&to=b");
+        let (one, other) = (known.pointer("/value"), of_command());
+        one.is_some_and(Value::is_number)
+            && known["run"] == other["run"]
+            && one == other.get("value")
+    });
+    let known = http("v1/paths");
+    let is_known = |to: &str| values(&known["estimates"]).any(|known| known["to"] == *to);
+    assert!(is_known("a") && is_known("b"), "{known:#}");
+    let error = http("v1/estimates/rtt?from=a");
+    assert!(error["error"].as_str().unwrap().contains("'to' is missing"));
+    let loss = fleet.fleet(&["ask", "loss", "a", "b"]);
+    assert!(loss.refused(3).contains("known of this pair: "), "{loss:?}");
+    let exact = fleet.fleet(&["ask", "rtt", "a", "b", "--within", "0"]);
+    assert!(exact.refused(3).contains("ask for less"), "{exact:?}");
+}
+
 #[test]
 fn what_cannot_be_applied_is_refused_in_one_line() {
     let broken = FLEET.replace("every = \"1s\"", "evry = \"1s\"");
@@ -677,6 +704,7 @@ fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
     assert!(!page.contains("have no agent"), "{page}");
     let history = get("fleet/pair/rtt/a/b");
     assert!(history.contains("<circle class=\"measured\""), "{history}");
+    programs_are_told(&fleet, &get);
     // The report of a record is that of 'isobath report', drawn by its own script.
     let run = history
         .split("href=\"/run/")

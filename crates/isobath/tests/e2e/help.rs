@@ -13,7 +13,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 69] = [
+    let verbs: [&[&str]; 70] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -58,6 +58,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["fleet", "pause"],
         &["fleet", "export"],
         &["fleet", "retention"],
+        &["fleet", "ask"],
         &["fleet", "record"],
         &["fleet", "key"],
         &["fleet", "users"],
