@@ -5,7 +5,8 @@
 //! - [`mod@file`] - the fleet file: who measures whom, what, when;
 //! - [`schedule`] - which runs begin when, the same on every host;
 //! - [`lease`] - how hosts and links are taken for a run that loads, and given back;
-//! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice.
+//! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice;
+//! - `estimates` - what is known of a path, for programs that ask.
 //!
 //! What does I/O is thin: [`bus`] speaks with NATS, [`agent`] lives at a place, and a web page shows what is there.
 #![forbid(unsafe_code)]
