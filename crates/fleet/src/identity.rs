@@ -8,9 +8,8 @@ use data_encoding::BASE64URL_NOPAD;
 use nkeys::{KeyPair, KeyPairType};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -37,9 +36,7 @@ impl Identity {
     /// # Errors
     /// When it can be neither read nor made.
     pub fn read_or_make(path: &Path) -> anyhow::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut file = match options.open(path) {
+        let mut file = match sys::files::create_private(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Self::read(path),
             Err(error) => {

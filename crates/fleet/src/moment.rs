@@ -56,7 +56,7 @@ impl Moment {
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
     }
 
-    /// In letters and digits alone, for subjects, names of folders and message ids: `20261125T080000000Z`.
+    /// In letters and digits alone, for subjects and names of folders: `20261125T080000000Z`.
     pub fn compact(self) -> String {
         let seconds = self.timestamp().strftime(COMPACT);
         format!("{seconds}{:03}Z", self.0 % 1_000)
