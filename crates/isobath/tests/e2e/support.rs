@@ -298,20 +298,21 @@ pub(crate) fn rows<T: record::Row>(folder: &Path) -> Vec<T> {
 
 /// The right to use the machine for a test that makes networks.
 ///
-/// The lock is on a file, so it holds among threads and among processes.
-pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] File);
+/// Locks are on files, so they hold among threads and among processes. There are two seats: whoever needs a quiet machine has one of them,
+/// all others have both together.
+pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] Vec<File>);
 
 impl Machine {
-    /// Alone, or where nextest runs the tests beside one like it: for tests that compare what they measure with something.
+    /// Beside one like it at most: for tests that compare what they measure with something.
     pub(crate) fn quiet() -> Option<Self> {
         can_make_networks().then(|| {
-            let file = Self::file();
-            // Nextest gives each test its place (.config/nextest.toml).
-            match std::env::var_os("NEXTEST") {
-                Some(_) => file.lock_shared().unwrap(),
-                None => file.lock().unwrap(),
+            loop {
+                let mut seats = Self::seats().into_iter();
+                if let Some(seat) = seats.find(|seat| seat.try_lock().is_ok()) {
+                    return Self(vec![seat]);
+                }
+                clock::sleep_until(clock::now() + LOOK);
             }
-            Self(file)
         })
     }
 
@@ -322,15 +323,19 @@ impl Machine {
 
     /// With others, for a test that makes no networks.
     pub(crate) fn without_networks() -> Self {
-        let file = Self::file();
-        file.lock_shared().unwrap();
-        Self(file)
+        let seats = Self::seats();
+        for seat in &seats {
+            seat.lock_shared().unwrap();
+        }
+        Self(seats.into())
     }
 
-    fn file() -> File {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("e2e.lock");
-        // It may be another user's; a lock needs no more than to read.
-        File::open(&path).or_else(|_| File::create(&path)).unwrap()
+    fn seats() -> [File; 2] {
+        ["e2e.0.lock", "e2e.1.lock"].map(|name| {
+            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            // It may be another user's; a lock needs no more than to read.
+            File::open(&path).or_else(|_| File::create(&path)).unwrap()
+        })
     }
 }
 
