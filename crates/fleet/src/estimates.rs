@@ -13,6 +13,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use units::Span;
 
+/// Estimates of one measurement of a path that are kept beside each other: each newer one less accurate than those before it.
+const MOST_OF_EACH: usize = 16;
+/// Paths' properties that are kept in mind, some kilooctets each; more are not taken.
+const MOST_PATHS: usize = 50_000;
+/// Characters of why an estimate is not conclusive.
+const LONGEST_REASON: usize = 200;
+/// A clock may be ahead by so much.
+const AHEAD: Duration = Duration::from_secs(3_600);
 /// An estimate as old as this will do, where nothing else is said.
 pub(crate) const MAX_AGE: Duration = Duration::from_secs(3_600);
 
@@ -64,47 +72,69 @@ pub(crate) struct Quality {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// Nobody has measured it in the time that is known.
-    #[error("nobody has measured '{what}' from '{from}' to '{to}' - {known}")]
-    Unknown {
-        what: &'static str,
-        from: Name,
-        to: Name,
-        known: String,
-    },
+    /// There is none.
+    #[error("{0}")]
+    Unknown(String),
     /// What is known does not do.
     #[error("{0}")]
     Quality(String),
 }
 
-/// The latest estimates: of each property of each path, by the measurement of a fleet that finds it.
+/// The latest estimates: of each property of each path, by the measurement of a fleet and the host that finds it.
 #[derive(Debug, Default)]
-pub(crate) struct Estimates(BTreeMap<Path, BTreeMap<[Name; 2], Answer>>);
+pub(crate) struct Estimates(BTreeMap<Path, BTreeMap<[Name; 3], Vec<Answer>>>);
 
 /// A property, and where the path begins and ends.
 type Path = (&'static str, [Name; 2]);
 
+/// A share in percent that bounds an interval: `10`, or `10%`.
+///
+/// # Errors
+/// When it is none, or not positive.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "write a share such as 10 or 10%".to_owned())
+}
+
 impl Estimates {
-    /// Takes what became of a run, if it is the latest estimate of its measurement.
-    pub(crate) fn take(&mut self, outcome: &Outcome) {
-        let Some(answer) = answer(outcome) else {
+    /// Takes what became of a run by `now`, if it is an estimate. Those before it go, if it is as good as they.
+    pub(crate) fn take(&mut self, outcome: &Outcome, now: Moment) {
+        let Some(mut answer) = answer(outcome).filter(|answer| answer.measured <= now + AHEAD)
+        else {
             return;
         };
+        answer.measured = answer.measured.min(now);
         let path = (answer.what.name(), [answer.from.clone(), answer.to.clone()]);
-        let by = [outcome.run.fleet.clone(), outcome.run.measure.clone()];
-        let known = self.0.entry(path).or_default();
-        if known
-            .get(&by)
-            .is_none_or(|known| known.measured <= answer.measured)
-        {
-            known.insert(by, answer);
+        if self.0.len() >= MOST_PATHS && !self.0.contains_key(&path) {
+            return;
+        }
+        let RunId {
+            fleet,
+            measure,
+            from,
+            ..
+        } = answer.run.clone();
+        let of_path = self.0.entry(path).or_default();
+        let known = of_path.entry([fleet, measure, from]).or_default();
+        if known.iter().any(|known| known.replaces(&answer)) {
+            return;
+        }
+        known.retain(|known| !answer.replaces(known));
+        known.push(answer);
+        known.sort_by_key(|known| known.measured);
+        if known.len() > MOST_OF_EACH {
+            known.remove(0);
         }
     }
 
     /// Forgets what was measured before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Moment) {
         for known in self.0.values_mut() {
-            known.retain(|_, answer| answer.measured >= horizon);
+            for answers in known.values_mut() {
+                answers.retain(|answer| answer.measured >= horizon);
+            }
+            known.retain(|_, answers| !answers.is_empty());
         }
         self.0.retain(|_, known| !known.is_empty());
     }
@@ -112,7 +142,7 @@ impl Estimates {
     /// All of them, as of `now`.
     pub(crate) fn all(&self, now: Moment) -> impl Iterator<Item = Answer> {
         let known = self.0.values().flat_map(BTreeMap::values);
-        known.map(move |answer| answer.clone().aged(now))
+        known.flatten().map(move |answer| answer.clone().aged(now))
     }
 
     /// The best that is known and will do: a conclusive one before others, a later before an earlier one.
@@ -124,32 +154,33 @@ impl Estimates {
         let known = known.into_iter().flatten();
         let known: Vec<_> = known
             .filter(|(by, _)| asked.fleet.as_ref().is_none_or(|fleet| by[0] == *fleet))
-            .map(|(_, answer)| answer.clone().aged(now))
+            .flat_map(|(_, answers)| answers)
+            .map(|answer| answer.clone().aged(now))
             .collect();
         let will_do = known.iter().filter(|answer| answer.will_do(asked));
         let best = will_do.max_by_key(|answer| (answer.conclusive, answer.measured));
         match (best, known.iter().max_by_key(|answer| answer.measured)) {
             (Some(best), _) => Ok(best.clone()),
             (None, Some(last)) => Err(Refusal::Quality(last.not_enough(asked))),
-            (None, None) => Err(self.unknown(asked)),
+            (None, None) => Err(Refusal::Unknown(self.unknown(asked))),
         }
     }
 
-    fn unknown(&self, asked: &Asked) -> Refusal {
-        let of_pair = self.0.keys().filter(|(_, ends)| *ends == asked.ends);
-        let names: Vec<_> = of_pair.map(|(what, _)| *what).collect();
-        let [from, to] = asked.ends.clone();
+    fn unknown(&self, asked: &Asked) -> String {
+        let is_by = |known: &BTreeMap<[Name; 3], _>| {
+            let mut fleets = known.keys().map(|by| &by[0]);
+            fleets.any(|by| asked.fleet.as_ref().is_none_or(|fleet| by == fleet))
+        };
+        let known = self.0.iter();
+        let of_pair = known.filter(|((_, ends), known)| *ends == asked.ends && is_by(known));
+        let names: Vec<_> = of_pair.map(|((what, _), _)| *what).collect();
         let known = if names.is_empty() {
             "plan an 'estimate' of this pair in the fleet file".to_owned()
         } else {
             format!("known of this pair: {}", names.join(", "))
         };
-        Refusal::Unknown {
-            what: asked.what.name(),
-            from,
-            to,
-            known,
-        }
+        let ([from, to], what) = (&asked.ends, asked.what.name());
+        format!("no estimate of '{what}' from '{from}' to '{to}' is known - {known}")
     }
 }
 
@@ -157,6 +188,17 @@ impl Answer {
     fn aged(mut self, now: Moment) -> Self {
         self.quality.age_s = now.since(self.measured).as_secs_f64();
         self
+    }
+
+    /// Whether nobody needs `other` who has this one: it is as new, and as good.
+    fn replaces(&self, other: &Self) -> bool {
+        let width = |answer: &Self| answer.quality.interval_pct.unwrap_or(f64::INFINITY);
+        let is_as_good = if other.conclusive {
+            self.conclusive && width(self) <= width(other)
+        } else {
+            true
+        };
+        self.measured >= other.measured && is_as_good
     }
 
     fn will_do(&self, asked: &Asked) -> bool {
@@ -170,13 +212,17 @@ impl Answer {
 
     /// Why it will not do.
     fn not_enough(&self, asked: &Asked) -> String {
-        let pct = self.quality.interval_pct;
-        let accuracy = pct.map_or_else(
-            || "has no interval".to_owned(),
-            |pct| format!("is within {pct:.1} %"),
-        );
+        let accuracy = match (self.quality.interval_pct, self.value) {
+            (Some(pct), _) => format!("within {pct:.1} %"),
+            (None, Some(0.0)) => "zero, of which there is no percentage".to_owned(),
+            (None, Some(_)) => "without an interval".to_owned(),
+            (None, None) => format!(
+                "not conclusive: {}",
+                self.reason.as_deref().unwrap_or_default()
+            ),
+        };
         format!(
-            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - ask for less, or plan it more often or by another estimator",
+            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - take an older or a less accurate one, or plan it more often or by another estimator",
             asked.what.name(),
             self.from,
             self.to,
@@ -243,9 +289,9 @@ fn answer(outcome: &Outcome) -> Option<Answer> {
         value,
         low: finding.low,
         high: finding.high,
-        unit: summary.unit,
+        unit: summary.what.unit().to_owned(),
         conclusive: finding.conclusive,
-        reason: (!finding.conclusive).then_some(finding.says),
+        reason: (!finding.conclusive).then(|| finding.says.chars().take(LONGEST_REASON).collect()),
         estimator: summary.estimator,
         measured: outcome.ended,
         quality: Quality {

@@ -159,13 +159,36 @@ impl Bus {
         fleet: Option<&Name>,
         since: Moment,
     ) -> anyhow::Result<Vec<HandedOver>> {
-        if self.results.get_info().await?.state.messages == 0 {
-            return Ok(Vec::new());
-        }
         let mut filter = RESULT.to_owned();
         match fleet {
             Some(fleet) => write!(filter, ".{fleet}.>")?,
             None => filter.push_str(".>"),
+        }
+        self.outcomes_under(filter, since).await
+    }
+
+    /// The same of the runs from one host to another alone.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn outcomes_of_pair(
+        &self,
+        fleet: Option<&Name>,
+        [from, to]: [&Name; 2],
+        since: Moment,
+    ) -> anyhow::Result<Vec<HandedOver>> {
+        let fleet = fleet.map_or("*", Name::as_str);
+        let filter = format!("{RESULT}.{fleet}.*.{from}.{to}.*");
+        self.outcomes_under(filter, since).await
+    }
+
+    async fn outcomes_under(
+        &self,
+        filter: String,
+        since: Moment,
+    ) -> anyhow::Result<Vec<HandedOver>> {
+        if self.results.get_info().await?.state.messages == 0 {
+            return Ok(Vec::new());
         }
         let mut outcomes = Vec::new();
         let mut consumer = self.consumer(filter, since).await?;
@@ -237,6 +260,8 @@ async fn copy(
             anyhow!("NATS sent nothing of it for {s} s - its parts may be deleted already")
         })??;
         if read == 0 {
+            // What the disk does not take is said here or never.
+            to.flush().await?;
             return Ok(copied);
         }
         to.write_all(&part).await?;

@@ -1,13 +1,13 @@
 //! `isobath fleet ask WHAT FROM TO`.
 
-use super::{OPERATOR, of_kept};
+use super::{CLOCKS_APART, OPERATOR, of_kept};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
-use crate::estimates::{Asked, Estimates, MAX_AGE};
+use crate::estimates::{Asked, Estimates, MAX_AGE, percent};
 use crate::{Moment, Name};
 use kit::usage::print;
 use schema::estimate::plan::What;
-use std::collections::BTreeMap;
+use std::time::Duration;
 use units::Span;
 
 /// What to ask for, and how good it must be.
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value_t = Span(MAX_AGE))]
     max_age: Span,
     /// Maximum half-width of the interval, in percent of the value.
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     within: Option<f64>,
     /// Print the answer as one JSON object.
     #[arg(long)]
@@ -38,23 +38,14 @@ pub struct Args {
 /// Exit status of an answer that is not conclusive.
 const INCONCLUSIVE: u8 = 5;
 
+/// What is too old for an answer is looked at, too: to be told of.
+const LOOK_BACK: Duration = Duration::from_secs(86_400);
+
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let now = wall();
     let max_age = args.max_age.0;
-    let oldest = u64::try_from(max_age.as_millis()).unwrap_or(u64::MAX);
-    let oldest = Moment::from_millis(now.as_millis().saturating_sub(oldest));
-    let mut fleets = BTreeMap::new();
-    for (name, kept) in bus.fleets().await? {
-        fleets.insert(name, of_kept(kept)?);
-    }
-    let mut known = Estimates::default();
-    for told in bus.outcomes(args.fleet.as_ref(), oldest).await? {
-        let revisions = fleets.get(&told.outcome.run.fleet);
-        if revisions.is_some_and(|revisions| !revisions.is_forged(&told)) {
-            known.take(&told.outcome);
-        }
-    }
+    let known = known(&bus, args, now).await?;
     let asked = Asked {
         what: args.what,
         ends: [args.from.clone(), args.to.clone()],
@@ -69,4 +60,30 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         print(&answer.words())?;
     }
     Ok(if answer.conclusive { 0 } else { INCONCLUSIVE })
+}
+
+/// What is known of the pair, either way: a far end can send, too.
+async fn known(bus: &Bus, args: &Args, now: Moment) -> anyhow::Result<Estimates> {
+    let back = u64::try_from(args.max_age.0.max(LOOK_BACK).as_millis()).unwrap_or(u64::MAX);
+    // What ended since then by the agents' clocks came later by the server's, which differs less than this.
+    let back = back.saturating_add(CLOCKS_APART);
+    let since = Moment::from_millis(now.as_millis().saturating_sub(back));
+    let mut known = Estimates::default();
+    for (name, kept) in bus.fleets().await? {
+        if args.fleet.as_ref().is_some_and(|fleet| *fleet != name) {
+            continue;
+        }
+        // Another version's fleet is not this one's to judge.
+        let Ok(revisions) = of_kept(kept) else {
+            continue;
+        };
+        for pair in [[&args.from, &args.to], [&args.to, &args.from]] {
+            for told in bus.outcomes_of_pair(Some(&name), pair, since).await? {
+                if revisions.may_plan(&told.outcome.run) && !revisions.is_forged(&told) {
+                    known.take(&told.outcome, now);
+                }
+            }
+        }
+    }
+    Ok(known)
 }

@@ -5,9 +5,10 @@
 //! GET /v1/paths                               all that is known
 //! ```
 
-use crate::estimates::{Asked, Estimates, MAX_AGE, Refusal};
+use crate::estimates::{Answer, Asked, Estimates, MAX_AGE, Refusal, percent};
 use crate::{Moment, Name, http};
 use hyper::{Response, StatusCode};
+use percent_encoding::percent_decode_str;
 use schema::estimate::plan::What;
 use serde::Serialize;
 use serde_json::json;
@@ -28,7 +29,7 @@ pub(super) fn estimate(
 ) -> Response<String> {
     match asked(what, query).map(|asked| known.answer(&asked, now)) {
         Ok(Ok(answer)) => told(StatusCode::OK, &answer),
-        Ok(Err(refusal @ Refusal::Unknown { .. })) => error(StatusCode::NOT_FOUND, &refusal),
+        Ok(Err(refusal @ Refusal::Unknown(_))) => error(StatusCode::NOT_FOUND, &refusal),
         Ok(Err(refusal @ Refusal::Quality(_))) => error(StatusCode::CONFLICT, &refusal),
         Err(wrong) => error(StatusCode::BAD_REQUEST, &wrong),
     }
@@ -36,8 +37,13 @@ pub(super) fn estimate(
 
 /// All that is known.
 pub(super) fn paths(known: &Estimates, now: Moment) -> Response<String> {
-    let all: Vec<_> = known.all(now).collect();
-    told(StatusCode::OK, &json!({ "estimates": all }))
+    let estimates = known.all(now).collect();
+    told(StatusCode::OK, &Paths { estimates })
+}
+
+#[derive(Serialize)]
+struct Paths {
+    estimates: Vec<Answer>,
 }
 
 fn told(status: StatusCode, body: &impl Serialize) -> Response<String> {
@@ -59,12 +65,15 @@ fn asked(what: &str, query: &str) -> Result<Asked, String> {
     let (mut max_age, mut within_pct) = (MAX_AGE, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = &*percent_decode_str(value).decode_utf8_lossy();
         match name {
             "from" => from = Some(parsed::<Name>(name, value)?),
             "to" => to = Some(parsed::<Name>(name, value)?),
             "fleet" => fleet = Some(parsed(name, value)?),
             "max_age" => max_age = Duration::from(parsed::<Span>(name, value)?),
-            "within_pct" => within_pct = Some(parsed::<f64>(name, value)?),
+            "within_pct" => {
+                within_pct = Some(percent(value).map_err(|what| wrong(name, value, &what))?)
+            }
             _ => {
                 let name = shown(name);
                 return Err(format!(
@@ -98,7 +107,11 @@ fn named(what: &str) -> Result<What, String> {
 
 fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, String> {
     let parsed = value.parse::<T>();
-    parsed.map_err(|error| format!("{name}={}: {error}", shown(value)))
+    parsed.map_err(|error| wrong(name, value, &error))
+}
+
+fn wrong(name: &str, value: &str, what: &impl Display) -> String {
+    format!("{name}={}: {what}", shown(value))
 }
 
 fn shown(text: &str) -> String {
@@ -112,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_query_is_read_and_what_is_wrong_with_it_is_said() {
-        let read = asked("rtt", "from=a&to=b&max_age=10min&within_pct=5&fleet=f").unwrap();
+        let read = asked("rtt", "from=a&to=b&max_age=10min&within_pct=5%25&fleet=f").unwrap();
         assert_eq!((read.what, read.within_pct), (What::Rtt, Some(5.0)));
         assert_eq!(read.max_age, Duration::from_secs(600));
         let usual = asked("loss", "to=b&from=a&").unwrap();
@@ -126,7 +139,9 @@ mod tests {
             ("rtt", "from=a", "'to' is missing"),
             ("rtt", "from=a&to=b&every=1s", "no parameter 'every'"),
             ("rtt", "from=a&to=b&max_age=soon", "max_age=soon: "),
-            ("rtt", "from=%20&to=b", "from=%20: "),
+            ("rtt", "from=%20&to=b", "from= : "),
+            ("rtt", "from=a&to=b&within_pct=NaN", "such as 10"),
+            ("rtt", "from=a&to=b&within_pct=-1", "such as 10"),
         ] {
             let said = asked(what, query).unwrap_err();
             assert!(said.contains(wrong), "{said}");

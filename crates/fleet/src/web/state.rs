@@ -71,7 +71,7 @@ impl State {
             let thresholds = fleet.revisions.thresholds(run);
             let register = program.register;
             fleet.board.take(&told.outcome, register, thresholds);
-            self.estimates.take(&told.outcome);
+            self.estimates.take(&told.outcome, now);
         }
     }
 }
