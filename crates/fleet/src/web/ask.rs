@@ -72,7 +72,7 @@ fn asked(what: &str, query: &str) -> Result<Asked, String> {
             "fleet" => fleet = Some(parsed(name, value)?),
             "max_age" => max_age = Duration::from(parsed::<Span>(name, value)?),
             "within_pct" => {
-                within_pct = Some(percent(value).map_err(|what| wrong(name, value, &what))?)
+                within_pct = Some(percent(value).map_err(|what| wrong(name, value, &what))?);
             }
             _ => {
                 let name = shown(name);
