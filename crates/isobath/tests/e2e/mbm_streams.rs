@@ -10,7 +10,7 @@ const TARGET: [&str; 4] = ["--rate", "6Mbit", "--rtt", "20ms"];
 /// Holds mbm/streams-stated.
 #[test]
 fn quiet_a_path_that_carries_three_at_once_may_not_carry_four() {
-    let Some(_machine) = Machine::quiet() else {
+    let Some(_machine) = Machine::alone() else {
         return;
     };
     let place = folder(&[("good.toml", &lab(""))]);

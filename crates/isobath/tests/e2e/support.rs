@@ -298,8 +298,8 @@ pub(crate) fn rows<T: record::Row>(folder: &Path) -> Vec<T> {
 
 /// The right to use the machine for a test that makes networks.
 ///
-/// Locks are on files, so they hold among threads and among processes. There are two seats: whoever needs a quiet machine has one of them,
-/// all others have both together.
+/// Locks are on files, so they hold among threads and among processes. There are two seats: whoever needs a quiet machine has one of them, or
+/// both, all others have both together.
 pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] Vec<File>);
 
 impl Machine {
@@ -313,6 +313,18 @@ impl Machine {
                 }
                 clock::sleep_until(clock::now() + LOOK);
             }
+        })
+    }
+
+    /// Alone: for those of them that keep a processor busy themselves.
+    pub(crate) fn alone() -> Option<Self> {
+        can_make_networks().then(|| {
+            let seats = Self::seats();
+            // In this order, so that no two wait for each other.
+            for seat in &seats {
+                seat.lock().unwrap();
+            }
+            Self(seats.into())
         })
     }
 

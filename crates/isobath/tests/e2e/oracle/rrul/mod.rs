@@ -129,7 +129,7 @@ wait $! || true"#
 
 #[test]
 fn quiet_oracle_of_rrul() {
-    let Some(_machine) = Machine::quiet() else {
+    let Some(_machine) = Machine::alone() else {
         return;
     };
     if can_watch() && has("ping") {
