@@ -87,16 +87,6 @@ pub(crate) struct Estimates(BTreeMap<Path, BTreeMap<[Name; 3], Vec<Answer>>>);
 /// A property, and where the path begins and ends.
 type Path = (&'static str, [Name; 2]);
 
-/// A share in percent that bounds an interval: `10`, or `10%`.
-///
-/// # Errors
-/// When it is none, or not positive.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
-    let number = number.filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| "write a share such as 10 or 10%".to_owned())
-}
-
 impl Estimates {
     /// Takes what became of a run by `now`, if it is an estimate. Those before it go, if it is as good as they.
     pub(crate) fn take(&mut self, outcome: &Outcome, now: Moment) {
@@ -306,4 +296,4 @@ fn answer(outcome: &Outcome) -> Option<Answer> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

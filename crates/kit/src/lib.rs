@@ -24,6 +24,7 @@ pub mod options;
 pub mod path_mtu;
 pub mod place;
 pub mod pool;
+pub mod query;
 pub mod register;
 pub mod responder;
 pub mod sampler;

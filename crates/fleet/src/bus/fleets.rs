@@ -65,7 +65,8 @@ impl Bus {
         }
     }
 
-    /// Every revision of every fleet from this sequence number of the stream on (1: all that are kept), the oldest first, and then those that come.
+    /// Every revision of every fleet from this sequence number of the stream on (1: all that are kept), the oldest first, and then those
+    /// that come.
     ///
     /// # Errors
     /// When the server does not take it.

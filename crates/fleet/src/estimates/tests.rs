@@ -2,7 +2,13 @@ use super::*;
 use crate::outcome::Times;
 use serde_json::{Value, json};
 
-fn summary(what: &str, direction: &str, value: f64, half: f64, conclusive: bool) -> Value {
+pub(crate) fn summary(
+    what: &str,
+    direction: &str,
+    value: f64,
+    half: f64,
+    conclusive: bool,
+) -> Value {
     json!({
         "what": what, "direction": direction, "estimator": "isochronous", "unit": "ms",
         "value": value, "low": value - half, "high": value + half, "conclusive": conclusive,
@@ -11,7 +17,7 @@ fn summary(what: &str, direction: &str, value: f64, half: f64, conclusive: bool)
     })
 }
 
-fn outcome(measure: &str, second: u64, summary: Value) -> Outcome {
+pub(crate) fn outcome(measure: &str, second: u64, summary: Value) -> Outcome {
     let ended = Moment::from_millis(1_800_000_000_000 + second * 1_000);
     let run = format!("f.{measure}.a.b.{}", ended.compact());
     let times = Times {
@@ -43,7 +49,7 @@ fn asked(what: What, ends: [&str; 2]) -> Asked {
     }
 }
 
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     Moment::from_millis(1_800_000_100_000)
 }
 

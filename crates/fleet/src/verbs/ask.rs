@@ -1,12 +1,15 @@
 //! `isobath fleet ask WHAT FROM TO`.
 
-use super::{CLOCKS_APART, OPERATOR, of_kept};
+use super::{CLOCKS_APART, OPERATOR, of_kept, revisions};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
-use crate::estimates::{Asked, Estimates, MAX_AGE, percent};
+use crate::estimates::{Asked, Estimates, MAX_AGE};
+use crate::revisions::Revisions;
 use crate::{Moment, Name};
-use kit::usage::print;
+use kit::query::percent;
+use kit::usage::{plain, print};
 use schema::estimate::plan::What;
+use std::io::Write as _;
 use std::time::Duration;
 use units::Span;
 
@@ -69,14 +72,7 @@ async fn known(bus: &Bus, args: &Args, now: Moment) -> anyhow::Result<Estimates>
     let back = back.saturating_add(CLOCKS_APART);
     let since = Moment::from_millis(now.as_millis().saturating_sub(back));
     let mut known = Estimates::default();
-    for (name, kept) in bus.fleets().await? {
-        if args.fleet.as_ref().is_some_and(|fleet| *fleet != name) {
-            continue;
-        }
-        // Another version's fleet is not this one's to judge.
-        let Ok(revisions) = of_kept(kept) else {
-            continue;
-        };
+    for (name, revisions) in fleets(bus, args.fleet.as_ref()).await? {
         for pair in [[&args.from, &args.to], [&args.to, &args.from]] {
             for told in bus.outcomes_of_pair(Some(&name), pair, since).await? {
                 if revisions.may_plan(&told.outcome.run) && !revisions.is_forged(&told) {
@@ -86,4 +82,23 @@ async fn known(bus: &Bus, args: &Args, now: Moment) -> anyhow::Result<Estimates>
         }
     }
     Ok(known)
+}
+
+/// The one fleet that is asked, or all. Of these, another version's is not this one's to judge: it is left out, and said to be.
+async fn fleets(bus: &Bus, only: Option<&Name>) -> anyhow::Result<Vec<(Name, Revisions)>> {
+    if let Some(only) = only {
+        let (revisions, _) = revisions(bus, only).await?;
+        return Ok(vec![(only.clone(), revisions)]);
+    }
+    let mut fleets = Vec::new();
+    for (name, kept) in bus.fleets().await? {
+        match of_kept(kept) {
+            Ok(revisions) => fleets.push((name, revisions)),
+            Err(error) => {
+                let error = format!("fleet '{name}' is left out: {error:#}");
+                let _ = writeln!(std::io::stderr(), "{}", plain(&error));
+            }
+        }
+    }
+    Ok(fleets)
 }

@@ -5,20 +5,15 @@
 //! GET /v1/paths                               all that is known
 //! ```
 
-use crate::estimates::{Answer, Asked, Estimates, MAX_AGE, Refusal, percent};
+use crate::estimates::{Answer, Asked, Estimates, MAX_AGE, Refusal};
 use crate::{Moment, Name, http};
 use hyper::{Response, StatusCode};
-use percent_encoding::percent_decode_str;
-use schema::estimate::plan::What;
+use kit::query::{named, pairs, parsed, percent, shown};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Display;
-use std::str::FromStr;
 use std::time::Duration;
 use units::Span;
-
-/// Characters of what was asked that are said again.
-const SHOWN: usize = 40;
 
 /// The answer to a query for `what`.
 pub(super) fn estimate(
@@ -63,16 +58,15 @@ fn asked(what: &str, query: &str) -> Result<Asked, String> {
     let what = named(what)?;
     let (mut from, mut to, mut fleet) = (None, None, None);
     let (mut max_age, mut within_pct) = (MAX_AGE, None);
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = &*percent_decode_str(value).decode_utf8_lossy();
+    for (name, value) in pairs(query) {
+        let (name, value) = (&*name, &*value);
         match name {
             "from" => from = Some(parsed::<Name>(name, value)?),
             "to" => to = Some(parsed::<Name>(name, value)?),
             "fleet" => fleet = Some(parsed(name, value)?),
             "max_age" => max_age = Duration::from(parsed::<Span>(name, value)?),
             "within_pct" => {
-                within_pct = Some(percent(value).map_err(|what| wrong(name, value, &what))?);
+                within_pct = Some(percent(value).map_err(|wrong| format!("{name}: {wrong}"))?);
             }
             _ => {
                 let name = shown(name);
@@ -96,32 +90,11 @@ fn asked(what: &str, query: &str) -> Result<Asked, String> {
     })
 }
 
-fn named(what: &str) -> Result<What, String> {
-    let found = What::ALL.iter().find(|known| known.name() == what);
-    found.copied().ok_or_else(|| {
-        let names: Vec<_> = What::ALL.iter().map(|known| known.name()).collect();
-        let what = shown(what);
-        format!("'{what}' is nothing to ask for - {}", names.join(", "))
-    })
-}
-
-fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, String> {
-    let parsed = value.parse::<T>();
-    parsed.map_err(|error| wrong(name, value, &error))
-}
-
-fn wrong(name: &str, value: &str, what: &impl Display) -> String {
-    format!("{name}={}: {what}", shown(value))
-}
-
-fn shown(text: &str) -> String {
-    let shown = text.chars().filter(|c| !c.is_control());
-    shown.take(SHOWN).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimates::tests::{now, outcome, summary};
+    use schema::estimate::plan::What;
 
     #[test]
     fn a_query_is_read_and_what_is_wrong_with_it_is_said() {
@@ -134,17 +107,37 @@ mod tests {
             (
                 "weather",
                 "from=a&to=b",
-                "'weather' is nothing to ask for - rtt, ",
+                "'weather' is nothing to ask for - use rtt, ",
             ),
             ("rtt", "from=a", "'to' is missing"),
             ("rtt", "from=a&to=b&every=1s", "no parameter 'every'"),
-            ("rtt", "from=a&to=b&max_age=soon", "max_age=soon: "),
-            ("rtt", "from=%20&to=b", "from= : "),
+            ("rtt", "from=a&to=b&max_age=soon", "max_age: "),
+            ("rtt", "from=%20&to=b", "from: "),
             ("rtt", "from=a&to=b&within_pct=NaN", "such as 10"),
             ("rtt", "from=a&to=b&within_pct=-1", "such as 10"),
         ] {
             let said = asked(what, query).unwrap_err();
             assert!(said.contains(wrong), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_answer_and_each_refusal_have_their_status() {
+        let mut known = Estimates::default();
+        let rtt = summary("rtt", "up", 20.0, 2.0, true);
+        known.take(&outcome("rtt", 90, rtt), now());
+        for (what, query, status, field) in [
+            ("rtt", "from=a&to=b", 200, "value"),
+            ("rtt", "from=a&to=b&within_pct=1", 409, "error"),
+            ("rtt", "from=a&to=b&max_age=1s", 409, "error"),
+            ("loss", "from=a&to=b", 404, "error"),
+            ("rtt", "from=a&to=b&fleet=other", 404, "error"),
+            ("rtt", "from=a", 400, "error"),
+        ] {
+            let response = estimate(&known, what, query, now());
+            assert_eq!(response.status(), status, "{what}?{query}");
+            let body: serde_json::Value = serde_json::from_str(response.body()).unwrap();
+            assert!(!body[field].is_null(), "{body}");
         }
     }
 }

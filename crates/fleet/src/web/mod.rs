@@ -5,10 +5,12 @@
 //! /fleet/FLEET                            a matrix for each of its measurements
 //! /fleet/FLEET/MEASUREMENT/FROM/TO        the history of a pair
 //! /run/FLEET.MEASUREMENT.FROM.TO.INSTANT  the report of a run's record
+//! /v1/estimates/WHAT, /v1/paths           the latest estimates, for programs
 //! ```
 //!
-//! [`ask`] answers programs. [`board`] keeps what is known of runs, which comes in as it is handed over, [`state`] that of all fleets; pages are made of it when they are asked for, whole and without
-//! a script. A script of a few lines only asks for the page again and puts what is new in its place.
+//! [`ask`] answers programs. [`board`] keeps what is known of runs, which comes in as it is handed over, [`state`] that of all fleets. Pages
+//! are made of it when they are asked for, whole and without a script. A script of a few lines only asks for the page again and puts what is
+//! new in its place.
 
 mod ask;
 mod board;

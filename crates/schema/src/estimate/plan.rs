@@ -64,17 +64,6 @@ pub enum Method {
 }
 
 impl What {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Rtt,
-        Self::Owd,
-        Self::Jitter,
-        Self::Loss,
-        Self::Capacity,
-        Self::Available,
-        Self::Bottleneck,
-    ];
-
     /// The unit of its figures.
     pub const fn unit(self) -> &'static str {
         match self {
