@@ -54,7 +54,7 @@ packages:
 	scripts/release.sh
 	scripts/packages-test.sh
 	scripts/other-systems.sh check
-	ISOBATH=target/packages/$$(uname -m)-unknown-linux-musl/release/isobath scripts/other-systems.sh wine
+	ISOBATH=target/packages/$$(uname -m)-unknown-linux-musl/dist/isobath scripts/other-systems.sh wine
 
 soak: build
 	scripts/setup.sh fuzz

@@ -35,8 +35,8 @@ build() {
         "CARGO_TARGET_${upper}_LINKER=rust-lld" \
         "CARGO_TARGET_${upper}_RUSTFLAGS=--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/isobath" \
         ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig" CARGO_INCREMENTAL=0 \
-        "${CARGO:-cargo}" build --release --locked -p isobath --target "$target" --target-dir "$work"
-    size=$(($(stat -c %s "$work/$target/release/isobath") / 1000000))
+        "${CARGO:-cargo}" build --profile dist --locked -p isobath --target "$target" --target-dir "$work"
+    size=$(($(stat -c %s "$work/$target/dist/isobath") / 1000000))
     [ "$size" -le "$largest" ] || fail "the program for $target has $size MB, more than $largest"
 }
 
@@ -44,7 +44,7 @@ build() {
 tree() {
     into=$work/tree/isobath-$version-$1-linux
     mkdir -p "$into/systemd"
-    cp "$work/$1-unknown-linux-musl/release/isobath" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$into"
+    cp "$work/$1-unknown-linux-musl/dist/isobath" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$into"
     cp share/systemd/*.service "$into/systemd"
     cp "$work/THIRD-PARTY.txt" "$into"
     cp -r "$work/share" "$into/share"
@@ -66,7 +66,7 @@ container() {
     for machine in $MACHINES; do
         case $machine in x86_64) name=amd64 ;; aarch64) name=arm64 ;; *) name=$machine ;; esac
         mkdir "$into/$name"
-        cp "$work/$machine-unknown-linux-musl/release/isobath" "$into/$name"
+        cp "$work/$machine-unknown-linux-musl/dist/isobath" "$into/$name"
     done
     pack "$into"
 }
@@ -101,7 +101,7 @@ all() {
     mkdir -p "$dist" "$work/tree"
 
     say "packing version $version"
-    own=$work/$(uname -m)-unknown-linux-musl/release/isobath
+    own=$work/$(uname -m)-unknown-linux-musl/dist/isobath
     [ -x "$own" ] || fail "manual pages are written by the program for this machine - name $(uname -m) in MACHINES"
     "$own" generate share "$work/share"
     scripts/sbom.py bom >"$dist/isobath-$version.cdx.json"
