@@ -1,6 +1,6 @@
 #!/bin/sh
-# Near ends on systems that are not Linux. It installs what it needs (scripts/setup.sh other-systems).
-#   scripts/other-systems.sh check [TARGET...]   compiles the program for Windows and macOS as far as that goes without their linkers
+# Near ends on systems that are not Linux, and the whole program on the other processor. It installs what it needs (scripts/setup.sh other-systems).
+#   scripts/other-systems.sh check [TARGET...]   compiles the program for Windows, macOS and Linux on aarch64 as far as that goes without their linkers
 #   scripts/other-systems.sh build               the program for Windows: target/x86_64-pc-windows-gnu/release/isobath.exe
 #   scripts/other-systems.sh wine                runs it by Wine, and compares what it says with what this machine's program says
 # ISOBATH names this machine's program (target/release/isobath), EXE the one for Windows, PROFILE another profile than 'release'.
@@ -21,12 +21,12 @@ fail() {
     exit 1
 }
 
-# for_target TARGET COMMAND...: cargo with a C compiler for the target: MinGW's, or zig with zig's own headers of Apple's libraries.
+# for_target TARGET COMMAND...: cargo with a C compiler for the target: MinGW's, or zig with zig's own headers of Apple's and musl's libraries.
 for_target() {
     target=$1
     shift
     case $target in
-    *-apple-*)
+    *-apple-* | *-linux-musl)
         lower=$(echo "$target" | tr - _)
         # What would ask Apple's tools for their folder takes this one.
         env "CC_$lower=$PWD/scripts/zig-cc.sh" "AR_$lower=$PWD/scripts/zig-ar.sh" SDKROOT=/ \
@@ -37,7 +37,7 @@ for_target() {
 }
 
 check() {
-    [ $# -gt 0 ] || set -- "$windows" aarch64-apple-darwin
+    [ $# -gt 0 ] || set -- "$windows" aarch64-apple-darwin aarch64-unknown-linux-musl
     for target; do
         for_target "$target" check
         say "the program compiles for $target"

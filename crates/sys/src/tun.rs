@@ -82,7 +82,7 @@ impl AsFd for Tun {
 fn refused(name: &str, source: io::Error) -> Error {
     let advice = match source.raw_os_error() {
         Some(libc::EBUSY) => {
-            "there is an interface of this name: end whoever has made it, or choose another name"
+            "an interface of this name exists: stop the program that made it, or choose another name"
         }
         Some(libc::EPERM) => "run as root, or with CAP_NET_ADMIN",
         _ => "",
@@ -108,7 +108,7 @@ fn attach(fd: &OwnedFd, name: &str) -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([from]);
     }
     request.ifr_ifru.ifru_flags = FLAGS.cast_signed();
     // SAFETY: `fd` is open, and `TUNSETIFF` reads and writes one `ifreq`, which `request` is.
