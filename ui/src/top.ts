@@ -1,5 +1,5 @@
 // What stands before the figures: the answer, whether it can be believed, the score.
-import { at, numberAt, type Json, type RunView, type Transfer } from "./data";
+import { at, LATENCY, numberAt, type Json, type RunView, type Transfer } from "./data";
 import { h } from "./dom";
 import { estimateTiles } from "./figures/answer";
 import { rpmTiles } from "./figures/rpm";
@@ -8,6 +8,7 @@ import { signed } from "./figures/pairs";
 import { forwardMbps } from "./figures/replay";
 import { median, pairs } from "./figures/transfers";
 import { bytes, count, digits, mbps, ms, pct } from "./format";
+import { kindWords } from "./palette";
 
 const STATUS: Record<string, string> = {
   complete: "Complete",
@@ -56,14 +57,15 @@ export function tiles(run: RunView): HTMLElement | null {
   const worst = (key: string) => Math.min(...Object.keys(at(s, "voip") ?? {}).flatMap((name) => ["up", "down"].flatMap((way) => numberAt(s, `voip.${name}.${way}.loaded.${key}`) ?? [])));
   const [worstMos, worstAdaptive] = [worst("mos"), worst("adaptive.mos")];
   const loss = numberAt(s, "loss_pct.loaded") ?? numberAt(s, "loss_pct.idle");
+  const probe = kindWords(String(at(s, "latency_ms.of") ?? "udp_rr"));
   const found: ([string, string, string, string] | null)[] = [
-    tile("UDP round trip, median", two("latency_ms", ms), "timeline"),
+    tile(`${probe} round trip, median`, two("latency_ms", ms), "timeline"),
     tile("TCP round trip, median", two("tcp_rr_ms", ms), "spread"),
     tile("Web page, median", web === null ? null : [ms(web), `${ms(numberAt(s, "web.idle_ms.p50"))} idle`], "web"),
     tile("Calls, worst MOS", Number.isFinite(worstMos) ? [worstMos.toFixed(2), Number.isFinite(worstAdaptive) ? `${worstAdaptive.toFixed(2)} with an adaptive buffer` : "of at most 4.5"] : null, "voip"),
     tile("Throughput down", numberAt(s, "throughput_mbps.down") === null ? null : [mbps(numberAt(s, "throughput_mbps.down")), `${bytes(numberAt(s, "transferred_bytes.down"))} moved${sure("throughput_mbps.down", mbps)}`], "streams"),
     tile("Throughput up", numberAt(s, "throughput_mbps.up") === null ? null : [mbps(numberAt(s, "throughput_mbps.up")), `${bytes(numberAt(s, "transferred_bytes.up"))} moved${sure("throughput_mbps.up", mbps)}`], "streams"),
-    tile("UDP requests lost", loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
+    tile(`${probe} requests lost`, loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
   const made = [...mbmTiles(run), ...estimateTiles(run), ...rpmTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
@@ -166,9 +168,9 @@ export function absent(run: RunView): HTMLElement | null {
   if ((run.run.plan?.load ?? []).length) asked.add("tcp_load");
   const there: Record<string, boolean> = {
     web: !!run.web, trace: run.hops.length > 0, https: !!run.https, tcp_load: run.tcp.flows.length > 0,
-    ...Object.fromEntries(["udp_rr", "udp_paced", "tcp_rr", "voip", "dns"].map((kind) => [kind, run.probes.classes.some((c) => c.kind === kind)])),
+    ...Object.fromEntries([...LATENCY, "udp_paced", "tcp_rr", "voip", "dns"].map((kind) => [kind, run.probes.classes.some((c) => c.kind === kind)])),
   };
-  const names: Record<string, string> = { web: "web pages", trace: "path traces", https: "HTTPS probes", tcp_load: "load streams", udp_rr: "UDP round trips", udp_paced: "paced UDP round trips", tcp_rr: "TCP round trips", voip: "calls (VoIP)", dns: "name look-ups" };
+  const names: Record<string, string> = { web: "web pages", trace: "path traces", https: "HTTPS probes", tcp_load: "load streams", udp_rr: "UDP round trips", icmp_rr: "ICMP round trips", tcp_connect: "attempts to connect", ws_rr: "WebSocket round trips", udp_paced: "paced UDP round trips", tcp_rr: "TCP round trips", voip: "calls (VoIP)", dns: "name look-ups" };
   const missing = [...asked].filter((kind) => kind in names && !there[kind]);
   if (!missing.length) return null;
   const why = run.run.status === "complete" ? run.run.warnings.find(({ code }) => /failed|lost|refused|unanswered/.test(code))?.message : STATUS[run.run.status];

@@ -209,6 +209,16 @@ test("a run of nothing but round trips has their figures and no others", async (
   assert.deepEqual(problems, []);
 });
 
+test("round trips of a host that answers pings only are shown as what they are", async () => {
+  const { page, problems } = await chrome.open("echo");
+  assert.match(await page.locator("h1").innerText(), /medians?, ICMP/);
+  assert.match(await page.locator(".tiles").innerText(), /ICMP round trip, median/);
+  const words = (await page.locator("#timeline svg text").allTextContents()).join(" ");
+  assert.match(words, /ICMP round trip, ms/);
+  assert.doesNotMatch(await page.locator("main, body").first().innerText(), /UDP round trip/);
+  assert.deepEqual(problems, []);
+});
+
 test("an invalid run says so before its figures", async () => {
   const { page, problems } = await chrome.open("invalid");
   assert.match(await page.locator(".status").innerText(), /INVALID/);

@@ -20,19 +20,19 @@ pub struct Rrul;
 impl Measurement for Rrul {
     const TESTS: &'static [&'static str] = &["rrul", "sim-rrul"];
     const FIGURES: &'static [Figure] = &[
-        figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
-        figure("UDP idle p95", "ms", "/latency_ms/idle/p95"),
-        figure("UDP idle p99", "ms", "/latency_ms/idle/p99"),
-        figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
-        figure("UDP loaded p95", "ms", "/latency_ms/loaded/p95"),
-        figure("UDP loaded p99", "ms", "/latency_ms/loaded/p99"),
+        figure("RTT idle p50", "ms", "/latency_ms/idle/p50"),
+        figure("RTT idle p95", "ms", "/latency_ms/idle/p95"),
+        figure("RTT idle p99", "ms", "/latency_ms/idle/p99"),
+        figure("RTT loaded p50", "ms", "/latency_ms/loaded/p50"),
+        figure("RTT loaded p95", "ms", "/latency_ms/loaded/p95"),
+        figure("RTT loaded p99", "ms", "/latency_ms/loaded/p99"),
         figure(
             "added delay p50",
             "ms",
             "/latency_ms/loaded/p50 - /latency_ms/idle/p50",
         ),
         figure(
-            "UDP * loaded p95",
+            "RTT * loaded p95",
             "ms",
             "/latency_ms/by_class/*/loaded/p95",
         ),
@@ -41,8 +41,8 @@ impl Measurement for Rrul {
         figure("TCP RR loaded p95", "ms", "/tcp_rr_ms/loaded/p95"),
         figure("throughput down", "Mbit/s", "/throughput_mbps/down"),
         figure("throughput up", "Mbit/s", "/throughput_mbps/up"),
-        figure("UDP loss idle", "%", "/loss_pct/idle"),
-        figure("UDP loss loaded", "%", "/loss_pct/loaded"),
+        figure("probe loss idle", "%", "/loss_pct/idle"),
+        figure("probe loss loaded", "%", "/loss_pct/loaded"),
         figure("fairness down", "", "/fairness/down"),
         figure("fairness up", "", "/fairness/up"),
         figure("score", "points", "/score/total"),

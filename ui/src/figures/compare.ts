@@ -1,6 +1,6 @@
 // Several runs on the same axes, and how they differ in words.
 import { axisStyle, FONT, heightOf, legend, logAxis, panelTitle, shades, stack, timeAxis, tiles, valueAxis, type Option, type Series } from "../chart";
-import { probesOf, type Comparison, type Figures, type Line, type Report, type RunView } from "../data";
+import { LATENCY, latencyKind, probesOf, type Comparison, type Figures, type Line, type Report, type RunView } from "../data";
 import { digits, mbps, ms } from "../format";
 import { h, table } from "../dom";
 import { byClass, classColour, classWords, kindWords } from "../palette";
@@ -19,24 +19,25 @@ export function differences(report: Report, comparison: Comparison): HTMLElement
 
 /** Round trips of each run in a panel of its own, all with the same axes. */
 export function timelines(runs: RunView[]): Spec | null {
-  const shown = runs.filter((run) => probesOf(run, "udp_rr").length);
+  const probes = (run: RunView) => probesOf(run, latencyKind(run) ?? "");
+  const shown = runs.filter((run) => probes(run).length);
   if (shown.length < 2) return null;
   const end = Math.max(...shown.map((run) => run.end_s));
-  const top = scale(highest(shown.flatMap((run) => probesOf(run, "udp_rr").map(({ probe }) => probe.line_ms))));
-  const classes = [...new Set(shown.flatMap((run) => probesOf(run, "udp_rr").map(({ stream }) => stream.class)))].sort(byClass);
+  const top = scale(highest(shown.flatMap((run) => probes(run).map(({ probe }) => probe.line_ms))));
+  const classes = [...new Set(shown.flatMap((run) => probes(run).map(({ stream }) => stream.class)))].sort(byClass);
   return {
-    id: "compare-timeline", zoom: true, title: "Round trips of each run, on the same axes", about: "UDP round trips, minimum and maximum per bin; the loaded time is shaded in each run.",
+    id: "compare-timeline", zoom: true, title: "Round trips of each run, on the same axes", about: "Round trips, minimum and maximum per bin; the loaded time is shaded in each run.",
     howTo: ["Each panel is one run; all have the same scales, so heights can be compared.", "The lower and flatter, the better."],
     draw: (theme, width) => {
       const places = stack(width, shown.map(() => 110), 40, 58, 58);
       const named: ({ name: string; text: (v: number) => string } | null)[] = [];
       const series = shown.flatMap((run, i) => {
-        const drawn = latency(run, "udp_rr", i, theme);
+        const drawn = latency(run, latencyKind(run) ?? "", i, theme);
         named.push(null, ...drawn.map(({ name, text }) => (name ? { name: `${run.name}: ${name}`, text } : null)));
         return [shades(i, run.phases, theme, false), ...drawn.map(({ series: one }) => one)];
       });
       const option = {
-        title: shown.map((run, i) => panelTitle(`${run.name}: UDP round trip, ms`, places[i]!, theme)),
+        title: shown.map((run, i) => panelTitle(`${run.name}: ${kindWords(latencyKind(run) ?? "")} round trip, ms`, places[i]!, theme)),
         legend: legend(theme, classes.map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
         grid: places, xAxis: shown.map((_, i) => timeAxis(i, end, theme, i === shown.length - 1)), yAxis: shown.map((_, i) => valueAxis(i, theme, top)),
         axisPointer: { link: [{ xAxisIndex: "all" }] }, tooltip: timeTip(theme, (_, i) => named[i] ?? null, series, true), series,
@@ -86,7 +87,7 @@ export function rates(runs: RunView[]): Spec | null {
 
 /** Idle and loaded quantiles of every run on one line each. */
 export function quantileLines(runs: RunView[]): Spec | null {
-  const rows = ["udp_rr", "udp_paced", "tcp_rr", "voip", "dns"].flatMap((kind) => runs.map((run) => ({ kind, run, ...merged(run, kind) }))).filter(({ idle, loaded }) => idle || loaded);
+  const rows = [...LATENCY, "udp_paced", "tcp_rr", "voip", "dns"].flatMap((kind) => runs.map((run) => ({ kind, run, ...merged(run, kind) }))).filter(({ idle, loaded }) => idle || loaded);
   if (!rows.length) return null;
   const values = rows.flatMap(({ idle, loaded }) => [idle, loaded].flatMap((f) => (f ? [f.p5, f.max] : []))).filter((v) => v > 0);
   const name = (row: (typeof rows)[number]) => `${kindWords(row.kind)}, ${row.run.name}`;

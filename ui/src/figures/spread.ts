@@ -1,13 +1,13 @@
 // Distributions: curves by class, boxes by stream.
 import { axisStyle, FONT, heightOf, legend, logAxis, panelTitle, tiles, valueAxis, type Option, type Series } from "../chart";
-import { probesOf, streamOf, type Class, type Curve, type Figures, type RunView } from "../data";
+import { LATENCY, latencyKind, probesOf, streamOf, type Class, type Curve, type Figures, type RunView } from "../data";
 import { digits, ms } from "../format";
 import { byClass, classColour, classWords, kindWords, type Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { lastAt, tip, tooltip } from "../tip";
 
-const KINDS = ["udp_rr", "udp_paced", "tcp_rr"];
+const KINDS = [...LATENCY, "udp_paced", "tcp_rr"];
 
 function classesOf(run: RunView, kind: string): Class[] {
   return run.probes.classes.filter((c) => c.kind === kind && (c.idle || c.loaded)).sort((a, b) => byClass(b.class, a.class));
@@ -80,7 +80,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
 export const tailLabel = (value: number) => (value >= 0.01 ? `${value * 100} %` : `${Number((value * 100).toPrecision(1))} %`);
 
 function finding(run: RunView): string {
-  const loaded = classesOf(run, "udp_rr").flatMap((c) => (c.loaded ? [{ name: c.class, p50: c.loaded.ms.p50, p99: c.loaded.ms.p99 }] : []));
+  const loaded = classesOf(run, latencyKind(run) ?? "").flatMap((c) => (c.loaded ? [{ name: c.class, p50: c.loaded.ms.p50, p99: c.loaded.ms.p99 }] : []));
   if (!loaded.length) return "How round trips are spread";
   const medians = loaded.map(({ p50 }) => p50);
   const worst = loaded.reduce((a, b) => (b.p99 > a.p99 ? b : a));
@@ -120,7 +120,7 @@ function quantiles(classes: Class[]): Table {
 interface Row { name: string; colour: string; idle: Figures | null; loaded: Figures | null }
 
 function rowsOf(run: RunView, theme: Theme): Row[] {
-  const order = ["udp_rr", "udp_paced", "tcp_rr", "dns"];
+  const order = [...KINDS, "dns"];
   return order.flatMap((kind) => probesOf(run, kind).sort((a, b) => byClass(a.stream.class, b.stream.class) || a.stream.family - b.stream.family)
     .map(({ probe, stream }) => ({
       name: `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}${stream.ecn && stream.ecn !== "Not-ECT" ? ` ${stream.ecn}` : ""}`,

@@ -1,8 +1,8 @@
 // The classic: throughput and latency on one time axis, from before the load to after it.
 import { heightOf, legend, panelTitle, shades, stack, timeAxis, valueAxis, type Option, type Series } from "../chart";
-import { at, numberAt, probesOf, streamOf, type Line, type RunView, type Steps } from "../data";
+import { at, LATENCY, latencyKind, numberAt, probesOf, streamOf, type Line, type RunView, type Steps } from "../data";
 import { digits, mbps, ms } from "../format";
-import { byClass, classColour, classWords, type Theme } from "../palette";
+import { byClass, classColour, classWords, kindWords, type Theme } from "../palette";
 import type { Spec } from "../figure";
 import type { Table } from "../dom";
 import { timeTip } from "../tip";
@@ -31,7 +31,7 @@ export function rug(panel: number, name: string, t_s: number[], colour: string, 
 
 function classesOf(run: RunView): string[] {
   const names = new Set<string>();
-  for (const stream of run.streams) if (["udp_rr", "tcp_rr", "tcp_load", "voip"].includes(stream.kind)) names.add(stream.class);
+  for (const stream of run.streams) if ([...LATENCY, "tcp_rr", "tcp_load", "voip"].includes(stream.kind)) names.add(stream.class);
   return [...names].sort(byClass);
 }
 
@@ -68,7 +68,7 @@ export function latency(run: RunView, kind: string, panel: number, theme: Theme)
     const row = classes.indexOf(stream.class);
     const colour = classColour(stream.class, theme);
     const suffix = families.size > 1 ? ` IPv${stream.family}` : "";
-    const name = `${kind === "udp_rr" ? "UDP" : "TCP"} ${stream.class}${suffix}`;
+    const name = `${kindWords(kind)} ${stream.class}${suffix}`;
     const dash = stream.family === 6 && families.size > 1 ? { lineStyle: { width: 1, color: colour, type: [4, 2] } } : {};
     const line = lineSeries(panel, classWords(stream.class), probe.line_ms, colour, dash);
     const lost = rug(panel, "lost", probe.lost.t_s, colour, row);
@@ -83,7 +83,8 @@ function panels(run: RunView, theme: Theme): Panel[] {
   const wanted: [string, number, (panel: number) => Drawn[]][] = [];
   if (directions.has("down")) wanted.push(["Download, Mbit/s of TCP payload, by class", 130, (i) => throughput(run, "down", i, theme)]);
   if (directions.has("up")) wanted.push(["Upload, Mbit/s of TCP payload, by class", 110, (i) => throughput(run, "up", i, theme)]);
-  if (probesOf(run, "udp_rr").length) wanted.push(["UDP round trip, ms", 180, (i) => latency(run, "udp_rr", i, theme)]);
+  const kind = latencyKind(run);
+  if (kind) wanted.push([`${kindWords(kind)} round trip, ms`, 180, (i) => latency(run, kind, i, theme)]);
   if (probesOf(run, "tcp_rr").length) wanted.push(["TCP round trip, ms", 130, (i) => latency(run, "tcp_rr", i, theme)]);
   return wanted.map(([title, height, make], i) => ({ title, height, drawn: make(i) }));
 }
@@ -122,7 +123,7 @@ function numbers(run: RunView): Table {
     const stream = streamOf(run, probe.stream);
     return (["idle", "loaded"] as const).flatMap((phase) => {
       const found = probe[phase];
-      if (!stream || !found || !stream.kind.endsWith("_rr")) return [];
+      if (!stream || !found || !(stream.kind.endsWith("_rr") || stream.kind === "tcp_connect")) return [];
       const f = found.ms;
       return [[stream.name, phase, found.sent, found.lost, digits(f?.min), digits(f?.p50), digits(f?.p95), digits(f?.p99), digits(f?.max)]];
     });
@@ -136,7 +137,7 @@ export function timeline(run: RunView): Spec | null {
   const bin = Math.max(0, ...run.probes.streams.map(({ line_ms }) => line_ms.bin_s ?? 0));
   const pairs = bin > 0 ? `minimum and maximum of every ${digits(bin * 1e3)} ms are drawn` : "every round trip is drawn";
   const cut = run.phases.discarded.length ? "; what is hatched was left out of the figures" : "";
-  const both = new Set(probesOf(run, "udp_rr").map(({ stream }) => stream.family)).size > 1 ? "; IPv6 is dashed" : "";
+  const both = new Set(probesOf(run, latencyKind(run) ?? "").map(({ stream }) => stream.family)).size > 1 ? "; IPv6 is dashed" : "";
   const added = at(run.run.summary, "latency_ms.loaded") ? "The step up at the load's start is the queue that the load builds; how long the line takes to fall at its end is how long that queue takes to drain." : "Without load the lines should be flat.";
   return {
     id: "timeline", zoom: true, title: finding(run),

@@ -149,7 +149,7 @@ fn compared(place: &TempDir, ran: &Ran) {
     let page = run(place.path(), &["compare", "out", "--all"]);
     for part in [
         "B   load.toml, fair.toml  (2 of 2 runs)",
-        "UDP loaded p50, ms",
+        "RTT loaded p50, ms",
         "D against A",
     ] {
         assert!(page.ended(0).stdout.contains(part), "{page:#?}");

@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("UDP idle p50", Some(20.0), Some(20.0)),
-                ("UDP loaded p50", None, Some(90.5)),
+                ("RTT idle p50", Some(20.0), Some(20.0)),
+                ("RTT loaded p50", None, Some(90.5)),
                 ("added delay p50", None, Some(70.5)),
                 ("score", Some(71.5), None),
                 ("score, web", Some(80.0), None),

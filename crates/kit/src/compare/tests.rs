@@ -13,8 +13,8 @@ pub(super) struct Sampled;
 impl Measurement for Sampled {
     const TESTS: &'static [&'static str] = &["rrul"];
     const FIGURES: &'static [Figure] = &[
-        figure("UDP idle p50", "ms", "/latency_ms/idle/p50"),
-        figure("UDP loaded p50", "ms", "/latency_ms/loaded/p50"),
+        figure("RTT idle p50", "ms", "/latency_ms/idle/p50"),
+        figure("RTT loaded p50", "ms", "/latency_ms/loaded/p50"),
         figure(
             "added delay p50",
             "ms",
@@ -40,6 +40,7 @@ impl Measurement for Sampled {
 static REGISTER: Register = Register {
     measurements: &[&Sampled],
     far_ends: &[],
+    page: None,
 };
 
 struct Comparison;
@@ -143,8 +144,8 @@ fn the_page_says_in_words_what_differs() {
         "Mean over runs [its 95 % confidence interval].",
         "",
         "                        A                    B                    B against A",
-        "UDP idle p50, ms        24.0 [24.0, 24.0]    24.0 [24.0, 24.0]    no difference seen [0, 0]",
-        "UDP loaded p50, ms      212 [207, 217]       31.0 [28.5, 33.5]    lower by 181 ms [177, 185]",
+        "RTT idle p50, ms        24.0 [24.0, 24.0]    24.0 [24.0, 24.0]    no difference seen [0, 0]",
+        "RTT loaded p50, ms      212 [207, 217]       31.0 [28.5, 33.5]    lower by 181 ms [177, 185]",
         "added delay p50, ms     188 [183, 193]       7.00 [4.52, 9.48]    lower by 181 ms [177, 185]",
         "throughput down, Mbit/s 18.2 [17.5, 18.9]    18.2 [17.8, 18.5]    no difference seen [-0.575, 0.509]",
     ];
@@ -166,7 +167,7 @@ fn what_is_not_complete_is_listed_and_left_out_unless_asked_for() {
     let groups = load(&folders).unwrap();
     let comparison = Comparison::of(&groups, false);
     near(
-        &row(&comparison, "UDP loaded p50")["groups"][0]["mean"],
+        &row(&comparison, "RTT loaded p50")["groups"][0]["mean"],
         212.0,
     );
     let page = table::page(&comparison);
@@ -176,7 +177,7 @@ fn what_is_not_complete_is_listed_and_left_out_unless_asked_for() {
         "{page}"
     );
     let all = Comparison::of(&groups, true);
-    near(&row(&all, "UDP loaded p50")["groups"][0]["mean"], 284.0);
+    near(&row(&all, "RTT loaded p50")["groups"][0]["mean"], 284.0);
     assert!(all.left_out.is_empty());
 }
 
@@ -206,7 +207,7 @@ fn runs_that_were_told_the_same_are_compared_one_by_one_when_there_is_nothing_el
     assert_eq!(comparison.groups[1].name, "run-2");
     let page = table::page(&comparison);
     assert!(page.contains("One run each"), "{page}");
-    let difference = row(&comparison, "UDP loaded p50")["differences"][1].clone();
+    let difference = row(&comparison, "RTT loaded p50")["differences"][1].clone();
     assert_eq!(
         difference,
         json!({ "difference": 2.0, "low": null, "high": null, "seen": null })
