@@ -206,7 +206,7 @@ impl Run<'_> {
                 match self.client.control.recv::<Far>(LOOK) {
                     Err(session::Error::Timeout { .. }) => {}
                     Ok(Far::Over) if !up => break None,
-                    Ok(_) => break Some("the server spoke out of turn".to_owned()),
+                    Ok(_) => break Some("the server sent an unexpected message".to_owned()),
                     Err(error) => break Some(error.to_string()),
                 }
                 self.look(&watches, started, progress)?;

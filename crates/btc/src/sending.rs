@@ -187,7 +187,8 @@ impl Sending<'_, '_> {
     fn ended(&self, now: Instant) -> Option<(Outcome, Option<String>)> {
         let sent = self.sender.sent();
         if sent.violations > 0 {
-            let reason = "it acknowledged what it cannot have: no figure of this transfer counts";
+            let reason =
+                "the receiver acknowledged data that it cannot have: this transfer does not count";
             return Some((Outcome::Lied, Some(reason.to_owned())));
         }
         match self.job.limit {
@@ -237,7 +238,7 @@ impl Sending<'_, '_> {
         let over = packet.saturating_sub(mtu as usize);
         let mss = usize::from(self.job.options.mss).saturating_sub(over);
         format!(
-            "the path takes packets of {mtu} octets and a full segment makes one of {packet} - use --option mss={mss}"
+            "the path takes packets of {mtu} octets, but a full segment needs one of {packet} - use --option mss={mss}"
         )
     }
 

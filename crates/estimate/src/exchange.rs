@@ -38,19 +38,19 @@ pub fn check(plan: &Plan, protocol: Protocol) -> Result<(), String> {
     let scheme = protocol.scheme();
     if protocol.tells().loads {
         return Err(format!(
-            "{scheme}:// answers no requests, it takes load - run 'isobath rrul {scheme}://HOST'"
+            "{scheme}:// servers take load but echo no probes - run 'isobath rrul {scheme}://HOST'"
         ));
     }
     if plan.method != Method::Isochronous {
         return Err(format!(
-            "a far end of {scheme}:// sends packets back and no more: it tells rtt, owd, jitter and loss, by the estimator \
+            "a {scheme}:// server only echoes packets, which is enough for rtt, owd, jitter and loss with the estimator \
              'isochronous' - for '{}' run 'isobath serve' there",
             plan.what.name()
         ));
     }
     if matches!(plan.what, What::Owd | What::Jitter) && !protocol.tells().delays {
         return Err(format!(
-            "replies of {scheme}:// have no time stamps, so they tell rtt and loss only - see 'isobath far-ends'"
+            "{scheme}:// replies carry no time stamps, so only rtt and loss can be measured - see 'isobath far-ends'"
         ));
     }
     Ok(())
@@ -83,7 +83,7 @@ pub fn run(
             Ok(finding) => (context.ending(), finding),
             Err(broken) => {
                 let ending = broken.ending(context.is_interrupted())?;
-                (ending, Finding::none("the run came to no end"))
+                (ending, Finding::none("the run did not finish"))
             }
         };
         let cpu = cpus.take();

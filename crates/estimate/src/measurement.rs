@@ -43,7 +43,7 @@ impl Measurement for Estimate {
             direction: plan.direction.label().to_owned(),
             estimator: plan.method,
             unit: plan.what.unit().to_owned(),
-            finding: Finding::none("the run was cut short before it came to a figure"),
+            finding: Finding::none("the run was cut short before it had an estimate"),
             seconds: end.unwrap_or_default() as f64 / 1e9,
             path_mtu: None,
             trains: u32::try_from(trains.len()).unwrap_or(u32::MAX),

@@ -112,7 +112,7 @@ pub fn run(
             Ok(finding) => (context.ending(), finding),
             Err(broken) => {
                 let ending = broken.ending(context.is_interrupted())?;
-                (ending, Finding::none("the run came to no end"))
+                (ending, Finding::none("the run did not finish"))
             }
         };
         let Riding {

@@ -174,7 +174,7 @@ impl Run<'_> {
             Ok((finding, far)) => (self.context.ending(), finding, Some(far)),
             Err(broken) => {
                 let ending = broken.ending(self.context.is_interrupted())?;
-                (ending, Finding::none("the run came to no end"), None)
+                (ending, Finding::none("the run did not finish"), None)
             }
         };
         let seconds = clock::now().since(self.began).as_secs_f64();

@@ -47,7 +47,7 @@ pub fn run(
         Ok(finding) => (Ending::Complete, finding),
         Err(broken) => (
             broken.ending(true)?,
-            Finding::none("the run came to no end"),
+            Finding::none("the run did not finish"),
         ),
     };
     simulated.record.flush()?;

@@ -152,7 +152,7 @@ impl FarEnd {
         let Some(protocol) = known.clone().find(|protocol| protocol.scheme() == scheme) else {
             let all: Vec<_> = known.map(Protocol::scheme).collect();
             return Some(Err(format!(
-                "no far end is called '{scheme}://' - choose one of {}",
+                "unknown scheme '{scheme}://' - use one of {}",
                 all.join(", ")
             )));
         };
@@ -188,7 +188,7 @@ mod tests {
         assert!(
             read("ping://h")
                 .unwrap_err()
-                .contains("choose one of stamp, irtt, ntp, dns, icmp, iperf3")
+                .contains("use one of stamp, irtt, ntp, dns, icmp, iperf3")
         );
     }
 }

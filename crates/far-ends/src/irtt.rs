@@ -115,13 +115,13 @@ impl Exchange for Client {
         }
         if granted.interval_ns > self.asked.interval_ns {
             return Opening::Refused(format!(
-                "it takes a packet every {} ms at most",
+                "its minimum send interval is {} ms",
                 granted.interval_ns as f64 / 1e6
             ));
         }
         if granted.duration_ns < self.duration_ns {
             return Opening::Refused(format!(
-                "it takes packets for {} s at most",
+                "its maximum test duration is {} s",
                 granted.duration_ns as f64 / 1e9
             ));
         }

@@ -212,7 +212,7 @@ impl Answer {
             ),
         };
         format!(
-            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - take an older or a less accurate one, or plan it more often or by another estimator",
+            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - accept an older or less accurate one, or schedule it more often or with another estimator",
             asked.what.name(),
             self.from,
             self.to,

@@ -20,7 +20,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const LONGEST_REQUEST: usize = 8 << 10;
 /// After this rest a connection is tried again for which there was no descriptor.
 const AGAIN: Duration = Duration::from_millis(50);
-const OTHER: &str = "ask by this host's address or name, not by another one\n";
+const OTHER: &str = "unexpected Host header - use this host's address or name\n";
 
 /// Answers on `listener` until it is dropped; a connection may last for `patience`.
 pub(crate) async fn serve<A, F>(listener: TcpListener, patience: Duration, answer: A)

@@ -27,7 +27,7 @@ impl Identity {
         let name = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
         Self::of_seed(text.trim()).with_context(|| {
-            format!("{name} is no NKey seed of a user - 'isobath fleet key FILE' makes one")
+            format!("{name} holds no NKey user seed - 'isobath fleet key FILE' makes one")
         })
     }
 

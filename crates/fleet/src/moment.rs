@@ -22,7 +22,7 @@ pub struct Day(u32);
 
 /// The text is no moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("that is no moment - write 20261125T080000000Z, or 2026-11-25T08:00:00Z")]
+#[error("not a date and time - write 20261125T080000000Z, or 2026-11-25T08:00:00Z")]
 pub struct MomentError;
 
 impl Moment {

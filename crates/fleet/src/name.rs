@@ -62,7 +62,7 @@ pub struct RunId {
 
 /// The text is no identity of a run.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("'{0}' names no run - write FLEET.MEASUREMENT.FROM.TO.INSTANT")]
+#[error("'{0}' is not the name of a run - write FLEET.MEASUREMENT.FROM.TO.INSTANT")]
 pub struct RunIdError(String);
 
 impl fmt::Display for RunId {

@@ -102,7 +102,7 @@ impl Broken {
 
     /// The far end said what has no place here in the exchange.
     pub fn out_of_turn() -> Self {
-        Self::Far("the server spoke out of turn".to_owned())
+        Self::Far("the server sent an unexpected message".to_owned())
     }
 }
 

@@ -25,7 +25,7 @@ pub fn named<T: ValueEnum>(name: &str) -> Result<T, String> {
         let all = all.filter_map(ValueEnum::to_possible_value);
         let all: Vec<_> = all.map(|value| value.get_name().to_owned()).collect();
         let all = all.join(", ");
-        format!("'{}' is nothing to ask for - use {all}", shown(name))
+        format!("unknown property '{}' - use {all}", shown(name))
     })
 }
 
@@ -46,7 +46,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
     let share = share.filter(|share: &f64| share.is_finite() && *share > 0.0);
     let wrong = || {
         let text = shown(text);
-        format!("'{text}' is no share - write percent, such as 10")
+        format!("'{text}' is not a percentage - write a positive number, such as 10")
     };
     share.ok_or_else(wrong)
 }
@@ -78,10 +78,7 @@ mod tests {
     fn what_there_is_has_the_command_lines_names() {
         assert_eq!(named("dark-blue"), Ok(Colour::DarkBlue));
         let said = named::<Colour>("\u{1b}[2Jgreen").unwrap_err();
-        assert_eq!(
-            said,
-            "'[2Jgreen' is nothing to ask for - use red, dark-blue"
-        );
+        assert_eq!(said, "unknown property '[2Jgreen' - use red, dark-blue");
     }
 
     #[test]

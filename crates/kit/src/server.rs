@@ -111,7 +111,7 @@ impl Service for Measurements {
             Err(error) => return self.log.ends(&session, "nothing", Err(error)),
         };
         let Some((far_end, setup)) = self.register.far_end(line) else {
-            let reason = Err("it asked for what this version does not have");
+            let reason = Err("it requested a measurement that this version does not support");
             return self.log.ends(&session, "nothing", reason);
         };
         let what = far_end.name();

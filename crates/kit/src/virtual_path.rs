@@ -102,7 +102,7 @@ impl FromStr for Size {
             .or_else(|| packets.map(Self::Packets))
             .or_else(|| lower.parse().ok().map(Self::Bytes))
             .ok_or_else(|| {
-                format!("'{text}' is no size of a queue - write 1bdp, 100packets or 64KiB")
+                format!("'{text}' is not a queue size - write 1bdp, 100packets or 64KiB")
             })
     }
 }
@@ -116,9 +116,7 @@ pub fn percent(text: &str) -> Result<Probability, String> {
         .strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok());
     let share = number.and_then(|percent| Probability::try_from(percent / 100.0).ok());
-    share.ok_or_else(|| {
-        format!("'{text}' is no share - write a percentage from 0% to 100%, such as 0.5%")
-    })
+    share.ok_or_else(|| format!("'{text}' is not a percentage - write 0% to 100%, such as 0.5%"))
 }
 
 impl Figures {

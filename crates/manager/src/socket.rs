@@ -124,7 +124,7 @@ fn clear(path: &Path, key: &str) -> Result<(), String> {
             "the socket {name} is taken - a manager runs already; end it, or give '{key}' another path"
         )),
         Err(error) => Err(format!(
-            "{name} is in the way of a socket ({error}) - remove it, or give '{key}' another path"
+            "{name} exists and is not a usable socket ({error}) - remove it, or give '{key}' another path"
         )),
     }
 }

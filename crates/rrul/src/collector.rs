@@ -219,7 +219,7 @@ impl<'a> Collector<'a> {
                 Far::Rows(_) => return Err("the server sends rows without end".to_owned()),
                 Far::Done(done) => return Ok(*done),
                 Far::Ready | Far::Refused(_) => {
-                    return Err("the server spoke out of turn".to_owned());
+                    return Err("the server sent an unexpected message".to_owned());
                 }
             }
         }
@@ -267,7 +267,7 @@ pub(super) fn phase(plan: &Plan, elapsed: Duration) -> &'static str {
 fn lost(control: &mut session::Control) -> Option<String> {
     match control.recv::<Far>(Duration::ZERO) {
         Err(session::Error::Timeout { .. }) => None,
-        Ok(_) => Some("the server spoke out of turn".to_owned()),
+        Ok(_) => Some("the server sent an unexpected message".to_owned()),
         Err(error) => Some(error.to_string()),
     }
 }

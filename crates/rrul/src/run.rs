@@ -150,7 +150,7 @@ pub(super) fn ready(client: &mut Client) -> anyhow::Result<()> {
             anyhow::bail!("{} refuses the plan: {reason}", client.control.peer())
         }
         Far::Rows(_) | Far::Done(_) => {
-            anyhow::bail!("{} answered out of turn", client.control.peer())
+            anyhow::bail!("{} sent an unexpected message", client.control.peer())
         }
     }
 }

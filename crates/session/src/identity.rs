@@ -79,7 +79,10 @@ impl Identity {
         };
         let facts = file.metadata().map_err(|error| wrong(path, error))?;
         if !files::is_private(&facts) {
-            let advice = format!("others may read it - run: chmod 600 {}", path.display());
+            let advice = format!(
+                "must not be readable by others - run: chmod 600 {}",
+                path.display()
+            );
             return Err(wrong(path, advice));
         }
         let mut text = String::new();
@@ -221,7 +224,10 @@ mod tests {
         Identity::load_or_create(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let message = Identity::load_or_create(&path).unwrap_err().to_string();
-        assert!(message.contains("others may read it"), "{message}");
+        assert!(
+            message.contains("must not be readable by others"),
+            "{message}"
+        );
         assert!(message.contains("chmod 600"), "{message}");
     }
 

@@ -183,7 +183,9 @@ impl Transfer<'_> {
             Ok(found) => found,
             Err(error) => {
                 sender.outcome = Outcome::Failed;
-                sender.reason = Some(format!("nobody knows whose figure it is: {error}"));
+                sender.reason = Some(format!(
+                    "cannot tell whether limited ICMP errors set the figure: {error}"
+                ));
                 return;
             }
         };
@@ -237,7 +239,7 @@ impl Transfer<'_> {
             |mtu| format!("packets of {mtu} octets"),
         );
         format!(
-            "the path takes {mtu} and a full segment makes one of {packet} - use --option mss={mss}"
+            "the path takes {mtu}, but a full segment needs one of {packet} octets - use --option mss={mss}"
         )
     }
 
@@ -250,10 +252,10 @@ impl Transfer<'_> {
         }
         match self.plan.hop {
             Some(hop) => format!(
-                "no router said that packets to {to} had run out of hops at hop {hop} - try another --hop"
+                "no router answered with ICMP Time Exceeded at hop {hop} towards {to} - try another --hop"
             ),
             None => format!(
-                "{to} did not say that nobody listens at port {}: it, or a firewall before it, is silent - try --hop N",
+                "{to} sent no ICMP Port Unreachable for port {}: it or a firewall suppresses them - try --hop N",
                 self.to.port()
             ),
         }

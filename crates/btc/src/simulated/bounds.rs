@@ -179,7 +179,7 @@ mod tests {
         let many = plan(ten.limit, 1_000);
         for (rate, rtt) in [("1bit", "40ms"), ("10Mbit", "300s"), ("10Mbit", "9000h")] {
             assert!(
-                said(&ten, &path(rate, rtt), "0s").contains("given up"),
+                said(&ten, &path(rate, rtt), "0s").contains("aborted"),
                 "{rate} {rtt}"
             );
         }

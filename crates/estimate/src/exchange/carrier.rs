@@ -214,7 +214,7 @@ impl<'a> Exchanging<'a> {
         match &self.complaint {
             Some(error) => format!("nobody answers {name} at {to}: {error}"),
             None => format!(
-                "nobody answers {name} at {to} - is it on, and does a firewall let it through?"
+                "nobody answers {name} at {to} - is the server running, and does a firewall let it through?"
             ),
         }
     }

@@ -131,7 +131,7 @@ impl Client {
                 State::ServerTerminate => return Err("the server has been stopped".to_owned()),
                 State::TestEnd => return Ok(Some(Event::Ended)),
                 State::ClientTerminate | State::DisplayResults | State::IperfDone => {
-                    return Err("the server spoke out of turn".to_owned());
+                    return Err("the server sent an unexpected message".to_owned());
                 }
             }
         }

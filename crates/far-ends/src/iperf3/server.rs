@@ -133,7 +133,7 @@ impl Server {
         };
         let read = Params::read(&json);
         self.params =
-            read.map_err(|number| (number, format!("asked for what cannot be ({number})")))?;
+            read.map_err(|number| (number, format!("requested an unsupported test ({number})")))?;
         self.stage = Stage::States;
         let cookie = self.cookie.unwrap_or([0; COOKIE]);
         Ok(Some(Asked::Test(cookie, self.params.clone())))
@@ -153,7 +153,7 @@ impl Server {
                 self.stage = Stage::Over;
                 Ok(Some(Asked::GaveUp))
             }
-            _ => Err(wrong("the client spoke out of turn".to_owned())),
+            _ => Err(wrong("the client sent an unexpected message".to_owned())),
         }
     }
 

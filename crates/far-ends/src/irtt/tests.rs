@@ -111,12 +111,12 @@ fn a_server_that_refuses_says_why() {
         interval_ns: 1_000_000_000,
         ..asked
     };
-    assert!(refused(0, 7, slow).contains("every 1000 ms"));
+    assert!(refused(0, 7, slow).contains("interval is 1000 ms"));
     let short = Params {
         duration_ns: 9_000_000_000,
         ..asked
     };
-    assert!(refused(0, 7, short).contains("9 s at most"));
+    assert!(refused(0, 7, short).contains("duration is 9 s"));
     assert!(refused(HMAC, 7, asked).contains("HMAC"));
 }
 

@@ -116,10 +116,10 @@ impl State {
         let no = |reason: String| Welcome::No { reason };
         let run = &knock.run;
         if who != Some(&run.from) {
-            return no(format!("{run} is not of who asks"));
+            return no(format!("{run} does not belong to the agent that asks"));
         }
         if run.to != self.name {
-            return no(format!("{run} is not towards it"));
+            return no(format!("{run} is not a run towards this agent"));
         }
         if !self.verbs.contains(&knock.verb) {
             return no(format!("it does not know '{}' - update it", knock.verb));

@@ -59,19 +59,19 @@ const ENDING: Duration = Duration::from_secs(8);
 pub struct Args {
     #[command(flatten)]
     access: Access,
-    /// Name of this agent, as fleet files have it.
+    /// Name of this agent, as used in fleet files.
     #[arg(long)]
     name: Name,
-    /// Site of this host; a partition of the archive.
+    /// Site of this host, by which the archive is partitioned.
     #[arg(long)]
     site: Option<Name>,
     /// Tags to show in 'fleet status --json'.
     #[arg(long, value_delimiter = ',')]
     tags: Vec<Name>,
-    /// TCP and UDP port of the far end inside; 0 for any.
+    /// TCP and UDP port of the agent's far end; 0 for any free one.
     #[arg(long, default_value_t = session::DEFAULT_PORT)]
     port: u16,
-    /// Address at which other agents reach this one [default: the one that reaches NATS].
+    /// Address at which other agents reach this one [default: the source address towards NATS].
     #[arg(long, value_name = "ADDRESS")]
     advertise: Option<IpAddr>,
     /// Folder for the ledger, and for records until they are handed over [default: ~/.local/state/isobath/agent-NAME].
@@ -83,7 +83,7 @@ pub struct Args {
     /// Where to serve metrics.
     #[arg(
         long,
-        help = "Serve OpenMetrics at http://ADDRESS:PORT/metrics: counts of runs, and the figures of the last ones",
+        help = "Serve OpenMetrics at http://ADDRESS:PORT/metrics: run counts, and the latest figures",
         value_name = "ADDRESS:PORT"
     )]
     metrics: Option<SocketAddr>,

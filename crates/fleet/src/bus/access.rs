@@ -18,20 +18,20 @@ pub struct Access {
     /// The server's URL.
     #[arg(
         long,
-        help = "NATS server: nats://HOST or tls://HOST, with USER:PASSWORD@ or TOKEN@ before HOST where it wants them",
+        help = "NATS server: nats://HOST or tls://HOST, with USER:PASSWORD@ or TOKEN@ before HOST if required",
         value_name = "URL",
         env = "ISOBATH_NATS",
         hide_env_values = true,
         default_value = "nats://127.0.0.1"
     )]
     pub nats: String,
-    /// File with the certificates that vouch for the NATS server [default: the system's].
+    /// File with the CA certificates to verify the NATS server with [default: the system's].
     #[arg(long, value_name = "FILE")]
     pub nats_ca: Option<PathBuf>,
     /// File with the `NKey` seed by which the NATS server knows us.
     #[arg(
         long,
-        help = "File with the NKey seed by which NATS knows us; 'isobath fleet key FILE' makes one",
+        help = "File with the NKey seed to authenticate with; 'isobath fleet key FILE' makes one",
         value_name = "FILE"
     )]
     pub nkey: Option<PathBuf>,
@@ -117,11 +117,11 @@ pub async fn connect(
     let client = options.connect(url).await.map_err(|error| {
         let (place, error) = (place(&access.nats), error.to_string());
         let advice = if error.contains("authorization") {
-            "give what it knows: a user and password (--nats SCHEME://USER:PASSWORD@HOST), or a key (--nkey FILE)"
+            "use its credentials: a user and password (--nats SCHEME://USER:PASSWORD@HOST), or a key (--nkey FILE)"
         } else if error.contains("certificate") {
-            "give the authority's certificate (--nats-ca FILE)"
+            "give the certificate of its CA (--nats-ca FILE)"
         } else {
-            "is it there? (--nats URL)"
+            "is it running, and is the URL right? (--nats URL)"
         };
         anyhow!("NATS at {place} cannot be reached: {error} - {advice}")
     })?;

@@ -56,7 +56,7 @@ impl Bus {
             Some(kept) if kept.signer == Some(identity.public()) || kept.outcome == *outcome => {
                 Ok(true)
             }
-            Some(_) => bail!("somebody else has told what became of it"),
+            Some(_) => bail!("somebody else has already reported its outcome"),
             None => Err(refused),
         }
     }

@@ -100,12 +100,12 @@ impl FleetFile {
         for (kind, name, daily) in budgets {
             let Some(octets) = measure.octets else {
                 return Err(format!(
-                    "{kind} '{name}' may have {daily} a day - say with octets = \"..\" what one run takes"
+                    "{kind} '{name}' has a budget of {daily} a day - state with octets = \"..\" what one run takes"
                 ));
             };
             if octets > daily {
                 return Err(format!(
-                    "one run takes {octets}, and {kind} '{name}' may have {daily} a day - raise 'daily', or measure less"
+                    "one run takes {octets}, and {kind} '{name}' has a budget of {daily} a day - raise 'daily', or measure less"
                 ));
             }
         }
@@ -123,7 +123,7 @@ impl FleetFile {
                 let count = self.some(hosts)?;
                 if count > MOST_DRAWN {
                     return Err(format!(
-                        "random pairs of {count} hosts, and at most {MOST_DRAWN} are drawn from - make several measures"
+                        "random pairs are drawn from at most {MOST_DRAWN} hosts, not {count} - split the measure"
                     ));
                 }
                 1
@@ -197,7 +197,7 @@ impl MeasureSpec {
         let words = || self.run.split_whitespace();
         let taken = |word: &&str| TAKEN.contains(&word.split('=').next().unwrap_or_default());
         if let Some(word) = words().find(taken) {
-            return Err(format!("{word} in 'run' is the agent's to say - remove it"));
+            return Err(format!("{word} in 'run' is set by the agent - remove it"));
         }
         let is_toml = |word: &str| {
             Path::new(word)
@@ -206,7 +206,7 @@ impl MeasureSpec {
         };
         if let Some(word) = words().find(|word| word.contains('/') || is_toml(word)) {
             return Err(format!(
-                "{word} in 'run' is a file of the agent's host - use what the program brings, by its name"
+                "{word} in 'run' is a file on the agent's host - use a built-in one by its name"
             ));
         }
         let second = words().nth(1).filter(|word| !word.starts_with('-'));

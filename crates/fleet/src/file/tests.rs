@@ -116,13 +116,15 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
 #[test]
 fn budgets_that_no_run_fits_in_are_refused() {
     let daily = |line: &str| message(&format!("{MESH}daily = \"1MB\"\n{line}"));
-    assert!(daily("").contains("pair of 'rtt' may have 1MB a day - say with octets"));
+    assert!(daily("").contains("pair of 'rtt' has a budget of 1MB a day - state with octets"));
     assert!(
         daily("octets = \"2MB\"")
-            .contains("one run takes 2MB, and pair of 'rtt' may have 1MB a day")
+            .contains("one run takes 2MB, and pair of 'rtt' has a budget of 1MB a day")
     );
     let text = MESH.replacen("name = \"c\"", "name = \"c\"\ndaily = \"1MB\"", 1);
-    assert!(message(&format!("{text}octets = \"2MB\"")).contains("host 'c' may have 1MB a day"));
+    assert!(
+        message(&format!("{text}octets = \"2MB\"")).contains("host 'c' has a budget of 1MB a day")
+    );
     assert!(FleetFile::parse(&format!("{text}octets = \"1MB\""), "").is_ok());
 }
 

@@ -19,10 +19,10 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     access: Access,
-    /// Say what would change, and change nothing.
+    /// Show what would change, and exit.
     #[arg(long)]
     dry_run: bool,
-    /// Print what differs, and the plan of a day, as one JSON object.
+    /// Print the differences and the number of runs a day as one JSON object.
     #[arg(long)]
     json: bool,
 }

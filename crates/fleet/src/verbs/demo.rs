@@ -35,7 +35,7 @@ pub struct Args {
     /// How long the fleet measures.
     #[arg(long, value_name = "TIME", default_value = "1min")]
     duration: Span,
-    /// Fleet file for the hosts of the lab 'fleet', instead of the one that comes with the program.
+    /// Fleet file for the hosts of the lab 'fleet' [default: the built-in one].
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Address and port of the fleet's web page; port 0 is any that is free.
@@ -44,7 +44,7 @@ pub struct Args {
     /// Program of the NATS server.
     #[arg(
         long,
-        help = "Program of the NATS server [default: that of ISOBATH_NATS_SERVER, or nats-server on the PATH]",
+        help = "NATS server executable [default: that of ISOBATH_NATS_SERVER, or nats-server on the PATH]",
         value_name = "PROGRAM"
     )]
     nats_server: Option<PathBuf>,

@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(
         short,
         long,
-        help = "Folder for the dataset, or s3://BUCKET/PREFIX; what is there of the same fleets, days, measurements and sites is replaced",
+        help = "Folder for the dataset, or s3://BUCKET/PREFIX; existing data of the same fleets, days, measurements and sites is replaced",
         value_name = "PLACE"
     )]
     out: Place,

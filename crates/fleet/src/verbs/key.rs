@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Which key.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// File with its secret part; made, readable by its owner alone, if it is missing.
+    /// File with the secret seed; if missing, it is created, readable by its owner only.
     file: PathBuf,
 }
 

@@ -27,29 +27,29 @@ use std::time::Duration;
 /// What to do with a fleet.
 #[derive(Debug, clap::Subcommand)]
 pub enum Verb {
-    /// Put a fleet file into effect; applying it again changes only what differs.
+    /// Apply a fleet file; applying it again changes only what differs.
     Apply(apply::Args),
-    /// Show agents, fleets and how their runs fare.
+    /// Show agents, fleets and the state of their runs.
     Status(status::Args),
-    /// List runs: planned, begun, and what became of each.
+    /// List runs, planned and started, with the outcome of each.
     Runs(runs::Args),
-    /// Pause a fleet, or resume it: runs under way end as planned, no others begin.
+    /// Pause or resume a fleet; runs in progress finish, no new ones start.
     Pause(pause::Args),
     /// Export all results as a Parquet dataset, partitioned by day, measurement and site.
     Export(export::Args),
-    /// Show or set for how long outcomes and records are kept.
+    /// Show or set how long outcomes and records are kept.
     Retention(retention::Args),
-    /// Ask for the latest estimate of a property of a path, as accurate and as new as needed.
+    /// Ask for the latest estimate of a path property, within limits on age and accuracy.
     Ask(ask::Args),
     /// Fetch the record of one run.
     Record(record::Args),
-    /// Make a key for an agent or an operator, and print its public part.
+    /// Create a key pair for an agent or an operator, and print the public key.
     Key(key::Args),
-    /// Print the users of a NATS server that lets each agent do what it needs, and nothing else.
+    /// Print the user list for a NATS server, giving each agent only the permissions it needs.
     Users(users::Args),
     /// Serve the fleet's web page: matrices of pairs, each pair's history, reports of records.
     Web(web::Args),
-    /// Show a fleet at work: NATS and agents in an emulated network, for a minute.
+    /// Demonstrate a fleet: NATS and agents in an emulated network, for a minute.
     Demo(demo::Args),
 }
 

@@ -13,7 +13,7 @@ pub struct Args {
     fleet: Name,
     #[command(flatten)]
     access: Access,
-    /// Resume it.
+    /// Resume the fleet instead.
     #[arg(long)]
     resume: bool,
 }

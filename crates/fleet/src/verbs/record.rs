@@ -26,12 +26,12 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let told = bus.outcome(run).await?.ok_or_else(|| {
         let fleet = &run.fleet;
         Usage::of(anyhow!(
-            "nobody has said what became of {run} - 'isobath fleet runs {fleet} --json' lists runs"
+            "no outcome of {run} has been reported - 'isobath fleet runs {fleet} --json' lists runs"
         ))
     })?;
     anyhow::ensure!(
         !revisions.is_forged(&told),
-        "what is told of {run} does not have the signature of its host '{}'",
+        "the outcome of {run} is not signed by its host '{}'",
         run.from
     );
     let outcome = told.outcome;

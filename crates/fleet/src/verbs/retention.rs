@@ -18,13 +18,13 @@ const FOR_GOOD: &str = "forever";
 pub struct Args {
     #[command(flatten)]
     access: Access,
-    /// Keep outcomes of runs for so long, such as 400d: at least 3d, or 'forever'.
+    /// Keep run outcomes for this long, such as 400d: at least 3d, or 'forever'.
     #[arg(long, value_name = "TIME")]
     outcomes: Option<Length>,
-    /// Keep records for so long, such as 30d: at least 3d, or 'forever'.
+    /// Keep records for this long, such as 30d: at least 3d, or 'forever'.
     #[arg(long, value_name = "TIME")]
     records: Option<Length>,
-    /// Print what holds as one JSON object, in days; null is for good.
+    /// Print the retention in days as one JSON object; null means forever.
     #[arg(long)]
     json: bool,
 }
@@ -43,7 +43,7 @@ impl FromStr for Length {
         let span: Span = text.parse().map_err(|error| format!("{error}"))?;
         if span.0 < SHORTEST {
             return Err(format!(
-                "agents hand over what is up to two days old - write at least 3d, or '{FOR_GOOD}'"
+                "agents upload results up to two days late - keep them for at least 3d, or '{FOR_GOOD}'"
             ));
         }
         Ok(Self(Some(span.0)))

@@ -23,7 +23,7 @@ pub struct Args {
     fleet: Name,
     #[command(flatten)]
     access: Access,
-    /// Runs that were to begin in this time up to now.
+    /// List runs scheduled within this time up to now.
     #[arg(
         long,
         value_name = "TIME",
@@ -31,16 +31,16 @@ pub struct Args {
         conflicts_with = "since"
     )]
     last: Span,
-    /// Runs that were to begin at this moment or later.
+    /// List runs scheduled at this moment or later.
     #[arg(long, value_name = "MOMENT")]
     since: Option<Moment>,
-    /// Runs that were to begin before this moment [default: now].
+    /// List runs scheduled before this moment [default: now].
     #[arg(long, value_name = "MOMENT")]
     until: Option<Moment>,
     /// Print a matrix of pairs for each measurement: how many runs are complete, and the median of the main figure.
     #[arg(long, conflicts_with = "json")]
     matrix: bool,
-    /// Print the account as one JSON object.
+    /// Print the runs as one JSON object.
     #[arg(long)]
     json: bool,
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Args {
     /// Fleet file in which each host has a key.
     file: PathBuf,
-    /// Public key of somebody who may do everything; may be given several times.
+    /// Public key of an operator, who gets all permissions; may be repeated.
     #[arg(long = "operator", value_name = "KEY", required = true)]
     operators: Vec<PublicKey>,
 }

@@ -107,7 +107,7 @@ mod tests {
             (
                 "weather",
                 "from=a&to=b",
-                "'weather' is nothing to ask for - use rtt, ",
+                "unknown property 'weather' - use rtt, ",
             ),
             ("rtt", "from=a", "'to' is missing"),
             ("rtt", "from=a&to=b&every=1s", "no parameter 'every'"),

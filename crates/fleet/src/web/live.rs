@@ -149,16 +149,13 @@ impl Site {
         let told = bus
             .outcome(run)
             .await?
-            .context("nobody has said what became of it")?;
+            .context("no outcome has been reported")?;
         let is_forged = {
             let state = self.state.borrow();
             let fleet = state.fleets.get(&run.fleet);
             fleet.is_none_or(|fleet| fleet.revisions.is_forged(&told))
         };
-        anyhow::ensure!(
-            !is_forged,
-            "what is told of it does not have the signature of its host"
-        );
+        anyhow::ensure!(!is_forged, "the outcome is not signed by its host");
         anyhow::ensure!(!told.outcome.files.is_empty(), "it has no record");
         let folder = Scratch::new("isobath-fleet-record-")?;
         bus.fetch_record(&told.outcome, folder.path(), LONGEST_RECORD)
@@ -172,7 +169,10 @@ impl Site {
 
 async fn answer(site: Rc<Site>, request: Request<Incoming>) -> Response<String> {
     if request.method() != Method::GET {
-        return http::plain(StatusCode::METHOD_NOT_ALLOWED, "pages are to be read\n");
+        return http::plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method not allowed - use GET\n",
+        );
     }
     let path = request.uri().path().to_owned();
     let parts: Vec<&str> = path.split('/').skip(1).collect();

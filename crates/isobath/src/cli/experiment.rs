@@ -34,16 +34,16 @@ pub(crate) enum Verb {
     },
     /// Run or resume an experiment.
     Run(Args),
-    /// List all claims of the documents, with what was found in virtual time and in the lab.
+    /// List all claims of the papers, with the findings in virtual time and in the lab.
     Claims(ClaimsArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClaimsArgs {
-    /// Folders of experiments, or folders that hold some.
+    /// Experiment folders, or folders that contain some.
     #[arg(default_value = "isobath-runs")]
     folders: Vec<PathBuf>,
-    /// Write a self-contained page.
+    /// Also write the claims as a self-contained HTML page.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the claims as JSON.
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// Share of the cells, repeats and transfers to run, such as 0.1.
     #[arg(long, default_value = "1")]
     scale: Scale,
-    /// World to run it in, where an experiment knows several [default: lab].
+    /// World to run the experiment in, if it supports both [default: lab].
     #[arg(long, value_name = "WORLD", value_enum)]
     world: Option<World>,
     /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor].

@@ -59,11 +59,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Run the far end; prints the access key.
+    /// Run the far end and print its access key.
     Serve(kit::serve::Args),
     /// Measure latency under load (RRUL), to a host that runs 'isobath serve' or in an emulated network.
     Rrul(rrul::Args),
-    /// Run Flent's command lines: its tests, data files and plots.
+    /// Accept Flent's command line: run its tests, read its data files, draw its plots.
     Flent(Box<flent_verb::Args>),
     /// Measure bulk transfer capacity with standard congestion control; --compare adds the kernel's TCP.
     Btc(btc::Args),
@@ -73,7 +73,7 @@ enum Verb {
     Estimate(estimate::Args),
     /// Measure responsiveness under load (RPM) over HTTP/2, against any server that supports it.
     Rpm(rpm::Args),
-    /// List the far ends that other people run, and what each tells.
+    /// List the third-party servers that can be the far end, and what each can measure.
     FarEnds(far_ends::Args),
     /// Run and query an overlay interface whose packets ride on measurement probes.
     #[command(subcommand)]
@@ -85,7 +85,7 @@ enum Verb {
     Batch(batch::Args),
     /// Run a fleet agent: measure other hosts on a shared schedule, and answer their measurements.
     Agent(Box<::fleet::agent::Args>),
-    /// Measure among many places: apply a fleet file, show the state of its runs, export their results.
+    /// Schedule measurements between many hosts: apply a fleet file, show the state of its runs, export results.
     #[command(subcommand)]
     Fleet(::fleet::verbs::Verb),
     /// Extract connection vectors from packet captures; describe, convert, transform and synthesise them.

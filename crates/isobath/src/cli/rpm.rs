@@ -27,24 +27,24 @@ const MOST_PROBES_PER_S: u32 = 100;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: isobath rpm https://rpm.example:4043\nA URL without a path is asked for /.well-known/nq, where servers have their configuration."
+    after_help = "Example: isobath rpm https://rpm.example:4043\nFor a URL without a path, the configuration is fetched from /.well-known/nq."
 )]
 pub(crate) struct Args {
     /// Server, or the URL of its configuration (HTTPS).
     url: String,
-    /// Which ways the load goes, one after the other.
+    /// Directions of the load, one after the other.
     #[arg(long, value_enum, value_name = "WAYS", default_value = "both")]
     ways: Ways,
-    /// Interval duration (ID): a connection more with each, and figures settle over four.
+    /// Interval duration (ID); each adds one connection, and figures must be stable over four.
     #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds, default_value = "5s")]
     interval: Span,
-    /// Longest time of each direction; it ends before, once its figures have settled.
+    /// Maximum time per direction; it ends early once its figures are stable.
     #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds, default_value = "60s")]
     most: Span,
-    /// Believe only certificates that the authorities in this PEM file vouch for [default: the system's].
+    /// Trust only the CA certificates in this PEM file [default: the system's].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Believe any certificate.
+    /// Accept any certificate.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
     /// Use IPv4 only.

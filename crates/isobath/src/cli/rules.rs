@@ -27,7 +27,7 @@ enum Preset {
 /// The rules.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rules {
-    /// All rules as in a published study, and its segments per transfer; other options change single ones.
+    /// Use the rules and transfer length of a published study; other options override single rules.
     #[arg(long, value_name = "NAME", value_enum)]
     preset: Option<Preset>,
     /// Congestion control.

@@ -239,7 +239,7 @@ fn who_asks_for_too_much_or_nobody_is_told_in_a_line() {
     };
     assert!(refused(&["owd", "icmp://127.0.0.1"], 2).contains("no time stamps"));
     assert!(refused(&["available", "stamp://127.0.0.1"], 2).contains("isobath serve"));
-    assert!(refused(&["rtt", "gopher://127.0.0.1"], 2).contains("choose one of"));
+    assert!(refused(&["rtt", "gopher://127.0.0.1"], 2).contains("use one of"));
     assert!(refused(&["rtt", "stamp://no.such.host.invalid"], 3).contains("no.such.host"));
     let ran = run(
         place.path(),

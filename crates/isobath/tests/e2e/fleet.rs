@@ -409,7 +409,10 @@ fn watched_by_prometheus(place: &Path, address: &str) {
 /// For how long things are kept can be said, and what is not old is kept.
 fn kept_for_a_time(fleet: &Place<'_>) {
     let short = fleet.fleet(&["retention", "--records", "1d"]);
-    assert!(short.refused(2).contains("write at least 3d"), "{short:?}");
+    assert!(
+        short.refused(2).contains("keep them for at least 3d"),
+        "{short:?}"
+    );
     let told = fleet.fleet(&["retention"]);
     let forever = "outcomes are kept forever, records forever";
     assert_eq!(told.ended(0).stdout.trim(), forever);
@@ -482,7 +485,7 @@ fn programs_are_told(fleet: &Place, get: &impl Fn(&str) -> String) {
     assert!(loss.refused(3).contains("known of this pair: "), "{loss:?}");
     let exact = fleet.fleet(&["ask", "rtt", "a", "b", "--within", "0.000001"]);
     assert!(
-        exact.refused(3).contains("a less accurate one"),
+        exact.refused(3).contains("or less accurate one"),
         "{exact:?}"
     );
     let none = fleet.fleet(&["ask", "rtt", "a", "b", "--within", "0"]);
@@ -727,7 +730,7 @@ fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
     assert!(report.contains("class=\"sentence\""), "{report}");
     let missing = get("run/pair.rtt.a.b.20200101T000000000Z");
     assert!(
-        missing.contains("nobody has said what became of it"),
+        missing.contains("no outcome has been reported"),
         "{missing}"
     );
     assert!(get("fleet/other").contains("There is no such page"));

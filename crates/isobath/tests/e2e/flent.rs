@@ -81,7 +81,7 @@ fn what_flent_can_and_this_program_cannot_is_said_before_a_run() {
     for (line, said) in [
         (
             "rrul_torrent -H host",
-            "'rrul_torrent' is none here, and no file - use one of: rrul, rrul_be",
+            "'rrul_torrent' is neither a test nor a file - use one of: rrul, rrul_be",
         ),
         ("-H host", "no test is named - use one of: rrul"),
         ("rrul", "name a host with -H"),
@@ -99,7 +99,7 @@ fn what_flent_can_and_this_program_cannot_is_said_before_a_run() {
         ),
         (
             "rrul -H host --local-bind 10.0.0.1",
-            "--local-bind has no equal here",
+            "--local-bind is not supported here",
         ),
         ("rrul ping -H host", "rrul and ping are both tests"),
         ("rrul -H host -D nowhere", "there is no folder nowhere"),
@@ -109,7 +109,7 @@ fn what_flent_can_and_this_program_cannot_is_said_before_a_run() {
         ),
         (
             "ping -H host --swap-up-down",
-            "--swap-up-down has no equal for ping",
+            "--swap-up-down is not supported for ping",
         ),
         ("rrul -H host -f org_table", "invalid value 'org_table'"),
         ("rrul --lab dls", "no lab is called 'dls'"),

@@ -582,7 +582,7 @@ wait $transfer
     assert!(moved("received") > 0.8 * moved("sent"), "{transfer:#}");
     assert!(moved("sent") > 800_000.0, "1 Mbit/s for 8 s, and room");
     let refused = fs::read_to_string(place.join("refused")).unwrap();
-    assert!(refused.contains("without --by"), "{refused}");
+    assert!(refused.contains("leave out --by"), "{refused}");
     let nobody = fs::read_to_string(place.join("nobody/run.json")).unwrap();
     assert!(nobody.contains("no such peer"), "{nobody}");
 }
@@ -872,7 +872,7 @@ sed 's/10.99/10.96/; s/fd99/fd96/' route.toml > metrics.toml
     in_lab(place.path(), far, near).ended(0);
     let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     for (what, part) in [
-        ("name", "there is an interface of this name"),
+        ("name", "an interface of this name exists"),
         ("sock", "a manager runs already"),
         ("route", "another interface has this route"),
         ("metrics", "choose a free port"),

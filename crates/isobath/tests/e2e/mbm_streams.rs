@@ -46,7 +46,7 @@ fn quiet_a_path_that_carries_three_at_once_may_not_carry_four() {
     assert!(card.contains("of 4 streams at once "), "{card}");
     let composed = run(place.path(), &["mbm", "compose", "three", "four"]);
     assert!(
-        composed.refused(2).contains("streams at once"),
+        composed.refused(2).contains("concurrent streams"),
         "{composed:?}"
     );
 }

@@ -463,7 +463,7 @@ fn mistakes_are_told_before_anything_is_written() {
     synth("nowhere.toml", 3, "nowhere.toml");
     synth("unc-2008 --share 0", 2, "1/4");
     let both = "unc-2008 --share 1/2 --connections 3 --duration 1s";
-    synth(both, 2, "leave --share out");
+    synth(both, 2, "leave out one");
     synth("unc-2008 --like fit.toml -o x.cvec", 3, "fit.toml");
     let fit = |words: &str, code, said| refused(&format!("trace fit {words}"), code, said);
     fit("set.cvec -o set.cvec", 2, "another");

@@ -181,7 +181,7 @@ fn the_identity_is_kept_for_its_owner_and_names_the_same_key_again() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let line = run(place.path(), &show).refused(3).to_owned();
     assert!(
-        line.contains("others may read it - run: chmod 600 id/identity.json"),
+        line.contains("must not be readable by others - run: chmod 600 id/identity.json"),
         "{line}"
     );
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Error {
     /// Another process works on the batch.
-    #[error("{} is being worked on by a running process - wait for it to end", path.display())]
+    #[error("{} is in use by a running process - wait for it to end", path.display())]
     Busy {
         /// The folder that the other process has locked.
         path: PathBuf,

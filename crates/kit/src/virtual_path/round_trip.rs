@@ -32,7 +32,7 @@ impl Path {
         let round_trip = self.round_trip();
         if round_trip >= PATIENCE {
             bail!(
-                "a packet and its answer take {} over this path, and after {} without an answer everything is given up - write shorter delays, or higher rates",
+                "the RTT of this path is {}, and a run is aborted after {} without a reply - use shorter delays or higher rates",
                 Span(round_trip).words(),
                 Span(PATIENCE).words()
             );
@@ -47,7 +47,7 @@ impl Path {
     pub fn check_takes_time(&self) -> anyhow::Result<()> {
         if self.round_trip().is_zero() {
             bail!(
-                "a packet and its answer take no time over this path, so round trips would have no end - give a link a rate or a delay"
+                "the RTT of this path is zero, so the simulation would never advance - give a link a rate or a delay"
             );
         }
         Ok(())

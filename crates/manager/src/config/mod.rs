@@ -181,7 +181,7 @@ impl Config {
             config.peers.iter().any(|peer| peer.key.is_some()) || config.endpoints().port.is_some();
         if is_secret && fs::metadata(path).is_ok_and(|file| files::is_everybodys(&file)) {
             return Err(format!(
-                "{file}: it holds keys and everybody may read it - run: chmod 600 {file}"
+                "{file}: it holds keys, so it must not be world-readable - run: chmod 600 {file}"
             ));
         }
         Ok(config)

@@ -72,7 +72,7 @@ impl Acceptor {
         if let Some(route) = self.config.inside(from.address.ip().to_canonical()) {
             let address = from.address;
             let reason = format!(
-                "your address {address} lies in route {route} here - come by one outside the overlay"
+                "your address {address} lies in route {route} here - connect from an address outside the overlay"
             );
             return self.refuse(control, session, reason);
         }

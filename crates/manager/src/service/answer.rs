@@ -216,7 +216,7 @@ pub(super) const NO_ROUTERS: &str = "the probes of managers reach no routers, so
 
 fn quality(best: Option<&(&str, Cost)>) -> String {
     let Some((estimator, cost)) = best else {
-        return "no estimator of that name finds this - leave 'estimator' out".to_owned();
+        return "that estimator does not find this property - leave 'estimator' out".to_owned();
     };
     let octets = Bytes::new(cost.octets);
     let seconds = cost.time.as_secs_f64();
@@ -225,6 +225,6 @@ fn quality(best: Option<&(&str, Cost)>) -> String {
         |pct| format!("an interval of {pct:.1} % either way"),
     );
     format!(
-        "nothing known or measured is as good, as cheap and as fast - the best is {estimator} with {interval}, some {octets} and {seconds:.0} s"
+        "no estimator meets the limits on accuracy, overhead and time - the best is {estimator} with {interval}, some {octets} and {seconds:.0} s"
     )
 }

@@ -274,7 +274,7 @@ impl Visit {
         let allowed = match (&self.access, route) {
             (Access::Key(key), _) => has_key(&request, key),
             (Access::Counters, _) if !is_for_this_host(&request) => {
-                let line = "ask by this host's address or name, not by another one";
+                let line = "unexpected Host header - use this host's address or name";
                 return error(StatusCode::MISDIRECTED_REQUEST, line);
             }
             (Access::Counters, route) => {
@@ -296,7 +296,7 @@ impl Visit {
         if request.method() != Method::GET {
             return error(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "everything is fetched by GET",
+                "method not allowed - use GET",
             );
         }
         let query = request.uri().query().unwrap_or_default();
@@ -311,7 +311,7 @@ impl Visit {
             Some(Route::Counters) => self.counters().await,
             None => error(
                 StatusCode::NOT_FOUND,
-                "there is nothing here - GET /v1/estimates/WHAT?to=PEER, /v1/watch/WHAT?to=PEER, /v1/paths, /openapi.json or /metrics",
+                "no such resource - GET /v1/estimates/WHAT?to=PEER, /v1/watch/WHAT?to=PEER, /v1/paths, /openapi.json or /metrics",
             ),
         }
     }

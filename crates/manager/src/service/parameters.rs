@@ -110,11 +110,11 @@ impl Raw {
         let to = to.ok_or("'to' is missing - name a peer, such as to=m5; /v1/paths lists them")?;
         let every = self.every.map_or(USUALLY, |every| every.0);
         if !(EVERY[0]..=EVERY[1]).contains(&every) {
-            return Err("every - from 1s to 24h".to_owned());
+            return Err("every is out of range - use 1s to 24h".to_owned());
         }
         let timeout = self.timeout.map_or(TIMEOUT, |timeout| timeout.0);
         if timeout.is_zero() || timeout > LONGEST_TIMEOUT {
-            return Err("timeout - at most 10min, and not no time".to_owned());
+            return Err("timeout is out of range - use more than 0s and at most 10min".to_owned());
         }
         let bounds = match (self.above, self.below) {
             (None, None) => None,
@@ -223,8 +223,8 @@ mod tests {
             ("rtt", "to=m5&every=5s", false, "no parameter 'every'"),
             ("rtt", "to=m5&timeout=5s", true, "no parameter 'timeout'"),
             ("rtt", "to=m5&timeout=1h", false, "at most 10min"),
-            ("rtt", "to=m5&every=1ms", true, "from 1s"),
-            ("rtt", "to=m5&within_pct=-1", false, "write percent"),
+            ("rtt", "to=m5&every=1ms", true, "use 1s to 24h"),
+            ("rtt", "to=m5&within_pct=-1", false, "such as 10"),
             ("rtt", "to=m5&estimator=yaz", false, "use isochronous"),
             (
                 "available",

@@ -130,7 +130,7 @@ impl<'a> Run<'a, '_> {
         })?;
         if found.full.is_zero() {
             bail!(
-                "this path takes no time, and a window that nothing delays has no end - give a link a rate or a delay"
+                "the RTT of this path is zero, so the simulation would never advance - give a link a rate or a delay"
             );
         }
         plan.check_path(found.full).map_err(anyhow::Error::msg)?;

@@ -282,7 +282,7 @@ pub fn check_options(options: &Options) -> Result<(), String> {
         ));
     }
     if options.max_window == Some(0) || options.receive_window == 0 {
-        return Err("a window of no segments carries nothing".to_owned());
+        return Err("a window is at least 1 segment".to_owned());
     }
     if options.receive_window > LARGEST_WINDOW {
         return Err(format!(

@@ -193,7 +193,9 @@ impl Plan {
             ));
         }
         if self.duration.0.is_zero() || self.duration.0 > LONGEST.0 {
-            return Err(format!("a run lasts up to {LONGEST}, and not no time"));
+            return Err(format!(
+                "the duration must be above 0s and at most {LONGEST}"
+            ));
         }
         Ok(())
     }

@@ -92,7 +92,9 @@ impl Plan {
             return Err("there is no test to make".to_owned());
         }
         if self.tests.contains(&Test::Passive) {
-            return Err("the passive test sends nothing: it is a question to a record".to_owned());
+            return Err(
+                "the passive test sends nothing - run 'isobath mbm passive' on a record".to_owned(),
+            );
         }
         if self.timeout.0 > LONGEST {
             return Err("a test has at most 24h".to_owned());
@@ -119,7 +121,7 @@ impl Plan {
             setup.by_tcp(*test).map_err(|error| error.to_string())?;
         }
         if self.streams > 1 {
-            return Err("several streams at once go with --carrier udp".to_owned());
+            return Err("concurrent streams need --carrier udp".to_owned());
         }
         if self.ecn {
             return Err(

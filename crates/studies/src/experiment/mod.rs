@@ -70,7 +70,7 @@ impl Study {
             Self::Verdicts(verdicts) => verdicts.in_world(world),
             Self::Trials(trials) => trials.in_world(world),
             Self::Medianet(medianet) => medianet.in_world(world),
-            _ => Err("it has one world, its own - leave --world out".to_owned()),
+            _ => Err("it runs in one world only - leave --world out".to_owned()),
         }
     }
 

@@ -137,16 +137,20 @@ impl Plan {
             return Err("a run lasts 5s to 1h - write another --duration".to_owned());
         }
         if self.delay.0.is_zero() || self.delay.0 > Duration::from_secs(1) {
-            return Err("packets wait up to 1s - write --riding off for not at all".to_owned());
+            return Err(
+                "packets wait for more than 0s and at most 1s - use --riding off for no wait"
+                    .to_owned(),
+            );
         }
         if self.interval.0 < Duration::from_millis(100) || self.interval.0 > self.duration.0 {
             return Err(
-                "a report is of 100ms to the whole run - write another --interval".to_owned(),
+                "the report interval is 100ms to the whole run - write another --interval"
+                    .to_owned(),
             );
         }
         if self.creep > Some(MOST_CREEP) {
             return Err(
-                "a view creeps by up to 1Mbit each second - write a lower --creep".to_owned(),
+                "the view rises by at most 1Mbit each second - write a lower --creep".to_owned(),
             );
         }
         Ok(())

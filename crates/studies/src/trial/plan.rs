@@ -238,7 +238,10 @@ impl Plan {
             return Err(format!("ratio {} - give a number from 0 to 1", self.ratio));
         }
         if self.riding && (self.delay.0.is_zero() || self.delay.0 > LONGEST_DELAY) {
-            return Err("packets that ride wait for up to 1s, and not no time".to_owned());
+            return Err(
+                "riding packets wait for more than 0s and at most 1s - write another --delay"
+                    .to_owned(),
+            );
         }
         if self.each.0 < Duration::from_millis(1) {
             return Err("each rate of others lasts 1ms or more".to_owned());

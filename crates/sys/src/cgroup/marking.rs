@@ -21,7 +21,7 @@ const LOAD: libc::c_long = 5;
 const ATTACH: libc::c_long = 8;
 const SOCKETS: u32 = 9;
 const CREATED: u32 = 2;
-const ADVICE: &str = "programs of a control group need root, a mounted hierarchy of generation 2, and a kernel with CONFIG_CGROUP_BPF";
+const ADVICE: &str = "attaching programs to a control group needs root, a mounted cgroup2 hierarchy, and a kernel with CONFIG_CGROUP_BPF";
 
 /// An instruction (RFC 9669 section 3).
 #[repr(C)]

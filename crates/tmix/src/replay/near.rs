@@ -70,7 +70,7 @@ fn expect_ready(client: &mut Client) -> anyhow::Result<()> {
     match client.control.recv(ANSWER)? {
         Far::Ready => Ok(()),
         Far::Refused(reason) => Err(anyhow!("the server refuses: {}", control::plain(&reason))),
-        Far::Done(_) | Far::Told(_) => Err(anyhow!("the server spoke out of turn")),
+        Far::Done(_) | Far::Told(_) => Err(anyhow!("the server sent an unexpected message")),
     }
 }
 

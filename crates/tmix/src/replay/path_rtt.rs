@@ -27,7 +27,7 @@ pub fn check(peer: SocketAddr) -> anyhow::Result<()> {
     let with = handshake(peer, ASKED)?;
     ensure!(
         with.saturating_sub(without) >= LEAST,
-        "this host does not hold back what TCP marks: a handshake takes {:.1} ms, and {:.1} ms when {} ms are to be added - give the interface the queue fq with 'tc qdisc replace dev INTERFACE root fq', or leave out --add-rtt",
+        "this host does not delay TCP segments as asked: a handshake takes {:.1} ms, and {:.1} ms when {} ms are to be added - give the interface the qdisc fq with 'tc qdisc replace dev INTERFACE root fq', or leave out --add-rtt",
         without.as_secs_f64() * 1e3,
         with.as_secs_f64() * 1e3,
         ASKED.as_millis()

@@ -127,9 +127,9 @@ fn address(endpoint: &str) -> anyhow::Result<Uri> {
     // It may have a secret in it, which is not repeated.
     anyhow::ensure!(
         !endpoint.contains(['@', '?', '#']),
-        "a collector's address has neither user nor query - put secrets into {HEADERS}"
+        "the URL of a collector must not contain a user or a query - put secrets into {HEADERS}"
     );
-    let wrong = || format!("'{endpoint}' is no collector - give http://HOST:4318");
+    let wrong = || format!("'{endpoint}' is not the URL of a collector - give http://HOST:4318");
     let address: Uri = whole.parse().with_context(wrong)?;
     let is_http = matches!(address.scheme_str(), Some("http" | "https"));
     if !is_http || address.host().is_none_or(str::is_empty) {
@@ -141,7 +141,7 @@ fn address(endpoint: &str) -> anyhow::Result<Uri> {
 fn parse_headers(text: &str) -> anyhow::Result<HeaderMap> {
     let all = text.split(',').map(str::trim).filter(|one| !one.is_empty());
     all.map(|one| {
-        let (name, value) = one.split_once('=').context("there is no =")?;
+        let (name, value) = one.split_once('=').context("'=' is missing")?;
         let value = percent_encoding::percent_decode_str(value.trim()).decode_utf8()?;
         let mut value = HeaderValue::from_str(&value)?;
         value.set_sensitive(true);

@@ -21,10 +21,10 @@ pub(crate) struct Args {
     /// Send data from the far end to this host.
     #[arg(long)]
     reverse: bool,
-    /// Use only the packet identifiers that come back, as from a host that does not cooperate.
+    /// Use only the packet identifiers in the far end's replies, as with an uncooperative host.
     #[arg(long)]
     one_way: bool,
-    /// Measure to a host that does not cooperate, by its ICMP errors or a router's; needs no far end.
+    /// Measure to an uncooperative host by the ICMP errors that it or a router returns; needs no far end.
     #[arg(long, conflicts_with_all = ["reverse", "one_way", "compare", "parallel"])]
     pub(super) icmp: bool,
     /// With --icmp: measure to the router at this hop instead of to a closed port of the host.

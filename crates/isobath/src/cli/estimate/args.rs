@@ -10,7 +10,7 @@ use units::{Dscp, Rate, Span};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "HOST may be somebody else's far end: SCHEME://HOST[:PORT], see 'isobath far-ends'."
+    after_help = "HOST may also be a third-party server: SCHEME://HOST[:PORT], see 'isobath far-ends'."
 )]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -70,19 +70,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
 
 /// Why such an estimator is not without a manager.
 const RIDES: &str =
-    "its trains are packets of applications - use --by with the socket of a manager";
+    "its trains consist of application packets - use --by with the socket of a manager";
 
 /// By trains that the manager on this host sends.
 fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
     if plan.method == Method::Hops {
         return Err(Usage::of(anyhow::anyhow!(
-            "probes of a manager reach its peers and no router - '{}' is found without --by",
+            "a manager's probes reach its peers but no routers - leave out --by for '{}'",
             plan.what.name()
         )));
     }
     if plan.class != Dscp::default() {
         return Err(Usage::of(anyhow::anyhow!(
-            "a manager gives all its packets one class - leave --dscp out, or --by"
+            "a manager sends all packets with the same DSCP - leave out --dscp or --by"
         )));
     }
     let host = args.towards.name();

@@ -17,7 +17,7 @@ pub(super) enum Format {
     Plot,
     /// Mean, median and 99th percentile of each series.
     Summary,
-    /// The time line.
+    /// The time series.
     Csv,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// File to write: .png, .svg or .pdf for a plot.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// What to write.
+    /// Output format.
     #[arg(short, long, value_enum, default_value = "default")]
     pub(super) format: Format,
     /// Title of plots, and part of the data file's name.
@@ -60,19 +60,19 @@ pub(crate) struct Args {
     /// Remark to keep in the record and in the data file.
     #[arg(short, long, value_name = "TEXT")]
     note: Option<String>,
-    /// Folder for the data file [default: that of -o, else this one].
+    /// Folder for the data file [default: that of -o, else the current one].
     #[arg(short = 'D', long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     #[arg(
         long,
         value_name = "KEY=VALUE",
-        help = "Parameter of a test: upload_streams=N or download_streams=N"
+        help = "Set a test parameter: upload_streams=N or download_streams=N"
     )]
     test_parameter: Vec<String>,
-    /// Step of the time line in seconds; data files always have 0.2.
+    /// Step of the time series in seconds; data files always use 0.2.
     #[arg(short, long, value_name = "SECONDS")]
     step_size: Option<f64>,
-    /// Exchange upload and download.
+    /// Swap upload and download.
     #[arg(long, alias = "swap-updown")]
     swap_up_down: bool,
     /// Use IPv4 only.
@@ -81,7 +81,7 @@ pub(crate) struct Args {
     /// Use IPv6 only.
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// Begin axes of y at zero.
+    /// Start y axes at zero.
     #[arg(short, long)]
     zero_y: bool,
     /// Width of the figure in inches.
@@ -212,7 +212,7 @@ impl Args {
         }
         if asked.hosts.is_empty() && self.lab.is_none() {
             return Err(Usage::of(anyhow::anyhow!(
-                "there is nobody to measure with - name a host with -H, or an emulated network with --lab"
+                "there is no far end - name a host with -H, or an emulated network with --lab"
             )));
         }
         words.push("--".to_owned());
@@ -239,7 +239,7 @@ impl Args {
             let (key, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             if Some(key) != wanted {
                 return Err(Usage::of(anyhow::anyhow!(
-                    "test {test} has no parameter '{key}' here - upload_streams of tcp_nup and download_streams of tcp_ndown are all there are"
+                    "test {test} has no parameter '{key}' here - only upload_streams (tcp_nup) and download_streams (tcp_ndown) are supported"
                 )));
             }
             streams = Some(value.to_owned());
@@ -251,9 +251,9 @@ impl Args {
 fn no_test(word: Option<&String>) -> anyhow::Error {
     let tests = flent::TESTS.join(", ");
     Usage::of(match word {
-        Some(word) => anyhow::anyhow!(
-            "no test is named; '{word}' is none here, and no file - use one of: {tests}"
-        ),
+        Some(word) => {
+            anyhow::anyhow!("'{word}' is neither a test nor a file - use one of: {tests}")
+        }
         None => anyhow::anyhow!("no test is named - use one of: {tests}"),
     })
 }
@@ -275,7 +275,7 @@ fn swapped(test: &str) -> anyhow::Result<String> {
         return Ok(other);
     }
     Err(Usage::of(anyhow::anyhow!(
-        "--swap-up-down has no equal for {test} - leave it out"
+        "--swap-up-down is not supported for {test} - leave it out"
     )))
 }
 

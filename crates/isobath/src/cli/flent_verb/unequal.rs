@@ -163,7 +163,7 @@ impl Unequal {
     pub(super) fn warnings(&self) -> anyhow::Result<Vec<String>> {
         if let Some(option) = self.0.iter().find(|option| !option.is_harmless) {
             return Err(Usage::of(anyhow::anyhow!(
-                "--{} has no equal here - {}",
+                "--{} is not supported here - {}",
                 option.long,
                 option.instead
             )));

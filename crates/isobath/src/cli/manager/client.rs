@@ -35,7 +35,7 @@ impl Where {
     pub(super) fn fetch(&self, target: &str) -> anyhow::Result<Response> {
         fetch(&self.service, target).map_err(|error| {
             anyhow::anyhow!(
-                "ask the service at {}: {error} - is 'isobath manager up' running, and may you? (--service SOCKET)",
+                "cannot ask the service at {}: {error} - is 'isobath manager up' running, and may you access its socket? (--service SOCKET)",
                 self.service.display()
             )
         })
@@ -48,7 +48,7 @@ fn fetch(socket: &Path, target: &str) -> std::io::Result<Response> {
     let mut body = BufReader::new(stream);
     let first = line(&mut body)?;
     let status = first.split(' ').nth(1).and_then(|word| word.parse().ok());
-    let status = status.ok_or_else(|| std::io::Error::other("no HTTP is spoken there"))?;
+    let status = status.ok_or_else(|| std::io::Error::other("the answer is not HTTP"))?;
     while !line(&mut body)?.is_empty() {}
     Ok(Response { status, body })
 }

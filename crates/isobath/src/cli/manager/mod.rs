@@ -15,11 +15,11 @@ use manager::snapshot::Question;
 pub(crate) enum Verb {
     /// Run a manager: an overlay interface whose packets ride on probes, until Ctrl-C or SIGTERM.
     Up(up::Args),
-    /// Run a program whose packets to the peers' marked networks use the overlay (docs/manager.md).
+    /// Run a program, routing its packets to the peers' marked networks over the overlay (docs/manager.md).
     Run(run::Args),
-    /// Show peers: linked since when, or why not.
+    /// Show the link state of each peer, and why a link is down.
     Status(status::Args),
-    /// Show all counters that are not zero.
+    /// Show all non-zero counters.
     Stats(status::Args),
     /// Show packets being reassembled, and recent ones.
     Buckets(status::Args),

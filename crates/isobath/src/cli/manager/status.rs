@@ -52,7 +52,7 @@ impl Place {
     pub(super) fn ask(&self, question: Question) -> anyhow::Result<String> {
         socket::ask(&self.socket, question).with_context(|| {
             let path = self.socket.display();
-            format!("ask the manager at {path} - is 'isobath manager up' running, and may you? (--socket FILE)")
+            format!("cannot ask the manager at {path} - is 'isobath manager up' running, and may you access its socket? (--socket FILE)")
         })
     }
 }

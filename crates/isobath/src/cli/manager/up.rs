@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Check the configuration file and exit.
     #[arg(long)]
     check: bool,
-    /// Print the access key of this peer, which connects with it, and exit.
+    /// Print the access key for this peer to connect with, and exit.
     #[arg(long, value_name = "PEER", conflicts_with = "check")]
     show_key: Option<String>,
     /// Print the address and the peers' keys as one JSON object.

@@ -76,10 +76,10 @@ pub(crate) struct Asked {
     target: Options,
     #[command(flatten)]
     tests: Tests,
-    /// Transport of test packets: 'udp', or 'tcp' for the kernel's Reno, which slows down for losses (4 of the tests).
+    /// Transport of test packets: 'udp', or 'tcp' for the kernel's Reno, which backs off on loss (4 of the tests only).
     #[arg(long, value_enum, default_value_t = Carrier::Udp, hide_possible_values = true)]
     carrier: Carrier,
-    /// Time limit of a test; undecided by then, it is inconclusive.
+    /// Time limit of a test; one that is undecided by then is INCONCLUSIVE.
     #[arg(long, value_name = "TIME", default_value_t = TIMEOUT)]
     timeout: Span,
     /// Send ECN-capable packets; ECN marks count as losses.
@@ -107,7 +107,7 @@ pub(crate) struct Tests {
     /// Run all tests of RFC 8337 except 'background', which takes ten times as long.
     #[arg(long)]
     suite: bool,
-    /// Concurrent streams, each carrying the whole target, with bursts that leave at the same instants.
+    /// Concurrent streams, each at the full target rate, with synchronised bursts.
     #[arg(long, value_name = "N", default_value_t = 1)]
     streams: u16,
     /// Decision rule: 'sequential' (as soon as the losses decide), 'fixed=N' (after N packets) or 'at-least=N'.

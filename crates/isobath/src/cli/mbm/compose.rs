@@ -56,7 +56,7 @@ pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow:
     let plan = Plan::of_record(&run.plan)?;
     if plan.streams > 1 {
         return Err(Usage::of(anyhow::anyhow!(
-            "{name} is of {} streams at once - compose records of one",
+            "{name} has {} concurrent streams - compose only records of a single stream",
             plan.streams
         )));
     }

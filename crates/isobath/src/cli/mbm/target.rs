@@ -76,7 +76,7 @@ impl Options {
             },
             _ => {
                 return Err(Usage::of(anyhow::anyhow!(
-                    "a target is --target, or --rate and --rtt"
+                    "the target is missing - use --target, or --rate and --rtt"
                 )));
             }
         };

@@ -69,13 +69,13 @@ pub(crate) struct Played {
     /// Structure model: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t.
     #[arg(long, value_name = "MODEL", default_value = "a-t-b-t")]
     structure: Structure,
-    /// RTT model: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (each its own) [default: usernet].
+    /// RTT model: nodelay, mean, median, 10path, da:PATHS, uniform or usernet (per connection) [default: usernet].
     #[arg(long, value_name = "MODEL")]
     rtt: Option<Model>,
     /// Receive windows: empirical, or one size for all, such as 16KB.
     #[arg(long, value_name = "MODEL", default_value = "empirical")]
     windows: Windows,
-    /// Omit waits shorter than this: they may be the original network's.
+    /// Omit waits shorter than this, which may be latency of the original network.
     #[arg(long, value_name = "TIME", default_value = "500ms")]
     latency_threshold: Span,
     /// Host at which the RTT is added.
@@ -185,7 +185,7 @@ impl Play {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         if self.host.is_some() && self.played.rtt.is_some() && !self.add_rtt {
             return Err(Usage::of(anyhow!(
-                "with a host the distance is the path's - use --add-rtt to add one of --rtt, or leave --rtt out"
+                "with HOST the path sets the RTT - use --add-rtt to add that of --rtt, or leave --rtt out"
             )));
         }
         Ok(Plan {

@@ -89,7 +89,7 @@ fn check(plan: &Plan, workload: &Workload) -> anyhow::Result<()> {
         .any(|part| part.initiator == Host::Server);
     if backwards {
         return Err(Usage::of(anyhow!(
-            "harpoon has both hosts open connections, and only this one can - choose another --structure, or play it in a lab"
+            "harpoon needs both hosts to open connections, but only this one can - use another --structure, or replay in a lab"
         )));
     }
     Ok(())

@@ -18,9 +18,9 @@ pub(crate) enum BrowserName {
 /// Whether TCP asks for ECN.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum EcnName {
-    /// It does not.
+    /// TCP does not request ECN.
     Off,
-    /// It does.
+    /// TCP requests ECN.
     On,
 }
 
@@ -30,7 +30,7 @@ enum EcnName {
 pub(crate) struct Args {
     // Not as a comment: it is no link.
     #[arg(
-        help = "Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or one that is there already: iperf3://HOST"
+        help = "Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or an iperf3 server: iperf3://HOST"
     )]
     pub(super) host: Vec<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
@@ -95,7 +95,7 @@ pub(crate) struct Asked {
     /// Streams per load group and direction [default: the plan's].
     #[arg(long, value_name = "N")]
     streams: Option<u16>,
-    /// Whether TCP asks for ECN [default: the plan's, else as this host is set]. In a lab it is set so; elsewhere it must be.
+    /// Whether TCP requests ECN [default: the plan's, else the host's setting]; set in a lab, elsewhere the host's setting must match.
     #[arg(long, value_name = "ON|OFF")]
     ecn: Option<EcnName>,
     /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].

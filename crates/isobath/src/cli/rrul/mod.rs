@@ -155,6 +155,6 @@ fn check_ecn(plan: &Plan) -> anyhow::Result<()> {
         ("does not ask", "1")
     };
     Err(Usage::of(anyhow::anyhow!(
-        "TCP of this host {asks} for ECN, which no program can change for its own connections - as root, 'sysctl -w net.ipv4.tcp_ecn={set}'"
+        "this host's TCP {asks} for ECN, which cannot be changed per connection - as root, run 'sysctl -w net.ipv4.tcp_ecn={set}'"
     )))
 }

@@ -22,7 +22,7 @@ use transport::CongestionControl;
 pub(crate) enum Verb {
     #[command(flatten)]
     Measure(Box<Measure>),
-    /// Run one of these over all combinations of its options, on all processors; one Parquet file of results.
+    /// Run one of these over all combinations of its options, on all processors, into one Parquet file.
     Sweep(sweep::Args),
 }
 
@@ -31,17 +31,17 @@ pub(crate) enum Verb {
 pub(crate) enum Measure {
     /// Run bulk transfers over a path given by its rate and RTT, or over that of a lab.
     Btc(btc::Args),
-    /// Estimate one property of such a path, whose true value is known.
+    /// Estimate one property of a simulated path, whose true value is known.
     Estimate(estimate::Args),
-    /// Test by model based metrics whether such a path carries an application.
+    /// Test whether a simulated path can carry an application (RFC 8337).
     Mbm(mbm::Args),
-    /// Run an application that adapts to its path, as 'manager medianet' does.
+    /// Run adaptive video streams, as 'manager medianet' does.
     Medianet(medianet::Args),
-    /// Replay connection vectors; a trace's whole hour takes minutes.
+    /// Replay connection vectors; an hour of trace takes minutes.
     Replay(replay::Args),
-    /// Load a lab's path and measure how it responds.
+    /// Measure latency under load (RRUL) over a lab's path.
     Rrul(rrul::Args),
-    /// Try riding beside an application, as 'manager trial' does.
+    /// Run an application and a measurement tool over a shared bottleneck, as 'manager trial' does.
     Trial(trial::Args),
 }
 
@@ -116,9 +116,9 @@ impl Measure {
 /// A congestion control that is simulated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 enum Control {
-    /// RFC 9438, as a lab's hosts have it.
+    /// CUBIC (RFC 9438), as on a lab's hosts.
     Cubic,
-    /// RFC 5681.
+    /// Reno (RFC 5681).
     Reno,
 }
 

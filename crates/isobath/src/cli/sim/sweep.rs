@@ -30,25 +30,25 @@ const MOST_TOLD: usize = 5;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 all runs made; 3 some could not be made; 130 interrupted, finished runs kept.\n\nExample: isobath sim sweep examples/sweep/buffers.toml"
+    after_help = "Exit status: 0 all runs complete; 3 some failed; 130 interrupted, finished runs kept.\n\nExample: isobath sim sweep examples/sweep/buffers.toml"
 )]
 pub(crate) struct Args {
     /// Sweep file in TOML: measurements, labs, parameters and repetitions.
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     file: Option<PathBuf>,
-    /// Resume the sweep in this folder; finished runs are not made again.
+    /// Resume the sweep in this folder, skipping finished runs.
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     resume: Option<PathBuf>,
     /// Folder for the sweep [default: isobath-runs/TIME-sweep-NAME].
     #[arg(short, long)]
     out: Option<PathBuf>,
-    /// Runs at a time [default: one per processor]; changes no result.
+    /// Parallel runs [default: one per processor]; does not affect results.
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// List the runs, and exit.
     #[arg(long)]
     dry_run: bool,
-    /// Print what came of the runs as JSON.
+    /// Print the outcome of the runs as JSON.
     #[arg(long)]
     json: bool,
     /// Hide progress.

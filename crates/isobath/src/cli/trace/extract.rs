@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Idle timeout of a UDP flow.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     udp_idle: Span,
-    /// Do not look into tunnels (GRE, IP in IP, VXLAN, GTP-U, Geneve): take their outer flows.
+    /// Extract the outer flows of tunnels (GRE, IP in IP, VXLAN, GTP-U, Geneve), not the inner ones.
     #[arg(long)]
     outer: bool,
     /// Maximum concurrently open connections, and as many UDP flows.

@@ -18,7 +18,7 @@ use vectors::{Body, Transport, Vector};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Vectors in any format; several files are of as many captures of the same traffic.
+    /// Vectors in any format; several files must be captures of the same traffic.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// File for the mix, which 'trace synth' reads; omit to print statistics only.

@@ -24,9 +24,9 @@ pub(crate) enum Verb {
     Convert(convert::Args),
     /// Apply models of structure, RTT and window to vectors, and scale their load.
     Transform(Box<transform::Args>),
-    /// Make a mix of vectors: the distributions from which 'synth' draws others like them.
+    /// Fit a mix to vectors: the distributions from which 'synth' draws similar ones.
     Fit(fit::Args),
-    /// Synthesise vectors from published distributions, or those of a mix of your own.
+    /// Synthesise vectors from published distributions, or from a mix of your own.
     Synth(synth::Args),
 }
 
@@ -104,7 +104,7 @@ fn tell(run: &Run, json: bool, card: impl FnOnce() -> String) -> anyhow::Result<
 fn format_of(out: &Path, asked: Option<Format>) -> anyhow::Result<Format> {
     asked.or_else(|| Format::of(out)).ok_or_else(|| {
         Usage::of(anyhow!(
-            "the name {} says no format - end it in .parquet, .cvec or .alt.cvec, or give --format",
+            "cannot tell the format from the name {} - end it in .parquet, .cvec or .alt.cvec, or give --format",
             out.display()
         ))
     })

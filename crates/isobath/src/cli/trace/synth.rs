@@ -20,14 +20,14 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Mix: unc-2008, ibm-2006, or a TOML file with a fit of your own.
+    /// Mix: unc-2008, ibm-2006, or a TOML file as written by 'trace fit'.
     mix: String,
     #[command(flatten)]
     target: Target,
-    /// Number of connections, none of them cut (as with --cold); with --duration, spread over it.
+    /// Number of connections, all complete (as with --cold); with --duration, spread over it.
     #[arg(long, value_name = "N")]
     connections: Option<u64>,
-    /// Begin with no connection in progress, and cut none at the end.
+    /// Start with no connection in progress, and truncate none at the end.
     #[arg(long)]
     cold: bool,
     /// Length of the trace: the time span of the starts [default: 1h, or as long as --connections take].
@@ -60,7 +60,7 @@ struct Cut {
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.connections.is_some() && args.duration.is_some() && args.share.is_some() {
         return Err(Usage::of(anyhow!(
-            "--connections and --duration say how many start in a second - leave --share out, or one of them"
+            "--connections and --duration together set the start rate, as --share does - leave out one of the three"
         )));
     }
     let fit = fit(&args.mix)?;

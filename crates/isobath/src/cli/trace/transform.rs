@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Structure model: harpoon, block-concurrent, block-sequential, a-b, a-t-b or a-t-b-t [default: as measured].
     #[arg(long, value_name = "MODEL", value_parser = structure)]
     structure: Option<Structure>,
-    /// Omit waits shorter than this: they may be the network's.
+    /// Omit waits shorter than this, which may be network latency.
     #[arg(
         long,
         value_name = "TIME",
@@ -213,7 +213,7 @@ impl Args {
             && (self.structure == Some(Structure::Harpoon)) != self.back.is_some()
         {
             return Err(Usage::of(anyhow!(
-                "harpoon, and no other structure, opens connections at both sides - name a file for those of the acceptors with --back"
+                "--back and --structure harpoon go together, as its acceptors open connections too - give both or neither"
             )));
         }
         Ok(())

@@ -100,8 +100,8 @@ pub fn warnings(
     let Some(limits) = limits else {
         return vec![warning(
             UNKNOWN,
-            "nobody knows how much this machine can replay".to_owned(),
-            "find it out with 'isobath replay calibrate', in a minute",
+            "the replay limits of this machine are unknown".to_owned(),
+            "measure them with 'isobath replay calibrate', in a minute",
         )];
     };
     let planned = planned.map(|excess| format!("the replay was to need {}", excess.words()));
