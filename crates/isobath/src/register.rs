@@ -25,6 +25,7 @@ pub(crate) static REGISTER: Register = Register {
         &estimate::Estimate,
         &tmix::replay::Replay,
     ],
+    page: Some(test_page::make),
 };
 
 #[cfg(test)]

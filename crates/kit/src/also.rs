@@ -1,23 +1,26 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,page`.
 //!
 //! They take no key, since their clients have none. So each is off unless asked for, says no more of this host than its protocol has,
 //! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
 //! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
-//! connection that it is where it says, and `rpm` is HTTP over TLS.
+//! connection that it is where it says, `rpm` is HTTP over TLS, and `page` is for browsers: it comes from a room above this one
+//! ([`Page`]), which knows records and reports.
 
 mod datagrams;
 mod iperf3;
 
+use crate::register::Register;
 use crate::secret::secret;
 use datagrams::Datagrams;
 use far_ends::{Responder, irtt, stamp};
 use iperf3::Iperf3;
 use session::Identity;
-use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use std::{fmt, io};
 use sys::{Error, tcp};
 
 /// How often `stop` is looked at.
@@ -38,10 +41,14 @@ enum Protocol {
     Irtt,
     Iperf3,
     Rpm,
+    Page,
 }
 
+/// The port of the page.
+const PAGE: u16 = 4_898;
+
 impl Protocol {
-    const ALL: [Self; 4] = [Self::Stamp, Self::Irtt, Self::Iperf3, Self::Rpm];
+    const ALL: [Self; 5] = [Self::Stamp, Self::Irtt, Self::Iperf3, Self::Rpm, Self::Page];
 
     const fn name(self) -> &'static str {
         match self {
@@ -49,6 +56,7 @@ impl Protocol {
             Self::Irtt => "irtt",
             Self::Iperf3 => "iperf3",
             Self::Rpm => "rpm",
+            Self::Page => "page",
         }
     }
 
@@ -58,6 +66,7 @@ impl Protocol {
             Self::Irtt => irtt::PORT,
             Self::Iperf3 => far_ends::iperf3::PORT,
             Self::Rpm => web::responsiveness::server::PORT,
+            Self::Page => PAGE,
         }
     }
 }
@@ -67,8 +76,11 @@ impl FromStr for Also {
 
     /// A protocol, or `PROTOCOL:PORT`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("'{text}' is none of stamp, irtt, iperf3, rpm, or one of these with :PORT");
+        let wrong = || {
+            format!(
+                "'{text}' is none of stamp, irtt, iperf3, rpm, page, or one of these with :PORT"
+            )
+        };
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().map_err(|_| wrong())?)),
             None => (text, None),
@@ -103,14 +115,45 @@ enum Server {
     Datagrams(Datagrams),
     Iperf3(Iperf3),
     Rpm(web::responsiveness::server::Server),
+    Page(Box<dyn Page>),
+}
+
+/// A page that measures with a browser.
+pub trait Page: Send {
+    /// Where it listens.
+    fn local_addr(&self) -> Option<SocketAddr>;
+
+    /// Serves until `stop` is raised.
+    ///
+    /// # Errors
+    /// When the socket cannot be used any more.
+    fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()>;
+}
+
+/// Makes one that takes connections of a listener, and keeps records below a folder.
+pub type MakePage = fn(TcpListener, PathBuf) -> io::Result<Box<dyn Page>>;
+
+/// What servers have in common.
+pub struct Common<'a> {
+    /// Where they listen; none: on all addresses.
+    pub address: Option<IpAddr>,
+    /// Whose certificate is shown to who wants one.
+    pub identity: &'a Identity,
+    /// Where records of browsers go.
+    pub records: &'a Path,
+    /// Who has the page.
+    pub register: &'static Register,
 }
 
 impl Other {
-    /// Listens on `address`, or on all; who wants a certificate sees that of `identity`.
+    /// Listens.
     ///
     /// # Errors
     /// When the port is taken or may not be used.
-    pub fn bind(address: Option<IpAddr>, also: Also, identity: &Identity) -> Result<Self, Error> {
+    pub fn bind(also: Also, common: &Common<'_>) -> Result<Self, Error> {
+        let Common {
+            address, identity, ..
+        } = *common;
         let datagrams = |responder: Box<dyn Responder>| {
             Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
         };
@@ -119,6 +162,7 @@ impl Other {
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
             Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
             Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), identity)?),
+            Protocol::Page => Server::Page(page(also.address(address), common)?),
         };
         Ok(Self { also, server })
     }
@@ -135,6 +179,10 @@ impl Other {
                 let failed = |error| Error::io("serve", "responsiveness", error);
                 server.run(stop).map_err(failed)
             }
+            Server::Page(page) => {
+                let failed = |error| Error::io("serve", "the page", error);
+                page.run(stop).map_err(failed)
+            }
         }
     }
 }
@@ -144,13 +192,29 @@ fn responsiveness(
     address: SocketAddr,
     identity: &Identity,
 ) -> Result<web::responsiveness::server::Server, Error> {
-    let failed = |error| {
-        Error::io("listen on", format!("TCP port {address}"), error)
-            .advise("choose a free port and an address of this host")
-    };
-    let listener = tcp::listen(address).map_err(failed)?;
+    let listener = listen(address)?;
     let (certificate, key) = (identity.certificate(), identity.private_key());
-    web::responsiveness::server::Server::new(listener, certificate, key).map_err(failed)
+    let server = web::responsiveness::server::Server::new(listener, certificate, key);
+    server.map_err(|error| unusable(address, error))
+}
+
+/// The page on `address`.
+fn page(address: SocketAddr, common: &Common<'_>) -> Result<Box<dyn Page>, Error> {
+    let make = common.register.page.ok_or_else(|| {
+        let missing = io::Error::from(io::ErrorKind::Unsupported);
+        Error::io("serve", "the page", missing).advise("this program has none")
+    })?;
+    let page = make(listen(address)?, common.records.to_owned());
+    page.map_err(|error| unusable(address, error))
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    tcp::listen(address).map_err(|error| unusable(address, error))
+}
+
+fn unusable(address: SocketAddr, error: io::Error) -> Error {
+    Error::io("listen on", format!("TCP port {address}"), error)
+        .advise("choose a free port and an address of this host")
 }
 
 impl fmt::Display for Other {
@@ -161,9 +225,14 @@ impl fmt::Display for Other {
             Server::Datagrams(server) => server.local_addr(),
             Server::Iperf3(server) => server.local_addr(),
             Server::Rpm(server) => server.local_addr(),
+            Server::Page(page) => page.local_addr(),
         };
         // What is asked for is a URL.
-        let name = if name == "rpm" { "https" } else { name };
+        let name = match name {
+            "rpm" => "https",
+            "page" => "http",
+            name => name,
+        };
         match address {
             Some(address) => write!(f, "{name}://{address}"),
             None => write!(f, "{name}://:{}", self.also.port),

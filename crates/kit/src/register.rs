@@ -1,5 +1,6 @@
 //! Every measurement that a program has, and every far end that a server is: to add one is to add a line.
 
+use crate::also::MakePage;
 use crate::measurement::{Served, Stored};
 use anyhow::anyhow;
 use record::{Record, Run};
@@ -11,6 +12,8 @@ pub struct Register {
     pub measurements: &'static [&'static dyn Stored],
     /// What a server does for its clients.
     pub far_ends: &'static [&'static dyn Served],
+    /// The page for browsers, where there is one.
+    pub page: Option<MakePage>,
 }
 
 impl Register {

@@ -1,6 +1,6 @@
 //! Being the far end: what `isobath serve` asks of the command line, and does.
 
-use crate::also::{Also, Other};
+use crate::also::{Also, Common, Other};
 use crate::far::StopOnDrop;
 use crate::log::Log;
 use crate::register::Register;
@@ -26,9 +26,12 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (responsiveness by HTTP/2); PROTOCOL:PORT for another port than 862, 2112, 5201 and 4043.
+    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043 and 4898.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
+    /// Folder for records of browsers, with --also page.
+    #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
+    records: PathBuf,
     /// Accept clients without a key, with tighter limits.
     #[arg(long)]
     open: bool,
@@ -100,10 +103,13 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         Log::new(args.quiet),
     )?;
     let address = serving.local_addr();
-    let others = args
-        .also
-        .iter()
-        .map(|also| Other::bind(args.address, *also, &shown));
+    let common = Common {
+        address: args.address,
+        identity: &shown,
+        records: &args.records,
+        register,
+    };
+    let others = args.also.iter().map(|also| Other::bind(*also, &common));
     let others = others.collect::<Result<Vec<_>, _>>()?;
     let also: Vec<_> = others.iter().map(ToString::to_string).collect();
     if args.json {

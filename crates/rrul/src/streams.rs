@@ -34,6 +34,8 @@ pub enum Kind {
     Up,
     /// Loads of a web page.
     Web,
+    /// Request and reply over a WebSocket.
+    WsRr,
 }
 
 /// One stream of a run.
@@ -152,6 +154,7 @@ impl StreamPlan {
                 ProbeKind::TcpRr => Kind::TcpRr,
                 ProbeKind::UdpPaced => Kind::UdpPaced,
                 ProbeKind::UdpRr => Kind::UdpRr,
+                ProbeKind::WsRr => Kind::WsRr,
             },
             class: probe.class,
             ecn: probe.ecn.into(),
@@ -198,7 +201,8 @@ impl StreamPlan {
             | Kind::TcpConnect
             | Kind::UdpPaced
             | Kind::UdpRr
-            | Kind::Web => return None,
+            | Kind::Web
+            | Kind::WsRr => return None,
         };
         Some(StreamSetup {
             id: self.id,
@@ -306,6 +310,7 @@ impl Kind {
             Self::UdpRr => "UDP_RR",
             Self::Up => "TCP up",
             Self::Web => "web",
+            Self::WsRr => "WebSocket",
         }
     }
 
@@ -323,6 +328,7 @@ impl Kind {
             Self::UdpPaced => "udp_paced",
             Self::UdpRr => "udp_rr",
             Self::Web => "web",
+            Self::WsRr => "ws_rr",
         }
     }
 
@@ -339,7 +345,8 @@ impl Kind {
             | Self::Trace
             | Self::UdpPaced
             | Self::UdpRr
-            | Self::Web => "both",
+            | Self::Web
+            | Self::WsRr => "both",
         }
     }
 

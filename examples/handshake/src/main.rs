@@ -31,6 +31,7 @@ use units::Span;
 static REGISTER: Register = Register {
     measurements: &[&Handshake],
     far_ends: &[&Handshake],
+    page: None,
 };
 
 /// How long TCP connections take to open.

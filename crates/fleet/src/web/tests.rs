@@ -17,6 +17,7 @@ use std::time::Duration;
 static NOTHING: Register = Register {
     measurements: &[],
     far_ends: &[],
+    page: None,
 };
 
 fn name(text: &str) -> Name {

@@ -50,6 +50,7 @@ mod sim_trial;
 mod support;
 mod sweep;
 mod tcp;
+mod test_page;
 mod traces;
 mod trial;
 mod two_hosts;

@@ -43,7 +43,7 @@ pub(super) fn title(run: &Run) -> String {
 }
 
 /// The answer to the question that the test asks.
-pub(super) fn sentence(summary: &Summary) -> String {
+pub fn sentence(summary: &Summary) -> String {
     let pages = summary.web.as_ref().and_then(|web| {
         let times = 100.0 / web.responsiveness?;
         Some(format!("; a page takes {times:.1} times as long"))

@@ -138,8 +138,10 @@ pub(super) fn is_paced(stream: &Stream) -> bool {
 /// Whether the stream's round trips are the run's latency: of UDP, or of what a plan has in its place. Every path must treat them
 /// alike, so they are not marked for ECN.
 pub(super) fn is_latency(stream: &Stream) -> bool {
-    matches!(&*stream.kind, "udp_rr" | "icmp_rr" | "tcp_connect")
-        && stream.ecn.as_deref().is_none_or(|ecn| ecn == "Not-ECT")
+    matches!(
+        &*stream.kind,
+        "udp_rr" | "icmp_rr" | "tcp_connect" | "ws_rr"
+    ) && stream.ecn.as_deref().is_none_or(|ecn| ecn == "Not-ECT")
 }
 
 pub(super) fn nanos(span: Duration) -> u64 {

@@ -248,6 +248,7 @@ mod tests {
     static NOTHING: Register = Register {
         measurements: &[],
         far_ends: &[],
+        page: None,
     };
     const IDLE: Now = Now {
         is_connected: true,

@@ -161,6 +161,8 @@ pub enum ProbeKind {
     IcmpRr,
     /// Attempts to connect to a closed port, one after the other: for far ends that answer nothing else.
     TcpConnect,
+    /// Request and reply over a WebSocket (RFC 6455), at an even pace: a browser's.
+    WsRr,
 }
 
 impl ProbeKind {
@@ -171,7 +173,10 @@ impl ProbeKind {
 
     /// Whether its round trips are the run's latency: only one kind of a plan's probes can be.
     pub const fn is_latency(self) -> bool {
-        matches!(self, Self::UdpRr | Self::IcmpRr | Self::TcpConnect)
+        matches!(
+            self,
+            Self::UdpRr | Self::IcmpRr | Self::TcpConnect | Self::WsRr
+        )
     }
 }
 

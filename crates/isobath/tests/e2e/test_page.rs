@@ -1,0 +1,73 @@
+//! `isobath serve --also page`: a real browser in an emulated network.
+
+use crate::support::{Machine, PROGRAM, folder, has, number, run};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The one record of a browser.
+fn record(place: &Path) -> PathBuf {
+    let mut all = fs::read_dir(place.join("browsers")).unwrap();
+    all.next().unwrap().unwrap().path()
+}
+
+/// A run of Chromium over the lab `dsl`, which starts by itself and ends when its record is there.
+fn browse(place: &Path) -> Value {
+    let server = format!("server={PROGRAM} serve --ephemeral -q --also page --records browsers");
+    let script = "until curl -sf http://server:4898/ >page.html; do sleep 0.1; done
+        chromium --headless --no-sandbox --disable-gpu --user-data-dir=profile 'http://server:4898/#start' >chromium.txt 2>&1 &
+        for _ in $(seq 600); do grep -qs '\"status\": \"\\(complete\\|invalid\\)\"' browsers/*/run.json && break; sleep 0.1; done
+        kill $!; wait";
+    let _ = fs::remove_dir_all(place.join("browsers"));
+    let ran = run(
+        place,
+        &[
+            "lab", "run", "dsl", "--also", &server, "--", "sh", "-c", script,
+        ],
+    );
+    assert_eq!(ran.code(), Some(0), "{ran:#?}");
+    let told = fs::read_to_string(record(place).join("run.json")).unwrap();
+    serde_json::from_str(&told).unwrap()
+}
+
+#[test]
+fn quiet_a_browser_finds_what_the_program_finds() {
+    let Some(_machine) = Machine::quiet() else {
+        return;
+    };
+    if !has("chromium") {
+        return;
+    }
+    let place = folder(&[]);
+    let mut told = browse(place.path());
+    for _ in 0..2 {
+        if told["status"] == "complete" {
+            break;
+        }
+        // A machine that was too busy for it.
+        told = browse(place.path());
+    }
+    assert_eq!(told["status"], "complete", "{:#}", told["warnings"]);
+    let summary = &told["summary"];
+    // 20 Mbit/s down, 5 up, 24 ms, and buffers of 200 ms.
+    for (figure, least, most) in [
+        ("/latency_ms/idle/p50", 24.0, 30.0),
+        ("/latency_ms/loaded/p50", 100.0, 450.0),
+        ("/throughput_mbps/down", 13.0, 19.5),
+        ("/throughput_mbps/up", 3.2, 4.95),
+    ] {
+        let value = number(summary, figure);
+        assert!((least..most).contains(&value), "{figure}: {value}");
+    }
+    assert_eq!(summary["latency_ms"]["of"], "ws_rr");
+    let agent = told["hosts"][0]["kernel"].as_str().unwrap();
+    assert!(agent.contains("Chrome"), "{agent}");
+    // It is a record like any other.
+    let folder = record(place.path());
+    let folder = folder.to_str().unwrap();
+    let shown = run(place.path(), &["show", folder]);
+    assert!(shown.stdout.contains("medians, WebSocket"), "{shown:#?}");
+    run(place.path(), &["report", folder, "-o", "report.html"]).ended(0);
+    let compared = run(place.path(), &["compare", folder, folder]);
+    assert!(compared.stdout.contains("RTT loaded p50"), "{compared:#?}");
+}

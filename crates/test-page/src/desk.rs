@@ -1,0 +1,267 @@
+//! Who is measuring at the moment, and whose reports there are.
+
+use crate::plan;
+use data_encoding::HEXLOWER;
+use kit::sampler::{Sampler, Sink, StreamEnd};
+use kit::secret::secret;
+use rrul::streams::{Kind, StreamPlan};
+use schema::rrul::Plan;
+use schema::tables::{Cpu, Series};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use sys::clock;
+use units::Instant;
+
+/// Runs at once, in all and of one address: each makes the path full.
+const MOST_RUNS: usize = 4;
+const MOST_FROM_ONE: usize = 2;
+/// Records that strangers may leave here between two starts of the server, some 100 kB each.
+const MOST_RECORDS: usize = 10_000;
+/// Reports that can be had, of the latest runs.
+const MOST_REPORTS: usize = 1_000;
+
+/// See the module.
+pub(crate) struct Desk {
+    /// Where records go.
+    pub(crate) records: PathBuf,
+    plan: Plan,
+    runs: Mutex<HashMap<String, Arc<Run>>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    reports: VecDeque<(String, PathBuf)>,
+    begun: usize,
+}
+
+/// A run under way.
+pub(crate) struct Run {
+    pub(crate) id: String,
+    /// Whose it is.
+    pub(crate) peer: SocketAddr,
+    pub(crate) plan: Plan,
+    pub(crate) streams: Vec<StreamPlan>,
+    begun: Mutex<Option<Arc<Sampler<Seen>>>>,
+    taken: Mutex<HashSet<u16>>,
+    /// Raised when the run is over, however it ended.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+/// What this end has seen.
+#[derive(Default)]
+pub(crate) struct Seen(Mutex<Found>);
+
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) series: Vec<Series>,
+    pub(crate) cpu: Vec<Cpu>,
+    pub(crate) ended: Vec<StreamEnd>,
+}
+
+impl Sink for Seen {
+    fn series(&self, row: Series) {
+        lock(&self.0).series.push(row);
+    }
+
+    fn cpu(&self, row: Cpu) {
+        lock(&self.0).cpu.push(row);
+    }
+
+    fn ended(&self, end: StreamEnd) {
+        lock(&self.0).ended.push(end);
+    }
+}
+
+impl Seen {
+    pub(crate) fn take(&self) -> Found {
+        std::mem::take(&mut lock(&self.0))
+    }
+}
+
+impl Desk {
+    pub(crate) fn new(records: PathBuf) -> Self {
+        Self {
+            records,
+            plan: plan::plan(),
+            runs: Mutex::default(),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// A new run of `peer`'s.
+    ///
+    /// # Errors
+    /// One line for whoever waits for it, where there are too many.
+    pub(crate) fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Admitted, &'static str> {
+        let from = |run: &Arc<Run>| run.peer.ip() == peer.ip();
+        let mut runs = lock(&self.runs);
+        if runs.len() >= MOST_RUNS || runs.values().filter(|run| from(run)).count() >= MOST_FROM_ONE
+        {
+            return Err("others are measuring at the moment - try again in half a minute");
+        }
+        let mut kept = lock(&self.kept);
+        if kept.begun >= MOST_RECORDS {
+            return Err("this server has kept as many records as it may - tell whoever runs it");
+        }
+        kept.begun += 1;
+        let number = [secret().to_be_bytes(), secret().to_be_bytes()].concat();
+        let id = HEXLOWER.encode(&number);
+        let family = if peer.is_ipv4() { 4 } else { 6 };
+        let run = Arc::new(Run {
+            id: id.clone(),
+            peer,
+            plan: self.plan.clone(),
+            streams: plan::streams(&self.plan, family),
+            begun: Mutex::default(),
+            taken: Mutex::default(),
+            stop: Arc::default(),
+        });
+        runs.insert(id, Arc::clone(&run));
+        let desk = Arc::clone(self);
+        Ok(Admitted { desk, run })
+    }
+
+    pub(crate) fn run(&self, id: &str) -> Option<Arc<Run>> {
+        lock(&self.runs).get(id).cloned()
+    }
+
+    /// A record is there, of which a report can be had.
+    pub(crate) fn keep(&self, id: &str, folder: PathBuf) {
+        let mut kept = lock(&self.kept);
+        kept.reports.push_back((id.to_owned(), folder));
+        if kept.reports.len() > MOST_REPORTS {
+            kept.reports.pop_front();
+        }
+    }
+
+    pub(crate) fn record(&self, id: &str) -> Option<PathBuf> {
+        let kept = lock(&self.kept);
+        let mut reports = kept.reports.iter();
+        let (_, folder) = reports.find(|(of, _)| of == id)?;
+        Some(folder.clone())
+    }
+}
+
+/// A run's place; it is free again when this is dropped.
+pub(crate) struct Admitted {
+    desk: Arc<Desk>,
+    pub(crate) run: Arc<Run>,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.run.stop.store(true, Ordering::Relaxed);
+        lock(&self.desk.runs).remove(&self.run.id);
+    }
+}
+
+impl Run {
+    /// The run begins now, unless it has already: when, by this host's clock.
+    pub(crate) fn begin(&self) -> Option<Instant> {
+        let mut begun = lock(&self.begun);
+        if begun.is_some() {
+            return None;
+        }
+        let origin = clock::now();
+        let sampler = Arc::new(Sampler::new(origin, "server", Seen::default()));
+        *begun = Some(Arc::clone(&sampler));
+        let stop = Arc::clone(&self.stop);
+        std::thread::spawn(move || sampler.run(&stop));
+        Some(origin)
+    }
+
+    /// What looks at this end's connections, once the run has begun.
+    pub(crate) fn sampler(&self) -> Option<Arc<Sampler<Seen>>> {
+        lock(&self.begun).clone()
+    }
+
+    /// The stream of load number `id`, once only.
+    pub(crate) fn claim(&self, id: u16) -> Option<&StreamPlan> {
+        let is_load = |of: &&StreamPlan| of.id == id && matches!(of.kind, Kind::Down | Kind::Up);
+        let stream = self.streams.iter().find(is_load)?;
+        lock(&self.taken).insert(id).then_some(stream)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// From how many places connections may come at once.
+#[derive(Default)]
+pub(crate) struct Guests(Mutex<Vec<IpAddr>>);
+
+/// Connections at once, in all and of one address. A run has nine; a page is loaded by a few more.
+const MOST_CONNECTIONS: usize = 160;
+const MOST_CONNECTIONS_FROM_ONE: usize = 48;
+
+impl Guests {
+    /// One more from `source`; none where there are too many.
+    pub(crate) fn enter(self: &Arc<Self>, source: IpAddr) -> Option<Guest> {
+        let mut all = lock(&self.0);
+        let from_there = all.iter().filter(|other| **other == source).count();
+        (all.len() < MOST_CONNECTIONS && from_there < MOST_CONNECTIONS_FROM_ONE).then(|| {
+            all.push(source);
+            let guests = Arc::clone(self);
+            Guest { guests, source }
+        })
+    }
+}
+
+/// A connection; it leaves when it is dropped.
+pub(crate) struct Guest {
+    guests: Arc<Guests>,
+    source: IpAddr,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut all = lock(&self.guests.0);
+        if let Some(at) = all.iter().position(|other| *other == self.source) {
+            all.swap_remove(at);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind them is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_measure_at_once_and_a_place_is_free_again_when_its_run_is_over() {
+        let desk = Arc::new(Desk::new(PathBuf::new()));
+        let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 40_000));
+        let one = desk.admit(peer(1)).unwrap();
+        let two = desk.admit(peer(1)).unwrap();
+        assert!(desk.admit(peer(1)).is_err());
+        let _more = [desk.admit(peer(2)).unwrap(), desk.admit(peer(3)).unwrap()];
+        assert!(desk.admit(peer(4)).is_err());
+        assert_ne!(one.run.id, two.run.id);
+        let (id, run) = (one.run.id.clone(), Arc::clone(&one.run));
+        assert!(desk.run(&id).is_some() && !run.is_over());
+        drop(one);
+        assert!(desk.run(&id).is_none() && run.is_over());
+        assert!(desk.admit(peer(4)).is_ok());
+    }
+
+    #[test]
+    fn a_stream_is_had_once_and_only_by_those_who_load() {
+        let desk = Arc::new(Desk::new(PathBuf::new()));
+        let admitted = desk.admit(([192, 0, 2, 1], 40_000).into()).unwrap();
+        let run = &admitted.run;
+        assert!(run.claim(0).is_some() && run.claim(0).is_none());
+        // The probe's, and nobody's.
+        assert!(run.claim(8).is_none() && run.claim(9).is_none());
+        assert!(run.sampler().is_none() && run.begin().is_some());
+        assert!(run.begin().is_none() && run.sampler().is_some());
+    }
+}

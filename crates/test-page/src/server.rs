@@ -1,0 +1,306 @@
+//! Answers by HTTP/1.1, and by WebSocket where that is asked for.
+
+use crate::desk::{Desk, Guests};
+use crate::{load, test};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
+    SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::Upgraded;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use kit::also::Page;
+use record::Record;
+use report::Subject;
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+/// A connection ends after this: no run takes longer.
+const LONGEST: Duration = Duration::from_secs(120);
+/// How long a request may take to come.
+const HEAD: Duration = Duration::from_secs(10);
+const LONGEST_HEAD: usize = 16 << 10;
+/// How often it is looked whether to stop.
+const TICK: Duration = Duration::from_millis(100);
+/// Octets of a message that a browser sends: its findings are the longest.
+const LONGEST_MESSAGE: usize = 1 << 20;
+/// Octets that wait unsent in TCP: enough for a path of 1 Gbit/s, and gone at once when the load ends.
+const MOST_UNSENT: u32 = 256 << 10;
+/// The page asks only its own server, and runs only its own scripts.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What a browser sends and receives over a WebSocket.
+pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// A page that takes connections of `listener` and keeps records below `records`.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn make(listener: TcpListener, records: PathBuf) -> io::Result<Box<dyn Page>> {
+    listener.set_nonblocking(true)?;
+    let desk = Arc::new(Desk::new(records));
+    Ok(Box::new(TestPage { listener, desk }))
+}
+
+/// The page at work.
+struct TestPage {
+    listener: TcpListener,
+    desk: Arc<Desk>,
+}
+
+/// A connection with a browser.
+struct Connection {
+    desk: Arc<Desk>,
+    peer: SocketAddr,
+    here: SocketAddr,
+    tcp: Arc<TcpStream>,
+    filler: Bytes,
+}
+
+impl TestPage {
+    async fn serve(self, stop: &AtomicBool) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let guests = Arc::new(Guests::default());
+        let filler = load::filler();
+        while !stop.load(Ordering::Relaxed) {
+            let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
+                continue;
+            };
+            let Ok((stream, peer)) = accepted else {
+                // No descriptors, or no memory: it may get better.
+                tokio::time::sleep(TICK).await;
+                continue;
+            };
+            let Some(guest) = guests.enter(peer.ip().to_canonical()) else {
+                continue;
+            };
+            let (desk, filler) = (Arc::clone(&self.desk), filler.clone());
+            tokio::spawn(async move {
+                // Whoever goes away early needs no answer.
+                let _ = tokio::time::timeout(LONGEST, connection(stream, desk, filler)).await;
+                drop(guest);
+            });
+        }
+        Ok(())
+    }
+}
+
+async fn connection(
+    stream: tokio::net::TcpStream,
+    desk: Arc<Desk>,
+    filler: Bytes,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    // Where the kernel does not know it, more is left over at the end.
+    let _ = sys::tcp::set_unsent_limit(&stream, MOST_UNSENT);
+    let canonical =
+        |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+    let (peer, here) = (
+        canonical(stream.peer_addr()?),
+        canonical(stream.local_addr()?),
+    );
+    // A second handle, for what the kernel tells of the connection.
+    let stream = stream.into_std()?;
+    let tcp = Arc::new(stream.try_clone()?);
+    let stream = tokio::net::TcpStream::from_std(stream)?;
+    let connection = Connection {
+        desk,
+        peer,
+        here,
+        tcp,
+        filler,
+    };
+    let answers = service_fn(async |request| Ok::<_, Infallible>(connection.answer(request).await));
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(LONGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), answers)
+        .with_upgrades()
+        .await
+        .map_err(io::Error::other)
+}
+
+impl Connection {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        if request.method() != Method::GET {
+            return plain(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this server is asked by GET\n",
+            );
+        }
+        let path = request.uri().path().to_owned();
+        if let Some(id) = path.strip_prefix("/v1/reports/") {
+            return self.report(id).await;
+        }
+        match &*path {
+            "/" => of_kind(
+                "text/html; charset=utf-8",
+                include_str!("../page/page.html"),
+            ),
+            "/style.css" => of_kind("text/css", include_str!("../page/style.css")),
+            "/page.js" => script(include_str!("../page/page.js")),
+            "/probe.js" => script(include_str!("../page/probe.js")),
+            "/load.js" => script(include_str!("../page/load.js")),
+            "/v1/test" => self.test(request),
+            _ => match path.strip_prefix("/v1/load/") {
+                Some(stream) => self.load(request, stream),
+                None => plain(StatusCode::NOT_FOUND, "the page is at /\n"),
+            },
+        }
+    }
+
+    /// A run.
+    fn test(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (desk, peer, here) = (Arc::clone(&self.desk), self.peer, self.here);
+        upgrade(request, async move |socket| {
+            let admitted = desk.admit(peer);
+            test::converse(socket, desk, here, admitted).await;
+        })
+    }
+
+    /// One stream of it: `RUN/STREAM`.
+    fn load(&self, request: Request<Incoming>, stream: &str) -> Response<Full<Bytes>> {
+        let named = stream.split_once('/');
+        let named = named.and_then(|(run, id)| Some((self.desk.run(run)?, id.parse().ok()?)));
+        let Some((run, id)) = named.filter(|(run, _)| run.sampler().is_some()) else {
+            return plain(StatusCode::NOT_FOUND, "there is no such run\n");
+        };
+        let (tcp, filler) = (Arc::clone(&self.tcp), self.filler.clone());
+        upgrade(request, async move |socket| {
+            if let Some(stream) = run.claim(id) {
+                load::carry(socket, &run, stream, tcp, filler).await;
+            }
+        })
+    }
+
+    async fn report(&self, id: &str) -> Response<Full<Bytes>> {
+        let Some(folder) = self.desk.record(id) else {
+            let gone = "there is no such report here any more - ask whoever runs this server for the record\n";
+            return plain(StatusCode::NOT_FOUND, gone);
+        };
+        let made = tokio::task::spawn_blocking(move || {
+            let subject = Subject::from(Record::open(&folder)?);
+            anyhow::Ok(report::render(&[subject], None)?)
+        });
+        match made.await {
+            Ok(Ok(page)) => {
+                let mut response = Response::new(Full::from(page));
+                let kind = HeaderValue::from_static("text/html; charset=utf-8");
+                response.headers_mut().insert(CONTENT_TYPE, kind);
+                response
+            }
+            _ => plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the report cannot be made\n",
+            ),
+        }
+    }
+}
+
+/// Answers a request for a WebSocket (RFC 6455 section 4.2), and has `then` with it.
+fn upgrade<F>(
+    mut request: Request<Incoming>,
+    then: impl FnOnce(Socket) -> F + Send + 'static,
+) -> Response<Full<Bytes>>
+where
+    F: Future<Output = ()> + Send,
+{
+    let headers = request.headers();
+    let is = |name, value: &str| {
+        let told = headers.get(name).and_then(|told| told.to_str().ok());
+        told.is_some_and(|told| told.eq_ignore_ascii_case(value))
+    };
+    let key = headers.get(SEC_WEBSOCKET_KEY);
+    let key = key.filter(|_| is(UPGRADE, "websocket") && is(SEC_WEBSOCKET_VERSION, "13"));
+    let Some(key) = key else {
+        return plain(
+            StatusCode::BAD_REQUEST,
+            "a WebSocket is what is answered here\n",
+        );
+    };
+    if !is_own_page(&request) {
+        return plain(
+            StatusCode::FORBIDDEN,
+            "another site's page may not measure here\n",
+        );
+    }
+    let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()));
+    let upgraded = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        let Ok(upgraded) = upgraded.await else { return };
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(LONGEST_MESSAGE))
+            .max_frame_size(Some(LONGEST_MESSAGE))
+            // A message is on its way before the next is made.
+            .write_buffer_size(0);
+        let stream = TokioIo::new(upgraded);
+        let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+        let _ = tokio::time::timeout(LONGEST, then(socket)).await;
+    });
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    if let Ok(accept) = accept {
+        headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    }
+    response
+}
+
+/// Whether a browser asks for a page of this server, or a program asks that is no browser.
+fn is_own_page(request: &Request<Incoming>) -> bool {
+    let told = |name| request.headers().get(name)?.to_str().ok();
+    let origin =
+        told(ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
+    origin.is_none_or(|origin| told(HOST).is_some_and(|host| host.eq_ignore_ascii_case(origin)))
+}
+
+fn script(text: &'static str) -> Response<Full<Bytes>> {
+    of_kind("text/javascript; charset=utf-8", text)
+}
+
+fn of_kind(kind: &'static str, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(text));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = of_kind("text/plain; charset=utf-8", text);
+    *response.status_mut() = status;
+    response
+}
+
+impl Page for TestPage {
+    fn local_addr(&self) -> Option<SocketAddr> {
+        self.listener.local_addr().ok()
+    }
+
+    fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(self.serve(stop))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The server as browsers and others ask it.
+
+use super::*;
+use futures_util::{SinkExt, StreamExt};
+use std::io::{Read, Write};
+use std::path::Path;
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Message;
+
+/// A server that ends with the test.
+struct Serving {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+}
+
+impl Serving {
+    fn start(records: &Path) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let page = make(listener, records.to_owned()).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&stop);
+        std::thread::spawn(move || page.run(&raised).unwrap());
+        Self { address, stop }
+    }
+
+    /// The answer to a request, head and body.
+    fn ask(&self, path: &str, more: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let host = self.address;
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // A WebSocket goes on for ever: its head is enough.
+        let mut octets = [0; 4_096];
+        while let Ok(count @ 1..) = stream.read(&mut octets) {
+            answer.extend(&octets[..count]);
+            if answer.starts_with(b"HTTP/1.1 101") {
+                break;
+            }
+        }
+        String::from_utf8(answer).unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+const SOCKET: &str = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+#[test]
+fn the_page_is_there_and_what_is_not_has_a_line() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::start(place.path());
+    let page = server.ask("/", "");
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    assert!(page.contains("content-security-policy: default-src 'none'"));
+    for script in ["/page.js", "/probe.js", "/load.js", "/style.css"] {
+        assert!(page.contains(&script[1..]) || server.ask("/page.js", "").contains(&script[1..]));
+        assert!(server.ask(script, "").starts_with("HTTP/1.1 200"));
+    }
+    for path in ["/other", "/v1/load/no-run/0", "/v1/load/x", "/v1/reports/x"] {
+        assert!(
+            server.ask(path, SOCKET).starts_with("HTTP/1.1 404"),
+            "{path}"
+        );
+    }
+    assert!(server.ask("/v1/test", "").starts_with("HTTP/1.1 400"));
+}
+
+#[test]
+fn another_sites_page_cannot_measure_here() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::start(place.path());
+    let foreign = format!("{SOCKET}Origin: http://other.example\r\n");
+    assert!(server.ask("/v1/test", &foreign).starts_with("HTTP/1.1 403"));
+    let own = format!("{SOCKET}Origin: http://{}\r\n", server.address);
+    let accepted = server.ask("/v1/test", &own);
+    assert!(accepted.starts_with("HTTP/1.1 101"), "{accepted}");
+    // The key of RFC 6455 section 1.3, and its answer there.
+    assert!(
+        accepted.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
+        "{accepted}"
+    );
+}
+
+/// A conversation with `server` up to its beginning: the socket, and the run's name.
+async fn begun(address: SocketAddr) -> (WebSocketStream<tokio::net::TcpStream>, String) {
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let url = format!("ws://{address}/v1/test");
+    let (mut socket, _) = client_async(url, stream).await.unwrap();
+    let plan = told(&mut socket).await;
+    socket.send(Message::text("begin")).await.unwrap();
+    assert!(told(&mut socket).await["begun"]["clock_ns"].is_string());
+    let run = plan["plan"]["run"].as_str().unwrap().to_owned();
+    (socket, run)
+}
+
+async fn told(socket: &mut WebSocketStream<tokio::net::TcpStream>) -> serde_json::Value {
+    let message = socket.next().await.unwrap().unwrap();
+    serde_json::from_str(message.to_text().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::start(place.path());
+    let (mut socket, run) = begun(server.address).await;
+    let probe = Message::binary(vec![7; 16]);
+    socket.send(probe).await.unwrap();
+    let reply = socket.next().await.unwrap().unwrap().into_data();
+    assert!(reply.len() == 24 && reply[..16] == [7; 16]);
+    let bins = vec!["100000"; 160].join(",");
+    let findings = format!(
+        r#"{{"agent": "test", "samples": [[1, 20, 11], [2000, 21, 2011], [9000, 40, 9021]],
+            "down": [{{"stream": 0, "opened": 4000, "bins": [{bins}]}}], "up": []}}"#
+    );
+    socket.send(Message::text(findings)).await.unwrap();
+    let result = told(&mut socket).await["result"].clone();
+    let sentence = result["sentence"].as_str().unwrap();
+    assert!(
+        sentence.contains("20.5 ms idle, 40.0 ms loaded"),
+        "{sentence}"
+    );
+    // There was no load up: the figures are of a part of the plan, and say so.
+    assert_eq!(result["status"], "incomplete");
+    let folder = Path::new(result["record"].as_str().unwrap());
+    assert_eq!(Record::open(folder).unwrap().run().test, "rrul");
+    assert_eq!(result["report"], format!("/v1/reports/{run}"));
+    let report = server.ask(&format!("/v1/reports/{run}"), "");
+    assert!(report.starts_with("HTTP/1.1 200") && report.contains("ws_rr"));
+}
+
+#[tokio::test]
+async fn findings_of_something_else_are_refused_and_keep_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::start(place.path());
+    for words in ["nonsense", "{}", "begin"] {
+        let (mut socket, _) = begun(server.address).await;
+        socket.send(Message::text(words)).await.unwrap();
+        let answer = socket.next().await;
+        if let Some(Ok(Message::Text(text))) = answer {
+            assert!(text.contains("refused"), "{text}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::start(place.path());
+    let (socket, run) = begun(server.address).await;
+    let stream = tokio::net::TcpStream::connect(server.address)
+        .await
+        .unwrap();
+    let url = format!("ws://{}/v1/load/{run}/0", server.address);
+    let (mut load, _) = client_async(url.as_str(), stream).await.unwrap();
+    let mut octets = 0;
+    while octets < 1 << 20 {
+        octets += load.next().await.unwrap().unwrap().len();
+    }
+    // Whoever leaves ends the run, and its load.
+    drop(socket);
+    while let Some(Ok(_)) = load.next().await {}
+    assert!(
+        server
+            .ask(&format!("/v1/load/{run}/2"), SOCKET)
+            .starts_with("HTTP/1.1 404")
+    );
+}
