@@ -19,7 +19,7 @@ class Chart {
   draw() {
     if (this.#drawn === this.#points.length) return;
     this.#drawn = this.#points.length;
-    const [left, right, top, bottom] = [44, 632, 8, 172];
+    const [left, right, top, bottom] = [56, 632, 12, 168];
     const highest = Math.max(10, ...this.#points.map(([, rtt]) => rtt));
     const step = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((step) => highest / step <= 4) ?? 10000;
     const ceiling = Math.ceil(highest / step) * step;
@@ -27,7 +27,7 @@ class Chart {
     const y = (rtt) => bottom - (rtt / ceiling) * (bottom - top);
     const parts = [`<rect class="shade" x="${x(this.plan.load_start_ms)}" y="${top}" width="${x(this.plan.load_end_ms) - x(this.plan.load_start_ms)}" height="${bottom - top}"/>`];
     for (let value = 0; value <= ceiling; value += step) parts.push(`<line class="axis" x1="${left}" x2="${right}" y1="${y(value)}" y2="${y(value)}"/><text x="${left - 6}" y="${y(value) + 4}" text-anchor="end">${value}</text>`);
-    for (let second = 0; second * 1000 <= this.plan.total_ms; second += 4) parts.push(`<text x="${x(second * 1000)}" y="${bottom + 18}" text-anchor="middle">${second}</text>`);
+    for (let second = 0; second * 1000 <= this.plan.total_ms; second += 4) parts.push(`<text x="${x(second * 1000)}" y="${bottom + 24}" text-anchor="middle">${second}</text>`);
     for (const [t, rtt] of this.#points) parts.push(`<circle class="dot" cx="${x(t).toFixed(1)}" cy="${y(rtt).toFixed(1)}" r="1.6"/>`);
     const chart = at("chart"), title = chart.querySelector("title");
     // Numbers only, all of them this page's own.

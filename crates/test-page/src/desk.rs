@@ -8,7 +8,7 @@ use rrul::streams::{Kind, StreamPlan};
 use schema::rrul::Plan;
 use schema::tables::{Cpu, Series};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -188,42 +188,6 @@ impl Run {
 
     pub(crate) fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// From how many places connections may come at once.
-#[derive(Default)]
-pub(crate) struct Guests(Mutex<Vec<IpAddr>>);
-
-/// Connections at once, in all and of one address. A run has nine; a page is loaded by a few more.
-const MOST_CONNECTIONS: usize = 160;
-const MOST_CONNECTIONS_FROM_ONE: usize = 48;
-
-impl Guests {
-    /// One more from `source`; none where there are too many.
-    pub(crate) fn enter(self: &Arc<Self>, source: IpAddr) -> Option<Guest> {
-        let mut all = lock(&self.0);
-        let from_there = all.iter().filter(|other| **other == source).count();
-        (all.len() < MOST_CONNECTIONS && from_there < MOST_CONNECTIONS_FROM_ONE).then(|| {
-            all.push(source);
-            let guests = Arc::clone(self);
-            Guest { guests, source }
-        })
-    }
-}
-
-/// A connection; it leaves when it is dropped.
-pub(crate) struct Guest {
-    guests: Arc<Guests>,
-    source: IpAddr,
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let mut all = lock(&self.guests.0);
-        if let Some(at) = all.iter().position(|other| *other == self.source) {
-            all.swap_remove(at);
-        }
     }
 }
 

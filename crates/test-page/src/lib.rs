@@ -12,15 +12,15 @@
 //! GET  /v1/reports/RUN           its report
 //! ```
 //!
-//! [`desk`] knows the runs under way and lets in only so many; [`server`] answers, [`test`] has a run's conversation, [`load`] a stream.
+//! [`desk`] knows the runs under way and lets in only so many; [`server`] answers, [`conversation`] is that of a run, [`load`] a stream.
 #![forbid(unsafe_code)]
 
 mod conclude;
+mod conversation;
 mod desk;
 mod findings;
 mod load;
 mod plan;
 mod server;
-mod test;
 
 pub use server::make;

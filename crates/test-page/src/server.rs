@@ -1,7 +1,7 @@
 //! Answers by HTTP/1.1, and by WebSocket where that is asked for.
 
-use crate::desk::{Desk, Guests};
-use crate::{load, test};
+use crate::desk::Desk;
+use crate::{conversation, load};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -22,19 +22,22 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use web::guests::{self, Limits};
 
-/// A connection ends after this: no run takes longer.
-const LONGEST: Duration = Duration::from_secs(120);
+/// A run has nine connections, and a page is loaded by a few more; no run takes longer.
+const LIMITS: Limits = Limits {
+    most: 160,
+    most_from_one: 48,
+    longest: Duration::from_secs(120),
+};
 /// How long a request may take to come.
 const HEAD: Duration = Duration::from_secs(10);
 const LONGEST_HEAD: usize = 16 << 10;
-/// How often it is looked whether to stop.
-const TICK: Duration = Duration::from_millis(100);
 /// Octets of a message that a browser sends: its findings are the longest.
 const LONGEST_MESSAGE: usize = 1 << 20;
 /// Octets that wait unsent in TCP: enough for a path of 1 Gbit/s, and gone at once when the load ends.
@@ -50,7 +53,6 @@ pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 /// # Errors
 /// When the listener cannot be used.
 pub fn make(listener: TcpListener, records: PathBuf) -> io::Result<Box<dyn Page>> {
-    listener.set_nonblocking(true)?;
     let desk = Arc::new(Desk::new(records));
     Ok(Box::new(TestPage { listener, desk }))
 }
@@ -68,34 +70,6 @@ struct Connection {
     here: SocketAddr,
     tcp: Arc<TcpStream>,
     filler: Bytes,
-}
-
-impl TestPage {
-    async fn serve(self, stop: &AtomicBool) -> io::Result<()> {
-        let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let guests = Arc::new(Guests::default());
-        let filler = load::filler();
-        while !stop.load(Ordering::Relaxed) {
-            let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
-                continue;
-            };
-            let Ok((stream, peer)) = accepted else {
-                // No descriptors, or no memory: it may get better.
-                tokio::time::sleep(TICK).await;
-                continue;
-            };
-            let Some(guest) = guests.enter(peer.ip().to_canonical()) else {
-                continue;
-            };
-            let (desk, filler) = (Arc::clone(&self.desk), filler.clone());
-            tokio::spawn(async move {
-                // Whoever goes away early needs no answer.
-                let _ = tokio::time::timeout(LONGEST, connection(stream, desk, filler)).await;
-                drop(guest);
-            });
-        }
-        Ok(())
-    }
 }
 
 async fn connection(
@@ -168,7 +142,7 @@ impl Connection {
         let (desk, peer, here) = (Arc::clone(&self.desk), self.peer, self.here);
         upgrade(request, async move |socket| {
             let admitted = desk.admit(peer);
-            test::converse(socket, desk, here, admitted).await;
+            conversation::converse(socket, desk, here, admitted).await;
         })
     }
 
@@ -249,7 +223,7 @@ where
             .write_buffer_size(0);
         let stream = TokioIo::new(upgraded);
         let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-        let _ = tokio::time::timeout(LONGEST, then(socket)).await;
+        let _ = tokio::time::timeout(LIMITS.longest, then(socket)).await;
     });
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -295,10 +269,15 @@ impl Page for TestPage {
     }
 
     fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        runtime.block_on(self.serve(stop))
+        let Self { listener, desk } = *self;
+        let filler = load::filler();
+        guests::serve(listener, LIMITS, stop, |stream| {
+            let (desk, filler) = (Arc::clone(&desk), filler.clone());
+            async move {
+                // Whoever goes away early needs no answer.
+                let _ = connection(stream, desk, filler).await;
+            }
+        })
     }
 }
 

@@ -22,6 +22,7 @@
 pub mod browser;
 mod content;
 pub mod dns;
+pub mod guests;
 mod loader;
 mod model;
 pub mod names;

@@ -172,7 +172,7 @@ fn what_cannot_be_simulated_is_refused_before_anything_is_written() {
             &["--rate", "10Mbit", "--rtt", "40ms", "--option", "mss=0"],
             "mss",
         ),
-        (&["--rate", "1bit", "--rtt", "40ms"], "given up"),
+        (&["--rate", "1bit", "--rtt", "40ms"], "aborted after"),
         (
             &["--rate", "9999999Gbit", "--rtt", "0s"],
             "packets would be simulated",

@@ -53,7 +53,7 @@ fn a_plan_that_cannot_be_simulated_is_refused() {
     let timeless = "summary = \"no time\"\nclient = \"a\"\nserver = \"b\"\nhosts = [\"a\", \"b\"]\n\n[[link]]\nbetween = [\"a\", \"b\"]\nup = []\ndown = []\n";
     let place = folder(&[("timeless.toml", timeless)]);
     for (more, word) in [
-        ("--lab timeless.toml --plan ping", "no time"),
+        ("--lab timeless.toml --plan ping", "is zero"),
         ("--lab dsl --plan rtt_fair", "servers"),
         ("--lab dsl --plan cubic_reno", "reno"),
         ("--lab nowhere", "nowhere"),

@@ -4,6 +4,7 @@ use super::*;
 use futures_util::{SinkExt, StreamExt};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -40,7 +41,7 @@ impl Serving {
                 break;
             }
         }
-        String::from_utf8(answer).unwrap()
+        String::from_utf8_lossy(&answer).into_owned()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The far end, for any client of the draft: `/.well-known/nq`, one octet, octets without end, and a place for uploads.
 
 use crate::content::{Content, Segment};
+use crate::guests::{self, Limits};
 use crate::tls;
 use bytes::Bytes;
 use far_ends::nq::{Configuration, Origin, WELL_KNOWN};
@@ -14,9 +15,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -25,15 +26,14 @@ use tokio_rustls::TlsAcceptor;
 pub const PORT: u16 = 4_043;
 /// Octets of the object without end: the draft's least.
 const LARGE: u64 = 8_000_000_000;
-/// Connections at once, all told and from one address. A client has 16 that load, and one for each probe under way.
-const MOST: usize = 512;
-const MOST_FROM_ONE: usize = 128;
+/// A client has 16 connections that load, and one for each probe under way; no test takes longer.
+const LIMITS: Limits = Limits {
+    most: 512,
+    most_from_one: 128,
+    longest: Duration::from_secs(600),
+};
 /// For a handshake; on a full path one takes seconds.
 const HANDSHAKE: Duration = Duration::from_secs(15);
-/// A connection ends after this: no test takes longer.
-const LONGEST: Duration = Duration::from_secs(600);
-/// How often it is looked whether to stop.
-const TICK: Duration = Duration::from_millis(100);
 /// Octets that wait above TCP, and unsent in TCP.
 const MOST_BUFFERED: usize = 16 << 10;
 const MOST_UNSENT: u32 = 16 << 10;
@@ -54,7 +54,6 @@ impl Server {
         let config = tls::server_config(certificate, key).map_err(io::Error::other)?;
         let mut config = Arc::unwrap_or_clone(config);
         config.alpn_protocols = vec![b"h2".to_vec()];
-        listener.set_nonblocking(true)?;
         Ok(Self {
             listener,
             acceptor: TlsAcceptor::from(Arc::new(config)),
@@ -71,35 +70,13 @@ impl Server {
     /// # Errors
     /// When the system has no event queue left.
     pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        runtime.block_on(self.serve(stop))
-    }
-
-    async fn serve(self, stop: &AtomicBool) -> io::Result<()> {
-        let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let clients = Arc::new(Clients::default());
-        while !stop.load(Ordering::Relaxed) {
-            let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
-                continue;
-            };
-            let Ok((stream, peer)) = accepted else {
-                // No descriptors, or no memory: it may get better.
-                tokio::time::sleep(TICK).await;
-                continue;
-            };
-            let Some(guest) = clients.enter(peer.ip().to_canonical()) else {
-                continue;
-            };
-            let acceptor = self.acceptor.clone();
-            tokio::spawn(async move {
-                // Why a conversation came to nothing the client knows.
-                let _ = tokio::time::timeout(LONGEST, converse(stream, acceptor)).await;
-                drop(guest);
-            });
-        }
-        Ok(())
+        let Self { listener, acceptor } = self;
+        guests::serve(listener, LIMITS, stop, |stream| {
+            let conversation = converse(stream, acceptor.clone());
+            async move {
+                conversation.await;
+            }
+        })
     }
 }
 
@@ -176,42 +153,4 @@ fn octets(segments: Vec<Segment>) -> Response<Content> {
     headers.insert(CONTENT_TYPE, kind);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-}
-
-/// Who is connected.
-#[derive(Default)]
-struct Clients(Mutex<Vec<IpAddr>>);
-
-impl Clients {
-    /// One more from `source`; none where there are too many.
-    fn enter(self: &Arc<Self>, source: IpAddr) -> Option<Guest> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let from_there = all.iter().filter(|other| **other == source).count();
-        (all.len() < MOST && from_there < MOST_FROM_ONE).then(|| {
-            all.push(source);
-            Guest {
-                clients: Arc::clone(self),
-                source,
-            }
-        })
-    }
-}
-
-/// A connection; it leaves when it is dropped.
-struct Guest {
-    clients: Arc<Clients>,
-    source: IpAddr,
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let mut all = self
-            .clients
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = all.iter().position(|other| *other == self.source) {
-            all.swap_remove(at);
-        }
-    }
 }

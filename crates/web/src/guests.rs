@@ -1,0 +1,134 @@
+//! A server for strangers: so many connections at once, so many from one address, and none for ever.
+
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+/// How often it is looked whether to stop.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What strangers may take of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections at once.
+    pub most: usize,
+    /// Of these from one address.
+    pub most_from_one: usize,
+    /// How long a connection lasts at most.
+    pub longest: Duration,
+}
+
+/// Takes connections of `listener` until `stop` is raised, and lets `converse` have each. Those beyond the limits are closed.
+///
+/// # Errors
+/// When the system has no event queue left.
+pub fn serve<F>(
+    listener: TcpListener,
+    limits: Limits,
+    stop: &AtomicBool,
+    converse: impl Fn(TcpStream) -> F,
+) -> io::Result<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(accept(listener, limits, stop, converse))
+}
+
+async fn accept<F>(
+    listener: TcpListener,
+    limits: Limits,
+    stop: &AtomicBool,
+    converse: impl Fn(TcpStream) -> F,
+) -> io::Result<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let guests = Arc::new(Guests::default());
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
+            continue;
+        };
+        let Ok((stream, peer)) = accepted else {
+            // No descriptors, or no memory: it may get better.
+            tokio::time::sleep(TICK).await;
+            continue;
+        };
+        let Some(guest) = guests.enter(peer.ip().to_canonical(), limits) else {
+            continue;
+        };
+        let conversation = converse(stream);
+        tokio::spawn(async move {
+            // Why a conversation came to nothing the client knows.
+            let _ = tokio::time::timeout(limits.longest, conversation).await;
+            drop(guest);
+        });
+    }
+    Ok(())
+}
+
+/// Who is connected.
+#[derive(Default)]
+struct Guests(Mutex<Vec<IpAddr>>);
+
+impl Guests {
+    /// One more from `source`; none where there are too many.
+    fn enter(self: &Arc<Self>, source: IpAddr, limits: Limits) -> Option<Guest> {
+        let mut all = self.lock();
+        let from_there = all.iter().filter(|other| **other == source).count();
+        (all.len() < limits.most && from_there < limits.most_from_one).then(|| {
+            all.push(source);
+            let guests = Arc::clone(self);
+            Guest { guests, source }
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<IpAddr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection; it leaves when it is dropped.
+struct Guest {
+    guests: Arc<Guests>,
+    source: IpAddr,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut all = self.guests.lock();
+        if let Some(at) = all.iter().position(|other| *other == self.source) {
+            all.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_some_and_again_when_one_leaves() {
+        let limits = Limits {
+            most: 3,
+            most_from_one: 2,
+            longest: Duration::MAX,
+        };
+        let guests = Arc::new(Guests::default());
+        let enter = |last: u8| guests.enter([192, 0, 2, last].into(), limits);
+        let one = enter(1);
+        let two = enter(1);
+        assert!(one.is_some() && two.is_some() && enter(1).is_none());
+        let other = enter(2);
+        assert!(other.is_some() && enter(3).is_none());
+        drop(one);
+        assert!(enter(3).is_some());
+    }
+}
