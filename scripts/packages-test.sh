@@ -116,8 +116,10 @@ debian() {
     bash -n "$root/usr/share/bash-completion/completions/isobath"
     if command -v systemd-analyze >/dev/null; then
         # The units name the program where the package puts it.
-        systemd-analyze verify --root="$root" isobath-serve.service isobath-manager.service isobath-agent@name.service >"$work/tried/units.txt" 2>&1 || true
-        ! grep isobath "$work/tried/units.txt" || fail "the units"
+        systemd-analyze verify --man=no --root="$root" isobath-serve.service isobath-manager.service isobath-agent@name.service \
+            >"$work/tried/units.txt" 2>&1 || true
+        # This root is too small to have systemd's own units.
+        ! grep isobath "$work/tried/units.txt" | grep -v 'Unit sysinit.target not found' || fail "the units"
     fi
     booted dpkg --purge isobath >"$work/tried/purge.txt" 2>&1 || fail "$(cat "$work/tried/purge.txt")"
     listing | diff "$work/tried/before.txt" - || fail "purge leaves something behind"
