@@ -40,7 +40,7 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     }
     let place = folder(&[]);
     let mut told = browse(place.path());
-    for _ in 0..2 {
+    for _ in 0..4 {
         if told["status"] == "complete" {
             break;
         }
