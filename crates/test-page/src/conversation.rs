@@ -81,6 +81,9 @@ pub(crate) async fn converse(
 /// What comes of a browser's findings.
 async fn found(desk: &Arc<Desk>, admitted: &Admitted, here: SocketAddr, text: &str) -> ToBrowser {
     let run = Arc::clone(&admitted.run);
+    if !run.is_done() {
+        return ToBrowser::Refused("this run is not over yet".to_owned());
+    }
     let found = match Findings::read(text, &run.plan, &run.streams) {
         Ok(found) => found,
         Err(reason) => return ToBrowser::Refused(reason),

@@ -35,7 +35,7 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Kept {
     reports: VecDeque<(String, PathBuf)>,
-    begun: usize,
+    records: usize,
 }
 
 /// A run under way.
@@ -83,10 +83,11 @@ impl Seen {
 }
 
 impl Desk {
-    pub(crate) fn new(records: PathBuf) -> Self {
+    /// Keeps records of runs of `plan` below `records`.
+    pub(crate) fn new(records: PathBuf, plan: Plan) -> Self {
         Self {
             records,
-            plan: plan::plan(),
+            plan,
             runs: Mutex::default(),
             kept: Mutex::default(),
         }
@@ -103,11 +104,9 @@ impl Desk {
         {
             return Err("others are measuring at the moment - try again in half a minute");
         }
-        let mut kept = lock(&self.kept);
-        if kept.begun >= MOST_RECORDS {
+        if lock(&self.kept).records >= MOST_RECORDS {
             return Err("this server has kept as many records as it may - tell whoever runs it");
         }
-        kept.begun += 1;
         let number = [secret().to_be_bytes(), secret().to_be_bytes()].concat();
         let id = HEXLOWER.encode(&number);
         let family = if peer.is_ipv4() { 4 } else { 6 };
@@ -132,6 +131,7 @@ impl Desk {
     /// A record is there, of which a report can be had.
     pub(crate) fn keep(&self, id: &str, folder: PathBuf) {
         let mut kept = lock(&self.kept);
+        kept.records += 1;
         kept.reports.push_back((id.to_owned(), folder));
         if kept.reports.len() > MOST_REPORTS {
             kept.reports.pop_front();
@@ -160,7 +160,7 @@ impl Drop for Admitted {
 }
 
 impl Run {
-    /// The run begins now, unless it has already: when, by this host's clock.
+    /// The run begins now: when, by this host's clock. None where it has begun already, or this host has no thread left for it.
     pub(crate) fn begin(&self) -> Option<Instant> {
         let mut begun = lock(&self.begun);
         if begun.is_some() {
@@ -168,10 +168,17 @@ impl Run {
         }
         let origin = clock::now();
         let sampler = Arc::new(Sampler::new(origin, "server", Seen::default()));
-        *begun = Some(Arc::clone(&sampler));
-        let stop = Arc::clone(&self.stop);
-        std::thread::spawn(move || sampler.run(&stop));
+        let (looks, stop) = (Arc::clone(&sampler), Arc::clone(&self.stop));
+        let thread = std::thread::Builder::new().spawn(move || looks.run(&stop));
+        thread.ok()?;
+        *begun = Some(sampler);
         Some(origin)
+    }
+
+    /// Whether all of the plan's time has passed: nobody can have seen all of it before.
+    pub(crate) fn is_done(&self) -> bool {
+        let begun = self.sampler().map(|sampler| sampler.origin());
+        begun.is_some_and(|begun| clock::now().since(begun) >= self.plan.total())
     }
 
     /// What looks at this end's connections, once the run has begun.
@@ -202,7 +209,7 @@ mod tests {
 
     #[test]
     fn few_measure_at_once_and_a_place_is_free_again_when_its_run_is_over() {
-        let desk = Arc::new(Desk::new(PathBuf::new()));
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan()));
         let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 40_000));
         let one = desk.admit(peer(1)).unwrap();
         let two = desk.admit(peer(1)).unwrap();
@@ -219,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_had_once_and_only_by_those_who_load() {
-        let desk = Arc::new(Desk::new(PathBuf::new()));
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan()));
         let admitted = desk.admit(([192, 0, 2, 1], 40_000).into()).unwrap();
         let run = &admitted.run;
         assert!(run.claim(0).is_some() && run.claim(0).is_none());

@@ -1,7 +1,7 @@
 //! Answers by HTTP/1.1, and by WebSocket where that is asked for.
 
 use crate::desk::Desk;
-use crate::{conversation, load};
+use crate::{conversation, load, plan};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::also::Page;
 use record::Record;
 use report::Subject;
+use schema::rrul::Plan;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -53,14 +54,20 @@ pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 /// # Errors
 /// When the listener cannot be used.
 pub fn make(listener: TcpListener, records: PathBuf) -> io::Result<Box<dyn Page>> {
-    let desk = Arc::new(Desk::new(records));
-    Ok(Box::new(TestPage { listener, desk }))
+    Ok(Box::new(TestPage::new(listener, records, plan::plan())))
 }
 
 /// The page at work.
 struct TestPage {
     listener: TcpListener,
     desk: Arc<Desk>,
+}
+
+impl TestPage {
+    fn new(listener: TcpListener, records: PathBuf, plan: Plan) -> Self {
+        let desk = Arc::new(Desk::new(records, plan));
+        Self { listener, desk }
+    }
 }
 
 /// A connection with a browser.

@@ -37,41 +37,31 @@ where
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(accept(listener, limits, stop, converse))
-}
-
-async fn accept<F>(
-    listener: TcpListener,
-    limits: Limits,
-    stop: &AtomicBool,
-    converse: impl Fn(TcpStream) -> F,
-) -> io::Result<()>
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    listener.set_nonblocking(true)?;
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let guests = Arc::new(Guests::default());
-    while !stop.load(Ordering::Relaxed) {
-        let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
-            continue;
-        };
-        let Ok((stream, peer)) = accepted else {
-            // No descriptors, or no memory: it may get better.
-            tokio::time::sleep(TICK).await;
-            continue;
-        };
-        let Some(guest) = guests.enter(peer.ip().to_canonical(), limits) else {
-            continue;
-        };
-        let conversation = converse(stream);
-        tokio::spawn(async move {
-            // Why a conversation came to nothing the client knows.
-            let _ = tokio::time::timeout(limits.longest, conversation).await;
-            drop(guest);
-        });
-    }
-    Ok(())
+    runtime.block_on(async {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let guests = Arc::new(Guests::default());
+        while !stop.load(Ordering::Relaxed) {
+            let Ok(accepted) = tokio::time::timeout(TICK, listener.accept()).await else {
+                continue;
+            };
+            let Ok((stream, peer)) = accepted else {
+                // No descriptors, or no memory: it may get better.
+                tokio::time::sleep(TICK).await;
+                continue;
+            };
+            let Some(guest) = guests.enter(peer.ip().to_canonical(), limits) else {
+                continue;
+            };
+            let conversation = converse(stream);
+            tokio::spawn(async move {
+                // Why a conversation came to nothing the client knows.
+                let _ = tokio::time::timeout(limits.longest, conversation).await;
+                drop(guest);
+            });
+        }
+        Ok(())
+    })
 }
 
 /// Who is connected.

@@ -18,7 +18,7 @@ impl Serving {
     fn start(records: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let page = make(listener, records.to_owned()).unwrap();
+        let page = Box::new(TestPage::new(listener, records.to_owned(), short()));
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);
         std::thread::spawn(move || page.run(&raised).unwrap());
@@ -48,6 +48,18 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The plan of the page, in a fraction of a second.
+fn short() -> Plan {
+    let span = |ms| units::Span(Duration::from_millis(ms));
+    Plan {
+        idle_before: span(100),
+        duration: span(500),
+        settle: span(100),
+        idle_after: span(100),
+        ..plan::plan()
     }
 }
 
@@ -115,11 +127,9 @@ async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
     socket.send(probe).await.unwrap();
     let reply = socket.next().await.unwrap().unwrap().into_data();
     assert!(reply.len() == 24 && reply[..16] == [7; 16]);
-    let bins = vec!["100000"; 160].join(",");
-    let findings = format!(
-        r#"{{"agent": "test", "samples": [[1, 20, 11], [2000, 21, 2011], [9000, 40, 9021]],
-            "down": [{{"stream": 0, "opened": 4000, "bins": [{bins}]}}], "up": []}}"#
-    );
+    tokio::time::sleep(short().total()).await;
+    let findings = r#"{"agent": "test", "samples": [[1, 20, 11], [50, 21, 61], [400, 40, 421]],
+            "down": [{"stream": 0, "opened": 100, "bins": [0, 9, 9, 9, 9, 9]}], "up": []}"#;
     socket.send(Message::text(findings)).await.unwrap();
     let result = told(&mut socket).await["result"].clone();
     let sentence = result["sentence"].as_str().unwrap();
@@ -137,11 +147,20 @@ async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
 }
 
 #[tokio::test]
-async fn findings_of_something_else_are_refused_and_keep_nothing() {
+async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() {
     let place = tempfile::tempdir().unwrap();
     let server = Serving::start(place.path());
-    for words in ["nonsense", "{}", "begin"] {
+    let right = r#"{"agent": "", "samples": [], "down": [], "up": []}"#;
+    for (words, waits) in [
+        ("nonsense", true),
+        ("{}", true),
+        ("begin", true),
+        (right, false),
+    ] {
         let (mut socket, _) = begun(server.address).await;
+        if waits {
+            tokio::time::sleep(short().total()).await;
+        }
         socket.send(Message::text(words)).await.unwrap();
         let answer = socket.next().await;
         if let Some(Ok(Message::Text(text))) = answer {
