@@ -1,6 +1,7 @@
 //! A stream of load: messages of a WebSocket, as fast as the path lets them through.
 //!
-//! What is on the path is TCP's. Messages are no more than its packing, and small where the path is slow: a browser counts a message
+//! Connections are opened before the load begins: a browser opens one at a time to a server (RFC 6455 section 4.1), which on a full path
+//! would take seconds. What is on the path is TCP's. Messages are no more than its packing, and small where the path is slow: a browser counts a message
 //! when all of it is there.
 
 use crate::desk::Run;
@@ -40,11 +41,13 @@ pub(crate) async fn carry(
     };
     let read = sampler.begin(stream.id, stream.kind.direction(), &tcp);
     let until = sampler.origin() + stream.stop;
+    let start = sampler.origin() + stream.start;
     let mut end = StreamEnd {
         id: stream.id,
         ..StreamEnd::default()
     };
     if stream.kind == Kind::Down {
+        tokio::time::sleep(start.since(clock::now())).await;
         send(socket, run, until, &filler).await;
     } else {
         let count = |octets: u64| {

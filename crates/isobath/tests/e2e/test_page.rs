@@ -55,6 +55,8 @@ fn quiet_a_browser_finds_what_the_program_finds() {
         ("/latency_ms/loaded/p50", 100.0, 450.0),
         ("/throughput_mbps/down", 13.0, 19.5),
         ("/throughput_mbps/up", 3.2, 4.95),
+        // All streams are open when the load begins.
+        ("/slew_ms/max", 0.0, 50.0),
     ] {
         let value = number(summary, figure);
         assert!((least..most).contains(&value), "{figure}: {value}");
