@@ -170,6 +170,17 @@ def configurations():
     put("nq", "other_version", json.dumps(dict(version=2, urls=urls("h.example"))))
 
 
+def browsers():
+    """What a page has found in a run of 21 s: streams 0, 2, 4, 6 come from the server, the others go there."""
+    samples = [[at, 24.5 + at % 7, 1000 + at] for at in range(0, 17_000, 400)] + [[17_000, None, None]]
+    down = [dict(stream=stream, opened=3900.5 + stream, bins=[0] * 40 + [62_500] * 40) for stream in (0, 2, 4, 6)]
+    found = dict(agent="Browser/1", hidden=False, samples=samples, down=down, up=[[stream, 3950] for stream in (1, 3, 5, 7)], failures=[])
+    put("browser", "whole", line(**found))
+    put("browser", "nothing", line(**dict(found, samples=[], down=[], up=[])))
+    put("browser", "failed", line(**dict(found, hidden=True, down=down[:1], failures=["stream 2: closed"])))
+    put("browser", "clocks", line(**dict(found, samples=[[0.5, 20.25, -30_000.5], [40.125, 1e-9, 1e4], [80, None, None]])))
+
+
 def names():
     label = lambda text: bytes([len(text)]) + text.encode()
     name = label("www") + label("0000000000000002") + label("isobath") + label("test") + b"\0"
@@ -200,6 +211,11 @@ def texts():
     files("topology", "labs/*.toml")
     files("target", "targets/*.toml")
     files("fit", "mixes/*.toml")
+    files("fleet_file", "examples/fleet/*.toml")
+    fleet = "name = 'f'\nseed = 3\n" + "".join(f"[[host]]\nname = 'h{n}'\ndaily = '1GB'\n" for n in range(3)) + "[[link]]\nname = 'l'\nbehind = ['h0']\n"
+    for name, pairs in (("mesh", "{ mesh = ['all'] }"), ("star", "{ star = { centre = 'h0', hosts = ['h1'] } }"), ("random", "{ random = ['all'] }")):
+        measure = f"[[measure]]\nname = 'm'\nrun = 'btc'\ntakes = '20s'\npoisson = '30min'\noctets = '50MB'\npairs = {pairs}\n"
+        put("fleet_file", name, fleet + measure)
     files("page_model", "pages/*.toml")
     files("trace", "labs/traces/*.trace", 2_000)
     put("trace", "mahimahi", "0\n5\n5\n12\n20\n")
@@ -219,6 +235,7 @@ def main():
     far_ends()
     iperf3()
     configurations()
+    browsers()
     names()
     texts()
     for target in ("capture", "extract"):

@@ -8,6 +8,7 @@
 )]
 
 pub mod access_key;
+pub mod browser;
 pub mod capture;
 pub mod control_line;
 pub mod cvec;
@@ -18,6 +19,7 @@ pub mod extract;
 pub mod far_end;
 pub mod far_setup;
 pub mod fit;
+pub mod fleet_file;
 pub mod flent_import;
 pub mod iperf3;
 pub mod mgrp;
@@ -38,8 +40,9 @@ pub mod tun_read;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 26] = [
+pub const TARGETS: [(&str, Run); 28] = [
     ("access_key", access_key::run),
+    ("browser", browser::run),
     ("capture", capture::run),
     ("control_line", control_line::run),
     ("cvec", cvec::run),
@@ -50,6 +53,7 @@ pub const TARGETS: [(&str, Run); 26] = [
     ("far_end", far_end::run),
     ("far_setup", far_setup::run),
     ("fit", fit::run),
+    ("fleet_file", fleet_file::run),
     ("flent_import", flent_import::run),
     ("iperf3", iperf3::run),
     ("mgrp", mgrp::run),

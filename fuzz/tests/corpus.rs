@@ -124,6 +124,25 @@ fn the_corpus_of_the_receiver_goes_far_ahead() {
     assert!(far.count() >= 3);
 }
 
+/// From words that are refused at once a fuzzer learns nothing of what comes after.
+#[test]
+fn seeds_of_browsers_and_fleets_are_read() {
+    for (target, is_read) in [
+        (
+            "browser",
+            (|text| test_page::fuzzing::browser(text).is_ok()) as fn(&str) -> bool,
+        ),
+        ("fleet_file", |text| {
+            fleet::file::FleetFile::parse(text, "seed").is_ok()
+        }),
+    ] {
+        for (name, octets) in corpus(target) {
+            let text = String::from_utf8(octets).unwrap();
+            assert!(!name.contains("/seed-") || is_read(&text), "{name}");
+        }
+    }
+}
+
 /// A test for each: they run beside each other, and the one that fails has a name.
 macro_rules! try_each {
     ($($target:ident)*) => {
@@ -136,6 +155,6 @@ macro_rules! try_each {
 }
 
 try_each! {
-    access_key capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit flent_import iperf3 mgrp
-    mgrp_message mgrp_peer nq page_model preamble receiver segment socks target topology trace tun_read
+    access_key browser capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit fleet_file flent_import iperf3
+    mgrp mgrp_message mgrp_peer nq page_model preamble receiver segment socks target topology trace tun_read
 }

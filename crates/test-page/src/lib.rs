@@ -19,6 +19,8 @@ mod conclude;
 mod conversation;
 mod desk;
 mod findings;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod load;
 mod plan;
 mod server;
