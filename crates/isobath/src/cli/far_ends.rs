@@ -1,4 +1,4 @@
-//! `isobath far-ends`: what there is to measure towards, and what each kind tells.
+//! `isobath far-ends`: what there is to measure towards, and what each kind reports.
 
 use far_ends::address::{Protocol, Tells};
 use kit::usage::print;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let mut lines = vec![
-        "far end             protocol                      answered by                             tells".to_owned(),
+        "far end             protocol                      answered by                             reports".to_owned(),
         "HOST[:PORT]         Isobath's own                 'isobath serve'                         everything, both ways".to_owned(),
     ];
     lines.extend(Protocol::ALL.into_iter().map(line));
