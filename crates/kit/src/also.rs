@@ -22,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::{Error, tcp};
+use web::Credentials;
 
 /// How often `stop` is looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -123,6 +124,9 @@ pub trait Page: Send {
     /// Where it listens.
     fn local_addr(&self) -> Option<SocketAddr>;
 
+    /// The scheme of its URL.
+    fn scheme(&self) -> &'static str;
+
     /// Serves until `stop` is raised.
     ///
     /// # Errors
@@ -130,15 +134,17 @@ pub trait Page: Send {
     fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()>;
 }
 
-/// Makes one that takes connections of a listener, and keeps records below a folder.
-pub type MakePage = fn(TcpListener, PathBuf) -> io::Result<Box<dyn Page>>;
+/// Makes one that takes connections of a listener, and keeps records below a folder; by HTTPS where it has credentials.
+pub type MakePage = fn(TcpListener, PathBuf, Option<&Credentials>) -> io::Result<Box<dyn Page>>;
 
 /// What servers have in common.
 pub struct Common<'a> {
     /// Where they listen; none: on all addresses.
     pub address: Option<IpAddr>,
-    /// Whose certificate is shown to who wants one.
+    /// Whose certificate is shown to who wants one, where there are no credentials.
     pub identity: &'a Identity,
+    /// What browsers and other people's clients trust.
+    pub credentials: Option<&'a Credentials>,
     /// Where records of browsers go.
     pub records: &'a Path,
     /// Who has the page.
@@ -151,9 +157,7 @@ impl Other {
     /// # Errors
     /// When the port is taken or may not be used.
     pub fn bind(also: Also, common: &Common<'_>) -> Result<Self, Error> {
-        let Common {
-            address, identity, ..
-        } = *common;
+        let address = common.address;
         let datagrams = |responder: Box<dyn Responder>| {
             Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
         };
@@ -161,7 +165,7 @@ impl Other {
             Protocol::Stamp => datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS)))?,
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
             Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
-            Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), identity)?),
+            Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), common)?),
             Protocol::Page => Server::Page(page(also.address(address), common)?),
         };
         Ok(Self { also, server })
@@ -190,12 +194,17 @@ impl Other {
 /// A server of responsiveness on `address`.
 fn responsiveness(
     address: SocketAddr,
-    identity: &Identity,
+    common: &Common<'_>,
 ) -> Result<web::responsiveness::server::Server, Error> {
-    let listener = listen(address)?;
-    let (certificate, key) = (identity.certificate(), identity.private_key());
-    let server = web::responsiveness::server::Server::new(listener, certificate, key);
-    server.map_err(|error| unusable(address, error))
+    let own = || {
+        let (certificate, key) = (common.identity.certificate(), common.identity.private_key());
+        Credentials::from_der(certificate, key).map_err(io::Error::other)
+    };
+    let serve = |listener| {
+        let credentials = common.credentials.cloned().map_or_else(own, Ok)?;
+        web::responsiveness::server::Server::new(listener, &credentials)
+    };
+    serve(listen(address)?).map_err(|error| unusable(address, error))
 }
 
 /// The page on `address`.
@@ -204,7 +213,11 @@ fn page(address: SocketAddr, common: &Common<'_>) -> Result<Box<dyn Page>, Error
         let missing = io::Error::from(io::ErrorKind::Unsupported);
         Error::io("serve", "the page", missing).advise("this program has none")
     })?;
-    let page = make(listen(address)?, common.records.to_owned());
+    let page = make(
+        listen(address)?,
+        common.records.to_owned(),
+        common.credentials,
+    );
     page.map_err(|error| unusable(address, error))
 }
 
@@ -228,10 +241,10 @@ impl fmt::Display for Other {
             Server::Page(page) => page.local_addr(),
         };
         // What is asked for is a URL.
-        let name = match name {
-            "rpm" => "https",
-            "page" => "http",
-            name => name,
+        let name = match &self.server {
+            Server::Rpm(_) => "https",
+            Server::Page(page) => page.scheme(),
+            Server::Datagrams(_) | Server::Iperf3(_) => name,
         };
         match address {
             Some(address) => write!(f, "{name}://{address}"),

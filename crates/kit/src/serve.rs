@@ -12,6 +12,7 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 use sys::{process, tcp};
+use web::Credentials;
 
 /// File descriptors that are not streams.
 const OTHER_FILES: u64 = 200;
@@ -32,6 +33,12 @@ pub struct Args {
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
+    /// Certificate chain (PEM) for --also page and rpm; the page is then served by HTTPS.
+    #[arg(long, value_name = "FILE", requires_all = ["private_key", "also"])]
+    certificate: Option<PathBuf>,
+    /// Private key (PEM) of --certificate.
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    private_key: Option<PathBuf>,
     /// Accept clients without a key, with tighter limits.
     #[arg(long)]
     open: bool,
@@ -73,6 +80,13 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         print(&key.to_string())?;
         return Ok(0);
     }
+    let credentials = args.certificate.iter().zip(&args.private_key);
+    let credentials = credentials
+        .map(|(chain, key)| Credentials::from_pem(chain, key))
+        .next();
+    let credentials = credentials
+        .transpose()
+        .map_err(|line| Usage::of(anyhow::anyhow!(line)))?;
     let mut config = if args.open {
         ServerConfig::open(identity, args.port)
     } else {
@@ -106,6 +120,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     let common = Common {
         address: args.address,
         identity: &shown,
+        credentials: credentials.as_ref(),
         records: &args.records,
         register,
     };

@@ -9,6 +9,7 @@ use hyper::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
     SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
+use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::upgrade::Upgraded;
@@ -17,7 +18,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::also::Page;
 use record::Record;
 use report::Subject;
-use schema::rrul::Plan;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -29,6 +29,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use web::guests::{self, Limits};
+use web::{Acceptor, Credentials};
 
 /// A run has nine connections, and a page is loaded by a few more; no run takes longer.
 const LIMITS: Limits = Limits {
@@ -49,25 +50,29 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; w
 /// What a browser sends and receives over a WebSocket.
 pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// A page that takes connections of `listener` and keeps records below `records`.
+/// A page that takes connections of `listener` and keeps records below `records`, by HTTPS where it has credentials.
 ///
 /// # Errors
-/// When the listener cannot be used.
-pub fn make(listener: TcpListener, records: PathBuf) -> io::Result<Box<dyn Page>> {
-    Ok(Box::new(TestPage::new(listener, records, plan::plan())))
+/// When the key does not fit the certificate.
+pub fn make(
+    listener: TcpListener,
+    records: PathBuf,
+    credentials: Option<&Credentials>,
+) -> io::Result<Box<dyn Page>> {
+    let acceptor = credentials.map(Acceptor::new).transpose()?;
+    let desk = Arc::new(Desk::new(records, plan::plan()));
+    Ok(Box::new(TestPage {
+        listener,
+        acceptor,
+        desk,
+    }))
 }
 
 /// The page at work.
 struct TestPage {
     listener: TcpListener,
+    acceptor: Option<Acceptor>,
     desk: Arc<Desk>,
-}
-
-impl TestPage {
-    fn new(listener: TcpListener, records: PathBuf, plan: Plan) -> Self {
-        let desk = Arc::new(Desk::new(records, plan));
-        Self { listener, desk }
-    }
 }
 
 /// A connection with a browser.
@@ -81,6 +86,7 @@ struct Connection {
 
 async fn connection(
     stream: tokio::net::TcpStream,
+    acceptor: Option<Acceptor>,
     desk: Arc<Desk>,
     filler: Bytes,
 ) -> io::Result<()> {
@@ -104,18 +110,26 @@ async fn connection(
         tcp,
         filler,
     };
-    let answers = service_fn(async |request| Ok::<_, Infallible>(connection.answer(request).await));
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), answers)
-        .with_upgrades()
-        .await
-        .map_err(io::Error::other)
+    match acceptor {
+        Some(acceptor) => connection.serve(acceptor.accept(stream).await?).await,
+        None => connection.serve(TokioIo::new(stream)).await,
+    }
 }
 
 impl Connection {
+    /// Answers what is asked on `stream`.
+    async fn serve(self, stream: impl Read + Write + Unpin + Send + 'static) -> io::Result<()> {
+        let answers = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(LONGEST_HEAD)
+            .serve_connection(stream, answers)
+            .with_upgrades()
+            .await
+            .map_err(io::Error::other)
+    }
+
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         if request.method() != Method::GET {
             return plain(
@@ -275,14 +289,27 @@ impl Page for TestPage {
         self.listener.local_addr().ok()
     }
 
+    fn scheme(&self) -> &'static str {
+        if self.acceptor.is_some() {
+            "https"
+        } else {
+            "http"
+        }
+    }
+
     fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()> {
-        let Self { listener, desk } = *self;
+        let Self {
+            listener,
+            acceptor,
+            desk,
+        } = *self;
         let filler = load::filler();
         guests::serve(listener, LIMITS, stop, |stream| {
+            let acceptor = acceptor.clone();
             let (desk, filler) = (Arc::clone(&desk), filler.clone());
             async move {
                 // Whoever goes away early needs no answer.
-                let _ = connection(stream, desk, filler).await;
+                let _ = connection(stream, acceptor, desk, filler).await;
             }
         })
     }

@@ -21,6 +21,7 @@
 
 pub mod browser;
 mod content;
+mod credentials;
 pub mod dns;
 pub mod guests;
 mod loader;
@@ -32,6 +33,7 @@ pub mod result;
 mod server;
 mod tls;
 
+pub use credentials::{Acceptor, Credentials};
 pub use loader::{Target, load, probe};
 pub use model::{Flaw, ModelError, Object, PageModel};
 pub use result::{Kind, ObjectLoad, PageLoad, Probe};

@@ -1,9 +1,10 @@
 //! TLS 1.3 as pages need it: the far end's own certificate, known by its fingerprint, and no
 //! resumption, so that every connection of every load costs the same.
 
+use crate::credentials::Credentials;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::version::TLS13;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error};
 use rustls::{PeerIncompatible, ServerConfig, SignatureScheme, SupportedCipherSuite};
@@ -14,11 +15,9 @@ use units::HttpVersion;
 /// TCP's initial window (RFC 6928), so a page's first octets would take another round trip.
 const RECORD: usize = 4 * 1024;
 
-/// A server with this certificate and private key in DER form, for both protocols.
-pub(crate) fn server_config(certificate: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
-    let key = PrivateKeyDer::try_from(key.to_vec())
-        .map_err(|reason| Error::General(reason.to_owned()))?;
-    let chain = vec![CertificateDer::from(certificate.to_vec())];
+/// A server with these credentials, for both protocols.
+pub(crate) fn server_config(credentials: &Credentials) -> Result<Arc<ServerConfig>, Error> {
+    let Credentials { chain, key } = credentials.clone();
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()

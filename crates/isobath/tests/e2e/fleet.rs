@@ -3,12 +3,12 @@
 mod outside;
 
 use crate::support::{
-    Machine, Ran, Running, Signal, children, eventually, folder, has, isobath, number, run, values,
+    Machine, Ran, Running, Signal, children, eventually, folder, free_port, has, isobath, number,
+    run, values,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,12 +75,6 @@ fn server(folder: &Path, port: u16, more: &[&str]) -> Running {
         .args(more)
         .current_dir(folder);
     Running::start(command)
-}
-
-/// A port that nobody listened on a moment ago.
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
 }
 
 struct Place<'a> {

@@ -4,6 +4,7 @@ use record::Record;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -322,6 +323,12 @@ pub(crate) fn number(object: &Value, pointer: &str) -> f64 {
 #[track_caller]
 pub(crate) fn rows<T: record::Row>(folder: &Path) -> Vec<T> {
     Record::open(folder).unwrap().rows().unwrap()
+}
+
+/// A port that nobody listened on a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap().port()
 }
 
 /// The right to use the machine for a test that makes networks.

@@ -1,9 +1,13 @@
 //! `isobath serve --also page`: a real browser in an emulated network.
 
-use crate::support::{Machine, PROGRAM, attempts, folder, has, number, run, skip_as_busy};
-use serde_json::Value;
+use crate::support::{
+    Machine, PROGRAM, attempts, folder, free_port, has, number, run, skip_as_busy,
+};
+use crate::two_hosts::Server;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The one record of a browser.
 fn record(place: &Path) -> PathBuf {
@@ -67,4 +71,52 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     run(place.path(), &["report", folder, "-o", "report.html"]).ended(0);
     let compared = run(place.path(), &["compare", folder, folder]);
     assert!(compared.stdout.contains("RTT loaded p50"), "{compared:#?}");
+}
+
+#[test]
+fn the_page_and_responsiveness_show_the_certificate_that_they_are_given() {
+    let _machine = Machine::without_networks();
+    if !has("curl") {
+        return;
+    }
+    let place = folder(&[]);
+    let place = place.path();
+    let own = rcgen::generate_simple_self_signed(["near.example".to_owned()]).unwrap();
+    fs::write(place.join("chain.pem"), own.cert.pem()).unwrap();
+    fs::write(place.join("key.pem"), own.signing_key.serialize_pem()).unwrap();
+    let (page, rpm) = (free_port(), free_port());
+    let also = format!("page:{page},rpm:{rpm}");
+    let given = |key| {
+        [
+            "--also",
+            &*also,
+            "--certificate",
+            "chain.pem",
+            "--private-key",
+            key,
+        ]
+    };
+    let server = Server::start(place, &[&["--ephemeral"], &given("key.pem")[..]].concat());
+    let told: Value = serde_json::from_str(&server.running.stdout()).unwrap();
+    let urls = [page, rpm].map(|port| format!("https://127.0.0.1:{port}"));
+    assert_eq!(told["also"], json!(urls));
+    let asked = |port: u16, path: &str, more: &[&str]| {
+        let resolve = format!("near.example:{port}:127.0.0.1");
+        let url = format!("https://near.example:{port}{path}");
+        let mut curl = Command::new("curl");
+        curl.args(["-sSi", "--cacert", "chain.pem", "--resolve", &resolve, &url]);
+        let answer = curl.args(more).current_dir(place).output().unwrap();
+        String::from_utf8_lossy(&answer.stdout).into_owned()
+    };
+    assert!(asked(page, "/", &[]).contains("<title>"));
+    assert!(asked(rpm, "/.well-known/nq", &[]).contains("large_download_url"));
+    let upgrade = "--http1.1 -m 3 -H Connection:Upgrade -H Upgrade:websocket -H Sec-WebSocket-Version:13 -H Sec-WebSocket-Key:AAAAAAAAAAAAAAAAAAAAAA==";
+    let upgrade: Vec<_> = upgrade.split(' ').collect();
+    assert!(asked(page, "/v1/test", &upgrade).starts_with("HTTP/1.1 101 "));
+
+    let refused = run(
+        place,
+        &[&["serve", "--ephemeral"], &given("chain.pem")[..]].concat(),
+    );
+    assert!(refused.refused(2).contains("chain.pem: "), "{refused:?}");
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use futures_util::{SinkExt, StreamExt};
+use schema::rrul::Plan;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -18,7 +19,11 @@ impl Serving {
     fn start(records: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let page = Box::new(TestPage::new(listener, records.to_owned(), short()));
+        let page = Box::new(TestPage {
+            listener,
+            acceptor: None,
+            desk: Arc::new(Desk::new(records.to_owned(), short())),
+        });
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);
         std::thread::spawn(move || page.run(&raised).unwrap());

@@ -1,6 +1,7 @@
 //! The far end, for any client of the draft: `/.well-known/nq`, one octet, octets without end, and a place for uploads.
 
 use crate::content::{Content, Segment};
+use crate::credentials::{Credentials, HANDSHAKE};
 use crate::guests::{self, Limits};
 use crate::tls;
 use bytes::Bytes;
@@ -32,8 +33,6 @@ const LIMITS: Limits = Limits {
     most_from_one: 128,
     longest: Duration::from_secs(600),
 };
-/// For a handshake; on a full path one takes seconds.
-const HANDSHAKE: Duration = Duration::from_secs(15);
 /// Octets that wait above TCP, and unsent in TCP.
 const MOST_BUFFERED: usize = 16 << 10;
 const MOST_UNSENT: u32 = 16 << 10;
@@ -46,12 +45,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes connections of `listener`, with this certificate and private key in DER form.
+    /// Takes connections of `listener`, with these credentials.
     ///
     /// # Errors
     /// When the key does not fit the certificate.
-    pub fn new(listener: TcpListener, certificate: &[u8], key: &[u8]) -> io::Result<Self> {
-        let config = tls::server_config(certificate, key).map_err(io::Error::other)?;
+    pub fn new(listener: TcpListener, credentials: &Credentials) -> io::Result<Self> {
+        let config = tls::server_config(credentials).map_err(io::Error::other)?;
         let mut config = Arc::unwrap_or_clone(config);
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Self {

@@ -16,6 +16,7 @@ mod serve;
 
 pub(crate) use respond::{PROBE_ANSWER, PROBE_PATH};
 
+use crate::credentials::Credentials;
 use crate::model::PageModel;
 use crate::tls;
 use serve::{Arrival, serve};
@@ -84,7 +85,9 @@ impl Site {
     /// [`SiteError::Certificate`] when TLS does not take them; [`SiteError::Start`] when the system
     /// gives no thread.
     pub fn start(certificate: &[u8], key: &[u8]) -> Result<Self, SiteError> {
-        let acceptor = TlsAcceptor::from(tls::server_config(certificate, key)?);
+        let credentials =
+            Credentials::from_der(certificate, key).map_err(rustls::Error::General)?;
+        let acceptor = TlsAcceptor::from(tls::server_config(&credentials)?);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
