@@ -58,11 +58,11 @@ pack() {
 }
 
 container() {
-    mkdir -p "$work/tree/isobath-$version-container/data"
     into=$work/tree/isobath-$version-container
+    mkdir -p "$into/data" "$into/tmp"
     cp packaging/Containerfile "$into"
-    # An empty folder that stays when it is copied.
-    touch "$into/data/.keep"
+    # Empty folders that stay when they are copied.
+    touch "$into/data/.keep" "$into/tmp/.keep"
     for machine in $MACHINES; do
         case $machine in x86_64) name=amd64 ;; aarch64) name=arm64 ;; *) name=$machine ;; esac
         mkdir "$into/$name"
@@ -81,8 +81,8 @@ Cargo.lock    sha256 $(sha256sum <Cargo.lock | cut -d ' ' -f 1)
 compiler      $(rustc --version)
 cargo         $("${CARGO:-cargo}" --version)
 C compiler    zig $(target/tools/zig/ziglang/zig version)
-linker        rust-lld, as it comes with the compiler
-machines      $MACHINES (musl, static)
+linker        rust-lld, as it comes with the compiler; zig for the wheels' extension modules
+machines      $MACHINES (musl, static; wheels: glibc 2.17)
 command       scripts/release.sh
 inputs        this commit, and what Cargo.lock names, from the public registry, checked by its checksums
 again         git checkout COMMIT && scripts/setup.sh release && scripts/release.sh && sha256sum dist/SHA256SUMS
@@ -110,6 +110,8 @@ all() {
         tree "$machine"
         pack "$into"
         scripts/deb.sh "$machine" "$into" "$dist"
+        say "building the wheel for $machine"
+        scripts/wheel.sh for "$machine" "$work/$machine-unknown-linux-musl/dist/isobath"
     done
     container
     git archive --prefix="isobath-$version/" HEAD | gzip -9n >"$dist/isobath-$version-source.tar.gz"

@@ -124,8 +124,9 @@ for what in "$@"; do
             echo "setup: no rustup - static programs need its libraries for musl (https://rustup.rs)" >&2
             exit 1
         fi
-        rustup target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+        rustup target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
         install_zig
+        python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
         # Word by word on purpose.
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' release-packages.txt)

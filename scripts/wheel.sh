@@ -1,34 +1,55 @@
 #!/bin/sh
 # Builds the Python package as a wheel, dist/isobath-*.whl: the extension module, the Python on top of it, and the program itself as
 # a script. `pip install dist/isobath-*.whl` then gives `import isobath` and `isobath`; `uvx --from dist/isobath-*.whl isobath` runs it.
-#   scripts/wheel.sh          builds it
-#   scripts/wheel.sh try      builds it, installs it into an empty environment elsewhere, and measures something with it
+#   scripts/wheel.sh                       builds it for this machine
+#   scripts/wheel.sh for MACHINE PROGRAM   builds it as a release has it: for every Linux on MACHINE with glibc 2.17 or newer, with this PROGRAM
+#   scripts/wheel.sh try                   installs this machine's into an empty environment elsewhere, and measures something with it
 set -eu
 cd "$(dirname "$0")/.."
 maturin=1.16.0
-target=${CARGO_TARGET_DIR:-$PWD/target}
 tools=$PWD/target/python/maturin
+
+# pack MACHINE PROGRAM [what maturin takes]: the wheel, with this program in it.
+pack() {
+    machine=$1
+    mkdir -p target/wheel/data/scripts dist
+    install -m 755 "$2" target/wheel/data/scripts/isobath
+    shift 2
+    if [ ! -x "$tools/bin/maturin" ]; then
+        python3 -m venv "$tools"
+        "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin"
+    fi
+    rm -f dist/isobath-*"_$machine.whl"
+    "$tools/bin/maturin" build --quiet --release --locked --out dist "$@"
+    ls -l dist/isobath-*"_$machine.whl"
+}
 
 build() {
     scripts/setup.sh build
     # One build of both: what they share is compiled once.
     "${CARGO:-cargo}" build --quiet --release --locked -p isobath -p isobath-python
-    mkdir -p target/wheel/data/scripts dist
-    install -m 755 "$target/release/isobath" target/wheel/data/scripts/isobath
-    if [ ! -x "$tools/bin/maturin" ]; then
-        python3 -m venv "$tools"
-        "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin"
-    fi
-    rm -f dist/isobath-*.whl
-    "$tools/bin/maturin" build --quiet --release --locked --out dist
-    ls -l dist/isobath-*.whl
+    pack "$(uname -m)" "${CARGO_TARGET_DIR:-target}/release/isobath"
+}
+
+# Nothing of this machine is in it, as in the program (scripts/release.sh); zig links with the C library of the oldest Linux.
+release() {
+    name=$1-unknown-linux-gnu
+    lower=$(echo "$name" | tr - _)
+    upper=$(echo "$lower" | tr '[:lower:]' '[:upper:]')
+    home=${CARGO_HOME:-$HOME/.cargo}
+    work=$PWD/target/packages
+    export "CARGO_TARGET_${upper}_RUSTFLAGS=--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/isobath" \
+        "CFLAGS_$lower=-g0 -ffile-prefix-map=$home=/cargo -ffile-prefix-map=$PWD=/isobath" \
+        CARGO_ZIGBUILD_ZIG_PATH="$PWD/target/tools/zig/ziglang/zig" CARGO_INCREMENTAL=0 \
+        ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig"
+    pack "$1" "$2" --zig --target "$name" --compatibility manylinux2014 --target-dir "$work"
 }
 
 # As somebody who has no sources.
 attempt() {
+    wheel=$(ls "$PWD"/dist/isobath-*"_$(uname -m).whl")
     place=$(mktemp -d)
     trap 'rm -rf "$place"' EXIT
-    wheel=$(ls "$PWD"/dist/isobath-*.whl)
     python3 -m venv "$place/venv"
     "$place/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel"
     cd "$place"
@@ -38,20 +59,18 @@ attempt() {
 import isobath as ib
 from isobath.program import find
 print("program    ", find())
-run = ib.btc(lab="lan", duration="2s", quiet=True)
-print("measured   ", round(run.summary.throughput_mbps), "Mbit/s,", run.status)
+run = ib.rrul(lab="dsl", duration="10s", quiet=True)
+print("measured   ", round(run.summary.latency_ms.loaded.p50), "ms under load,", run.status)
 print("simulated  ", round(ib.sim.btc(rate="100Mbit", rtt="20ms", loss=0.001).summary.throughput_mbps, 1), "Mbit/s")
 '
 }
 
-case "${1:-}" in
-"") build ;;
-try)
-    build
-    attempt
-    ;;
+case "${1-} $#" in
+" 0") build ;;
+"for 3") release "$2" "$3" ;;
+"try 1") attempt ;;
 *)
-    echo "usage: scripts/wheel.sh [try]" >&2
+    echo "usage: scripts/wheel.sh [for MACHINE PROGRAM | try]" >&2
     exit 2
     ;;
 esac
