@@ -14,6 +14,7 @@ fuzz=0.13.2
 zig=0.17.1
 cyclonedx=11.12.0
 nats=2.15.1
+opentelemetry=1.45.2
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -104,6 +105,8 @@ for what in "$@"; do
         unpack_program irtt
         unpack_program chrony
         install_nats
+        # By itself: where a part of OpenTelemetry is in its environment, Ray wants all of it.
+        [ -d ../target/tools/opentelemetry ] || install_wheel opentelemetry opentelemetry-proto "$opentelemetry"
         unpack_program nginx
         unpack_program prometheus
         ./ui.sh setup

@@ -32,7 +32,8 @@ class Node:
     """A node of the cluster: the process that holds it, and its children."""
 
     def __init__(self, *arguments: str) -> None:
-        environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+        # Ray's server of its clients forks while threads use gRPC, and newer grpcio minds.
+        environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "GRPC_ENABLE_FORK_SUPPORT": "0"}
         self.process = subprocess.Popen([*RAY, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def pids(self) -> list[int]:
@@ -60,13 +61,25 @@ class Node:
         self.process.wait()
 
 
-@pytest.fixture(scope="module")
-def head() -> Iterator[int]:
-    """A cluster of one node; yields its port."""
+def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    node = Node("--head", f"--port={port}", "--include-dashboard=false", "--node-ip-address=127.0.0.1")
+    return port
+
+
+@pytest.fixture(scope="module")
+def clients() -> int:
+    """The port of the cluster for clients that are no node of it."""
+    return _free_port()
+
+
+@pytest.fixture(scope="module")
+def head(clients: int) -> Iterator[int]:
+    """A cluster of one node; yields its port."""
+    port = _free_port()
+    own = (f"--port={port}", f"--ray-client-server-port={clients}")
+    node = Node("--head", *own, "--include-dashboard=false", "--node-ip-address=127.0.0.1")
     os.environ["RAY_ADDRESS"] = f"127.0.0.1:{port}"
     try:
         _until(lambda: _nodes() >= 1)
@@ -160,6 +173,27 @@ def test_a_node_that_is_killed_loses_nothing_and_doubles_nothing(here: Path, sec
     for run in range(1, 65):
         kept = f"transfers/{run}.parquet"
         assert (Path("cluster") / kept).read_bytes() == (Path("alone") / kept).read_bytes()
+
+
+CLIENT = """
+import json
+import sys
+import isobath as ib
+
+grid, engine = json.loads(sys.argv[1]), sys.argv[2]
+sweep = ib.sweep(grid, out="away", engine=engine, quiet=True)
+print(sweep.complete)
+"""
+
+
+def test_a_sweep_is_made_by_a_cluster_that_one_is_no_node_of(here: Path, head: int, clients: int) -> None:
+    grid = {**GRID, "repetitions": 1}
+    ib.sweep(grid, out="alone")
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    client = [sys.executable, "-c", CLIENT, json.dumps(grid), f"ray://127.0.0.1:{clients}"]
+    made = subprocess.run(client, env=environment, capture_output=True, text=True, check=False)
+    assert (made.returncode, made.stdout) == (0, "8\n"), made.stderr
+    assert Path("away/runs.parquet").read_bytes() == Path("alone/runs.parquet").read_bytes()
 
 
 def test_captures_by_the_dozen_are_as_from_one_process(

@@ -11,7 +11,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 /// Python with what the tests need, as scripts/setup.sh test makes it.
 fn python(script: &str) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut python = Command::new(root.join("../../target/python/venv/bin/python"));
+    let target = root.join("../../target");
+    let mut python = Command::new(target.join("python/venv/bin/python"));
+    python.env("PYTHONPATH", target.join("tools/opentelemetry"));
     python.arg(root.join("tests/e2e/fleet").join(script));
     python
 }
