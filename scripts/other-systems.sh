@@ -37,7 +37,7 @@ for_target() {
 }
 
 check() {
-    [ $# -gt 0 ] || set -- "$windows" aarch64-apple-darwin aarch64-unknown-linux-musl
+    [ $# -gt 0 ] || set -- "$windows" aarch64-apple-darwin x86_64-apple-darwin aarch64-unknown-linux-musl
     for target; do
         for_target "$target" check
         say "the program compiles for $target"

@@ -140,7 +140,7 @@ for what in "$@"; do
             echo "setup: no rustup - other systems need its libraries for them (https://rustup.rs)" >&2
             exit 1
         fi
-        rustup target add x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-musl
+        rustup target add x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin aarch64-unknown-linux-musl
         install_zig
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' other-systems-packages.txt)
