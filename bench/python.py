@@ -86,6 +86,21 @@ def sweeps() -> tuple[float, float, bool]:
         return package, program, one.read_bytes() == other.read_bytes()
 
 
+def tasks() -> tuple[float, float]:
+    """Time of the same sweep's runs one by one, as a task of a cluster makes them, and of the sweep on one processor, in s."""
+    maker = ib._isobath.Maker(GRID)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sweep.toml").write_text(GRID)
+        number = 0
+
+        def alone() -> None:
+            nonlocal number
+            number += 1
+            ib.sweep(Path(folder) / "sweep.toml", out=f"{folder}/{number}", jobs=1, quiet=True)
+
+        return best(lambda: [maker.make(run) for run in range(1, 161)]), best(alone)
+
+
 def main() -> int:
     missed = []
 
@@ -105,6 +120,9 @@ def main() -> int:
     print(f"{'sweep of 160 runs, program':28}{program:10.2f} s")
     tell("sweep of 160 runs, package", package, "s", "<= 1.1 x program", package <= 1.1 * program)
     tell("same table", float(is_same), "", "1", is_same)
+    one_by_one, sweep = tasks()
+    print(f"{'  by one processor':28}{sweep:10.2f} s")
+    tell("160 runs one by one", one_by_one, "s", "<= 1.15 x by one processor", one_by_one <= 1.15 * sweep)
     return 1 if missed else 0
 
 

@@ -18,15 +18,20 @@ pub(crate) fn interruptible<T: Send>(
     mut look: impl FnMut() -> PyResult<()>,
 ) -> PyResult<T> {
     let interrupt = AtomicBool::new(false);
+    // A thread that has woken this one is not finished yet: who asks only for that waits once more.
+    let ended = AtomicBool::new(false);
     let waiting = thread::current();
     thread::scope(|scope| {
         let running = scope.spawn(|| {
             let done = work(&interrupt);
+            ended.store(true, Ordering::Release);
             waiting.unpark();
             done
         });
         let mut told = Ok(());
-        while !running.is_finished() && told.is_ok() {
+        // One that ends in a panic wakes nobody.
+        let is_over = || ended.load(Ordering::Acquire) || running.is_finished();
+        while !is_over() && told.is_ok() {
             py.detach(|| thread::park_timeout(PATIENCE));
             told = py.check_signals().and_then(|()| look());
         }
