@@ -11,16 +11,12 @@ nextest() { target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace
 
 undecided=target/tmp/undecided.txt
 rm -f "$undecided"
-tell_undecided() { if [ -s "$undecided" ]; then printf '\n== not decided on this machine\n' && cat "$undecided"; fi; }
+tell_undecided() { [ ! -s "$undecided" ] || { printf '\n== not decided on this machine\n' && cat "$undecided"; }; }
+trap tell_undecided EXIT
 
-if nextest "$@"; then
-    tell_undecided
-    exit
-else
-    status=$?
-fi
+nextest "$@" && exit
+status=$?
 # 100: some tests failed. All else (a program that does not compile, an unknown option) is the same the second time.
 ((status == 100)) || exit "$status"
 printf '\n== once more, one at a time: what failed\n'
 nextest "$@" --rerun latest --test-threads 1 --retries 2
-tell_undecided

@@ -2,13 +2,13 @@
 
 use record::Record;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 use sys::clock;
 use sys::proc::CpuSample;
@@ -27,8 +27,10 @@ const LOOK: Duration = Duration::from_millis(20);
 const TAKEN_PCT: f64 = 10.0;
 /// Tests that were not decided, a line each.
 const UNDECIDED: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/undecided.txt");
-/// How the processors had spent their time when the test began.
-static BEGAN: OnceLock<CpuSample> = OnceLock::new();
+thread_local! {
+    /// How the processors had spent their time when the test got its [`Machine`].
+    static BEGAN: RefCell<CpuSample> = RefCell::default();
+}
 
 /// Attempts at what a busy machine spoils, with ever longer rests after the third: over more than a minute.
 pub(crate) fn attempts() -> impl Iterator<Item = u64> {
@@ -58,7 +60,7 @@ pub(crate) fn skip_as_busy() {
 
 /// What share of the processor time that was wanted since the test has its [`Machine`] was not given.
 fn taken_pct() -> f64 {
-    let used = CpuSample::now().unwrap().since(BEGAN.get().unwrap());
+    let used = BEGAN.with_borrow(|began| CpuSample::now().unwrap().since(began));
     100.0 * used.steal_pct / (used.busy_pct + used.steal_pct).max(f64::MIN_POSITIVE)
 }
 
@@ -378,7 +380,7 @@ impl Machine {
     }
 
     fn with(seats: Vec<File>) -> Self {
-        BEGAN.get_or_init(|| CpuSample::now().unwrap());
+        BEGAN.set(CpuSample::now().unwrap());
         Self(seats)
     }
 

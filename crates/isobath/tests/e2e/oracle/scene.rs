@@ -1,9 +1,10 @@
 //! A lab with a measurement in it, and what dumpcap saw at both of its ends.
 
 use super::packets::{Packet, read};
-use crate::support::{PROGRAM, Ran, Running, TempDir, attempts, folder, has, isobath};
+use crate::support::{PROGRAM, Ran, Running, TempDir, folder, has, isobath};
 use serde_json::Value;
 use std::fs;
+use std::panic::panic_any;
 use std::path::Path;
 
 /// What the scripts share. `$1.pcapng` is there once dumpcap listens; what it has not yet read when it is told to end is lost, so it
@@ -23,6 +24,9 @@ unwatch() { sleep 0.7; kill -INT $watcher; wait $watcher || true; }
 pub(super) const SERVE: &str = r#""$isobath" serve --ephemeral > serve.log 2>&1 &
 until grep -q iso1- serve.log; do sleep 0.02; done"#;
 const KEY: &str = r"export ISOBATH_KEY=$(grep -o 'iso1-[a-z0-9]*' serve.log | head -1)";
+
+/// What a scene panics with when this machine was too busy for its run.
+pub(super) struct TooBusy;
 
 pub(super) struct Scene {
     place: TempDir,
@@ -50,18 +54,18 @@ impl Scene {
         Self { place, near, far }
     }
 
-    /// `isobath` with `arguments`, towards the server; its record is in `r`. A run that failed has no figures to compare; one that was
-    /// invalid, because this machine was too busy, is made again; a verdict is a result, whatever it is.
+    /// `isobath` with `arguments`, towards the server; its record is in `r`. A run that failed has no figures to compare, and one that was
+    /// invalid has none of the path's ([`TooBusy`]); a verdict is a result, whatever it is.
     #[track_caller]
     pub(super) fn of(lab: &str, files: &[(&str, &str)], arguments: &str) -> Self {
         let near = format!(
             "\"$isobath\" {arguments} -q --json -o r > run.json || case $? in 1|4|5);; *) cat run.json >&2; false;; esac"
         );
-        let played = |_| Self::play(lab, folder(files), SERVE, &near);
-        let mut scenes = attempts().map(played);
-        scenes
-            .find(|scene| scene.json("run.json")["status"] != "invalid")
-            .expect("this machine was too busy for it every time")
+        let scene = Self::play(lab, folder(files), SERVE, &near);
+        if scene.json("run.json")["status"] == "invalid" {
+            panic_any(TooBusy);
+        }
+        scene
     }
 
     pub(super) fn place(&self) -> &Path {
