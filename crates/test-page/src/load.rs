@@ -1,8 +1,8 @@
 //! A stream of load: messages of a WebSocket, as fast as the path lets them through.
 //!
 //! Connections are opened before the load begins: a browser opens one at a time to a server (RFC 6455 section 4.1), which on a full path
-//! would take seconds. What is on the path is TCP's. Messages are no more than its packing, and small where the path is slow: a browser counts a message
-//! when all of it is there.
+//! would take seconds. What is on the path is TCP's. Messages are no more than its packing, and small where the path is slow: a browser
+//! counts a message when all of it is there.
 
 use crate::desk::Run;
 use crate::server::Socket;

@@ -28,7 +28,8 @@ use std::time::Duration;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use web::guests::{self, Limits};
+use units::HttpVersion;
+use web::guests::{self, Guest, Limits};
 use web::{Acceptor, Credentials};
 
 /// A run has nine connections, and a page is loaded by a few more; no run takes longer.
@@ -59,7 +60,8 @@ pub fn make(
     records: PathBuf,
     credentials: Option<&Credentials>,
 ) -> io::Result<Box<dyn Page>> {
-    let acceptor = credentials.map(Acceptor::new).transpose()?;
+    let new = |credentials| Acceptor::new(credentials, HttpVersion::Http1);
+    let acceptor = credentials.map(new).transpose()?;
     let desk = Arc::new(Desk::new(records, plan::plan()));
     Ok(Box::new(TestPage {
         listener,
@@ -82,6 +84,8 @@ struct Connection {
     here: SocketAddr,
     tcp: Arc<TcpStream>,
     filler: Bytes,
+    /// A WebSocket has it, too: to HTTP the connection is over then.
+    guest: Arc<Guest>,
 }
 
 async fn connection(
@@ -89,6 +93,7 @@ async fn connection(
     acceptor: Option<Acceptor>,
     desk: Arc<Desk>,
     filler: Bytes,
+    guest: Guest,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     // Where the kernel does not know it, more is left over at the end.
@@ -109,6 +114,7 @@ async fn connection(
         here,
         tcp,
         filler,
+        guest: Arc::new(guest),
     };
     match acceptor {
         Some(acceptor) => connection.serve(acceptor.accept(stream).await?).await,
@@ -161,7 +167,9 @@ impl Connection {
     /// A run.
     fn test(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (desk, peer, here) = (Arc::clone(&self.desk), self.peer, self.here);
+        let guest = Arc::clone(&self.guest);
         upgrade(request, async move |socket| {
+            let _guest = guest;
             let admitted = desk.admit(peer);
             conversation::converse(socket, desk, here, admitted).await;
         })
@@ -175,7 +183,9 @@ impl Connection {
             return plain(StatusCode::NOT_FOUND, "there is no such run\n");
         };
         let (tcp, filler) = (Arc::clone(&self.tcp), self.filler.clone());
+        let guest = Arc::clone(&self.guest);
         upgrade(request, async move |socket| {
+            let _guest = guest;
             if let Some(stream) = run.claim(id) {
                 load::carry(socket, &run, stream, tcp, filler).await;
             }
@@ -304,12 +314,12 @@ impl Page for TestPage {
             desk,
         } = *self;
         let filler = load::filler();
-        guests::serve(listener, LIMITS, stop, |stream| {
+        guests::serve(listener, LIMITS, stop, |stream, guest| {
             let acceptor = acceptor.clone();
             let (desk, filler) = (Arc::clone(&desk), filler.clone());
             async move {
                 // Whoever goes away early needs no answer.
-                let _ = connection(stream, acceptor, desk, filler).await;
+                let _ = connection(stream, acceptor, desk, filler, guest).await;
             }
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::tls;
 use hyper_util::rt::TokioIo;
+use rustls::Error;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io;
@@ -11,9 +12,10 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use units::HttpVersion;
 
 /// For a handshake; on a full path one takes seconds.
-pub(crate) const HANDSHAKE: Duration = Duration::from_secs(15);
+const HANDSHAKE: Duration = Duration::from_secs(15);
 
 /// A certificate, those that vouch for it, and its private key.
 #[derive(Debug)]
@@ -61,12 +63,15 @@ impl Credentials {
             chain: certificates,
             key: private,
         };
-        tls::server_config(&credentials).map_err(|error| failed(key, error.to_string()))?;
+        tls::server_config(&credentials).map_err(|error| match error {
+            Error::InvalidCertificate(_) => failed(chain, error.to_string()),
+            _ => failed(key, error.to_string()),
+        })?;
         Ok(credentials)
     }
 }
 
-/// Takes connections for HTTP/1.1 over TLS.
+/// Takes connections for one version of HTTP over TLS.
 #[derive(Clone)]
 pub struct Acceptor(TlsAcceptor);
 
@@ -75,10 +80,9 @@ impl Acceptor {
     ///
     /// # Errors
     /// When the key does not fit the certificate.
-    pub fn new(credentials: &Credentials) -> io::Result<Self> {
-        let config = tls::server_config(credentials).map_err(io::Error::other)?;
-        let mut config = Arc::unwrap_or_clone(config);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    pub fn new(credentials: &Credentials, protocol: HttpVersion) -> io::Result<Self> {
+        let mut config = tls::server_config(credentials).map_err(io::Error::other)?;
+        config.alpn_protocols = vec![tls::alpn(protocol)];
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
@@ -111,7 +115,7 @@ mod tests {
         let key = file("key.pem", &own.signing_key.serialize_pem());
         let read = Credentials::from_pem(&chain, &key).unwrap();
         assert_eq!(read.chain.len(), 2);
-        assert!(Acceptor::new(&read).is_ok());
+        assert!(Acceptor::new(&read, HttpVersion::Http1).is_ok());
 
         let other = file("other.pem", &other.signing_key.serialize_pem());
         let nothing = file("nothing.pem", "nothing\n");

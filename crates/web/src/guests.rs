@@ -21,7 +21,8 @@ pub struct Limits {
     pub longest: Duration,
 }
 
-/// Takes connections of `listener` until `stop` is raised, and lets `converse` have each. Those beyond the limits are closed.
+/// Takes connections of `listener` until `stop` is raised, and lets `converse` have each, with the guest's place, which is free again when
+/// it is dropped. Those beyond the limits are closed.
 ///
 /// # Errors
 /// When the system has no event queue left.
@@ -29,7 +30,7 @@ pub fn serve<F>(
     listener: TcpListener,
     limits: Limits,
     stop: &AtomicBool,
-    converse: impl Fn(TcpStream) -> F,
+    converse: impl Fn(TcpStream, Guest) -> F,
 ) -> io::Result<()>
 where
     F: Future<Output = ()> + Send + 'static,
@@ -53,11 +54,10 @@ where
             let Some(guest) = guests.enter(peer.ip().to_canonical(), limits) else {
                 continue;
             };
-            let conversation = converse(stream);
+            let conversation = converse(stream, guest);
             tokio::spawn(async move {
                 // Why a conversation came to nothing the client knows.
                 let _ = tokio::time::timeout(limits.longest, conversation).await;
-                drop(guest);
             });
         }
         Ok(())
@@ -65,7 +65,7 @@ where
 }
 
 /// Who is connected.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Guests(Mutex<Vec<IpAddr>>);
 
 impl Guests {
@@ -85,8 +85,9 @@ impl Guests {
     }
 }
 
-/// A connection; it leaves when it is dropped.
-struct Guest {
+/// The place of a connection; free again when it is dropped.
+#[derive(Debug)]
+pub struct Guest {
     guests: Arc<Guests>,
     source: IpAddr,
 }

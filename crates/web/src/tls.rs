@@ -16,7 +16,7 @@ use units::HttpVersion;
 const RECORD: usize = 4 * 1024;
 
 /// A server with these credentials, for both protocols.
-pub(crate) fn server_config(credentials: &Credentials) -> Result<Arc<ServerConfig>, Error> {
+pub(crate) fn server_config(credentials: &Credentials) -> Result<ServerConfig, Error> {
     let Credentials { chain, key } = credentials.clone();
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
@@ -25,7 +25,7 @@ pub(crate) fn server_config(credentials: &Credentials) -> Result<Arc<ServerConfi
     config.alpn_protocols = vec![alpn(HttpVersion::H2), alpn(HttpVersion::Http1)];
     config.send_tls13_tickets = 0;
     config.max_fragment_size = Some(RECORD);
-    Ok(Arc::new(config))
+    Ok(config)
 }
 
 /// A client that speaks `protocol` with the server of this certificate and no other.
@@ -65,7 +65,7 @@ pub fn fingerprint(certificate: &[u8]) -> [u8; 32] {
     octets
 }
 
-fn alpn(protocol: HttpVersion) -> Vec<u8> {
+pub(crate) fn alpn(protocol: HttpVersion) -> Vec<u8> {
     protocol.name().as_bytes().to_vec()
 }
 

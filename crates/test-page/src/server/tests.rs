@@ -17,12 +17,16 @@ struct Serving {
 
 impl Serving {
     fn start(records: &Path) -> Self {
+        Self::with(records, short())
+    }
+
+    fn with(records: &Path, plan: Plan) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let page = Box::new(TestPage {
             listener,
             acceptor: None,
-            desk: Arc::new(Desk::new(records.to_owned(), short())),
+            desk: Arc::new(Desk::new(records.to_owned(), plan)),
         });
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);
@@ -65,6 +69,14 @@ fn short() -> Plan {
         settle: span(100),
         idle_after: span(100),
         ..plan::plan()
+    }
+}
+
+/// One that no machine is too slow for.
+fn long() -> Plan {
+    Plan {
+        duration: units::Span(Duration::from_secs(60)),
+        ..short()
     }
 }
 
@@ -155,12 +167,13 @@ async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
 async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() {
     let place = tempfile::tempdir().unwrap();
     let server = Serving::start(place.path());
+    let going_on = Serving::with(place.path(), long());
     let right = r#"{"agent": "", "samples": [], "down": [], "up": []}"#;
-    for (words, waits) in [
-        ("nonsense", true),
-        ("{}", true),
-        ("begin", true),
-        (right, false),
+    for (words, server, waits) in [
+        ("nonsense", &server, true),
+        ("{}", &server, true),
+        ("begin", &server, true),
+        (right, &going_on, false),
     ] {
         let (mut socket, _) = begun(server.address).await;
         if waits {
@@ -178,7 +191,7 @@ async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() 
 #[tokio::test]
 async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
     let place = tempfile::tempdir().unwrap();
-    let server = Serving::start(place.path());
+    let server = Serving::with(place.path(), long());
     let (socket, run) = begun(server.address).await;
     let stream = tokio::net::TcpStream::connect(server.address)
         .await
@@ -197,4 +210,17 @@ async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
             .ask(&format!("/v1/load/{run}/2"), SOCKET)
             .starts_with("HTTP/1.1 404")
     );
+}
+
+#[tokio::test]
+async fn a_websocket_is_a_connection_like_any_other() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::with(place.path(), long());
+    let _run = begun(server.address).await;
+    let connect = || TcpStream::connect(server.address).unwrap();
+    let _others: Vec<_> = (1..LIMITS.most_from_one).map(|_| connect()).collect();
+    let mut one_more = connect();
+    let waits = Duration::from_secs(5);
+    one_more.set_read_timeout(Some(waits)).unwrap();
+    assert_eq!(one_more.read(&mut [0]).unwrap(), 0);
 }

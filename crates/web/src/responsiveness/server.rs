@@ -1,9 +1,8 @@
 //! The far end, for any client of the draft: `/.well-known/nq`, one octet, octets without end, and a place for uploads.
 
 use crate::content::{Content, Segment};
-use crate::credentials::{Credentials, HANDSHAKE};
+use crate::credentials::{Acceptor, Credentials};
 use crate::guests::{self, Limits};
-use crate::tls;
 use bytes::Bytes;
 use far_ends::nq::{Configuration, Origin, WELL_KNOWN};
 use http_body_util::BodyExt;
@@ -13,15 +12,14 @@ use hyper::http::uri::Authority;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
+use units::HttpVersion;
 
 /// The usual port: that of Apple's and of network-quality's servers.
 pub const PORT: u16 = 4_043;
@@ -41,7 +39,7 @@ const MAX_HEADER: u32 = 16 << 10;
 /// A server at work.
 pub struct Server {
     listener: TcpListener,
-    acceptor: TlsAcceptor,
+    acceptor: Acceptor,
 }
 
 impl Server {
@@ -50,12 +48,9 @@ impl Server {
     /// # Errors
     /// When the key does not fit the certificate.
     pub fn new(listener: TcpListener, credentials: &Credentials) -> io::Result<Self> {
-        let config = tls::server_config(credentials).map_err(io::Error::other)?;
-        let mut config = Arc::unwrap_or_clone(config);
-        config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Self {
             listener,
-            acceptor: TlsAcceptor::from(Arc::new(config)),
+            acceptor: Acceptor::new(credentials, HttpVersion::H2)?,
         })
     }
 
@@ -70,20 +65,21 @@ impl Server {
     /// When the system has no event queue left.
     pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
         let Self { listener, acceptor } = self;
-        guests::serve(listener, LIMITS, stop, |stream| {
-            let conversation = converse(stream, acceptor.clone());
+        guests::serve(listener, LIMITS, stop, |stream, guest| {
+            let acceptor = acceptor.clone();
             async move {
-                conversation.await;
+                let _guest = guest;
+                // Whoever goes away early needs no answer.
+                let _ = converse(stream, acceptor).await;
             }
         })
     }
 }
 
-async fn converse(stream: TcpStream, acceptor: TlsAcceptor) -> Option<()> {
+async fn converse(stream: TcpStream, acceptor: Acceptor) -> io::Result<()> {
     let _ = stream.set_nodelay(true);
     let _ = sys::tcp::set_unsent_limit(&stream, MOST_UNSENT);
-    let handshake = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
-    let stream = handshake.await.ok()?.ok()?;
+    let stream = acceptor.accept(stream).await?;
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -94,9 +90,9 @@ async fn converse(stream: TcpStream, acceptor: TlsAcceptor) -> Option<()> {
         .max_header_list_size(MAX_HEADER);
     let answer = service_fn(async |request| Ok::<_, Infallible>(respond(request).await));
     builder
-        .serve_connection(TokioIo::new(stream), answer)
+        .serve_connection(stream, answer)
         .await
-        .ok()
+        .map_err(io::Error::other)
 }
 
 /// Answers one request.

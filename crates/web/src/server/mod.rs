@@ -87,7 +87,7 @@ impl Site {
     pub fn start(certificate: &[u8], key: &[u8]) -> Result<Self, SiteError> {
         let credentials =
             Credentials::from_der(certificate, key).map_err(rustls::Error::General)?;
-        let acceptor = TlsAcceptor::from(tls::server_config(&credentials)?);
+        let acceptor = TlsAcceptor::from(Arc::new(tls::server_config(&credentials)?));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
