@@ -99,6 +99,11 @@ impl FromStr for Also {
 }
 
 impl Also {
+    /// Whether its clients are shown a certificate.
+    pub(crate) const fn shows_certificate(self) -> bool {
+        matches!(self.protocol, Protocol::Rpm | Protocol::Page)
+    }
+
     /// Its port on `address`, or on all.
     fn address(self, address: Option<IpAddr>) -> SocketAddr {
         let all = Ipv6Addr::UNSPECIFIED.into();

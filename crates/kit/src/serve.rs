@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
     /// Certificate chain (PEM) for --also page and rpm; the page is then served by HTTPS.
-    #[arg(long, value_name = "FILE", requires_all = ["private_key", "also"])]
+    #[arg(long, value_name = "FILE", requires = "private_key")]
     certificate: Option<PathBuf>,
     /// Private key (PEM) of --certificate.
     #[arg(long, value_name = "FILE", requires = "certificate")]
@@ -80,13 +80,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         print(&key.to_string())?;
         return Ok(0);
     }
-    let credentials = args.certificate.iter().zip(&args.private_key);
-    let credentials = credentials
-        .map(|(chain, key)| Credentials::from_pem(chain, key))
-        .next();
-    let credentials = credentials
-        .transpose()
-        .map_err(|line| Usage::of(anyhow::anyhow!(line)))?;
+    let credentials = credentials(args)?;
     let mut config = if args.open {
         ServerConfig::open(identity, args.port)
     } else {
@@ -177,6 +171,19 @@ fn make_room(config: &ServerConfig, streams: Option<u32>) -> anyhow::Result<()> 
         ))),
         _ => Ok(()),
     }
+}
+
+/// What browsers and RPM clients are shown, if there is one for them.
+fn credentials(args: &Args) -> anyhow::Result<Option<Credentials>> {
+    let files = args.certificate.as_ref().zip(args.private_key.as_ref());
+    if files.is_some() && !args.also.iter().any(|also| also.shows_certificate()) {
+        return Err(Usage::of(anyhow::anyhow!(
+            "--certificate is for --also page and rpm, and neither is there - add one, or leave it out"
+        )));
+    }
+    let read = files.map(|(chain, key)| Credentials::from_pem(chain, key));
+    read.transpose()
+        .map_err(|line| Usage::of(anyhow::anyhow!(line)))
 }
 
 fn identity(args: &Args) -> anyhow::Result<Identity> {
