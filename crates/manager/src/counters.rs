@@ -35,14 +35,14 @@ counters! { MACHINE of Counters:
     riders: "Probes that carried a packet or a fragment of one",
     riding_pieces: "Probes that carried a fragment",
     riding_octets: "Octets of application packets carried in probes",
-    expired: "Packets sent on their own, whole, after the buffer delay",
-    rests: "Last fragments sent on their own",
+    expired: "Packets that found no probe within the buffer delay",
+    rests: "Remainders of packets that a probe carried a part of, sent on their own",
     prompt: "Packets sent without buffering",
-    split: "Packets fragmented over two datagrams because they exceed the path MTU",
+    split: "Cuts made because a packet exceeds the path MTU",
     padding_octets: "Octets of padding sent in probes",
     saved_octets: "Octets saved on the wire by carrying packets in probes",
-    received_packets: "Datagrams received and authenticated",
-    received_octets: "Octets of datagrams received and authenticated",
+    received_packets: "Datagrams received and accepted",
+    received_octets: "Octets of datagrams received and accepted",
     received_probes: "Probes received",
     received_pieces: "Fragments received",
     delivered_packets: "Application packets delivered",
@@ -51,7 +51,7 @@ counters! { MACHINE of Counters:
     refused_short: "Datagrams dropped because they are too short",
     refused_session: "Datagrams dropped because they belong to another session",
     refused_tag: "Datagrams dropped because their authentication tag is wrong",
-    refused_repeated: "Datagrams dropped because they are replays",
+    refused_repeated: "Datagrams dropped because they are duplicates or replays",
     refused_late: "Datagrams dropped because they are older than the replay window",
     refused_malformed: "Datagrams dropped because they are malformed",
     accepted: "Transactions accepted",
@@ -63,7 +63,7 @@ counters! { MACHINE of Counters:
 }
 
 counters! { PIECES of reassembly::Counters:
-    fragments: "Fragments accepted",
+    fragments: "Fragments received, duplicates included",
     repeated: "Duplicate fragments",
     whole: "Packets reassembled",
     contradicted: "Packets dropped because their fragments contradict each other, and fragments of such packets",
@@ -87,8 +87,8 @@ counters! { INSIDE of Inside:
     written: "Packets written to the interface",
     malformed: "Malformed packets read from the interface",
     unrouted: "Packets dropped because no peer serves their destination",
-    cut_clients: "Clients disconnected because they did not read their messages",
-    missed_arrivals: "Probe arrivals not reported to a client because it did not read",
+    cut_clients: "Clients disconnected because they did not read their messages, or were gone",
+    missed_arrivals: "Probe arrivals not reported to a client or peer that did not read, or was gone",
 }
 
 /// What happens to a peer's packets outside its machine.

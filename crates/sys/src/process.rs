@@ -173,7 +173,8 @@ pub fn use_huge_pages() {
 
 /// Gives memory that was freed back to the system at once, not when the program ends. The C library of Linux systems (glibc)
 /// keeps up to twice the largest piece that was ever freed, in each of its arenas: good for a program that soon wants as
-/// much again, and hundreds of megabytes for a server between two clients. So does mimalloc, which released programs have.
+/// much again, and hundreds of megabytes for a server between two clients. mimalloc, which released programs have, keeps memory
+/// until somebody wants some.
 pub fn return_freed_memory() {
     #[cfg(target_env = "musl")]
     {

@@ -62,9 +62,18 @@ pub(super) struct Line {
     newest: keepalive::Newest,
     /// Datagrams that are sealed and not sent.
     sealed: Vec<Vec<u8>>,
+    /// Datagrams that the kernel has dropped on the socket for want of room.
+    overflows: u32,
 }
 
 impl Line {
+    /// How many more datagrams the kernel has dropped, when it has told of `overflows` in all.
+    pub(super) fn overflowed(&mut self, overflows: u32) -> u64 {
+        overflows
+            .wrapping_sub(std::mem::replace(&mut self.overflows, overflows))
+            .into()
+    }
+
     /// Takes what is not the machine's of a session that has begun; the rest is.
     pub(super) fn new(joined: Joined) -> (Self, Session) {
         let Joined {
@@ -84,6 +93,7 @@ impl Line {
             long,
             newest: keepalive::Newest::default(),
             sealed: Vec::with_capacity(BATCH),
+            overflows: 0,
         };
         (line, session)
     }

@@ -218,8 +218,14 @@ impl Engine {
         }
         let [written, undelivered] = self.interface.flush();
         self.machine.inside().written += written;
+        let overflows = if count > 0 {
+            line.overflowed(batch.overflows())
+        } else {
+            0
+        };
         if let Some(carriage) = self.machine.carriage(index) {
             carriage.undelivered += undelivered;
+            carriage.overflows += overflows;
         }
         count
     }

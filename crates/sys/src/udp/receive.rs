@@ -133,7 +133,8 @@ impl RecvBatch {
     /// that we know cannot be answered and is left out.
     fn note(&mut self, index: usize, length: usize) {
         let marks = marks(self.controls[index].as_bytes());
-        self.overflows = marks.overflows.unwrap_or(self.overflows);
+        // Until there was one the kernel says nothing.
+        self.overflows = marks.overflows.unwrap_or(0);
         if let Some(source) = self.addresses[index].get() {
             self.metas.push(Meta {
                 index,

@@ -322,6 +322,11 @@ fn datagrams_that_found_no_room_are_counted() {
     sender.send(&[to(&receiver, b"after")]).unwrap();
     assert_eq!(receiver.recv(&mut batch).unwrap(), 1);
     assert_eq!(batch.overflows() as usize, BATCH - room);
+    // Another socket that is read into the same buffers has its own.
+    let other = bound("127.0.0.1:0");
+    sender.send(&[to(&other, b"x")]).unwrap();
+    assert_eq!(other.recv(&mut batch).unwrap(), 1);
+    assert_eq!(batch.overflows(), 0);
 }
 
 #[test]
