@@ -171,7 +171,7 @@ def configurations():
 
 
 def browsers():
-    """What a page has found in a run of 21 s: streams 0, 2, 4, 6 come from the server, the others go there."""
+    """What a page has found in a run of 17 s: streams 0, 2, 4, 6 come from the server, the others go there."""
     samples = [[at, 24.5 + at % 7, 1000 + at] for at in range(0, 17_000, 400)] + [[17_000, None, None]]
     down = [dict(stream=stream, opened=3900.5 + stream, bins=[0] * 40 + [62_500] * 40) for stream in (0, 2, 4, 6)]
     found = dict(agent="Browser/1", hidden=False, samples=samples, down=down, up=[[stream, 3950] for stream in (1, 3, 5, 7)], failures=[])

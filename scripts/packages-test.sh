@@ -183,7 +183,7 @@ container() {
         said=$($run "isobath:$version" --version 2>"$work/tried/run.txt") || said=
         [ "$said" != "isobath $version" ] || break
     done
-    if [ -z "$said" ]; then
+    if [ "$said" != "isobath $version" ]; then
         say "the container is built; it cannot be run here: $(tail -n 1 "$work/tried/run.txt")"
         return
     fi

@@ -7,6 +7,7 @@
 # The same commit, compiler and zig are meant to make the same octets: docs/packages.md#reproducing-a-release.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/reproducible.sh
 
 MACHINES=${MACHINES:-"x86_64 aarch64"}
 export ISOBATH_URL="${ISOBATH_URL:-https://isobath.invalid/releases}"
@@ -25,16 +26,9 @@ fail() {
 # build MACHINE: the static program.
 build() {
     target=$1-unknown-linux-musl
-    # As cargo and the crate cc name their variables.
-    lower=$(echo "$target" | tr - _)
-    upper=$(echo "$lower" | tr '[:lower:]' '[:upper:]')
-    home=${CARGO_HOME:-$HOME/.cargo}
     say "building for $target"
-    env "CC_$lower=$PWD/scripts/zig-cc.sh" "AR_$lower=$PWD/scripts/zig-ar.sh" \
-        "CFLAGS_$lower=-g0 -ffile-prefix-map=$home=/cargo -ffile-prefix-map=$PWD=/isobath" \
-        "CARGO_TARGET_${upper}_LINKER=rust-lld" \
-        "CARGO_TARGET_${upper}_RUSTFLAGS=--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/isobath" \
-        ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig" CARGO_INCREMENTAL=0 \
+    reproducible "$target"
+    env "CC_$lower=$PWD/scripts/zig-cc.sh" "AR_$lower=$PWD/scripts/zig-ar.sh" "CARGO_TARGET_${upper}_LINKER=rust-lld" \
         "${CARGO:-cargo}" build --profile dist --locked -p isobath --target "$target" --target-dir "$work"
     size=$(($(stat -c %s "$work/$target/dist/isobath") / 1000000))
     [ "$size" -le "$largest" ] || fail "the program for $target has $size MB, more than $largest"
@@ -82,6 +76,7 @@ compiler      $(rustc --version)
 cargo         $("${CARGO:-cargo}" --version)
 C compiler    zig $(target/tools/zig/ziglang/zig version)
 linker        rust-lld, as it comes with the compiler; zig for the wheels' extension modules
+wheels        $(target/python/maturin/bin/maturin --version)
 machines      $MACHINES (musl, static; wheels: glibc 2.17)
 command       scripts/release.sh
 inputs        this commit, and what Cargo.lock names, from the public registry, checked by its checksums

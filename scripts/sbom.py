@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What is linked into the program: `scripts/sbom.py bom` as CycloneDX 1.5 in JSON, `scripts/sbom.py licences` as their licences' texts.
+"""What is linked into the program and the Python module: `scripts/sbom.py bom` as CycloneDX 1.5 in JSON, `scripts/sbom.py licences` as their
+licences' texts.
 
-Both come from `cargo metadata`: everything that the crate `isobath` reaches on Linux without development dependencies, so build
+Both come from `cargo metadata`: everything that the crates `isobath` and `isobath-python` reach on Linux without development dependencies, so build
 scripts and macros, which run while it is built, are listed as well (`"scope": "excluded"`: not in the program). The report's page brings a
 little JavaScript (ui/package-lock.json), the standard library comes with the compiler. SOURCE_DATE_EPOCH is the time in the SBOM.
 """
@@ -27,7 +28,7 @@ LICENCE_FILE = re.compile(r"(?i)^(licen[cs]e|copying|copyright|notice|unlicense)
 
 
 def metadata():
-    """Packages by id, and the graph that `isobath` reaches: for each package its (dependency, is it only built with)."""
+    """Packages by id, and the graph of what they need: for each package its (dependency, is it only built with)."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--manifest-path", ROOT / "Cargo.toml"]
     for target in TARGETS:
         command += ["--filter-platform", target]
@@ -51,10 +52,10 @@ def is_macro(package):
 
 
 def reach(packages, graph):
-    """The ids that the program reaches: those linked into it, and those that only run while it is built."""
-    start = next(id for id, package in packages.items() if package["name"] == "isobath")
+    """The program's id, and those that it and the Python module reach: linked into them, and run only while they are built."""
+    start, module = (next(id for id, package in packages.items() if package["name"] == name) for name in ("isobath", "isobath-python"))
     linked, built = set(), set()
-    waiting = [(start, False)]
+    waiting = [(start, False), (module, False)]
     while waiting:
         id, aside = waiting.pop()
         seen = built if aside else linked
@@ -150,7 +151,7 @@ def licences():
         for path in files:
             text = path.read_text(errors="replace").strip()
             texts.setdefault(" ".join(text.split()), (text, []))[1].append(name)
-    out = ["What Isobath's program contains beside its own code, and under which licences.", ""]
+    out = ["What Isobath's program and its Python module contain beside their own code, and under which licences.", ""]
     out += ["Rust's standard library (MIT OR Apache-2.0) with the C library musl (MIT); and in the report's page Apache ECharts, ZRender",
             "and tslib, whose notices are in every page that the program writes. Then these libraries.", ""]
     out += ["Their packages hold no file with a licence:", *[f"- {name}" for name in silent], ""] if silent else []

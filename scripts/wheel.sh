@@ -1,21 +1,24 @@
 #!/bin/sh
 # Builds the Python package as a wheel, dist/isobath-*.whl: the extension module, the Python on top of it, and the program itself as
-# a script. `pip install dist/isobath-*.whl` then gives `import isobath` and `isobath`; `uvx --from dist/isobath-*.whl isobath` runs it.
+# a script. `pip install dist/isobath-*.whl` then gives `import isobath` and `isobath`.
 #   scripts/wheel.sh                       builds it for this machine
 #   scripts/wheel.sh for MACHINE PROGRAM   builds it as a release has it: for every Linux on MACHINE with glibc 2.17 or newer, with this PROGRAM
 #   scripts/wheel.sh try                   installs this machine's into an empty environment elsewhere, and measures something with it
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/reproducible.sh
 maturin=1.16.0
 tools=$PWD/target/python/maturin
 
 # pack MACHINE PROGRAM [what maturin takes]: the wheel, with this program in it.
 pack() {
     machine=$1
-    mkdir -p target/wheel/data/scripts dist
+    documents=target/wheel/data/data/share/doc/isobath
+    mkdir -p target/wheel/data/scripts "$documents" dist
     install -m 755 "$2" target/wheel/data/scripts/isobath
+    scripts/sbom.py licences >"$documents/THIRD-PARTY.txt"
     shift 2
-    if [ ! -x "$tools/bin/maturin" ]; then
+    if [ "$("$tools/bin/maturin" --version 2>/dev/null)" != "maturin $maturin" ]; then
         python3 -m venv "$tools"
         "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin"
     fi
@@ -31,17 +34,11 @@ build() {
     pack "$(uname -m)" "${CARGO_TARGET_DIR:-target}/release/isobath"
 }
 
-# Nothing of this machine is in it, as in the program (scripts/release.sh); zig links with the C library of the oldest Linux.
+# Nothing of this machine is in it; zig links with the C library of the oldest Linux.
 release() {
     name=$1-unknown-linux-gnu
-    lower=$(echo "$name" | tr - _)
-    upper=$(echo "$lower" | tr '[:lower:]' '[:upper:]')
-    home=${CARGO_HOME:-$HOME/.cargo}
-    work=$PWD/target/packages
-    export "CARGO_TARGET_${upper}_RUSTFLAGS=--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/isobath" \
-        "CFLAGS_$lower=-g0 -ffile-prefix-map=$home=/cargo -ffile-prefix-map=$PWD=/isobath" \
-        CARGO_ZIGBUILD_ZIG_PATH="$PWD/target/tools/zig/ziglang/zig" CARGO_INCREMENTAL=0 \
-        ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig"
+    reproducible "$name"
+    export CARGO_ZIGBUILD_ZIG_PATH="$PWD/target/tools/zig/ziglang/zig"
     pack "$1" "$2" --zig --target "$name" --compatibility manylinux2014 --target-dir "$work"
 }
 
