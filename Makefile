@@ -3,7 +3,7 @@
 # make lint    formatting, clippy (fuzz targets, too), documentation, licences and sources of dependencies
 # make bench   figures against peers, side by side; installs the peers
 # make fuzz    new cases of every property, a minute of every fuzz target; installs cargo-fuzz
-# make packages   static programs, Debian package, container and what else a release has, in dist/, and tries them (root)
+# make packages   static programs, wheels, Debian packages, container and what else a release has, in dist/, and tries them (root)
 # make soak    an hour (HOURS=1) of fuzzing, kills, faults, strangers and crowds, and one table of how it fared
 
 CARGO ?= cargo
