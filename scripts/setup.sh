@@ -15,6 +15,7 @@ zig=0.17.1
 cyclonedx=11.12.0
 nats=2.15.1
 opentelemetry=1.45.2
+ndt7=0.1.4
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -102,6 +103,9 @@ for what in "$@"; do
             exit 1
         fi
         install_tool cargo-nextest "$nextest"
+        # Measurement Lab's own client.
+        grep -qF "\"version\": \"$ndt7\"" ../target/tools/ndt7/node_modules/@m-lab/ndt7/package.json 2>/dev/null ||
+            npm install --silent --no-save --prefix ../target/tools/ndt7 "@m-lab/ndt7@$ndt7"
         unpack_program irtt
         unpack_program chrony
         install_nats

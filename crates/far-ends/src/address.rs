@@ -1,6 +1,6 @@
 //! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
 
-use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ntp, stamp};
+use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, stamp};
 use std::time::Duration;
 
 /// What a far end speaks.
@@ -18,6 +18,8 @@ pub enum Protocol {
     Icmp,
     /// iperf3's TCP load.
     Iperf3,
+    /// The Network Diagnostic Tool's load by WebSocket.
+    Ndt7,
 }
 
 /// What replies tell beside the round trip.
@@ -36,13 +38,14 @@ pub struct Tells {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Stamp,
         Self::Irtt,
         Self::Ntp,
         Self::Dns,
         Self::Icmp,
         Self::Iperf3,
+        Self::Ndt7,
     ];
 
     /// What stands before `://`.
@@ -54,6 +57,7 @@ impl Protocol {
             Self::Dns => "dns",
             Self::Icmp => "icmp",
             Self::Iperf3 => "iperf3",
+            Self::Ndt7 => "ndt7",
         }
     }
 
@@ -66,6 +70,7 @@ impl Protocol {
             Self::Dns => "DNS (RFC 1035)",
             Self::Icmp => "ICMP echo (RFC 792, RFC 4443)",
             Self::Iperf3 => "iperf3 (3.7 and later)",
+            Self::Ndt7 => "ndt7 (version 0.11)",
         }
     }
 
@@ -78,6 +83,7 @@ impl Protocol {
             Self::Dns => "resolvers",
             Self::Icmp => "nearly everybody",
             Self::Iperf3 => "'iperf3 -s', '... serve --also iperf3'",
+            Self::Ndt7 => "'ndt-server', '... serve --also ndt7'",
         }
     }
 
@@ -90,6 +96,7 @@ impl Protocol {
             Self::Dns => Some(dns::PORT),
             Self::Icmp => None,
             Self::Iperf3 => Some(iperf3::PORT),
+            Self::Ndt7 => Some(ndt7::PORT),
         }
     }
 
@@ -99,20 +106,20 @@ impl Protocol {
             Self::Stamp => (true, true, true),
             Self::Irtt => (true, true, false),
             Self::Ntp => (true, false, false),
-            Self::Dns | Self::Icmp | Self::Iperf3 => (false, false, false),
+            Self::Dns | Self::Icmp | Self::Iperf3 | Self::Ndt7 => (false, false, false),
         };
         Tells {
             delays,
             counts,
             marks,
-            loads: matches!(self, Self::Iperf3),
+            loads: matches!(self, Self::Iperf3 | Self::Ndt7),
         }
     }
 
     /// Requests to somebody who has not agreed to them leave no faster than this.
     pub const fn least_interval(self) -> Duration {
         match self {
-            Self::Stamp | Self::Irtt | Self::Iperf3 => Duration::ZERO,
+            Self::Stamp | Self::Irtt | Self::Iperf3 | Self::Ndt7 => Duration::ZERO,
             Self::Icmp => Duration::from_millis(20),
             Self::Dns => dns::INTERVAL,
             Self::Ntp => ntp::INTERVAL,
@@ -127,7 +134,7 @@ impl Protocol {
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns => Box::new(dns::Client::new(terms)),
             Self::Icmp => Box::new(icmp::Echo::new(terms, is_v6)),
-            Self::Iperf3 => return None,
+            Self::Iperf3 | Self::Ndt7 => return None,
         })
     }
 }
@@ -188,7 +195,7 @@ mod tests {
         assert!(
             read("ping://h")
                 .unwrap_err()
-                .contains("use one of stamp, irtt, ntp, dns, icmp, iperf3")
+                .contains("use one of stamp, irtt, ntp, dns, icmp, iperf3, ndt7")
         );
     }
 }

@@ -13,6 +13,7 @@
 //! | [`dns`] | a query for the root's name servers | RFC 1035 |
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
 //! | [`iperf3`] | TCP and UDP load, a client and a server of our own | version 3.12's behaviour |
+//! | [`ndt7`] | a download or an upload by WebSocket | version 0.11 of its specification |
 //! | [`nq`] | where a responsiveness server has what | draft-ietf-ippm-responsiveness-09 |
 //! | [`address`] | how a far end is named: `stamp://HOST:PORT` | |
 //! | [`time`] | the time stamps of NTP and PTP | RFC 5905 section 6, RFC 8877 |
@@ -31,6 +32,7 @@ pub mod dns;
 pub mod icmp;
 pub mod iperf3;
 pub mod irtt;
+pub mod ndt7;
 pub mod nq;
 pub mod ntp;
 pub mod stamp;

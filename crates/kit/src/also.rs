@@ -1,9 +1,9 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,page`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,ndt7,page`.
 //!
 //! They take no key, since their clients have none. So each is off unless asked for, says no more of this host than its protocol has,
 //! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
 //! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
-//! connection that it is where it says, `rpm` is HTTP over TLS, and `page` is for browsers: it comes from a room above this one
+//! connection that it is where it says, `rpm` and `ndt7` are HTTP over TLS, and `page` is for browsers: it comes from a room above this one
 //! ([`Page`]), which knows records and reports.
 
 mod datagrams;
@@ -42,6 +42,7 @@ enum Protocol {
     Irtt,
     Iperf3,
     Rpm,
+    Ndt7,
     Page,
 }
 
@@ -49,7 +50,14 @@ enum Protocol {
 const PAGE: u16 = 4_898;
 
 impl Protocol {
-    const ALL: [Self; 5] = [Self::Stamp, Self::Irtt, Self::Iperf3, Self::Rpm, Self::Page];
+    const ALL: [Self; 6] = [
+        Self::Stamp,
+        Self::Irtt,
+        Self::Iperf3,
+        Self::Rpm,
+        Self::Ndt7,
+        Self::Page,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -57,6 +65,7 @@ impl Protocol {
             Self::Irtt => "irtt",
             Self::Iperf3 => "iperf3",
             Self::Rpm => "rpm",
+            Self::Ndt7 => "ndt7",
             Self::Page => "page",
         }
     }
@@ -67,6 +76,7 @@ impl Protocol {
             Self::Irtt => irtt::PORT,
             Self::Iperf3 => far_ends::iperf3::PORT,
             Self::Rpm => web::responsiveness::server::PORT,
+            Self::Ndt7 => web::ndt7::server::PORT,
             Self::Page => PAGE,
         }
     }
@@ -79,7 +89,7 @@ impl FromStr for Also {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "'{text}' is none of stamp, irtt, iperf3, rpm, page, or one of these with :PORT"
+                "'{text}' is none of stamp, irtt, iperf3, rpm, ndt7, page, or one of these with :PORT"
             )
         };
         let (name, port) = match text.split_once(':') {
@@ -101,7 +111,10 @@ impl FromStr for Also {
 impl Also {
     /// Whether its clients are shown a certificate.
     pub(crate) const fn shows_certificate(self) -> bool {
-        matches!(self.protocol, Protocol::Rpm | Protocol::Page)
+        matches!(
+            self.protocol,
+            Protocol::Rpm | Protocol::Ndt7 | Protocol::Page
+        )
     }
 
     /// Its port on `address`, or on all.
@@ -121,6 +134,7 @@ enum Server {
     Datagrams(Datagrams),
     Iperf3(Iperf3),
     Rpm(web::responsiveness::server::Server),
+    Ndt7(web::ndt7::server::Server),
     Page(Box<dyn Page>),
 }
 
@@ -156,6 +170,17 @@ pub struct Common<'a> {
     pub register: &'static Register,
 }
 
+impl Common<'_> {
+    /// What is shown to clients that check no name: the credentials, or this server's identity.
+    fn shown_to_clients(&self) -> io::Result<Credentials> {
+        let own = || {
+            let (certificate, key) = (self.identity.certificate(), self.identity.private_key());
+            Credentials::from_der(certificate, key).map_err(io::Error::other)
+        };
+        self.credentials.cloned().map_or_else(own, Ok)
+    }
+}
+
 impl Other {
     /// Listens.
     ///
@@ -171,6 +196,7 @@ impl Other {
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
             Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
             Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), common)?),
+            Protocol::Ndt7 => Server::Ndt7(ndt7(also.address(address), common)?),
             Protocol::Page => Server::Page(page(also.address(address), common)?),
         };
         Ok(Self { also, server })
@@ -188,6 +214,10 @@ impl Other {
                 let failed = |error| Error::io("serve", "responsiveness", error);
                 server.run(stop).map_err(failed)
             }
+            Server::Ndt7(server) => {
+                let failed = |error| Error::io("serve", "ndt7", error);
+                server.run(stop).map_err(failed)
+            }
             Server::Page(page) => {
                 let failed = |error| Error::io("serve", "the page", error);
                 page.run(stop).map_err(failed)
@@ -201,14 +231,15 @@ fn responsiveness(
     address: SocketAddr,
     common: &Common<'_>,
 ) -> Result<web::responsiveness::server::Server, Error> {
-    let own = || {
-        let (certificate, key) = (common.identity.certificate(), common.identity.private_key());
-        Credentials::from_der(certificate, key).map_err(io::Error::other)
-    };
-    let serve = |listener| {
-        let credentials = common.credentials.cloned().map_or_else(own, Ok)?;
-        web::responsiveness::server::Server::new(listener, &credentials)
-    };
+    let serve =
+        |listener| web::responsiveness::server::Server::new(listener, &common.shown_to_clients()?);
+    serve(listen(address)?).map_err(|error| unusable(address, error))
+}
+
+/// A server of ndt7 on `address`.
+fn ndt7(address: SocketAddr, common: &Common<'_>) -> Result<web::ndt7::server::Server, Error> {
+    let serve =
+        |listener| web::ndt7::server::Server::new(listener, &common.shown_to_clients()?, secret());
     serve(listen(address)?).map_err(|error| unusable(address, error))
 }
 
@@ -243,13 +274,14 @@ impl fmt::Display for Other {
             Server::Datagrams(server) => server.local_addr(),
             Server::Iperf3(server) => server.local_addr(),
             Server::Rpm(server) => server.local_addr(),
+            Server::Ndt7(server) => server.local_addr(),
             Server::Page(page) => page.local_addr(),
         };
         // What is asked for is a URL.
         let name = match &self.server {
             Server::Rpm(_) => "https",
             Server::Page(page) => page.scheme(),
-            Server::Datagrams(_) | Server::Iperf3(_) => name,
+            Server::Datagrams(_) | Server::Iperf3(_) | Server::Ndt7(_) => name,
         };
         match address {
             Some(address) => write!(f, "{name}://{address}"),

@@ -27,13 +27,13 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043 and 4898.
+    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), ndt7, page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043, 4443 and 4898.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
-    /// Certificate chain (PEM) for --also page and rpm; the page is then served by HTTPS.
+    /// Certificate chain (PEM) for --also page, rpm and ndt7; the page is then served by HTTPS.
     #[arg(long, value_name = "FILE", requires = "private_key")]
     certificate: Option<PathBuf>,
     /// Private key (PEM) of --certificate.
@@ -178,7 +178,7 @@ fn credentials(args: &Args) -> anyhow::Result<Option<Credentials>> {
     let files = args.certificate.as_ref().zip(args.private_key.as_ref());
     if files.is_some() && !args.also.iter().any(|also| also.shows_certificate()) {
         return Err(Usage::of(anyhow::anyhow!(
-            "--certificate is for --also page and rpm, and neither is there - add one, or leave it out"
+            "--certificate is for --also page, rpm and ndt7, and none of them is there - add one, or leave it out"
         )));
     }
     let read = files.map(|(chain, key)| Credentials::from_pem(chain, key));

@@ -4,7 +4,7 @@ use far_ends::nq::{Configuration, LONGEST, Origin, WELL_KNOWN};
 use session::Family;
 use std::net::SocketAddr;
 use std::time::Duration;
-use web::responsiveness::Trust;
+use web::Trust;
 use web::responsiveness::client::Dialer;
 
 /// How long the configuration may take.

@@ -8,7 +8,6 @@ use crate::conclude::{Told as Concluded, conclude};
 use crate::desk::{Admitted, Desk};
 use crate::findings::Findings;
 use crate::plan::Told;
-use crate::server::Socket;
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -17,6 +16,7 @@ use std::time::Duration;
 use sys::clock;
 use tokio::time::timeout_at;
 use tokio_tungstenite::tungstenite::Message;
+use web::websocket::Socket;
 
 /// Octets of a probe.
 const LONGEST_PROBE: usize = 256;

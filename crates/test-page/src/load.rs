@@ -5,11 +5,9 @@
 //! counts a message when all of it is there.
 
 use crate::desk::Run;
-use crate::server::Socket;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use kit::sampler::StreamEnd;
-use kit::secret::secret;
 use rrul::streams::{Kind, StreamPlan};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -19,10 +17,11 @@ use sys::clock;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use units::Instant;
+use web::websocket::Socket;
 
 /// Octets of a message: the first ones, and the longest.
 const FIRST: usize = 4 << 10;
-const LONGEST: usize = 256 << 10;
+pub(crate) const LONGEST: usize = 256 << 10;
 /// A message is so much of all that went before.
 const SHARE: usize = 64;
 /// How often it is looked whether the run goes on.
@@ -101,32 +100,4 @@ async fn receive(
         }
     }
     first
-}
-
-/// Octets that nothing on the way can make fewer.
-pub(crate) fn filler() -> Bytes {
-    let mut state = secret();
-    let mut next = || {
-        // A linear congruential generator (Knuth's MMIX), of which the upper half looks random enough.
-        state = state.wrapping_mul(6_364_136_223_846_793_005);
-        state = state.wrapping_add(1_442_695_040_888_963_407);
-        (state >> 32).to_le_bytes()
-    };
-    let words = (0..LONGEST / 4).flat_map(|_| next().into_iter().take(4));
-    words.collect::<Vec<_>>().into()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn filler_cannot_be_compressed() {
-        let filler = super::filler();
-        let mut counts = [0_usize; 256];
-        filler
-            .iter()
-            .for_each(|octet| counts[usize::from(*octet)] += 1);
-        let fair = filler.len() / 256;
-        let is_fair = |count: &usize| (fair * 3 / 4..fair * 5 / 4).contains(count);
-        assert!(counts.iter().all(is_fair), "{counts:?}");
-    }
 }

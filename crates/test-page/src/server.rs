@@ -6,16 +6,15 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
-    SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
 };
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::also::Page;
+use kit::secret::secret;
 use record::Record;
 use report::Subject;
 use std::convert::Infallible;
@@ -25,11 +24,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use units::HttpVersion;
 use web::guests::{self, Guest, Limits};
+use web::websocket::{self, Socket, Terms, told};
 use web::{Acceptor, Credentials};
 
 /// A run has nine connections, and a page is loaded by a few more; no run takes longer.
@@ -41,15 +38,16 @@ const LIMITS: Limits = Limits {
 /// How long a request may take to come.
 const HEAD: Duration = Duration::from_secs(10);
 const LONGEST_HEAD: usize = 16 << 10;
-/// Octets of a message that a browser sends: its findings are the longest.
-const LONGEST_MESSAGE: usize = 1 << 20;
+const WEBSOCKET: Terms = Terms {
+    subprotocol: None,
+    // A browser's findings are the longest.
+    longest_message: 1 << 20,
+    longest: LIMITS.longest,
+};
 /// Octets that wait unsent in TCP: enough for a path of 1 Gbit/s, and gone at once when the load ends.
 const MOST_UNSENT: u32 = 256 << 10;
 /// The page asks only its own server, and runs only its own scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// What a browser sends and receives over a WebSocket.
-pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// A page that takes connections of `listener` and keeps records below `records`, by HTTPS where it has credentials.
 ///
@@ -216,7 +214,7 @@ impl Connection {
     }
 }
 
-/// Answers a request for a WebSocket (RFC 6455 section 4.2), and has `then` with it.
+/// Answers a request for a WebSocket, and has `then` with it.
 fn upgrade<F>(
     mut request: Request<Incoming>,
     then: impl FnOnce(Socket) -> F + Send + 'static,
@@ -224,55 +222,27 @@ fn upgrade<F>(
 where
     F: Future<Output = ()> + Send,
 {
-    let headers = request.headers();
-    let is = |name, value: &str| {
-        let told = headers.get(name).and_then(|told| told.to_str().ok());
-        told.is_some_and(|told| told.eq_ignore_ascii_case(value))
-    };
-    let key = headers.get(SEC_WEBSOCKET_KEY);
-    let key = key.filter(|_| is(UPGRADE, "websocket") && is(SEC_WEBSOCKET_VERSION, "13"));
-    let Some(key) = key else {
-        return plain(
-            StatusCode::BAD_REQUEST,
-            "a WebSocket is what is answered here\n",
-        );
-    };
     if !is_own_page(&request) {
         return plain(
             StatusCode::FORBIDDEN,
             "another site's page may not measure here\n",
         );
     }
-    let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()));
-    let upgraded = hyper::upgrade::on(&mut request);
-    tokio::spawn(async move {
-        let Ok(upgraded) = upgraded.await else { return };
-        let config = WebSocketConfig::default()
-            .max_message_size(Some(LONGEST_MESSAGE))
-            .max_frame_size(Some(LONGEST_MESSAGE))
-            // A message is on its way before the next is made.
-            .write_buffer_size(0);
-        let stream = TokioIo::new(upgraded);
-        let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-        let _ = tokio::time::timeout(LIMITS.longest, then(socket)).await;
-    });
-    let mut response = Response::new(Full::default());
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let headers = response.headers_mut();
-    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    if let Ok(accept) = accept {
-        headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
-    }
-    response
+    websocket::upgrade(&mut request, WEBSOCKET, then).unwrap_or_else(|| {
+        plain(
+            StatusCode::BAD_REQUEST,
+            "a WebSocket is what is answered here\n",
+        )
+    })
 }
 
 /// Whether a browser asks for a page of this server, or a program asks that is no browser.
 fn is_own_page(request: &Request<Incoming>) -> bool {
-    let told = |name| request.headers().get(name)?.to_str().ok();
-    let origin =
-        told(ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-    origin.is_none_or(|origin| told(HOST).is_some_and(|host| host.eq_ignore_ascii_case(origin)))
+    let origin = told(request, ORIGIN);
+    let origin = origin.map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
+    let is_host =
+        |origin| told(request, HOST).is_some_and(|host| host.eq_ignore_ascii_case(origin));
+    origin.is_none_or(is_host)
 }
 
 fn script(text: &'static str) -> Response<Full<Bytes>> {
@@ -313,7 +283,7 @@ impl Page for TestPage {
             acceptor,
             desk,
         } = *self;
-        let filler = load::filler();
+        let filler = websocket::filler(secret(), load::LONGEST);
         guests::serve(listener, LIMITS, stop, |stream, guest| {
             let acceptor = acceptor.clone();
             let (desk, filler) = (Arc::clone(&desk), filler.clone());

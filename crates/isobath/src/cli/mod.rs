@@ -24,6 +24,7 @@ mod rules;
 mod show;
 pub(crate) mod sim;
 pub(crate) mod trace;
+mod trust;
 
 use crate::register::REGISTER;
 use clap::{Parser, Subcommand};

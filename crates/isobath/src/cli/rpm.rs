@@ -1,5 +1,6 @@
 //! `isobath rpm URL`: responsiveness under working conditions, against a server of anybody's.
 
+use super::trust::TrustArgs;
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::begin::path_info;
@@ -14,10 +15,8 @@ use schema::rpm::Plan;
 use schema::rpm::plan::Ways;
 use serde_json::json;
 use session::Family;
-use std::path::PathBuf;
 use sys::process;
 use units::Span;
-use web::responsiveness::Trust;
 
 /// Requests on an idle path before any load.
 const IDLE_PROBES: u32 = 10;
@@ -41,12 +40,8 @@ pub(crate) struct Args {
     /// Maximum time per direction; it ends early once its figures are stable.
     #[arg(long, value_name = "TIME", value_parser = crate::cli::seconds, default_value = "60s")]
     most: Span,
-    /// Trust only the CA certificates in this PEM file [default: the system's].
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
-    /// Accept any certificate.
-    #[arg(long, conflicts_with = "ca")]
-    insecure: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
     /// Use IPv4 only.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -74,14 +69,6 @@ impl Args {
         Ok(plan)
     }
 
-    fn trust(&self) -> Trust {
-        match &self.ca {
-            _ if self.insecure => Trust::Anybody,
-            Some(file) => Trust::File(file.clone()),
-            None => Trust::System,
-        }
-    }
-
     const fn family(&self) -> Option<Family> {
         match (self.ipv4, self.ipv6) {
             (true, _) => Some(Family::V4),
@@ -99,7 +86,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let interrupt = process::interrupt_flag()?;
     let runtime = rpm::runtime()?;
-    let trust = args.trust();
+    let trust = args.trust.trust();
     let target = runtime.block_on(Target::find(&plan.url, &trust, args.family()))?;
     let mut described = serde_json::to_value(&plan)?;
     described["note"] = json!(args.output.note);

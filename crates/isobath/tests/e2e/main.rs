@@ -34,6 +34,7 @@ mod mbm_tcp;
 mod measure;
 mod medianet;
 mod mistakes;
+mod ndt7;
 mod oracle;
 mod packet_log;
 mod records;

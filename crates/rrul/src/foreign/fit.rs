@@ -1,11 +1,14 @@
-//! A plan as far as an iperf3 server and its host can have a part in it.
+//! A plan as far as somebody else's server and its host can have a part in it.
 
 use crate::plan::{Direction, EcnField, Families, Load, Plan, Probe, ProbeKind};
 use crate::stream::{connect, echo};
+use far_ends::address::Protocol;
 use far_ends::iperf3::MOST_STREAMS;
+use far_ends::ndt7;
 use record::Warning;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::time::Duration;
 use sys::udp::UdpSocket;
 use units::{Bytes, Dscp, Span};
 
@@ -14,20 +17,52 @@ pub fn can_echo(to: SocketAddr) -> bool {
     UdpSocket::echo(to).is_ok()
 }
 
-/// Makes `plan` fit: round trips by ICMP echo, or by attempts to connect where this program may send none (`echoes` false). Says what
-/// was left out.
+/// What a server takes of a plan's load.
+struct Takes {
+    /// The server, for people.
+    server: &'static str,
+    /// One test of it.
+    test: &'static str,
+    /// Streams each way; none: as many as the plan has, up to iperf3's most.
+    streams: Option<u16>,
+    /// How long at most.
+    longest: Duration,
+}
+
+impl Takes {
+    const fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Ndt7 => Self {
+                server: "an ndt7 server",
+                test: "a test of ndt7",
+                streams: Some(1),
+                longest: ndt7::LASTS,
+            },
+            _ => Self {
+                server: "an iperf3 server",
+                test: "a test of iperf3",
+                streams: None,
+                longest: Duration::MAX,
+            },
+        }
+    }
+}
+
+/// Makes `plan` fit a server of `protocol`: round trips by ICMP echo, or by attempts to connect where this program may send none (`echoes`
+/// false). Says what was left out.
 ///
 /// # Errors
 /// In one line, when the load cannot be had from such a server.
-pub fn fit(plan: &mut Plan, echoes: bool) -> Result<Vec<Warning>, String> {
+pub fn fit(plan: &mut Plan, protocol: Protocol, echoes: bool) -> Result<Vec<Warning>, String> {
+    let takes = Takes::of(protocol);
     if plan.servers > 1 {
         return Err(format!(
-            "plan {} needs {} servers, and an iperf3 server is one - take another plan",
-            plan.name, plan.servers
+            "plan {} needs {} servers, and {} is one - take another plan",
+            plan.name, plan.servers, takes.server
         ));
     }
     let mut left_out = Vec::new();
-    merge(plan, &mut left_out)?;
+    merge(plan, &takes, &mut left_out)?;
     probes(plan, echoes, &mut left_out);
     if !std::mem::take(&mut plan.call).is_empty() {
         left_out.push("calls");
@@ -53,7 +88,7 @@ pub fn fit(plan: &mut Plan, echoes: bool) -> Result<Vec<Warning>, String> {
     };
     Ok(vec![Warning {
         code: "foreign_far_end".to_owned(),
-        message: format!("an iperf3 server tells less: {left_out}{by}"),
+        message: format!("{} tells less: {left_out}{by}", takes.server),
         advice:
             "figures that are null were not measured; 'isobath serve' at the far end tells them"
                 .to_owned(),
@@ -61,20 +96,21 @@ pub fn fit(plan: &mut Plan, echoes: bool) -> Result<Vec<Warning>, String> {
 }
 
 /// One group of load: a test has so many streams each way, all alike, and all at once.
-fn merge(plan: &mut Plan, left_out: &mut Vec<&'static str>) -> Result<(), String> {
+fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Result<(), String> {
     let load = std::mem::take(&mut plan.load);
     let Some(first) = load.first().cloned() else {
         return Ok(());
     };
-    let name = &plan.name;
+    let (name, test) = (&plan.name, takes.test);
     if load.iter().any(|group| group.length.is_some()) {
         return Err(format!(
-            "plan {name} has load that comes and goes, and an iperf3 server has all its streams at once - take another plan"
+            "plan {name} has load that comes and goes, and {} has all its streams at once - take another plan",
+            takes.server
         ));
     }
     if load.iter().any(|group| group.cc != first.cc) {
         return Err(format!(
-            "plan {name} has several congestion controls, and a test of iperf3 has one - take another plan"
+            "plan {name} has several congestion controls, and {test} has one - take another plan"
         ));
     }
     let streams = |unwanted: Direction| {
@@ -85,16 +121,20 @@ fn merge(plan: &mut Plan, left_out: &mut Vec<&'static str>) -> Result<(), String
     let direction = match (down, up) {
         (0, _) => Direction::Up,
         (_, 0) => Direction::Down,
-        (down, up) if down == up => Direction::Both,
+        (down, up) if down == up || takes.streams.is_some() => Direction::Both,
         _ => {
             return Err(format!(
-                "plan {name} has {down} streams down and {up} up, and a test of iperf3 as many each way - take another plan"
+                "plan {name} has {down} streams down and {up} up, and {test} as many each way - take another plan"
             ));
         }
     };
-    if down.max(up) > MOST_STREAMS {
+    let streams = takes.streams.unwrap_or_else(|| down.max(up));
+    if down.max(up) > streams {
+        left_out.push("all but one stream each way");
+    }
+    if streams > MOST_STREAMS {
         return Err(format!(
-            "a test of iperf3 has at most {MOST_STREAMS} streams each way"
+            "{test} has at most {MOST_STREAMS} streams each way"
         ));
     }
     let is_one_class = load.iter().all(|group| group.class == first.class);
@@ -104,10 +144,14 @@ fn merge(plan: &mut Plan, left_out: &mut Vec<&'static str>) -> Result<(), String
     if load.iter().any(|group| group.start != first.start) {
         left_out.push("starts one after the other");
     }
+    if plan.duration.0 > takes.longest {
+        plan.duration = Span(takes.longest);
+        left_out.push("load after ten seconds");
+    }
     plan.load = vec![Load {
         direction,
         class: if is_one_class { first.class } else { Dscp::CS0 },
-        streams: down.max(up),
+        streams,
         start: Span::default(),
         ..first
     }];
@@ -152,7 +196,7 @@ mod tests {
 
     fn fitted(name: &str, echoes: bool) -> Result<(Plan, String), String> {
         let mut plan = crate::catalogue::find(name).unwrap();
-        let warnings = fit(&mut plan, echoes)?;
+        let warnings = fit(&mut plan, Protocol::Iperf3, echoes)?;
         Ok((plan, warnings[0].message.clone()))
     }
 
@@ -174,6 +218,20 @@ mod tests {
         assert_eq!(plan.load[0].direction, Direction::Up);
         assert_eq!(plan.probe[0].kind, ProbeKind::TcpConnect);
         assert!(says.contains("closed port"), "{says}");
+    }
+
+    #[test]
+    fn ndt7_has_one_stream_each_way_for_ten_seconds() {
+        let mut plan = crate::catalogue::find("rrul").unwrap();
+        let warnings = fit(&mut plan, Protocol::Ndt7, true).unwrap();
+        assert_eq!((plan.load.len(), plan.load[0].streams), (1, 1));
+        assert_eq!(plan.load[0].direction, Direction::Both);
+        assert_eq!(plan.duration.0, Duration::from_secs(10));
+        for word in ["ndt7", "one stream each way", "ten seconds"] {
+            assert!(warnings[0].message.contains(word), "{warnings:?}");
+        }
+        let mut plan = crate::catalogue::find("rrul_50_up").unwrap();
+        assert!(fit(&mut plan, Protocol::Ndt7, true).is_ok());
     }
 
     #[test]

@@ -1,27 +1,26 @@
 //! A run towards a far end of somebody else, which takes load and knows nothing of plans.
 //!
-//! The same streams, tables and figures as with a far end of our own, as far as they go: of an iperf3 server TCP load both ways, and how
-//! much of it arrived there; beside it round trips that its host answers by itself, by ICMP echo or, where that is not allowed, by
-//! attempts to connect. [`fit()`] makes a plan fit and says what was left out. There is no agreement and no clock of the far end's.
-//!
-//! An iperf3 server has one test at a time. So it is claimed before anything is measured ([`Claim`]): an idle path is one that nobody
-//! else's test loads. Both directions of the load are one bidirectional test.
+//! The same streams, tables and figures as with a far end of our own, as far as they go: TCP load both ways, by an iperf3 or an ndt7
+//! server ([`Server`]), and what that tells of it; beside it round trips that its host answers by itself, by ICMP echo or, where that is
+//! not allowed, by attempts to connect. [`fit()`] makes a plan fit and says what was left out. There is no agreement and no clock of the
+//! far end's.
 
-mod control;
 mod fit;
-mod load;
+mod iperf3;
+mod ndt7;
 
-pub use control::Claim;
 pub use fit::{can_echo, fit};
+pub use iperf3::Claim;
+pub use ndt7::Ndt7;
 
 use super::collector::{Collector, Finding, Teller};
 use super::messages::Row;
 use super::near::echo;
 use super::run::{Context, Outcome};
 use super::streams::{Kind, StreamPlan};
+use crate::plan::Plan;
 use kit::ending::Ending;
-use kit::sampler::Sampler;
-use load::Load;
+use kit::sampler::{Sampler, StreamEnd};
 use record::RecordWriter;
 use session::ClockOffset;
 use std::net::SocketAddr;
@@ -38,14 +37,55 @@ const JOIN: Duration = Duration::from_millis(5);
 /// Findings that may wait for the collector.
 const QUEUE: usize = 1 << 16;
 
-/// Runs the plan towards the host at `to`, whose iperf3 server is claimed where the plan has load, writing what is found to `record` as
-/// it comes.
+/// Who takes the load.
+pub enum Server {
+    /// An iperf3 server that waits for our streams.
+    Iperf3(Box<Claim>),
+    /// An ndt7 server.
+    Ndt7(Ndt7),
+}
+
+/// What the load of a run has to do with the rest of it.
+struct Load<'a> {
+    plan: &'a Plan,
+    streams: &'a [StreamPlan],
+    /// Raised when the user interrupts.
+    interrupt: &'a AtomicBool,
+    sampler: &'a Sampler<Teller>,
+    stop: &'a AtomicBool,
+}
+
+impl Load<'_> {
+    /// Waits for the load's time, has it, and tells how the server saw it: the far end of each stream.
+    fn run(&self, server: Server) -> Result<Vec<StreamEnd>, String> {
+        match server {
+            Server::Iperf3(claim) => self.by_iperf3(*claim),
+            Server::Ndt7(server) => self.by_ndt7(&server),
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, finding: Finding) {
+        // A collector that is gone needs no findings.
+        let _ = self.sampler.sink().0.send(finding);
+    }
+}
+
+/// Runs the plan towards the host at `to`, whose `server` takes the load where the plan has any, writing what is found to `record` as it
+/// comes.
 ///
 /// # Errors
 /// Only when the record cannot be written; everything else ends up in the outcome.
 pub fn run(
     context: &Context<'_>,
-    claim: Option<Claim>,
+    server: Option<Server>,
     to: SocketAddr,
     record: &mut RecordWriter,
 ) -> Result<Outcome, record::Error> {
@@ -60,7 +100,7 @@ pub fn run(
         for plan in context.streams.iter().filter(|plan| !plan.kind.is_tcp()) {
             threads.push(scope.spawn(move || ask(plan, to, sampler, stop)));
         }
-        let load = claim.map(|claim| {
+        let load = server.map(|server| {
             let load = Load {
                 plan: context.plan,
                 streams: context.streams,
@@ -68,7 +108,7 @@ pub fn run(
                 sampler,
                 stop,
             };
-            scope.spawn(move || load.run(claim))
+            scope.spawn(move || load.run(server))
         });
         let ending = collector.collect(&mut [], record);
         stop.store(true, Ordering::Relaxed);

@@ -6,8 +6,8 @@ use schema::rrul::Plan;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// A server that ends with the test.
 struct Serving {

@@ -1,8 +1,8 @@
 //! The near end.
 
-use super::trust::{Trust, config};
 use super::upload::Upload;
 use crate::reason::reason;
+use crate::trust::{Trust, config};
 use bytes::Bytes;
 use far_ends::nq::Origin;
 use http_body_util::BodyExt;
@@ -21,6 +21,7 @@ use sys::clock;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use units::HttpVersion;
 
 /// Octets that a server may send before we have read any: enough for a path of 1 Gbit/s and 100 ms.
 const WINDOW: u32 = 16 << 20;
@@ -57,7 +58,7 @@ impl Dialer {
         Ok(Self {
             address,
             origin,
-            config: config(trust)?,
+            config: config(trust, HttpVersion::H2)?,
         })
     }
 

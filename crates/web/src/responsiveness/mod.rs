@@ -3,7 +3,4 @@
 
 pub mod client;
 pub mod server;
-mod trust;
 mod upload;
-
-pub use trust::Trust;

@@ -1,6 +1,7 @@
 //! What can be asked of `isobath rrul`.
 
 use super::Usage;
+use crate::cli::trust::TrustArgs;
 use clap::FromArgMatches;
 use kit::options::Output;
 use schema::rrul::plan::{Families, Plan, Switch, Web};
@@ -30,7 +31,7 @@ enum EcnName {
 pub(crate) struct Args {
     // Not as a comment: it is no link.
     #[arg(
-        help = "Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or an iperf3 server: iperf3://HOST"
+        help = "Far end that runs 'isobath serve': HOST or HOST:PORT, an IPv6 address in brackets; some plans take several. Or an iperf3 or ndt7 server: iperf3://HOST, ndt7://HOST"
     )]
     pub(super) host: Vec<String>,
     /// Measure in an emulated network instead: a name from 'isobath lab list', or a TOML file.
@@ -44,6 +45,8 @@ pub(crate) struct Args {
         value_delimiter = ','
     )]
     pub(super) key: Vec<AccessKey>,
+    #[command(flatten)]
+    pub(super) trust: TrustArgs,
     #[command(flatten)]
     asked: Asked,
     /// List the plans and exit.
@@ -144,6 +147,12 @@ impl Args {
     pub(super) fn check(&self, plan: &Plan) -> anyhow::Result<()> {
         if let Some(web) = &plan.web {
             web::PageModel::find(&web.page).map_err(Usage::of)?;
+        }
+        let shows_certificate = |host: &String| host.starts_with("ndt7://");
+        if self.trust.is_given() && !self.host.first().is_some_and(shows_certificate) {
+            return Err(Usage::of(anyhow::anyhow!(
+                "--ca and --insecure are for ndt7://HOST - leave them out"
+            )));
         }
         let (hosts, wanted) = (self.host.len(), usize::from(plan.servers));
         if self.lab.is_none() && hosts != wanted {

@@ -1,9 +1,9 @@
-//! `isobath rrul iperf3://HOST`: towards a far end of somebody else.
+//! `isobath rrul iperf3://HOST` and `ndt7://HOST`: towards a far end of somebody else.
 
 use super::{Args, Measured, Usage, check_ecn, conclude, progress, record};
-use far_ends::address::FarEnd;
+use far_ends::address::{FarEnd, Protocol};
 use kit::options;
-use rrul::foreign::{self, Claim};
+use rrul::foreign::{self, Claim, Ndt7, Server};
 use rrul::ndjson::Ndjson;
 use rrul::run::Context;
 use rrul::streams::{Common, StreamPlan};
@@ -17,13 +17,14 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     let protocol = far_end.protocol;
     if !protocol.tells().loads {
         return Err(Usage::of(anyhow::anyhow!(
-            "a far end of {0}:// takes no load - use iperf3://HOST, or 'isobath estimate rtt {0}://HOST'",
+            "a far end of {0}:// takes no load - use iperf3://HOST or ndt7://HOST, or 'isobath estimate rtt {0}://HOST'",
             protocol.scheme()
         )));
     }
     if args.browser.is_some() {
         return Err(Usage::of(anyhow::anyhow!(
-            "an iperf3 server has no pages - leave --browser out"
+            "a far end of {}:// has no pages - leave --browser out",
+            protocol.scheme()
         )));
     }
     let wanted = match (args.ipv4, args.ipv6) {
@@ -33,7 +34,7 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     };
     let port = protocol.port().unwrap_or_default();
     let to = session::resolve(&far_end.host, port, wanted)?[0];
-    let notes = foreign::fit(&mut plan, foreign::can_echo(to))
+    let notes = foreign::fit(&mut plan, protocol, foreign::can_echo(to))
         .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
     check_ecn(&plan)?;
     let interrupt = process::interrupt_flag()?;
@@ -47,7 +48,15 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     for cc in streams.iter().filter_map(StreamPlan::cc) {
         sys::tcp::try_congestion(cc).map_err(Usage::of)?;
     }
-    let claim = Claim::make(to, &plan, &streams)?;
+    let server = match protocol {
+        Protocol::Ndt7 if plan.load.is_empty() => None,
+        Protocol::Ndt7 => Some(Server::Ndt7(Ndt7::reach(
+            to,
+            &far_end.host,
+            &args.trust.trust(),
+        )?)),
+        _ => Claim::make(to, &plan, &streams)?.map(|claim| Server::Iperf3(Box::new(claim))),
+    };
     let mut run = record::described(args, &plan, args.cc.as_deref())?;
     run.plan["far_end"] = json!(args.host[0]);
     run.path = kit::begin::path_info(&[to], families.to_vec(), None);
@@ -65,7 +74,7 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
         interrupt: &interrupt,
         display: &|live| display.show(live),
     };
-    let outcome = foreign::run(&context, claim, to, &mut opened.writer)?;
+    let outcome = foreign::run(&context, server, to, &mut opened.writer)?;
     display.finish();
     conclude::conclude(&mut run, &plan, &outcome, Duration::ZERO, notes)?;
     let dir = opened.writer.dir().to_owned();

@@ -1,11 +1,11 @@
 //! The load of a test: its streams, and the conversation around them.
 
 use super::control::{ANSWER, Claim, ordered};
-use crate::collector::{Finding, Teller};
-use crate::plan::Plan;
+use crate::collector::Finding;
+use crate::foreign::Load;
 use crate::streams::{Kind, StreamPlan};
 use far_ends::iperf3::{COOKIE, Event, Results, Stream, stream_id};
-use kit::sampler::{Sampler, StreamEnd};
+use kit::sampler::StreamEnd;
 use kit::{load, stream};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Write};
@@ -19,16 +19,6 @@ use units::Instant;
 /// A stream that ends this long before its time was broken.
 const EARLY: Duration = Duration::from_secs(1);
 
-/// What the load of a run has to do with the rest of it.
-pub(super) struct Load<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) streams: &'a [StreamPlan],
-    /// Raised when the user interrupts.
-    pub(super) interrupt: &'a AtomicBool,
-    pub(super) sampler: &'a Sampler<Teller>,
-    pub(super) stop: &'a AtomicBool,
-}
-
 /// A stream that is open.
 struct Opened<'a> {
     plan: &'a StreamPlan,
@@ -39,9 +29,9 @@ struct Opened<'a> {
 
 impl Load<'_> {
     /// Waits for the load's time, has it, and hears how the server saw it: the far end of each stream.
-    pub(super) fn run(&self, mut claim: Claim) -> Result<Vec<StreamEnd>, String> {
+    pub(in crate::foreign) fn by_iperf3(&self, mut claim: Claim) -> Result<Vec<StreamEnd>, String> {
         let plan = self.plan;
-        let abort = || self.stop.load(Ordering::Relaxed);
+        let abort = || self.is_stopped();
         let until = self.sampler.origin() + plan.load_end();
         if !stream::wait_until(self.sampler.origin() + plan.load_start(), &abort) {
             claim.give_up();
@@ -79,10 +69,6 @@ impl Load<'_> {
         Ok(far_ends(&streams, &theirs))
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
-    }
-
     /// Opens the streams, one after the other: the server numbers them as they come.
     fn open(&self, claim: &Claim) -> Result<Vec<Opened<'_>>, String> {
         let mut opened = Vec::new();
@@ -103,7 +89,7 @@ impl Load<'_> {
 
     fn stream(&self, stream: &Opened<'_>, until: Instant, over: &AtomicBool) {
         let Opened { plan, socket, read } = stream;
-        let abort = || self.stop.load(Ordering::Relaxed) || over.load(Ordering::Relaxed);
+        let abort = || self.is_stopped() || over.load(Ordering::Relaxed);
         let mut end = StreamEnd {
             id: plan.id,
             ..StreamEnd::default()
@@ -124,7 +110,7 @@ impl Load<'_> {
 
     /// Lets the load's time pass, as long as the server has nothing to say.
     fn wait(&self, claim: &mut Claim, until: Instant) -> Result<(), String> {
-        match claim.next(until, &|| self.stop.load(Ordering::Relaxed))? {
+        match claim.next(until, &|| self.is_stopped())? {
             None => Ok(()),
             Some(Event::Failed(reason)) => Err(reason),
             Some(_) => Err("the server ended the test before its time".to_owned()),
@@ -139,11 +125,6 @@ impl Load<'_> {
             _ if self.is_interrupted() => Ok(None),
             _ => Err("the server did not tell what arrived there".to_owned()),
         }
-    }
-
-    fn tell(&self, finding: Finding) {
-        // A collector that is gone needs no findings.
-        let _ = self.sampler.sink().0.send(finding);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whose certificates are believed.
 
+use crate::tls::alpn;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -7,6 +8,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::HttpVersion;
 
 /// Where distributions keep the certificates of authorities.
 const BUNDLES: [&str; 4] = [
@@ -27,8 +29,8 @@ pub enum Trust {
     Anybody,
 }
 
-/// A client of HTTP/2 that resumes nothing: every connection costs the same.
-pub(super) fn config(trust: &Trust) -> Result<Arc<ClientConfig>, String> {
+/// A client of one version of HTTP that resumes nothing: every connection costs the same.
+pub(crate) fn config(trust: &Trust, protocol: HttpVersion) -> Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
     let builder = builder
@@ -51,7 +53,7 @@ pub(super) fn config(trust: &Trust) -> Result<Arc<ClientConfig>, String> {
             .with_custom_certificate_verifier(Arc::new(Anybody(provider))),
     };
     let mut config = builder.with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = vec![alpn(protocol)];
     config.resumption = rustls::client::Resumption::disabled();
     Ok(Arc::new(config))
 }
