@@ -170,6 +170,14 @@ def configurations():
     put("nq", "other_version", json.dumps(dict(version=2, urls=urls("h.example"))))
 
 
+def measurements():
+    tcp = dict(ElapsedTime=1_000_000, BytesAcked=1 << 40, RTT=25_000, MinRTT=24_000, RTTVar=12, BusyTime=9, TotalRetrans=3, SndCwnd=99)
+    ends = dict(Client="192.0.2.1:4000", Server="[2001:db8::1]:443", UUID="x")
+    put("ndt7", "nothing", "{}")
+    put("ndt7", "counted", json.dumps(dict(AppInfo=dict(ElapsedTime=1, NumBytes=1 << 33), Origin="client", Test="upload")))
+    put("ndt7", "whole", json.dumps(dict(AppInfo=dict(ElapsedTime=1), ConnectionInfo=ends, Origin="server", Test="download", TCPInfo=tcp)))
+
+
 def browsers():
     """What a page has found in a run of 17 s: streams 0, 2, 4, 6 come from the server, the others go there."""
     samples = [[at, 24.5 + at % 7, 1000 + at] for at in range(0, 17_000, 400)] + [[17_000, None, None]]
@@ -235,6 +243,7 @@ def main():
     far_ends()
     iperf3()
     configurations()
+    measurements()
     browsers()
     names()
     texts()

@@ -25,6 +25,7 @@ pub mod iperf3;
 pub mod mgrp;
 pub mod mgrp_message;
 pub mod mgrp_peer;
+pub mod ndt7;
 pub mod nq;
 pub mod page_model;
 pub mod preamble;
@@ -40,7 +41,7 @@ pub mod tun_read;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 28] = [
+pub const TARGETS: [(&str, Run); 29] = [
     ("access_key", access_key::run),
     ("browser", browser::run),
     ("capture", capture::run),
@@ -59,6 +60,7 @@ pub const TARGETS: [(&str, Run); 28] = [
     ("mgrp", mgrp::run),
     ("mgrp_message", mgrp_message::run),
     ("mgrp_peer", mgrp_peer::run),
+    ("ndt7", ndt7::run),
     ("nq", nq::run),
     ("page_model", page_model::run),
     ("preamble", preamble::run),
