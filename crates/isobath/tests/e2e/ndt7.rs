@@ -49,6 +49,12 @@ fn an_ndt7_server_takes_the_load_of_a_run_and_tells_of_its_tcp() {
         let mbps = number(summary, &format!("/throughput_mbps/{way}"));
         assert!((0.1..8.0).contains(&mbps), "{way}: {summary:#}");
     }
+    // When the server tells something is its own affair.
+    let late = run["instrument"]["lateness"].as_array().unwrap();
+    assert!(
+        late.iter().all(|late| late["of"] == "client sampler"),
+        "{late:#?}"
+    );
     let record = Record::open(&place.path().join("out")).unwrap();
     let streams: Vec<Stream> = record.rows().unwrap();
     let down = streams

@@ -69,9 +69,7 @@ impl Ndt7 {
             )
         })?;
         dialer.try_out(stream).map_err(|what| {
-            anyhow::anyhow!(
-                "{what} - for a certificate of its own give its file by --ca, or say --insecure"
-            )
+            anyhow::anyhow!("{what} - give its authority's certificate by --ca, or say --insecure")
         })?;
         Ok(Self { dialer, to })
     }
