@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::tcp::TcpInfo;
 use sys::{clock, tcp};
-use units::Instant;
+use units::{Instant, Rate};
 
 /// Octets in one write: few calls, and still many in a bin on a slow path.
 const BLOCK: usize = 64 * 1_024;
@@ -21,6 +21,17 @@ const UNSENT: u32 = 128 * 1_024;
 pub(crate) const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
 /// Octets thrown away in one call.
 pub(crate) const DISCARD: usize = 4 << 20;
+
+/// Has the kernel send no more than `rate` on a load, payload, evenly spaced; without one, as much as the path takes.
+///
+/// # Errors
+/// When the system has no pacing.
+pub fn limit(socket: &TcpStream, rate: Option<Rate>) -> Result<(), sys::Error> {
+    match rate {
+        None => Ok(()),
+        Some(_) => tcp::set_max_pacing(socket, rate),
+    }
+}
 
 /// Sends until `until`, or until `abort` says so or the other end is gone.
 ///

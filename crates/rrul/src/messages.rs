@@ -13,7 +13,7 @@ use kit::mailbox::CallArrival;
 use kit::sampler::StreamEnd;
 use schema::tables::{Cpu, Hop, Series};
 use serde::{Deserialize, Serialize};
-use units::{Dscp, Span};
+use units::{Dscp, Rate, Span};
 
 /// Rows in one line: far below the longest line.
 pub const ROWS_PER_LINE: usize = 50;
@@ -55,6 +55,9 @@ pub struct StreamSetup {
     pub class: Dscp,
     /// Congestion control of the sender; without one, its host's default.
     pub cc: Option<String>,
+    /// The most that the far end sends on it, payload; without one, as much as the path takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// When the sender starts and stops, after the run's start.
     pub start: Span,
     /// When the sender stops, after the run's start.

@@ -3,7 +3,7 @@
 use super::messages::{Role, StreamSetup};
 use super::plan::{Call, Direction, Load, Plan, Probe, ProbeKind};
 use std::time::Duration;
-use units::{Dscp, Ecn, Span, TrafficClass};
+use units::{Dscp, Ecn, Rate, Span, TrafficClass};
 
 /// What a stream does, seen from the client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,6 +57,8 @@ pub struct StreamPlan {
     pub server: u8,
     /// Congestion control of the sender.
     congestion: Option<String>,
+    /// The most that the sender of a load sends, payload.
+    pub rate: Option<Rate>,
     /// When it starts and stops, after the run's start.
     pub start: Duration,
     /// When it stops, after the run's start.
@@ -118,6 +120,7 @@ impl StreamPlan {
             family: common.families.first().copied().unwrap_or(4),
             server: 0,
             congestion: common.cc.map(str::to_owned),
+            rate: None,
             start: Duration::ZERO,
             stop: plan.total(),
             size: 0,
@@ -135,6 +138,7 @@ impl StreamPlan {
             family: turn_of(common.families, turn),
             server: load.server,
             congestion: load.cc.clone().or_else(|| common.cc.map(str::to_owned)),
+            rate: load.rate,
             start,
             stop: length.map_or_else(|| plan.load_end(), |end| end.min(plan.load_end())),
             ..self.clone()
@@ -209,6 +213,7 @@ impl StreamPlan {
             role,
             class: self.class,
             cc: self.congestion.clone().filter(|_| role == Role::Source),
+            rate: self.rate.filter(|_| role == Role::Source),
             start: Span(self.start),
             stop: Span(self.stop),
         })

@@ -441,3 +441,36 @@ fn without_json_a_scorecard_of_at_most_25_lines_names_the_record() {
     );
     is_finished_record(&folder.path().join(record));
 }
+
+#[test]
+fn a_load_of_a_rate_sends_no_more_and_builds_no_queue() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let plan = short_plan(3).replace(
+        "direction = \"both\"",
+        "direction = \"both\"\nrate = \"2Mbit\"",
+    );
+    let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &plan)]);
+    let lab = [
+        "rrul",
+        "--lab",
+        "small.toml",
+        "--plan",
+        "plan.toml",
+        "-q",
+        "--json",
+        "-o",
+        "out",
+    ];
+    let ran = run(place.path(), &lab);
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let summary = &ran.json()["summary"];
+    for way in ["down", "up"] {
+        let mbps = number(summary, &format!("/throughput_mbps/{way}"));
+        assert!((1.0..2.1).contains(&mbps), "{way}: {summary:#}");
+    }
+    // 10 ms, and 30 more behind a full queue.
+    let loaded = number(summary, "/latency_ms/loaded/p50");
+    assert!((10.0..25.0).contains(&loaded), "{summary:#}");
+}

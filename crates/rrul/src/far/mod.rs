@@ -319,7 +319,12 @@ fn serve_stream(
             let first = load::receive(&socket, &read, abort);
             end.first_byte_ns = first.map(|first| sampler.since_origin(first));
         }
-        Role::Source => load::send(&socket, sampler.origin() + setup.stop.0, abort),
+        Role::Source => {
+            // A load that cannot be limited is none: the near end sees that nothing comes.
+            if load::limit(&socket, setup.rate).is_ok() {
+                load::send(&socket, sampler.origin() + setup.stop.0, abort);
+            }
+        }
         // These have no connections: whoever opens one for them is left alone with it.
         Role::Listen { .. } | Role::Talk { .. } | Role::Trace { .. } => {}
     }

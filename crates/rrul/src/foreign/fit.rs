@@ -113,6 +113,11 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
             "plan {name} has several congestion controls, and {test} has one - take another plan"
         ));
     }
+    if load.iter().any(|group| group.rate != first.rate) {
+        return Err(format!(
+            "plan {name} has load of several rates, and {test} has one - take another plan"
+        ));
+    }
     let streams = |unwanted: Direction| {
         let groups = load.iter().filter(|group| group.direction != unwanted);
         groups.fold(0_u16, |sum, group| sum.saturating_add(group.streams))
@@ -135,6 +140,12 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
     if streams > MOST_STREAMS {
         return Err(format!(
             "{test} has at most {MOST_STREAMS} streams each way"
+        ));
+    }
+    if first.rate.is_some() && down > 0 && takes.streams.is_some() {
+        return Err(format!(
+            "plan {name} limits the rate of its load, and {} sends as much as the path takes - take another plan",
+            takes.server
         ));
     }
     let is_one_class = load.iter().all(|group| group.class == first.class);

@@ -9,7 +9,7 @@ use crate::streams::{Kind, StreamPlan};
 use far_ends::ndt7::{Measurement, MessageSize, TcpInfo, Test};
 use kit::sampler::StreamEnd;
 use kit::secret::secret;
-use kit::stream;
+use kit::{load, stream};
 use schema::tables::Series;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::cell::RefCell;
@@ -189,9 +189,11 @@ fn open(to: SocketAddr, plan: &StreamPlan) -> io::Result<TcpStream> {
     stream::prepare(&socket, plan.class, plan.cc())?;
     socket.connect_timeout(&to.into(), ANSWER)?;
     socket.set_tcp_nodelay(true)?;
+    let socket = TcpStream::from(socket);
+    load::limit(&socket, plan.rate).map_err(io::Error::other)?;
     // Where the kernel does not know it, the end of the load is less sharp.
     let _ = sys::tcp::set_unsent_limit(&socket, MOST_UNSENT);
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// What a server tells of its TCP, and when.

@@ -50,7 +50,10 @@ impl NearStream<'_> {
                 let first = load::receive(&socket, &read, abort);
                 end.first_byte_ns = first.map(|first| self.sampler.since_origin(first));
             }
-            Kind::Up => load::send(&socket, self.until(), abort),
+            Kind::Up => match load::limit(&socket, plan.rate) {
+                Ok(()) => load::send(&socket, self.until(), abort),
+                Err(error) => failure = Some(error.to_string()),
+            },
             _ => {
                 let each = |exchange| self.tell(Finding::Sample(self.tcp_sample(&exchange)));
                 let asked = tcp_rr::ask(&socket, plan.size, plan.gap, self.until(), abort, each);

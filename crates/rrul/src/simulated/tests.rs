@@ -92,6 +92,22 @@ fn a_load_fills_both_ways_and_probes_wait_in_its_queue() {
 }
 
 #[test]
+fn a_load_of_a_rate_sends_no_more_and_builds_no_queue() {
+    let mut plan = planned("tcp_bidirectional", 20);
+    for load in &mut plan.load {
+        load.rate = "2Mbit".parse().ok();
+    }
+    leave_out(&mut plan);
+    let (outcome, _) = measured(&plan, dsl(&[]));
+    let summary = summarise(&plan, &outcome.tables);
+    for mbps in [summary.throughput_mbps.down, summary.throughput_mbps.up] {
+        assert!((1.99..2.01).contains(&mbps.unwrap()), "{mbps:?}");
+    }
+    let latency = summary.latency_ms.loaded.unwrap();
+    assert!(latency.p50 < 30.0, "{latency:?}");
+}
+
+#[test]
 fn a_call_loses_what_the_path_loses() {
     let plan = planned("voip", 20);
     let random = [json!({ "kind": "loss", "probability": 0.1 })];

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use sys::clock;
-use units::{Ecn, Instant, TrafficClass};
+use units::{Ecn, Instant, Rate, TrafficClass};
 
 /// How long the server may take to answer while nothing is under way.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
@@ -133,6 +133,7 @@ fn params(plan: &Plan, streams: &[StreamPlan]) -> Option<Params> {
         block: BLOCK,
         class: class.octet(),
         congestion: first.congestion().map(str::to_owned),
+        rate_bps: first.rate.map_or(0, Rate::as_bps),
         ..Params::default()
     })
 }

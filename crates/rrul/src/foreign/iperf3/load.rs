@@ -95,6 +95,8 @@ impl Load<'_> {
             ..StreamEnd::default()
         };
         if plan.kind == Kind::Up {
+            // Where nothing can be limited the server is told of a limit and holds to it alone.
+            let _ = load::limit(socket, plan.rate);
             load::send(socket, until, &abort);
         } else {
             let first = load::receive(socket, read, &abort);

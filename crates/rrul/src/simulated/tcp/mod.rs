@@ -159,6 +159,11 @@ impl<'a> TcpEnd<'a> {
         matches!(self.role, Role::Ask | Role::Send)
     }
 
+    /// Whether this end sends no more than the plan says.
+    fn is_limited(&self) -> bool {
+        self.role == Role::Send && self.phase == Phase::Open && self.plan.rate.is_some()
+    }
+
     const fn terms(&self) -> Terms {
         Terms {
             seed: self.seed,
@@ -245,7 +250,7 @@ impl<'a> TcpEnd<'a> {
         let start = (self.phase == Phase::Before).then(|| Instant::ZERO + self.plan.start);
         let stop = (self.stops() && self.phase != Phase::Over).then(|| self.stop());
         let asks = self.role == Role::Ask && self.phase == Phase::Open && self.asked.is_none();
-        let next = asks.then_some(self.next);
+        let next = (asks || self.is_limited()).then_some(self.next);
         let all = [self.stack.next_timeout(), start, stop, next];
         all.into_iter().flatten().min()
     }
@@ -266,7 +271,7 @@ impl<'a> TcpEnd<'a> {
                 return Some(sent);
             }
             let key = self.stack.poll_drained()?;
-            if self.role == Role::Send && self.phase == Phase::Open {
+            if self.role == Role::Send && self.phase == Phase::Open && !self.is_limited() {
                 self.fill(key);
             }
         }

@@ -6,10 +6,22 @@ use schema::tables::Sample;
 use sim::tcp::Key;
 use units::Instant;
 
+/// Octets of a full segment.
+const SEGMENT: u64 = 1_448;
+
 impl TcpEnd<'_> {
     /// Writes more than there is room for, so that room is told of.
     pub(super) fn fill(&mut self, key: Key) {
         self.stack.write(key, UNSENT + BLOCK);
+    }
+
+    /// Writes a segment whenever it is time for one, and there is room: what the path has not taken is not made up for.
+    fn drip(&mut self, key: Key, now: Instant) {
+        let Some(rate) = self.plan.rate else { return };
+        while self.next <= now {
+            self.stack.write(key, SEGMENT);
+            self.next += rate.time_for(SEGMENT);
+        }
     }
 
     /// What the application does when something has happened.
@@ -31,7 +43,7 @@ impl TcpEnd<'_> {
             self.found.connected = Some(now);
             self.look = now;
             self.next = now;
-            if self.role == Role::Send {
+            if self.role == Role::Send && !self.is_limited() {
                 self.fill(key);
             }
         }
@@ -42,7 +54,8 @@ impl TcpEnd<'_> {
         self.received += heard;
         self.heard += heard;
         match self.role {
-            Role::Send | Role::Receive => {}
+            Role::Send => self.drip(key, now),
+            Role::Receive => {}
             Role::Echo => self.echo(key),
             Role::Ask => self.ask(key, now),
         }

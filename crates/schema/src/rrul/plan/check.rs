@@ -1,7 +1,8 @@
 //! What parsing cannot see: whether a plan can be run.
 
-use super::{Plan, ProbeKind};
+use super::{Load, Plan, ProbeKind};
 use std::time::Duration;
+use units::Rate;
 
 /// Shortest message of a probe, in octets: the header that every one has.
 pub const SMALLEST_PROBE: u64 = 56;
@@ -13,6 +14,8 @@ const MOST_STREAMS: usize = 256;
 const LONGEST: Duration = Duration::from_secs(3_600);
 /// A call's packets come at most this often: more is a flood.
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+/// A segment takes more than a second at less.
+const LEAST_RATE: Rate = Rate::from_bps(16_000).expect("not zero");
 /// The specification's servers are one; a study of fairness has a few.
 const MOST_SERVERS: u8 = 8;
 /// No path on the Internet has more hops.
@@ -54,6 +57,10 @@ impl Plan {
         }
         if self.load.iter().any(|load| load.streams == 0) {
             return Err("a load group has no streams - write at least streams = 1".to_owned());
+        }
+        let too_slow = |load: &Load| load.rate.is_some_and(|rate| rate < LEAST_RATE);
+        if self.load.iter().any(too_slow) {
+            return Err(format!("a load group's rate is below {LEAST_RATE}"));
         }
         if self.probe.iter().any(|probe| probe.streams == 0) {
             return Err("a probe has no streams - write at least streams = 1".to_owned());

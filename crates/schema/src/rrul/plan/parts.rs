@@ -2,7 +2,7 @@
 
 use super::defaults;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Dscp, Ecn, HttpVersion, Span};
+use units::{Bytes, Dscp, Ecn, HttpVersion, Rate, Span};
 
 /// Octets of a G.711 voice packet beside its samples: the RTP header (RFC 3550 section 5.1).
 const RTP: u64 = 12;
@@ -30,6 +30,9 @@ pub struct Load {
     /// Congestion control of the sender; without one, `--cc`, or the sending host's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
+    /// The most that each stream sends, payload; without one, as much as the path takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// Which of the plan's servers, from 0.
     #[serde(default)]
     pub server: u8,
