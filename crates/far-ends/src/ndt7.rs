@@ -63,8 +63,8 @@ pub struct MessageSize {
 impl MessageSize {
     /// The first messages, octets.
     pub const FIRST: usize = 1 << 13;
-    /// The longest, octets: longer ones save no more of anybody's time.
-    pub const LONGEST: usize = 1 << 20;
+    /// The longest, octets: longer ones only make the receiver's count coarser.
+    pub const LONGEST: usize = 1 << 18;
 
     /// The length of the next message, which is then sent.
     pub fn grow(&mut self) -> usize {

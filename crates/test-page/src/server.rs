@@ -228,12 +228,7 @@ where
             "another site's page may not measure here\n",
         );
     }
-    websocket::upgrade(&mut request, WEBSOCKET, then).unwrap_or_else(|| {
-        plain(
-            StatusCode::BAD_REQUEST,
-            "a WebSocket is what is answered here\n",
-        )
-    })
+    websocket::upgrade(&mut request, WEBSOCKET, then)
 }
 
 /// Whether a browser asks for a page of this server, or a program asks that is no browser.

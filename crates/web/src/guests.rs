@@ -64,13 +64,13 @@ where
     })
 }
 
-/// Who is connected.
+/// Who is there.
 #[derive(Debug, Default)]
-struct Guests(Mutex<Vec<IpAddr>>);
+pub struct Guests(Mutex<Vec<IpAddr>>);
 
 impl Guests {
     /// One more from `source`; none where there are too many.
-    fn enter(self: &Arc<Self>, source: IpAddr, limits: Limits) -> Option<Guest> {
+    pub fn enter(self: &Arc<Self>, source: IpAddr, limits: Limits) -> Option<Guest> {
         let mut all = self.lock();
         let from_there = all.iter().filter(|other| **other == source).count();
         (all.len() < limits.most && from_there < limits.most_from_one).then(|| {
@@ -85,7 +85,7 @@ impl Guests {
     }
 }
 
-/// The place of a connection; free again when it is dropped.
+/// The place of a guest; free again when it is dropped.
 #[derive(Debug)]
 pub struct Guest {
     guests: Arc<Guests>,

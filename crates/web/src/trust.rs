@@ -1,4 +1,4 @@
-//! Whose certificates are believed.
+//! Certificate verification.
 
 use crate::tls::alpn;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -18,7 +18,7 @@ const BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Whose certificates are believed.
+/// Whose certificates are trusted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Trust {
     /// Those that the system's authorities vouch for.

@@ -1,6 +1,7 @@
-//! A server's answer to who asks for a WebSocket (RFC 6455), and what is sent over it.
+//! WebSocket upgrades (RFC 6455), and what is sent over such a connection.
 
 use bytes::Bytes;
+use data_encoding::BASE64;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
@@ -15,42 +16,38 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
+/// The version of the protocol.
+const VERSION: &str = "13";
+/// What is written and not yet sent: more than two messages, and no more however many pings are to be answered.
+const MOST_UNWRITTEN: usize = 1 << 20;
+
 /// A server's end.
 pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// What a server makes a WebSocket of.
+/// What a server requires of an upgrade.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// What the client must offer to speak over it.
+    /// The subprotocol that the client must offer.
     pub subprotocol: Option<&'static str>,
-    /// The longest message that is taken, octets.
+    /// The longest message that is accepted, octets.
     pub longest_message: usize,
-    /// How long it lasts at most.
+    /// How long the connection lasts at most.
     pub longest: Duration,
 }
 
-/// Answers a request for a WebSocket (section 4.2), and has `then` with it; none where no such WebSocket is asked for.
+/// Answers `request` (section 4.2): upgrades the connection and runs `then` on it, or says why not.
 pub fn upgrade<F>(
     request: &mut Request<Incoming>,
     terms: Terms,
     then: impl FnOnce(Socket) -> F + Send + 'static,
-) -> Option<Response<Full<Bytes>>>
+) -> Response<Full<Bytes>>
 where
     F: Future<Output = ()> + Send,
 {
-    let is = |name, value: &str| told(request, name).is_some_and(|t| t.eq_ignore_ascii_case(value));
-    let offers = |wanted: &str| {
-        let all = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL);
-        let all = all.iter().filter_map(|some| some.to_str().ok());
-        all.flat_map(|some| some.split(','))
-            .any(|one| one.trim() == wanted)
+    let key = match key(request, terms) {
+        Ok(key) => key.to_owned(),
+        Err(refusal) => return refusal.answer(),
     };
-    let is_meant = is(UPGRADE, "websocket")
-        && is(SEC_WEBSOCKET_VERSION, "13")
-        && terms.subprotocol.is_none_or(offers);
-    let key = request.headers().get(SEC_WEBSOCKET_KEY);
-    let key = key.filter(|_| is_meant)?;
-    let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()?;
     let upgraded = hyper::upgrade::on(request);
     tokio::spawn(async move {
         let Ok(upgraded) = upgraded.await else { return };
@@ -64,11 +61,68 @@ where
     let headers = response.headers_mut();
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    // Base64 is always a header's value.
+    if let Ok(accept) = HeaderValue::from_str(&derive_accept_key(key.as_bytes())) {
+        headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    }
     if let Some(agreed) = terms.subprotocol {
         headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(agreed));
     }
-    Some(response)
+    response
+}
+
+/// The key of a request that asks for what `terms` want, or why it does not (sections 4.2.1 and 4.2.2).
+fn key(request: &Request<Incoming>, terms: Terms) -> Result<&str, Refusal> {
+    let lists = |name: HeaderName, wanted: &str| {
+        let all = request.headers().get_all(name);
+        let all = all.iter().filter_map(|some| some.to_str().ok());
+        all.flat_map(|some| some.split(','))
+            .any(|one| one.trim().eq_ignore_ascii_case(wanted))
+    };
+    let is_missing = |wanted| !lists(SEC_WEBSOCKET_PROTOCOL, wanted);
+    if !lists(UPGRADE, "websocket") || !lists(CONNECTION, "upgrade") {
+        Err(Refusal::NoUpgrade)
+    } else if told(request, SEC_WEBSOCKET_VERSION) != Some(VERSION) {
+        Err(Refusal::Version)
+    } else if terms.subprotocol.is_some_and(is_missing) {
+        Err(Refusal::Subprotocol)
+    } else {
+        let is_key = |key: &&str| {
+            BASE64
+                .decode(key.as_bytes())
+                .is_ok_and(|key| key.len() == 16)
+        };
+        let key = told(request, SEC_WEBSOCKET_KEY).filter(is_key);
+        key.ok_or(Refusal::Key)
+    }
+}
+
+/// Why a request is not upgraded.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    NoUpgrade,
+    Version,
+    Subprotocol,
+    Key,
+}
+
+impl Refusal {
+    fn answer(self) -> Response<Full<Bytes>> {
+        let text = match self {
+            Self::NoUpgrade => "this server accepts only WebSocket upgrades here\n",
+            Self::Version => "this server speaks version 13 of the WebSocket protocol\n",
+            Self::Subprotocol => "this server speaks another subprotocol\n",
+            Self::Key => "the WebSocket key is missing or wrong\n",
+        };
+        let mut response = Response::new(Full::from(text));
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        if matches!(self, Self::Version) {
+            *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
+            let headers = response.headers_mut();
+            headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static(VERSION));
+        }
+        response
+    }
 }
 
 /// What a header of a request says.
@@ -76,12 +130,15 @@ pub fn told(request: &Request<Incoming>, name: HeaderName) -> Option<&str> {
     request.headers().get(name)?.to_str().ok()
 }
 
-/// A message is on its way before the next is made, and none is longer than this.
+/// A message leaves before the next is made. None is longer than this.
 pub(crate) fn config(longest_message: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(longest_message))
         .max_frame_size(Some(longest_message))
         .write_buffer_size(0)
+        .max_write_buffer_size(MOST_UNWRITTEN)
+        // A record of TLS has no more.
+        .read_buffer_size(16 << 10)
 }
 
 /// Octets that nothing on the way can make fewer; others for every seed.

@@ -1,4 +1,4 @@
-//! Whose certificates are believed.
+//! Certificate verification.
 
 use std::path::PathBuf;
 use web::Trust;
@@ -6,10 +6,10 @@ use web::Trust;
 /// What a user says of the certificates of other people's servers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
-    /// Trust only the CA certificates in this PEM file when a far end is reached by TLS (https://, ndt7://) [default: the system's].
+    /// Trust only the CA certificates in this PEM file [default: the system's].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Accept any certificate of such a far end.
+    /// Accept any certificate.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
 }

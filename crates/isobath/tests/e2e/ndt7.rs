@@ -63,7 +63,7 @@ fn an_ndt7_server_takes_the_load_of_a_run_and_tells_of_its_tcp() {
     assert!(down.unwrap().retransmits.is_some(), "{streams:#?}");
     let series: Vec<Series> = record.rows().unwrap();
     let told: Vec<_> = series.iter().filter(|row| row.end == "server").collect();
-    assert!(told.len() >= 4, "{told:#?}");
+    assert!(told.len() >= 2, "{told:#?}");
     // The path has 10 ms.
     assert!(
         told.iter()

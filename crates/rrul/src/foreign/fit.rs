@@ -27,6 +27,8 @@ struct Takes {
     streams: Option<u16>,
     /// How long at most.
     longest: Duration,
+    /// Whether it can be told the class of what it sends.
+    says_class: bool,
 }
 
 impl Takes {
@@ -37,12 +39,14 @@ impl Takes {
                 test: "a test of ndt7",
                 streams: Some(1),
                 longest: ndt7::LASTS,
+                says_class: false,
             },
             _ => Self {
                 server: "an iperf3 server",
                 test: "a test of iperf3",
                 streams: None,
                 longest: Duration::MAX,
+                says_class: true,
             },
         }
     }
@@ -159,14 +163,32 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
         plan.duration = Span(takes.longest);
         left_out.push("load after ten seconds");
     }
-    plan.load = vec![Load {
+    let group = Load {
         direction,
         class: if is_one_class { first.class } else { Dscp::CS0 },
         streams,
         start: Span::default(),
         ..first
-    }];
+    };
+    plan.load = if takes.says_class || group.class == Dscp::CS0 || direction == Direction::Up {
+        vec![group]
+    } else {
+        left_out.push("the class of the download");
+        without_class(&group)
+    };
     Ok(())
+}
+
+/// The same load, whose download has no class.
+fn without_class(group: &Load) -> Vec<Load> {
+    let part = |direction, class| Load {
+        direction,
+        class,
+        ..group.clone()
+    };
+    let mut parts = vec![part(Direction::Down, Dscp::CS0)];
+    parts.extend((group.direction == Direction::Both).then(|| part(Direction::Up, group.class)));
+    parts
 }
 
 /// Round trips of each class that the plan has any of, by what the host answers.

@@ -6,17 +6,18 @@
 use super::Load;
 use crate::collector::Finding;
 use crate::streams::{Kind, StreamPlan};
+use bytes::Bytes;
 use far_ends::ndt7::{Measurement, MessageSize, TcpInfo, Test};
 use kit::sampler::StreamEnd;
 use kit::secret::secret;
 use kit::{load, stream};
 use schema::tables::Series;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use std::cell::RefCell;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
@@ -25,14 +26,11 @@ use web::ndt7::client::{self, Dialer, Event};
 use web::websocket::filler;
 
 /// How long the server may take to accept a connection.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER: Duration = Duration::from_secs(5);
 /// Octets that wait unsent in TCP: gone at once when the load ends.
 const MOST_UNSENT: u32 = 128 << 10;
-
-/// Looks of a server's are so far apart at least; it is asked not to tell more than ten times a second.
+/// Minimum interval between recorded samples of the server's: it is asked not to tell more than ten times a second.
 const LEAST_STEP: Duration = Duration::from_millis(20);
-/// A server's test may have begun so long before ours: its answer was on the way.
-const AHEAD: Duration = Duration::from_secs(5);
 
 /// A server that has been reached.
 pub struct Ndt7 {
@@ -40,37 +38,25 @@ pub struct Ndt7 {
     to: SocketAddr,
 }
 
-/// A connection under load.
-struct Carried<'a> {
-    plan: &'a StreamPlan,
-    socket: Arc<TcpStream>,
-    state: RefCell<State>,
-}
-
-/// What has become of it so far.
-#[derive(Default)]
-struct State {
-    begun: Option<Instant>,
-    first: Option<Instant>,
-    read: Arc<AtomicU64>,
-    told: TcpInfo,
-}
-
 impl Ndt7 {
-    /// The server `host` at `to`.
+    /// The server `host` at `to`, unless `abort` says to stop.
     ///
     /// # Errors
     /// When there is none, or one that is not trusted.
-    pub fn reach(to: SocketAddr, host: &str, trust: &Trust) -> anyhow::Result<Self> {
+    pub fn reach(
+        to: SocketAddr,
+        host: &str,
+        trust: &Trust,
+        abort: &dyn Fn() -> bool,
+    ) -> anyhow::Result<Self> {
         let dialer = Dialer::new(host, trust).map_err(anyhow::Error::msg)?;
         let stream = TcpStream::connect_timeout(&to, ANSWER).map_err(|error| {
             anyhow::anyhow!(
-                "no ndt7 server at {to}: {error} - run 'isobath serve --also ndt7' there"
+                "no ndt7 server at {to}: {error} - run 'isobath serve --also ndt7' there, and name its port: ndt7://HOST:4443"
             )
         })?;
-        dialer.try_out(stream).map_err(|what| {
-            anyhow::anyhow!("{what} - give its authority's certificate by --ca, or say --insecure")
-        })?;
+        let tried = dialer.try_out(stream, abort);
+        tried.map_err(anyhow::Error::msg)?;
         Ok(Self { dialer, to })
     }
 }
@@ -82,98 +68,98 @@ impl Load<'_> {
         if !stream::wait_until(self.sampler.origin() + self.plan.load_start(), &abort) {
             return Ok(Vec::new());
         }
-        let (mut carried, mut connections) = (Vec::new(), Vec::new());
-        let load = |plan: &&StreamPlan| matches!(plan.kind, Kind::Up | Kind::Down);
-        for plan in self.streams.iter().filter(load) {
-            let opened = open(server.to, plan).and_then(|socket| Ok((socket.try_clone()?, socket)));
-            let (own, socket) = opened.map_err(|error| format!("{}: {error}", plan.name))?;
-            connections.push((test(plan), own));
-            carried.push(Carried {
-                plan,
-                socket: Arc::new(socket),
-                state: RefCell::default(),
-            });
-        }
         let filler = filler(secret(), MessageSize::LONGEST);
+        let is_load = |plan: &&StreamPlan| matches!(plan.kind, Kind::Up | Kind::Down);
+        let streams = self.streams.iter().filter(is_load);
+        let ended: Vec<_> = std::thread::scope(|scope| {
+            let filler = &filler;
+            let carry = |plan| scope.spawn(move || self.carry(plan, server, filler));
+            let threads: Vec<_> = streams.map(carry).collect();
+            let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+            joined
+                .map(|done| done.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let failed = ended.iter().filter(|done| done.is_err()).count();
+        if failed == ended.len() && !self.is_stopped() {
+            let mut reasons = ended.into_iter().filter_map(Result::err);
+            return reasons.next().map_or(Ok(Vec::new()), Err);
+        }
+        Ok(ended.into_iter().flatten().flatten().collect())
+    }
+
+    /// One stream; what the server tells of it.
+    fn carry(
+        &self,
+        plan: &StreamPlan,
+        server: &Ndt7,
+        filler: &Bytes,
+    ) -> Result<Option<StreamEnd>, String> {
+        let carried = self.carry_to_the_end(plan, server, filler);
+        carried.or_else(|reason| {
+            if self.is_stopped() {
+                return Ok(None);
+            }
+            self.tell(Finding::Failed {
+                stream: plan.id,
+                reason: reason.clone(),
+            });
+            Err(format!("{}: {reason}", plan.name))
+        })
+    }
+
+    fn carry_to_the_end(
+        &self,
+        plan: &StreamPlan,
+        server: &Ndt7,
+        filler: &Bytes,
+    ) -> Result<Option<StreamEnd>, String> {
+        let opened = open(server.to, plan).and_then(|socket| Ok((socket.try_clone()?, socket)));
+        let (own, socket) = opened.map_err(|error| error.to_string())?;
+        let connected_ns = self.sampler.since_origin(clock::now());
+        self.tell(Finding::Opened {
+            stream: plan.id,
+            connected_ns,
+        });
+        let socket = Arc::new(socket);
+        let read = self.sampler.begin(plan.id, plan.kind.direction(), &socket);
+        let (mut first, mut told) = (None, Told::default());
+        let abort = || self.is_stopped();
         let load = client::Load {
             until: self.sampler.origin() + self.plan.load_end(),
             abort: &abort,
-            tell: &|number, event| {
-                if let Some(carried) = carried.get(number) {
-                    carried.hear(self, event);
-                }
-            },
-            filler: &filler,
+            filler,
         };
-        let ended = server.dialer.carry(connections, load)?;
-        let ends = carried.iter().zip(ended);
-        Ok(ends
-            .filter_map(|(carried, how)| carried.end(self, how))
-            .collect())
-    }
-}
-
-impl Carried<'_> {
-    fn hear(&self, load: &Load<'_>, event: Event) {
-        let mut state = self.state.borrow_mut();
-        let (id, direction) = (self.plan.id, self.plan.kind.direction());
-        match event {
-            Event::Begun => {
-                let now = clock::now();
-                state.begun = Some(now);
-                state.read = load.sampler.begin(id, direction, &self.socket);
-                load.tell(Finding::Opened {
-                    stream: id,
-                    connected_ns: load.sampler.since_origin(now),
-                });
-            }
-            Event::Received(octets) => {
-                state.first = state.first.or_else(|| Some(clock::now()));
-                state.read.fetch_add(octets as u64, Ordering::Relaxed);
-            }
-            Event::Told(told) => {
-                // A server that receives tells no round trips of its load.
-                let info = info(&told).filter(|_| self.plan.kind == Kind::Down);
-                let Some((begun, info)) = state.begun.zip(info) else {
-                    return;
-                };
-                if is_news(&state.told, &info, clock::now().since(begun)) {
-                    let since = load.sampler.since_origin(begun);
-                    load.tell(Finding::Series(row(id, since, &state.told, &info)));
-                    state.told = info;
+        let done = server
+            .dialer
+            .carry(test(plan), own, load, &mut |event| match event {
+                Event::Begun => told.begun = Some(clock::now()),
+                Event::Received(octets) => {
+                    first.get_or_insert_with(clock::now);
+                    read.fetch_add(octets as u64, Ordering::Relaxed);
                 }
-            }
-        }
-    }
-
-    /// The last of a connection.
-    fn end(&self, load: &Load<'_>, how: Result<(), String>) -> Option<StreamEnd> {
-        let Carried {
-            plan,
-            socket,
-            state,
-        } = self;
-        let state = state.borrow();
+                // A server that receives tells no round trips of its load.
+                Event::Told(said) if plan.kind == Kind::Down => {
+                    if let Some(row) = told.row(&said, plan.id, self.sampler.origin(), clock::now())
+                    {
+                        self.tell(Finding::Series(row));
+                    }
+                }
+                Event::Told(_) => {}
+            });
         // What is still unsent would load the path while it should be seen to calm down.
-        let _ = SockRef::from(&**socket).set_linger(Some(Duration::ZERO));
-        let first = state.first;
-        load.sampler.end(StreamEnd {
+        let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
+        self.sampler.end(StreamEnd {
             id: plan.id,
-            first_byte_ns: first.map(|first| load.sampler.since_origin(first)),
+            first_byte_ns: first.map(|first| self.sampler.since_origin(first)),
             ..StreamEnd::default()
         });
-        if let Err(reason) = how
-            && !load.is_stopped()
-        {
-            let stream = plan.id;
-            load.tell(Finding::Failed { stream, reason });
-        }
-        let retransmits = state.told.total_retrans?;
-        Some(StreamEnd {
+        done?;
+        Ok(told.last.total_retrans.map(|retransmits| StreamEnd {
             id: plan.id,
             retransmits: Some(retransmits),
             ..StreamEnd::default()
-        })
+        }))
     }
 }
 
@@ -196,40 +182,58 @@ fn open(to: SocketAddr, plan: &StreamPlan) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// What a server tells of its TCP, and when.
-fn info(told: &Measurement) -> Option<TcpInfo> {
-    let mut info = told.tcp_info?;
-    let elapsed = told.app_info.map(|app| app.elapsed_time);
-    info.elapsed_time = info.elapsed_time.or(elapsed);
-    info.elapsed_time.map(|_| info)
+/// What a server has told of a stream that it sends.
+#[derive(Default)]
+struct Told {
+    begun: Option<Instant>,
+    /// The latest of each counter.
+    last: TcpInfo,
 }
 
-/// Whether `now` is later than `before` by what is worth a row, and not later than can be, `since` the test began.
-fn is_news(before: &TcpInfo, now: &TcpInfo, since: Duration) -> bool {
-    let at = |info: &TcpInfo| Duration::from_micros(info.elapsed_time.unwrap_or_default());
-    at(now) >= at(before) + LEAST_STEP && at(now) <= since + AHEAD
-}
-
-/// A look of the server's at the stream that it sends, after the one `before`. The test began at `since`, nanoseconds after the run.
-fn row(stream: u16, since: u64, before: &TcpInfo, now: &TcpInfo) -> Series {
-    let narrow = |value: Option<u64>| value.map(|value| u32::try_from(value).unwrap_or(u32::MAX));
-    let at = |info: &TcpInfo| info.elapsed_time.unwrap_or_default().saturating_mul(1_000);
-    let acked = now.bytes_acked.zip(before.bytes_acked.or(Some(0)));
-    Series {
-        t_ns: since.saturating_add(at(now)),
-        bin_ns: at(now).saturating_sub(at(before)),
-        stream,
-        direction: "down".into(),
-        end: "server".into(),
-        acked_bytes: acked.map(|(now, before)| now.saturating_sub(before)),
-        rtt_us: narrow(now.rtt),
-        min_rtt_us: narrow(now.min_rtt),
-        cwnd_segments: narrow(now.snd_cwnd),
-        retransmits: now.total_retrans,
-        busy_us: now.busy_time,
-        rwnd_limited_us: now.rwnd_limited,
-        sndbuf_limited_us: now.snd_buf_limited,
-        ..Series::default()
+impl Told {
+    /// The row of a measurement that arrives `now`, in a run that started at `origin`; none if it tells nothing new, or of a time to come.
+    fn row(
+        &mut self,
+        said: &Measurement,
+        stream: u16,
+        origin: Instant,
+        now: Instant,
+    ) -> Option<Series> {
+        let info = said.tcp_info?;
+        let elapsed = said.app_info.map(|app| app.elapsed_time);
+        let at = Duration::from_micros(info.elapsed_time.or(elapsed)?);
+        let before = Duration::from_micros(self.last.elapsed_time.unwrap_or_default());
+        let since = now.since(self.begun?);
+        // The server's test began earlier than ours, by no more than its answer took.
+        if at < before + LEAST_STEP || at > since + ANSWER {
+            return None;
+        }
+        let acked = info.bytes_acked.zip(self.last.bytes_acked.or(Some(0)));
+        let narrow =
+            |value: Option<u64>| value.map(|value| u32::try_from(value).unwrap_or(u32::MAX));
+        let t = self.begun?.since(origin) + at.min(since);
+        self.last = TcpInfo {
+            elapsed_time: u64::try_from(at.as_micros()).ok(),
+            bytes_acked: info.bytes_acked.or(self.last.bytes_acked),
+            total_retrans: info.total_retrans.or(self.last.total_retrans),
+            ..info
+        };
+        Some(Series {
+            t_ns: stream::nanos(t),
+            bin_ns: stream::nanos(at.saturating_sub(before)),
+            stream,
+            direction: "down".into(),
+            end: "server".into(),
+            acked_bytes: acked.map(|(now, before)| now.saturating_sub(before)),
+            rtt_us: narrow(info.rtt),
+            min_rtt_us: narrow(info.min_rtt),
+            cwnd_segments: narrow(info.snd_cwnd),
+            retransmits: info.total_retrans,
+            busy_us: info.busy_time,
+            rwnd_limited_us: info.rwnd_limited,
+            sndbuf_limited_us: info.snd_buf_limited,
+            ..Series::default()
+        })
     }
 }
 
@@ -239,29 +243,40 @@ mod tests {
 
     #[test]
     fn what_a_server_tells_becomes_rows_with_what_was_acknowledged_since_the_last() {
-        let told = |text: &str| info(&Measurement::read(text.as_bytes()).unwrap());
-        let first = told(r#"{"TCPInfo": {"ElapsedTime": 250000, "BytesAcked": 1000, "RTT": 24000, "TotalRetrans": 1}}"#).unwrap();
-        // One that tells the time only once.
-        let second = told(r#"{"AppInfo": {"ElapsedTime": 500000}, "TCPInfo": {"BytesAcked": 4000, "RTT": 99000000000}}"#).unwrap();
-        assert_eq!(told(r#"{"TCPInfo": {"RTT": 1}}"#), None);
-        let row_1 = row(3, 5_000_000_000, &TcpInfo::default(), &first);
+        let second = Duration::from_secs(1);
+        let origin = Instant::ZERO + second;
+        let mut told = Told {
+            begun: Some(origin + 5 * second),
+            ..Told::default()
+        };
+        let mut row = |text: &str| {
+            let said = Measurement::read(text.as_bytes()).unwrap();
+            told.row(&said, 3, origin, origin + 15 * second)
+        };
+        let first = r#"{"TCPInfo": {"ElapsedTime": 250000, "BytesAcked": 1000, "RTT": 24000, "TotalRetrans": 1}}"#;
+        let row_1 = row(first).unwrap();
         assert_eq!((row_1.t_ns, row_1.bin_ns), (5_250_000_000, 250_000_000));
         assert_eq!(
             (row_1.acked_bytes, row_1.rtt_us),
             (Some(1_000), Some(24_000))
         );
-        let row_2 = row(3, 5_000_000_000, &first, &second);
-        assert_eq!((row_2.t_ns, row_2.bin_ns), (5_500_000_000, 250_000_000));
-        assert_eq!((row_2.acked_bytes, row_2.retransmits), (Some(3_000), None));
-        assert_eq!(row_2.rtt_us, Some(u32::MAX));
-        let ten = Duration::from_secs(10);
-        assert!(is_news(&first, &second, ten));
-        // The same again, an older one, and one of the future.
-        assert!(!is_news(&first, &first, ten) && !is_news(&second, &first, ten));
-        let never = TcpInfo {
-            elapsed_time: Some(u64::MAX),
-            ..TcpInfo::default()
-        };
-        assert!(!is_news(&first, &never, ten));
+        // One without the counter, and one that tells the time only once.
+        let row_2 = row(r#"{"TCPInfo": {"ElapsedTime": 400000, "RTT": 99000000000}}"#).unwrap();
+        assert_eq!((row_2.acked_bytes, row_2.rtt_us), (None, Some(u32::MAX)));
+        let row_3 = row(r#"{"AppInfo": {"ElapsedTime": 500000}, "TCPInfo": {"BytesAcked": 4000}}"#)
+            .unwrap();
+        assert_eq!((row_3.t_ns, row_3.bin_ns), (5_500_000_000, 100_000_000));
+        assert_eq!((row_3.acked_bytes, row_3.retransmits), (Some(3_000), None));
+        // An old one again, one without a time, one of the future.
+        for text in [
+            first,
+            r#"{"TCPInfo": {"RTT": 1}}"#,
+            r#"{"TCPInfo": {"ElapsedTime": 18446744073709551615}}"#,
+        ] {
+            assert_eq!(row(text), None, "{text}");
+        }
+        // A little of the future is the server's earlier beginning.
+        let row_4 = row(r#"{"TCPInfo": {"ElapsedTime": 10100000}}"#).unwrap();
+        assert_eq!(row_4.t_ns, 15_000_000_000);
     }
 }

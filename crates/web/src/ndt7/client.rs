@@ -6,10 +6,11 @@ use crate::websocket;
 use bytes::Bytes;
 use far_ends::ndt7::{LONGEST_MESSAGE, Measurement, MessageSize, SUBPROTOCOL, Test};
 use far_ends::nq::Origin;
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::{Either, select};
 use futures_util::{SinkExt, StreamExt};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use std::io;
 use std::net::TcpStream;
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,8 +25,9 @@ use units::{HttpVersion, Instant};
 
 /// How long a server may take for the handshakes.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How often it is looked whether the load goes on.
+/// How often to check whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
+const ENDED: &str = "the server ended the test";
 
 type Tls = TlsStream<tokio::net::TcpStream>;
 type Socket = WebSocketStream<Tls>;
@@ -38,81 +40,104 @@ pub struct Dialer {
     config: Arc<ClientConfig>,
 }
 
-/// What becomes of a connection.
+/// What happens on a connection.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The test has begun: the time since then is what the server calls elapsed.
+    /// The test has begun: the server counts its elapsed time from here.
     Begun,
-    /// So many more octets of binary messages have come.
+    /// So many more octets of binary messages arrived.
     Received(usize),
-    /// What the server tells.
+    /// A measurement of the server's.
     Told(Box<Measurement>),
 }
 
-/// What a load is: until when, whether it is called off, and who hears of it by the number of the connection.
+/// How long a load lasts, and what is sent.
 #[derive(Clone, Copy)]
 pub struct Load<'a> {
-    /// When it ends.
+    /// Its end.
     pub until: Instant,
-    /// Whether it is called off.
+    /// Whether to stop before.
     pub abort: &'a dyn Fn() -> bool,
-    /// Who hears of it.
-    pub tell: &'a dyn Fn(usize, Event),
-    /// What is sent: at least [`MessageSize::LONGEST`] octets.
+    /// At least [`MessageSize::LONGEST`] octets to send.
     pub filler: &'a Bytes,
 }
 
 impl Dialer {
-    /// Towards the server at `host`, with or without a port.
+    /// For the server at `host`, with or without a port.
     ///
     /// # Errors
-    /// One line, when it is no name of a host, or nobody can be believed.
+    /// One line, when it is not a host name, or nobody can be trusted.
     pub fn new(host: &str, trust: &Trust) -> Result<Self, String> {
         let (origin, _) = Origin::of(&format!("https://{host}"))?;
         let bare = origin.host.trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(bare);
         Ok(Self {
-            name: name.map_err(|_| format!("'{host}' is no name of a host"))?,
+            name: name.map_err(|_| format!("'{host}' is not a host name"))?,
             origin,
             config: config(trust, HttpVersion::Http1)?,
         })
     }
 
-    /// Whether a server of TLS is at the other end of `stream`.
+    /// Begins an upload on `stream`, and ends it at once: whether an ndt7 server is there.
     ///
     /// # Errors
-    /// One line, when none is, or one that is not believed.
-    pub fn try_out(&self, stream: TcpStream) -> Result<(), String> {
-        runtime()?.block_on(self.secure(stream)).map(drop)
+    /// One line, when none is, it is not trusted, or `abort` says to stop.
+    pub fn try_out(&self, stream: TcpStream, abort: &dyn Fn() -> bool) -> Result<(), String> {
+        let load = Load {
+            until: clock::now() + ANSWER,
+            abort,
+            filler: &Bytes::new(),
+        };
+        runtime()?.block_on(async {
+            let mut socket = self.begin(Test::Upload, stream, load).await?;
+            // Whether the server heard it does not matter.
+            let _ = timeout(LOOK, socket.close(None)).await;
+            Ok(())
+        })
     }
 
-    /// Begins a test on each of the connections, all at once, and has the load of all of them: what came of each.
-    ///
-    /// Connections are left open; the last owner of each closes it.
+    /// Runs `test` on `stream` until the load's end, and tells what happens. The connection stays open: its last owner closes it.
     ///
     /// # Errors
-    /// One line, when the system has no event queue left.
+    /// One line, when it ended before.
     pub fn carry(
         &self,
-        connections: Vec<(Test, TcpStream)>,
+        test: Test,
+        stream: TcpStream,
         load: Load<'_>,
-    ) -> Result<Vec<Result<(), String>>, String> {
-        let runtime = runtime()?;
-        Ok(runtime.block_on(async {
-            let secure = |(test, stream)| async move { (test, self.secure(stream).await) };
-            // One handshake does not wait behind the other's load.
-            let secured = join_all(connections.into_iter().map(secure)).await;
-            let each = secured.into_iter().enumerate();
-            let run = |(number, (test, stream)): (usize, (Test, Result<Tls, String>))| async move {
-                let socket = self.begin(test, stream?).await?;
-                (load.tell)(number, Event::Begun);
-                match test {
-                    Test::Download => receive(socket, number, load).await,
-                    Test::Upload => send(socket, number, load).await,
-                }
-            };
-            join_all(each.map(run)).await
-        }))
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), String> {
+        runtime()?.block_on(async {
+            let socket = self.begin(test, stream, load).await?;
+            tell(Event::Begun);
+            match test {
+                Test::Download => receive(socket, load, tell).await,
+                Test::Upload => send(socket, load, tell).await,
+            }
+        })
+    }
+
+    async fn begin(&self, test: Test, stream: TcpStream, load: Load<'_>) -> Result<Socket, String> {
+        let authority = self.origin.authority();
+        let tls = in_time(load, self.secure(stream)).await;
+        let tls = tls.map_err(|what| format!("TLS with {authority} failed: {what}"))?;
+        let version = env!("CARGO_PKG_VERSION");
+        let uri = format!(
+            "wss://{authority}{}?client_name=isobath&client_version={version}",
+            test.path()
+        );
+        let uri = uri.parse().map_err(|_| "invalid URL".to_owned())?;
+        let request = ClientRequestBuilder::new(uri)
+            .with_header("User-Agent", format!("isobath/{version}"))
+            .with_sub_protocol(SUBPROTOCOL);
+        let config = Some(websocket::config(LONGEST_MESSAGE));
+        let opened = async {
+            let opened = Box::pin(client_async_with_config(request, tls, config)).await;
+            opened.map_err(|error| reason(&error))
+        };
+        let opened = in_time(load, opened).await;
+        let (socket, _) = opened.map_err(|what| format!("{authority} refused the test: {what}"))?;
+        Ok(socket)
     }
 
     async fn secure(&self, stream: TcpStream) -> Result<Tls, String> {
@@ -122,37 +147,39 @@ impl Dialer {
             let stream = tokio::net::TcpStream::from_std(stream)?;
             connector.connect(self.name.clone(), stream).await
         };
-        in_time(handshake)
-            .await
-            .map_err(|what| format!("TLS with {} failed: {what}", self.origin.authority()))
-    }
-
-    async fn begin(&self, test: Test, stream: Tls) -> Result<Socket, String> {
-        let authority = self.origin.authority();
-        let version = env!("CARGO_PKG_VERSION");
-        let uri = format!(
-            "wss://{authority}{}?client_name=isobath&client_version={version}",
-            test.path()
-        );
-        let uri = uri.parse().map_err(|_| "the URL is none".to_owned())?;
-        let request = ClientRequestBuilder::new(uri)
-            .with_header("User-Agent", format!("isobath/{version}"))
-            .with_sub_protocol(SUBPROTOCOL);
-        let config = Some(websocket::config(LONGEST_MESSAGE));
-        let opened = in_time(Box::pin(client_async_with_config(request, stream, config))).await;
-        let (socket, _) = opened.map_err(|what| format!("{authority} begins no test: {what}"))?;
-        Ok(socket)
+        handshake.await.map_err(|error| {
+            let what = reason(&error);
+            if is_mistrust(&error) {
+                format!("{what} - give its authority's certificate by --ca, or say --insecure")
+            } else {
+                format!("{what} - is an ndt7 server there?")
+            }
+        })
     }
 }
 
-/// What comes of `work` before the server has taken too long.
-async fn in_time<T, E: std::error::Error + 'static>(
-    work: impl Future<Output = Result<T, E>>,
+/// Whether the server's certificate is why the handshake failed.
+fn is_mistrust(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// The result of `work`, unless the server takes too long or the load is over.
+async fn in_time<T>(
+    load: Load<'_>,
+    work: impl Future<Output = Result<T, String>>,
 ) -> Result<T, String> {
-    match timeout(ANSWER, work).await {
-        Ok(done) => done.map_err(|error| reason(&error)),
-        Err(_) => Err(format!("no answer within {} s", ANSWER.as_secs())),
+    let mut work = pin!(work);
+    let late = clock::now() + ANSWER;
+    while let Some(left) = left(load) {
+        if let Ok(done) = timeout(left, &mut work).await {
+            return done;
+        }
+        if clock::now() >= late {
+            break;
+        }
     }
+    Err("no answer in time".to_owned())
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, String> {
@@ -162,33 +189,48 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
 }
 
 /// Takes all that comes.
-async fn receive(mut socket: Socket, number: usize, load: Load<'_>) -> Result<(), String> {
+async fn receive(
+    mut socket: Socket,
+    load: Load<'_>,
+    tell: &mut dyn FnMut(Event),
+) -> Result<(), String> {
     while let Some(left) = left(load) {
-        match timeout(left, socket.next()).await {
-            Ok(Some(Ok(message))) => hear(&message, number, load),
-            Ok(ended) => return Err(why(ended)),
-            Err(_) => {}
+        let Ok(next) = timeout(left, socket.next()).await else {
+            continue;
+        };
+        match next {
+            Some(Ok(Message::Binary(octets))) => tell(Event::Received(octets.len())),
+            Some(Ok(Message::Close(_))) => {
+                let _ = timeout(LOOK, socket.close(None)).await;
+                return Err(ENDED.to_owned());
+            }
+            Some(Ok(message)) => hear(&message, tell),
+            Some(Err(error)) => return Err(reason(&error)),
+            None => return Err(ENDED.to_owned()),
         }
     }
     Ok(())
 }
 
 /// Sends messages without end, and hears what the server tells meanwhile.
-async fn send(socket: Socket, number: usize, load: Load<'_>) -> Result<(), String> {
+async fn send(socket: Socket, load: Load<'_>, tell: &mut dyn FnMut(Event)) -> Result<(), String> {
     let (mut sink, mut stream) = socket.split();
-    let listen = async {
+    let mut listen = pin!(async {
         loop {
             match stream.next().await {
-                Some(Ok(message)) => hear(&message, number, load),
-                ended => return why(ended),
+                Some(Ok(Message::Binary(_))) => {
+                    return "the server sent load in an upload".to_owned();
+                }
+                Some(Ok(Message::Close(_))) | None => return ENDED.to_owned(),
+                Some(Ok(message)) => hear(&message, tell),
+                Some(Err(error)) => return reason(&error),
             }
         }
-    };
-    let mut listen = pin!(listen);
+    });
     let mut size = MessageSize::default();
     while left(load).is_some() {
-        let octets = size.grow().min(load.filler.len());
-        let mut sent = pin!(sink.send(Message::Binary(load.filler.slice(..octets))));
+        let message = Message::Binary(load.filler.slice(..size.grow()));
+        let mut sent = pin!(sink.send(message));
         // However long it takes, or until the load is over. What the server tells comes first: on a fast path there is always room to send.
         let done = loop {
             let Some(left) = left(load) else {
@@ -206,29 +248,17 @@ async fn send(socket: Socket, number: usize, load: Load<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// How long may be waited before the next look; none when the load is over.
+/// How long to wait until the next check; none when the load is over.
 fn left(load: Load<'_>) -> Option<Duration> {
     let left = load.until.since(clock::now());
     (!left.is_zero() && !(load.abort)()).then(|| left.min(LOOK))
 }
 
-fn hear(message: &Message, number: usize, load: Load<'_>) {
-    match message {
-        Message::Binary(octets) => (load.tell)(number, Event::Received(octets.len())),
-        Message::Text(text) => {
-            if let Some(told) = Measurement::read(text.as_bytes()) {
-                (load.tell)(number, Event::Told(Box::new(told)));
-            }
-        }
-        // The library answers pings and closing by itself.
-        _ => {}
-    }
-}
-
-/// Why a connection is over that nobody here has ended.
-fn why<T>(ended: Option<Result<T, tokio_tungstenite::tungstenite::Error>>) -> String {
-    match ended {
-        Some(Err(error)) => reason(&error),
-        _ => "the server ended the test".to_owned(),
+/// A measurement, if it is one. The library answers pings by itself.
+fn hear(message: &Message, tell: &mut dyn FnMut(Event)) {
+    if let Message::Text(text) = message
+        && let Some(told) = Measurement::read(text.as_bytes())
+    {
+        tell(Event::Told(Box::new(told)));
     }
 }

@@ -1,7 +1,7 @@
 //! The far end, for any client of ndt7: `/ndt/v7/download` and `/ndt/v7/upload`.
 
 use crate::credentials::{Acceptor, Credentials};
-use crate::guests::{self, Guest, Limits};
+use crate::guests::{self, Guest, Guests, Limits};
 use crate::websocket::{self, Socket, Terms};
 use bytes::Bytes;
 use far_ends::ndt7::{
@@ -19,7 +19,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioTimer;
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,16 +31,24 @@ use units::{HttpVersion, Instant};
 
 /// The usual port of a server that is not the operator's only one.
 pub const PORT: u16 = 4_443;
-/// Each connection is a test that takes all of the path, and a message of it as much memory as the protocol wants.
+/// Connections, also those that have not asked for a test yet.
 const LIMITS: Limits = Limits {
-    most: 8,
-    most_from_one: 4,
+    most: 64,
+    most_from_one: 16,
     longest: Duration::from_secs(30),
 };
+/// Tests: each takes all of the path, and may take 32 MiB of memory.
+const TESTS: Limits = Limits {
+    most: 8,
+    most_from_one: 4,
+    longest: LONGEST,
+};
+/// The longest query, octets.
+const LONGEST_QUERY: usize = 4_096;
 const TERMS: Terms = Terms {
     subprotocol: Some(SUBPROTOCOL),
     longest_message: LONGEST_MESSAGE,
-    longest: LONGEST,
+    longest: TESTS.longest,
 };
 /// How often the client is told what is counted here: at most ten times a second, says the specification.
 const TELL: Duration = Duration::from_millis(250);
@@ -85,11 +93,13 @@ impl Server {
             acceptor,
             filler,
         } = self;
+        let tests = Arc::new(Guests::default());
         guests::serve(listener, LIMITS, stop, |stream, guest| {
-            let (acceptor, filler) = (acceptor.clone(), filler.clone());
+            let (acceptor, filler, tests) = (acceptor.clone(), filler.clone(), Arc::clone(&tests));
             async move {
+                let _guest = guest;
                 // Whoever goes away early needs no answer.
-                let _ = connection(stream, acceptor, filler, guest).await;
+                let _ = connection(stream, acceptor, filler, tests).await;
             }
         })
     }
@@ -99,17 +109,17 @@ impl Server {
 #[derive(Clone)]
 struct Connection {
     tcp: Arc<TcpStream>,
+    source: IpAddr,
     ends: ConnectionInfo,
     filler: Bytes,
-    /// A WebSocket has it, too: to HTTP the connection is over then.
-    guest: Arc<Guest>,
+    tests: Arc<Guests>,
 }
 
 async fn connection(
     stream: tokio::net::TcpStream,
     acceptor: Acceptor,
     filler: Bytes,
-    guest: Guest,
+    tests: Arc<Guests>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     // Where the kernel does not know it, more is left over at the end.
@@ -117,6 +127,7 @@ async fn connection(
     let shown = |address: SocketAddr| {
         SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
     };
+    let source = stream.peer_addr()?.ip().to_canonical();
     let ends = ConnectionInfo {
         client: shown(stream.peer_addr()?),
         server: shown(stream.local_addr()?),
@@ -129,9 +140,10 @@ async fn connection(
         .await?;
     let connection = Connection {
         tcp,
+        source,
         ends,
         filler,
-        guest: Arc::new(guest),
+        tests,
     };
     let answers = service_fn(async |request| Ok::<_, Infallible>(connection.answer(request)));
     http1::Builder::new()
@@ -153,19 +165,25 @@ impl Connection {
                 "the tests are /ndt/v7/download and upload\n",
             );
         };
-        let connection = self.clone();
-        let carry = async move |socket| connection.carry(socket, test).await;
-        websocket::upgrade(&mut request, TERMS, carry).unwrap_or_else(|| {
-            plain(
+        if !is_query(request.uri().query().unwrap_or_default()) {
+            return plain(
                 StatusCode::BAD_REQUEST,
-                "a WebSocket of net.measurementlab.ndt.v7 is what is answered here\n",
-            )
-        })
+                "the query is too long, or not URL-encoded\n",
+            );
+        }
+        let Some(guest) = self.tests.enter(self.source, TESTS) else {
+            return plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "all tests of this server are taken - try again later\n",
+            );
+        };
+        let connection = self.clone();
+        let carry = async move |socket| connection.carry(socket, test, guest).await;
+        websocket::upgrade(&mut request, TERMS, carry)
     }
 
-    /// Has the test until the client closes the connection; this end ends it after ten seconds.
-    async fn carry(self, socket: Socket, test: Test) {
-        let _guest = &self.guest;
+    /// Runs the test until the client closes the connection; this end closes the WebSocket after ten seconds.
+    async fn carry(self, socket: Socket, test: Test, _guest: Guest) {
         let (sink, stream) = socket.split();
         let received = AtomicU64::new(0);
         let listen = listen(stream, test, &received);
@@ -263,6 +281,16 @@ fn told(info: &sys::tcp::TcpInfo, elapsed_time: u64) -> TcpInfo {
         total_retrans: info.total_retrans.map(u64::from),
         snd_cwnd: info.snd_cwnd.map(u64::from),
     }
+}
+
+/// Whether a query is short enough, and each `%` of it begins an octet.
+fn is_query(query: &str) -> bool {
+    let mut escapes = query.split('%').skip(1);
+    let is_octet = |rest: &str| {
+        let octet = rest.as_bytes().get(..2);
+        octet.is_some_and(|octet| octet.iter().all(u8::is_ascii_hexdigit))
+    };
+    query.len() <= LONGEST_QUERY && escapes.all(is_octet)
 }
 
 fn micros(span: Duration) -> u64 {

@@ -5,7 +5,6 @@ use super::server::Server;
 use crate::websocket::filler;
 use crate::{Credentials, Trust};
 use far_ends::ndt7::{MessageSize, SUBPROTOCOL, Test};
-use std::cell::RefCell;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,23 +66,43 @@ impl Drop for Serving {
 
 /// What is heard of so many connections in so long.
 fn carried(server: &Serving, tests: &[Test], time: Duration) -> (Vec<Event>, Vec<String>) {
-    let heard = RefCell::new(Vec::new());
-    let load = Load {
-        until: clock::now() + time,
-        abort: &|| false,
-        tell: &|_, event| heard.borrow_mut().push(event),
-        filler: &filler(9, MessageSize::LONGEST),
+    let (until, filler) = (clock::now() + time, filler(9, MessageSize::LONGEST));
+    let carry = |test| {
+        let mut heard = Vec::new();
+        let load = Load {
+            until,
+            abort: &|| false,
+            filler: &filler,
+        };
+        let ended = server
+            .dialer()
+            .carry(test, server.connect(), load, &mut |event| heard.push(event));
+        (heard, ended.err())
     };
-    let connections = tests.iter().map(|test| (*test, server.connect()));
-    let ended = server.dialer().carry(connections.collect(), load).unwrap();
-    let failed = ended.into_iter().filter_map(Result::err).collect();
-    (heard.into_inner(), failed)
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = tests
+            .iter()
+            .map(|test| scope.spawn(|| carry(*test)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let (heard, failed): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+    (
+        heard.into_iter().flatten().collect(),
+        failed.into_iter().flatten().collect(),
+    )
 }
 
 #[test]
 fn a_server_sends_takes_and_tells_what_it_counts() {
     let server = Serving::start();
-    server.dialer().try_out(server.connect()).unwrap();
+    server
+        .dialer()
+        .try_out(server.connect(), &|| false)
+        .unwrap();
     let both = [Test::Download, Test::Upload];
     let (heard, failed) = carried(&server, &both, Duration::from_secs(2));
     assert!(failed.is_empty(), "{failed:?}");
@@ -117,6 +136,7 @@ fn so_many_tests_from_one_address_and_no_more() {
     let server = Serving::start();
     let (heard, failed) = carried(&server, &[Test::Upload; 5], Duration::from_secs(1));
     assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].contains("503"), "{failed:?}");
     let begun = heard.iter().filter(|event| matches!(event, Event::Begun));
     assert_eq!(begun.count(), 4);
 }
@@ -135,6 +155,15 @@ fn what_is_no_test_is_refused() {
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     let answer = server.answer(path, &[]);
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let answer = server.answer(&format!("{path}?a=%zz"), &websocket);
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let older = websocket.map(|header| header.replace("13", "8"));
+    let answer = server.answer(path, &older.each_ref().map(|header| &**header));
+    assert!(answer.starts_with("HTTP/1.1 426"), "{answer}");
+    assert!(
+        answer.to_lowercase().contains("sec-websocket-version: 13"),
+        "{answer}"
+    );
     // Of another protocol, or of none.
     let answer = server.answer(path, &websocket);
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
@@ -156,18 +185,17 @@ fn who_is_no_server_is_told_from_who_is_not_trusted() {
     let server = Serving::start();
     let dialer = Dialer::new(&server.address.to_string(), &Trust::System);
     // A system without authorities trusts nobody.
-    let refused = dialer.and_then(|dialer| dialer.try_out(server.connect()));
+    let refused = dialer.and_then(|dialer| dialer.try_out(server.connect(), &|| false));
     assert!(refused.unwrap_err().contains("certificate"));
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(silent.local_addr().unwrap()).unwrap();
     drop(silent.accept().unwrap());
-    assert!(
-        server
-            .dialer()
-            .try_out(stream)
-            .unwrap_err()
-            .contains("TLS with")
-    );
+    let ended = server.dialer().try_out(stream, &|| false).unwrap_err();
+    assert!(ended.contains("is an ndt7 server there?"), "{ended}");
+    // Whoever says nothing is not waited for once this program is to stop.
+    let stream = TcpStream::connect(silent.local_addr().unwrap()).unwrap();
+    let stopped = server.dialer().try_out(stream, &|| true).unwrap_err();
+    assert!(stopped.contains("in time"), "{stopped}");
     for host in ["", "a b", "[::1", "h:0"] {
         assert!(Dialer::new(host, &Trust::Anybody).is_err(), "{host}");
     }

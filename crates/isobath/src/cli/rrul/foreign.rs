@@ -10,23 +10,13 @@ use rrul::streams::{Common, StreamPlan};
 use schema::rrul::plan::Plan;
 use serde_json::json;
 use session::Family;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::process;
 
 pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::Result<Measured> {
     let protocol = far_end.protocol;
-    if !protocol.tells().loads {
-        return Err(Usage::of(anyhow::anyhow!(
-            "a far end of {0}:// takes no load - use iperf3://HOST or ndt7://HOST, or 'isobath estimate rtt {0}://HOST'",
-            protocol.scheme()
-        )));
-    }
-    if args.browser.is_some() {
-        return Err(Usage::of(anyhow::anyhow!(
-            "a far end of {}:// has no pages - leave --browser out",
-            protocol.scheme()
-        )));
-    }
+    check(args, protocol)?;
     let wanted = match (args.ipv4, args.ipv6) {
         (true, _) => Some(Family::V4),
         (_, true) => Some(Family::V6),
@@ -50,11 +40,11 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     }
     let server = match protocol {
         Protocol::Ndt7 if plan.load.is_empty() => None,
-        Protocol::Ndt7 => Some(Server::Ndt7(Ndt7::reach(
-            to,
-            &far_end.host,
-            &args.trust.trust(),
-        )?)),
+        Protocol::Ndt7 => {
+            let abort = || interrupt.load(Ordering::Relaxed);
+            let reached = Ndt7::reach(to, &far_end.host, &args.trust.trust(), &abort)?;
+            Some(Server::Ndt7(reached))
+        }
         _ => Claim::make(to, &plan, &streams)?.map(|claim| Server::Iperf3(Box::new(claim))),
     };
     let mut run = record::described(args, &plan, args.cc.as_deref())?;
@@ -81,4 +71,21 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     opened.writer.finish(&run)?;
     let status = options::exit_status(&run, &outcome.ending);
     Ok(Measured { run, dir, status })
+}
+
+/// What such a far end cannot do, whatever the plan.
+fn check(args: &Args, protocol: Protocol) -> anyhow::Result<()> {
+    if !protocol.tells().loads {
+        return Err(Usage::of(anyhow::anyhow!(
+            "a far end of {0}:// takes no load - use iperf3://HOST or ndt7://HOST, or 'isobath estimate rtt {0}://HOST'",
+            protocol.scheme()
+        )));
+    }
+    if args.browser.is_some() {
+        return Err(Usage::of(anyhow::anyhow!(
+            "a far end of {}:// has no pages - leave --browser out",
+            protocol.scheme()
+        )));
+    }
+    Ok(())
 }
