@@ -1,16 +1,13 @@
 //! The far end, for any client of ndt7: `/ndt/v7/download` and `/ndt/v7/upload`.
 
+mod carrier;
+
 use crate::credentials::{Acceptor, Credentials};
-use crate::guests::{self, Guest, Guests, Limits};
-use crate::websocket::{self, Socket, Terms};
+use crate::guests::{self, Guests, Limits};
+use crate::websocket::{self, Terms};
 use bytes::Bytes;
-use far_ends::ndt7::{
-    AppInfo, ConnectionInfo, LASTS, LONGEST, LONGEST_MESSAGE, Measurement, MessageSize,
-    SUBPROTOCOL, TcpInfo, Test,
-};
-use futures_util::future::select;
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use carrier::Carrier;
+use far_ends::ndt7::{ConnectionInfo, LONGEST, LONGEST_MESSAGE, MessageSize, SUBPROTOCOL, Test};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,15 +16,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioTimer;
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::pin::pin;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use sys::clock;
-use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
-use units::{HttpVersion, Instant};
+use units::HttpVersion;
 
 /// The usual port of a server that is not the operator's only one.
 pub const PORT: u16 = 4_443;
@@ -50,8 +43,6 @@ const TERMS: Terms = Terms {
     longest_message: LONGEST_MESSAGE,
     longest: TESTS.longest,
 };
-/// How often the client is told what is counted here: at most ten times a second, says the specification.
-const TELL: Duration = Duration::from_millis(250);
 /// How long a request may take to come.
 const HEAD: Duration = Duration::from_secs(10);
 const LONGEST_HEAD: usize = 16 << 10;
@@ -106,13 +97,10 @@ impl Server {
 }
 
 /// A connection with a client.
-#[derive(Clone)]
 struct Connection {
-    tcp: Arc<TcpStream>,
     source: IpAddr,
-    ends: ConnectionInfo,
-    filler: Bytes,
     tests: Arc<Guests>,
+    carrier: Carrier,
 }
 
 async fn connection(
@@ -132,18 +120,15 @@ async fn connection(
         client: shown(stream.peer_addr()?),
         server: shown(stream.local_addr()?),
     };
-    // A second handle, for what the kernel tells of the connection.
     let stream = stream.into_std()?;
     let tcp = Arc::new(stream.try_clone()?);
     let stream = acceptor
         .accept(tokio::net::TcpStream::from_std(stream)?)
         .await?;
     let connection = Connection {
-        tcp,
         source,
-        ends,
-        filler,
         tests,
+        carrier: Carrier { tcp, ends, filler },
     };
     let answers = service_fn(async |request| Ok::<_, Infallible>(connection.answer(request)));
     http1::Builder::new()
@@ -177,109 +162,12 @@ impl Connection {
                 "all tests of this server are taken - try again later\n",
             );
         };
-        let connection = self.clone();
-        let carry = async move |socket| connection.carry(socket, test, guest).await;
-        websocket::upgrade(&mut request, TERMS, carry)
-    }
-
-    /// Runs the test until the client closes the connection; this end closes the WebSocket after ten seconds.
-    async fn carry(self, socket: Socket, test: Test, _guest: Guest) {
-        let (sink, stream) = socket.split();
-        let received = AtomicU64::new(0);
-        let listen = listen(stream, test, &received);
-        // First, because on a fast path there is always something to listen to.
-        let speak = async {
-            self.speak(sink, test, &received).await;
-            // Now it is the client's to close.
-            std::future::pending::<()>().await;
+        let carrier = self.carrier.clone();
+        let carry = async move |socket| {
+            let _guest = guest;
+            carrier.carry(socket, test).await;
         };
-        select(pin!(speak), pin!(listen)).await;
-    }
-
-    /// Sends what there is to send of the test, and closes the WebSocket when its time is over.
-    async fn speak(
-        &self,
-        mut sink: SplitSink<Socket, Message>,
-        test: Test,
-        received: &AtomicU64,
-    ) -> Option<()> {
-        let begun = clock::now();
-        let (mut size, mut sent, mut tell_at) = (MessageSize::default(), 0_u64, begun + TELL);
-        loop {
-            let left = (begun + LASTS).since(clock::now());
-            if left.is_zero() {
-                break;
-            }
-            if clock::now() >= tell_at {
-                tell_at = clock::now() + TELL;
-                let octets = match test {
-                    Test::Download => sent,
-                    Test::Upload => received.load(Ordering::Relaxed),
-                };
-                let told = self.measurement(test, begun, octets).write();
-                sink.send(Message::text(told)).await.ok()?;
-            }
-            match test {
-                Test::Download => {
-                    let octets = size.grow();
-                    let message = Message::Binary(self.filler.slice(..octets));
-                    // What is not sent in time is sent before the WebSocket is closed.
-                    if let Ok(done) = timeout(left, sink.send(message)).await {
-                        done.ok()?;
-                    }
-                    sent += octets as u64;
-                }
-                Test::Upload => tokio::time::sleep(TELL.min(left)).await,
-            }
-        }
-        sink.close().await.ok()
-    }
-
-    fn measurement(&self, test: Test, begun: Instant, num_bytes: u64) -> Measurement {
-        let elapsed_time = micros(clock::now().since(begun));
-        Measurement {
-            app_info: Some(AppInfo {
-                elapsed_time,
-                num_bytes,
-            }),
-            connection_info: Some(self.ends.clone()),
-            origin: Some("server".to_owned()),
-            test: Some(test),
-            tcp_info: sys::tcp::info(&*self.tcp)
-                .ok()
-                .map(|info| told(&info, elapsed_time)),
-        }
-    }
-}
-
-/// Counts what comes until the client closes the connection, or sends what it must not.
-async fn listen(mut stream: SplitStream<Socket>, test: Test, received: &AtomicU64) {
-    while let Some(Ok(message)) = stream.next().await {
-        match (message, test) {
-            (Message::Binary(octets), Test::Upload) => {
-                received.fetch_add(octets.len() as u64, Ordering::Relaxed);
-            }
-            (Message::Binary(_), Test::Download) => return,
-            _ => {}
-        }
-    }
-}
-
-fn told(info: &sys::tcp::TcpInfo, elapsed_time: u64) -> TcpInfo {
-    TcpInfo {
-        elapsed_time: Some(elapsed_time),
-        busy_time: info.busy.map(micros),
-        bytes_acked: info.bytes_acked,
-        bytes_received: info.bytes_received,
-        bytes_sent: info.bytes_sent,
-        bytes_retrans: info.bytes_retrans,
-        min_rtt: info.min_rtt.map(micros),
-        rtt: info.rtt.map(micros),
-        rtt_var: info.rttvar.map(micros),
-        rwnd_limited: info.rwnd_limited.map(micros),
-        snd_buf_limited: info.sndbuf_limited.map(micros),
-        total_retrans: info.total_retrans.map(u64::from),
-        snd_cwnd: info.snd_cwnd.map(u64::from),
+        websocket::upgrade(&mut request, TERMS, carry)
     }
 }
 
@@ -291,10 +179,6 @@ fn is_query(query: &str) -> bool {
         octet.is_some_and(|octet| octet.iter().all(u8::is_ascii_hexdigit))
     };
     query.len() <= LONGEST_QUERY && escapes.all(is_octet)
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
