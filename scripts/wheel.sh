@@ -23,7 +23,7 @@ pack() {
         "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin==$maturin"
     fi
     rm -f dist/isobath-*"_$machine.whl"
-    "$tools/bin/maturin" build --quiet --release --locked --out dist "$@"
+    "$tools/bin/maturin" build --quiet --locked --out dist "$@"
     ls -l dist/isobath-*"_$machine.whl"
 }
 
@@ -31,15 +31,15 @@ build() {
     scripts/setup.sh build
     # One build of both: what they share is compiled once.
     "${CARGO:-cargo}" build --quiet --release --locked -p isobath -p isobath-python
-    pack "$(uname -m)" "${CARGO_TARGET_DIR:-target}/release/isobath"
+    pack "$(uname -m)" "${CARGO_TARGET_DIR:-target}/release/isobath" --release
 }
 
-# Nothing of this machine is in it; zig links with the C library of the oldest Linux.
+# Nothing of this machine is in it, and it is optimised as the program is; zig links with the C library of the oldest Linux.
 release() {
     name=$1-unknown-linux-gnu
     reproducible "$name"
     export CARGO_ZIGBUILD_ZIG_PATH="$PWD/target/tools/zig/ziglang/zig"
-    pack "$1" "$2" --zig --target "$name" --compatibility manylinux2014 --target-dir "$work"
+    pack "$1" "$2" --profile dist --zig --target "$name" --compatibility manylinux2014 --target-dir "$work"
 }
 
 # As somebody who has no sources.
