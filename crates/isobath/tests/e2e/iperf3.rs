@@ -1,37 +1,14 @@
 //! iperf3's server as our far end.
 
-use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, number, run, short_plan};
+use crate::support::{
+    Machine, PROGRAM, SMALL_LAB, folder, in_small_lab, number, once_there, run, short_plan,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Runs `script` on the near host of the small lab, where `server` runs on the far one, until it listens.
-fn in_lab(place: &Path, server: &str, script: &str) -> crate::support::Ran {
-    let also = format!("far={server}");
-    run(
-        place,
-        &[
-            "lab",
-            "run",
-            "small.toml",
-            "--also",
-            &also,
-            "--",
-            "sh",
-            "-c",
-            script,
-        ],
-    )
-}
-
-/// `command` again and again while nobody listens yet.
-fn once_there(command: &str) -> String {
-    format!(
-        "while :; do rm -rf out; {command} >told 2>err; status=$?; grep -q 'no iperf3 server' err || break; sleep 0.1; done; cat told; \
-         cat err >&2; exit $status"
-    )
-}
-
+/// What our program says while no server is there.
+const ABSENT: &str = "no iperf3 server";
 const RRUL: &str = "rrul iperf3://far --plan plan.toml -q --json -o out";
 
 /// The octets that the server says it received.
@@ -53,8 +30,8 @@ fn iperf3_s_server_takes_the_load_of_a_run_and_tells_what_arrived() {
         return;
     };
     let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(2))]);
-    let script = once_there(&format!("{PROGRAM} {RRUL}"));
-    let ran = in_lab(place.path(), "iperf3 -s -1 -J > server.json", &script);
+    let script = once_there(&format!("{PROGRAM} {RRUL}"), ABSENT);
+    let ran = in_small_lab(place.path(), "iperf3 -s -1 -J > server.json", &script);
     // A machine that is too busy (4) changes no counts.
     assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
     let run = ran.json();
@@ -90,9 +67,12 @@ fn where_no_icmp_may_be_sent_round_trips_are_attempts_to_connect() {
     let plan = short_plan(2).replace("both", "down");
     let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &plan)]);
     // Neither by right nor by the system's leave.
-    let script = once_there(&format!("setpriv --bounding-set -net_raw {PROGRAM} {RRUL}"));
+    let script = once_there(
+        &format!("setpriv --bounding-set -net_raw {PROGRAM} {RRUL}"),
+        ABSENT,
+    );
     let script = format!("echo 1 0 > /proc/sys/net/ipv4/ping_group_range; {script}");
-    let ran = in_lab(place.path(), "iperf3 -s -1 > /dev/null", &script);
+    let ran = in_small_lab(place.path(), "iperf3 -s -1 > /dev/null", &script);
     assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
     let summary = &ran.json()["summary"];
     assert_eq!(summary["latency_ms"]["of"], "tcp_connect");
@@ -111,7 +91,7 @@ fn a_server_that_is_busy_is_not_measured_and_says_so() {
         "until iperf3 -c far -t 60 --forceflush >client; do sleep 0.1; done & \
          until grep -q sec client; do sleep 0.1; done; exec {PROGRAM} {RRUL}"
     );
-    let ran = in_lab(place.path(), "iperf3 -s > /dev/null", &script);
+    let ran = in_small_lab(place.path(), "iperf3 -s > /dev/null", &script);
     assert_eq!(ran.code(), Some(3), "{ran:#?}");
     let last = ran.stderr.lines().last().unwrap();
     assert!(last.contains("the server is busy running a test"), "{last}");

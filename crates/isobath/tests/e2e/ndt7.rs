@@ -1,6 +1,8 @@
 //! ndt7: our client with our server, and Measurement Lab's own client (npm's `@m-lab/ndt7`) in a real browser with our server.
 
-use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, has, number, run, short_plan};
+use crate::support::{
+    Machine, PROGRAM, SMALL_LAB, folder, has, in_small_lab, number, once_there, run, short_plan,
+};
 use record::Record;
 use schema::tables::{Series, Stream};
 use serde_json::Value;
@@ -11,25 +13,9 @@ const SERVER: &str = "serve --also ndt7 --ephemeral --quiet --json > /dev/null";
 
 /// `isobath rrul ndt7://far:4443` with the options, in the small lab once the server is there.
 fn in_lab(place: &Path, options: &str) -> crate::support::Ran {
-    let also = format!("far=exec {PROGRAM} {SERVER}");
-    let script = format!(
-        "while :; do rm -rf out; {PROGRAM} rrul ndt7://far:4443 {options} -q --json -o out >told 2>err; status=$?; \
-         grep -q 'no ndt7 server' err || break; sleep 0.1; done; cat told; cat err >&2; exit $status"
-    );
-    run(
-        place,
-        &[
-            "lab",
-            "run",
-            "small.toml",
-            "--also",
-            &also,
-            "--",
-            "sh",
-            "-c",
-            &script,
-        ],
-    )
+    let command = format!("{PROGRAM} rrul ndt7://far:4443 {options} -q --json -o out");
+    let script = once_there(&command, "no ndt7 server");
+    in_small_lab(place, &format!("exec {PROGRAM} {SERVER}"), &script)
 }
 
 #[test]

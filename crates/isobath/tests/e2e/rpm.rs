@@ -1,6 +1,6 @@
 //! Responsiveness, in a lab whose delays are known.
 
-use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, number, run};
+use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, in_small_lab, number, once_there, run};
 use serde_json::Value;
 
 const RPM: &str = "rpm https://far:4043 --interval 1s --most 6s -q --json -o out";
@@ -9,23 +9,9 @@ const NGINX: &str = include_str!("rpm/nginx.conf");
 /// A run of the options towards what `server` serves on the far host of the small lab.
 fn measured(server: &str, options: &str) -> Value {
     let place = folder(&[("small.toml", SMALL_LAB), ("nginx.conf", NGINX)]);
-    let also = format!("far={server}");
-    let script = format!(
-        "while :; do rm -rf out; {PROGRAM} {RPM} {options} >told 2>err; status=$?; grep -qE 'cannot connect|no certificates|No such' err || break; sleep 0.1; done; \
-         cat told; cat err >&2; exit $status"
-    );
-    let command = [
-        "lab",
-        "run",
-        "small.toml",
-        "--also",
-        &also,
-        "--",
-        "sh",
-        "-c",
-        &script,
-    ];
-    let ran = run(place.path(), &command);
+    let absent = "cannot connect|no certificates|No such";
+    let script = once_there(&format!("{PROGRAM} {RPM} {options}"), absent);
+    let ran = in_small_lab(place.path(), server, &script);
     // A machine that is too busy (4), or a figure that did not settle, is none of this test's.
     assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
     let run = ran.json();

@@ -96,6 +96,31 @@ kind = "tcp_rr"
     )
 }
 
+/// Runs `script` on the near host of the small lab in `place`, where `server` runs on the far one.
+pub(crate) fn in_small_lab(place: &Path, server: &str, script: &str) -> Ran {
+    let also = format!("far={server}");
+    let command = [
+        "lab",
+        "run",
+        "small.toml",
+        "--also",
+        &also,
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    run(place, &command)
+}
+
+/// A script that runs `command`, which leaves a record in `out`, again and again while its errors match `absent`: nobody listens yet.
+pub(crate) fn once_there(command: &str, absent: &str) -> String {
+    format!(
+        "while :; do rm -rf out; {command} >told 2>err; status=$?; grep -qE '{absent}' err || break; sleep 0.1; done; cat told; \
+         cat err >&2; exit $status"
+    )
+}
+
 /// The program with `arguments`, to run in `folder`, in an environment without our variables.
 pub(crate) fn isobath(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);

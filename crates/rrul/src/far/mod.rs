@@ -320,7 +320,7 @@ fn serve_stream(
             end.first_byte_ns = first.map(|first| sampler.since_origin(first));
         }
         Role::Source => {
-            // A load that cannot be limited is none: the near end sees that nothing comes.
+            // A load that cannot be limited is none: the near end reports that the connection ended before its time.
             if load::limit(&socket, setup.rate).is_ok() {
                 load::send(&socket, sampler.origin() + setup.stop.0, abort);
             }

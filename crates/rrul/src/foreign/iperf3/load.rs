@@ -95,8 +95,6 @@ impl Load<'_> {
             ..StreamEnd::default()
         };
         if plan.kind == Kind::Up {
-            // Where nothing can be limited the server is told of a limit and holds to it alone.
-            let _ = load::limit(socket, plan.rate);
             load::send(socket, until, &abort);
         } else {
             let first = load::receive(socket, read, &abort);
@@ -136,6 +134,9 @@ fn open(to: SocketAddr, plan: &StreamPlan, cookie: &[u8; COOKIE]) -> io::Result<
     stream::prepare(&socket, plan.class, plan.cc())?;
     socket.connect_timeout(&to.into(), ANSWER)?;
     let mut socket = TcpStream::from(socket);
+    if plan.kind == Kind::Up {
+        load::limit(&socket, plan.rate).map_err(io::Error::other)?;
+    }
     socket.write_all(cookie)?;
     Ok(socket)
 }
