@@ -1,7 +1,7 @@
 //! The host on the command line: a name or an address, with or without a port.
 
 use crate::Error;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 /// The port of `isobath serve`, TCP and UDP.
 pub const DEFAULT_PORT: u16 = 4890;
@@ -123,14 +123,6 @@ fn number(text: &str) -> Option<u16> {
     (port != 0 && text.bytes().all(|c| c.is_ascii_digit())).then_some(port)
 }
 
-/// Who counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
-pub fn source(address: &SocketAddr) -> IpAddr {
-    match address.ip().to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 64))),
-        v4 @ IpAddr::V4(_) => v4,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,13 +174,5 @@ mod tests {
         let message = target.resolve(Some(Family::V6)).unwrap_err().to_string();
         assert!(message.contains("no IPv6 address"), "{message}");
         assert_eq!(target.resolve(Some(Family::V4)).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn one_host_is_one_source_whichever_address_it_uses() {
-        let of = |text: &str| source(&text.parse().unwrap());
-        assert_eq!(of("[::ffff:192.0.2.1]:5"), of("192.0.2.1:6"));
-        assert_eq!(of("[2001:db8::1]:5"), of("[2001:db8::ffff:1]:6"));
-        assert_ne!(of("[2001:db8:0:1::1]:5"), of("[2001:db8::1]:5"));
     }
 }

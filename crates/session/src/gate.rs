@@ -5,7 +5,6 @@
 //! those, one that has not said a word; of those, the oldest. Sources that have a session have places of their own, so
 //! that strangers never cost a session its data streams.
 
-use crate::address::source;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -60,7 +59,7 @@ impl Gate {
         is_known: bool,
         socket: &Arc<TcpStream>,
     ) -> (Pending, Option<IpAddr>) {
-        let source = source(peer);
+        let source = units::source(peer.ip());
         let mut places = self.places();
         let closed = if places.count(|place| place.is_known == is_known && place.source == source)
             >= self.most_of_source(is_known)

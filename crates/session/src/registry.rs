@@ -1,7 +1,6 @@
 //! The sessions of a server, and what arrives for each.
 
 use crate::Error;
-use crate::address::source;
 use crate::hello::{Code, Refusal};
 use crate::limits::{Admission, Limits};
 use crate::overlay::OverlayKeys;
@@ -16,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use sys::udp::Meter;
-use units::Instant;
+use units::{Instant, source};
 
 /// Connections for web pages that one session may have open: what one browser opens at most.
 const MAX_WEB: usize = 256;
@@ -288,7 +287,7 @@ impl Sessions {
     pub(crate) fn has_source(&self, peer: &SocketAddr) -> bool {
         let register = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut sessions = register.by_id.values();
-        sessions.any(|session| source(&session.peer) == source(peer))
+        sessions.any(|session| source(session.peer.ip()) == source(peer.ip()))
     }
 
     /// How many sessions there are now.
@@ -369,9 +368,9 @@ impl Register {
             let message = format!("{} sessions at once", admission.sessions);
             return Some(Refusal::new(Code::Busy, message));
         }
-        let from_there = source(peer);
+        let from_there = source(peer.ip());
         let of_source = self.by_id.values();
-        let of_source = of_source.filter(|session| source(&session.peer) == from_there);
+        let of_source = of_source.filter(|session| source(session.peer.ip()) == from_there);
         (of_source.count() >= admission.sessions_per_source).then(|| {
             let most = admission.sessions_per_source;
             Refusal::new(

@@ -17,6 +17,7 @@ mod http;
 mod marks;
 mod quantity;
 mod rate;
+mod source;
 mod span;
 mod time;
 
@@ -26,5 +27,6 @@ pub use http::{HttpVersion, UnknownHttpVersion};
 pub use marks::{Dscp, Ecn, TrafficClass};
 pub use quantity::QuantityError;
 pub use rate::{Rate, Transmitter};
+pub use source::source;
 pub use span::Span;
 pub use time::{Instant, Stamp};

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use units::source;
 
 /// How often it is looked whether to stop.
 const TICK: Duration = Duration::from_millis(100);
@@ -15,7 +16,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct Limits {
     /// Connections at once.
     pub most: usize,
-    /// Of these from one address.
+    /// Of these from one address, or one IPv6 /64.
     pub most_from_one: usize,
     /// How long a connection lasts at most.
     pub longest: Duration,
@@ -51,7 +52,7 @@ where
                 tokio::time::sleep(TICK).await;
                 continue;
             };
-            let Some(guest) = guests.enter(peer.ip().to_canonical(), limits) else {
+            let Some(guest) = guests.enter(peer.ip(), limits) else {
                 continue;
             };
             let conversation = converse(stream, guest);
@@ -69,8 +70,9 @@ where
 pub struct Guests(Mutex<Vec<IpAddr>>);
 
 impl Guests {
-    /// One more from `source`; none where there are too many.
-    pub fn enter(self: &Arc<Self>, source: IpAddr, limits: Limits) -> Option<Guest> {
+    /// One more from `address`; none where there are too many.
+    pub fn enter(self: &Arc<Self>, address: IpAddr, limits: Limits) -> Option<Guest> {
+        let source = source(address);
         let mut all = self.lock();
         let from_there = all.iter().filter(|other| **other == source).count();
         (all.len() < limits.most && from_there < limits.most_from_one).then(|| {
@@ -121,5 +123,22 @@ mod tests {
         assert!(other.is_some() && enter(3).is_none());
         drop(one);
         assert!(enter(3).is_some());
+    }
+
+    #[test]
+    fn a_host_with_many_addresses_is_one_guest() {
+        let limits = Limits {
+            most: 9,
+            most_from_one: 2,
+            longest: Duration::MAX,
+        };
+        let guests = Arc::new(Guests::default());
+        let enter = |address: &str| guests.enter(address.parse().unwrap(), limits);
+        let one = enter("2001:db8::1");
+        let two = enter("2001:db8::2:3");
+        assert!(one.is_some() && two.is_some() && enter("2001:db8::4").is_none());
+        assert!(enter("2001:db8:0:1::1").is_some());
+        drop(two);
+        assert!(enter("2001:db8::4").is_some());
     }
 }

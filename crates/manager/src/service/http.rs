@@ -140,7 +140,7 @@ impl House {
                         tokio::time::sleep(AGAIN).await;
                         continue;
                     };
-                    let client = hashed(&session::source(&from));
+                    let client = hashed(&units::source(from.ip()));
                     let entry = vacant(&places, client).await;
                     self.clone()
                         .welcome(stream, client, access.clone(), (entry, &places));

@@ -5,11 +5,12 @@ use far_ends::iperf3::COOKIE;
 use std::net::{IpAddr, TcpStream};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use units::source;
 
-/// Tests at once, all told and of clients at one address.
+/// Tests at once, all told and of one source ([`units::source`]).
 const MOST_TESTS: usize = 32;
 const MOST_FROM_ONE: usize = 16;
-/// Connections that have not shown a cookie yet, all told and from one address.
+/// Connections that have not shown a cookie yet, all told and from one source.
 const MOST_PENDING: usize = 256;
 const MOST_PENDING_FROM_ONE: usize = 128;
 
@@ -44,8 +45,9 @@ impl Hall {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection has come from `source`; none where too many have.
-    pub(super) fn greet(&self, source: IpAddr) -> Option<Pending<'_>> {
+    /// A connection has come from `client`; none where too many have.
+    pub(super) fn greet(&self, client: IpAddr) -> Option<Pending<'_>> {
+        let source = source(client);
         let mut state = self.lock();
         let from_there = state.pending.iter().filter(|other| **other == source);
         let has_room =
@@ -93,14 +95,19 @@ impl Hall {
         }
     }
 
-    /// A test of a client at `source` begins; none where there are too many.
-    pub(super) fn enter(&self, source: IpAddr) -> Option<Seat<'_>> {
+    /// A test of `client` begins; none where there are too many.
+    pub(super) fn enter(&self, client: IpAddr) -> Option<Seat<'_>> {
+        let source = source(client);
         let mut state = self.lock();
         let from_there = state.tests.iter().filter(|other| **other == source);
         let has_room = state.tests.len() < MOST_TESTS && from_there.count() < MOST_FROM_ONE;
         has_room.then(|| {
             state.tests.push(source);
-            Seat { hall: self, source }
+            Seat {
+                hall: self,
+                client,
+                source,
+            }
         })
     }
 
@@ -146,7 +153,9 @@ impl Drop for Pending<'_> {
 /// A test that goes on.
 pub(super) struct Seat<'a> {
     hall: &'a Hall,
-    pub(super) source: IpAddr,
+    /// Its address.
+    pub(super) client: IpAddr,
+    source: IpAddr,
 }
 
 impl Drop for Seat<'_> {

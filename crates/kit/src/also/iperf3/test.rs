@@ -97,8 +97,8 @@ impl<'a> Test<'a> {
         params: &Params,
     ) -> Result<Option<Vec<Connection>>, Gone> {
         let (sender, receiver) = mpsc::channel();
-        let source = self.seat.source;
-        let datagrams_of = (params.transport == Transport::Udp).then_some(source);
+        let client = self.seat.client;
+        let datagrams_of = (params.transport == Transport::Udp).then_some(client);
         let deadline = clock::now() + ANSWER;
         let hall = self.hall;
         let place = loop {
