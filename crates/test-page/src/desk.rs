@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::clock;
-use units::Instant;
+use units::{Instant, source};
 
-/// Runs at once, in all and of one address: each makes the path full.
+/// Runs at once, in all and of one source: each makes the path full.
 const MOST_RUNS: usize = 4;
 const MOST_FROM_ONE: usize = 2;
 /// Records that strangers may leave here between two starts of the server, some 100 kB each.
@@ -98,7 +98,7 @@ impl Desk {
     /// # Errors
     /// One line for whoever waits for it, where there are too many.
     pub(crate) fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Admitted, &'static str> {
-        let from = |run: &Arc<Run>| run.peer.ip() == peer.ip();
+        let from = |run: &Arc<Run>| source(run.peer.ip()) == source(peer.ip());
         let mut runs = lock(&self.runs);
         if runs.len() >= MOST_RUNS || runs.values().filter(|run| from(run)).count() >= MOST_FROM_ONE
         {

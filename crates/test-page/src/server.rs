@@ -8,16 +8,12 @@ use hyper::body::Incoming;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
 };
-use hyper::rt::{Read, Write};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use kit::also::Page;
 use kit::secret::secret;
 use record::Record;
 use report::Subject;
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -35,9 +31,6 @@ const LIMITS: Limits = Limits {
     most_from_one: 48,
     longest: Duration::from_secs(120),
 };
-/// How long a request may take to come.
-const HEAD: Duration = Duration::from_secs(10);
-const LONGEST_HEAD: usize = 16 << 10;
 const WEBSOCKET: Terms = Terms {
     subprotocol: None,
     // A browser's findings are the longest.
@@ -114,26 +107,14 @@ async fn connection(
         filler,
         guest: Arc::new(guest),
     };
+    let answer = |request| connection.answer(request);
     match acceptor {
-        Some(acceptor) => connection.serve(acceptor.accept(stream).await?).await,
-        None => connection.serve(TokioIo::new(stream)).await,
+        Some(acceptor) => websocket::serve(acceptor.accept(stream).await?, answer).await,
+        None => websocket::serve(TokioIo::new(stream), answer).await,
     }
 }
 
 impl Connection {
-    /// Answers what is asked on `stream`.
-    async fn serve(self, stream: impl Read + Write + Unpin + Send + 'static) -> io::Result<()> {
-        let answers = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
-            .max_buf_size(LONGEST_HEAD)
-            .serve_connection(stream, answers)
-            .with_upgrades()
-            .await
-            .map_err(io::Error::other)
-    }
-
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         if request.method() != Method::GET {
             return plain(

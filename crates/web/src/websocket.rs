@@ -1,4 +1,4 @@
-//! WebSocket upgrades (RFC 6455), and what is sent over such a connection.
+//! Connections whose requests ask for a WebSocket (RFC 6455), the upgrade, and what is sent then.
 
 use bytes::Bytes;
 use data_encoding::BASE64;
@@ -8,9 +8,14 @@ use hyper::header::{
     CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
     SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
+use hyper::rt::{Read, Write};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io;
 use std::time::Duration;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -18,6 +23,9 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 /// The version of the protocol.
 const VERSION: &str = "13";
+/// How long a request may take to come, and the octets that it may have.
+const HEAD: Duration = Duration::from_secs(10);
+const LONGEST_HEAD: usize = 16 << 10;
 /// What is written and not yet sent: more than two messages, and no more however many pings are to be answered.
 const MOST_UNWRITTEN: usize = 1 << 20;
 
@@ -33,6 +41,28 @@ pub struct Terms {
     pub longest_message: usize,
     /// How long the connection lasts at most.
     pub longest: Duration,
+}
+
+/// Has the requests of a stranger on `stream` answered (HTTP/1.1), until one of them is upgraded or the stranger is gone.
+///
+/// # Errors
+/// When the stranger breaks the protocol, or takes too long for it.
+pub async fn serve<F>(
+    stream: impl Read + Write + Unpin + Send + 'static,
+    answer: impl Fn(Request<Incoming>) -> F,
+) -> io::Result<()>
+where
+    F: Future<Output = Response<Full<Bytes>>>,
+{
+    let answers = service_fn(async |request| Ok::<_, Infallible>(answer(request).await));
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(LONGEST_HEAD)
+        .serve_connection(stream, answers)
+        .with_upgrades()
+        .await
+        .map_err(io::Error::other)
 }
 
 /// Answers `request` (section 4.2): upgrades the connection and runs `then` on it, or says why not.

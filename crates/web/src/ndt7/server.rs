@@ -10,11 +10,8 @@ use carrier::Carrier;
 use far_ends::ndt7::{ConnectionInfo, LONGEST, LONGEST_MESSAGE, MessageSize, SUBPROTOCOL, Test};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioTimer;
-use std::convert::Infallible;
+use std::future::ready;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -43,9 +40,6 @@ const TERMS: Terms = Terms {
     longest_message: LONGEST_MESSAGE,
     longest: TESTS.longest,
 };
-/// How long a request may take to come.
-const HEAD: Duration = Duration::from_secs(10);
-const LONGEST_HEAD: usize = 16 << 10;
 /// Octets that wait unsent in TCP: enough for a path of 1 Gbit/s, and gone soon when the load ends.
 const MOST_UNSENT: u32 = 256 << 10;
 
@@ -98,7 +92,7 @@ impl Server {
 
 /// A connection with a client.
 struct Connection {
-    source: IpAddr,
+    client: IpAddr,
     tests: Arc<Guests>,
     carrier: Carrier,
 }
@@ -115,7 +109,7 @@ async fn connection(
     let shown = |address: SocketAddr| {
         SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
     };
-    let source = stream.peer_addr()?.ip().to_canonical();
+    let client = stream.peer_addr()?.ip();
     let ends = ConnectionInfo {
         client: shown(stream.peer_addr()?),
         server: shown(stream.local_addr()?),
@@ -126,19 +120,11 @@ async fn connection(
         .accept(tokio::net::TcpStream::from_std(stream)?)
         .await?;
     let connection = Connection {
-        source,
+        client,
         tests,
         carrier: Carrier { tcp, ends, filler },
     };
-    let answers = service_fn(async |request| Ok::<_, Infallible>(connection.answer(request)));
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(LONGEST_HEAD)
-        .serve_connection(stream, answers)
-        .with_upgrades()
-        .await
-        .map_err(io::Error::other)
+    websocket::serve(stream, |request| ready(connection.answer(request))).await
 }
 
 impl Connection {
@@ -156,7 +142,7 @@ impl Connection {
                 "the query is too long, or not URL-encoded\n",
             );
         }
-        let Some(guest) = self.tests.enter(self.source, TESTS) else {
+        let Some(guest) = self.tests.enter(self.client, TESTS) else {
             return plain(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "all tests of this server are taken - try again later\n",
