@@ -232,7 +232,7 @@ fn short(list: &mut List, summary: &Summary) {
             format!(
                 "only {seconds:.1} s of the load count: before that TCP looks for the path's rate"
             ),
-            "give a longer --duration; the specification's example has 60 s",
+            "give a longer --duration where the far end takes it (ndt7: 10 s at most); the specification's example has 60 s",
         );
     }
 }
