@@ -26,17 +26,15 @@ fn has_flent() -> bool {
     found
 }
 
-/// What Flent prints for each of these lists of arguments, with the file as its input.
+/// What Flent prints for each of these lists of arguments.
 #[track_caller]
-fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
+fn flent(lists: &[Vec<String>]) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Ran {
         status: i32,
         out: String,
         err: String,
     }
-    let input = ["-i", file.to_str().unwrap()].map(str::to_owned);
-    let lists: Vec<Vec<String>> = runs.iter().map(|run| [&input, &run[..]].concat()).collect();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/many.py");
     // Flent is a program of the system's Python. Its home is where the plotting library keeps its list of fonts for the next run.
     let mut child = Command::new("/usr/bin/python3")
@@ -46,11 +44,11 @@ fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    serde_json::to_writer(child.stdin.take().unwrap(), &lists).unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), lists).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let ran: Vec<Ran> = serde_json::from_slice(&output.stdout).unwrap();
-    let each = ran.into_iter().zip(&lists).map(|(ran, arguments)| {
+    let each = ran.into_iter().zip(lists).map(|(ran, arguments)| {
         assert_eq!(ran.status, 0, "{arguments:?}: {}", ran.err);
         for word in ["ERROR", "Traceback", "Exception"] {
             assert!(!ran.err.contains(word), "{arguments:?}: {}", ran.err);
@@ -58,6 +56,14 @@ fn flent(file: &Path, runs: &[Vec<String>]) -> Vec<String> {
         ran.out
     });
     each.collect()
+}
+
+/// Arguments for a run of Flent's on `file`.
+fn on(file: &Path, more: &[&str]) -> Vec<String> {
+    let arguments = ["-i", file.to_str().unwrap()]
+        .into_iter()
+        .chain(more.iter().copied());
+    arguments.map(str::to_owned).collect()
 }
 
 /// Plots of Flent's tests, as many as there are of each kind.
@@ -98,47 +104,64 @@ fn means(table: &str) -> Vec<(String, f64)> {
     lines.filter_map(mean).collect()
 }
 
+/// What Flent can write of a file, besides plots.
+const FORMATS: [&str; 4] = ["stats_csv", "summary", "csv", "metadata"];
+
+/// Flent draws all plots of these records' exports, writes these formats, and says of each in the first what the import says.
 #[track_caller]
-fn assert_drawn_and_agreed(record: &Record, folder: &Path) {
-    let path = folder.join(flent::file_name(record).unwrap());
-    let exported = flent::export(record, File::create(&path).unwrap()).unwrap();
-    let formats = ["summary", "csv", "metadata", "stats_csv"];
-    let texts = formats.map(|format| ["-f", format, "-o", "-"].map(str::to_owned));
-    let picture = |plot: &str| format!("{}/{plot}.png", folder.display());
-    let pictures = plots(&exported.test).iter();
-    let pictures =
-        pictures.map(|plot| ["-p".into(), (*plot).to_owned(), "-o".into(), picture(plot)]);
-    let runs: Vec<Vec<String>> = texts.into_iter().chain(pictures).map(Vec::from).collect();
-    let said = flent(&path, &runs);
-    for (format, said) in formats.iter().zip(&said) {
-        assert!(!said.contains("No data"), "{format}: {said}");
+fn assert_drawn_and_agreed(records: &[Record], folder: &Path, formats: &[&str]) {
+    let mut exports = Vec::new();
+    let mut lists = Vec::new();
+    for (number, record) in records.iter().enumerate() {
+        let path = folder.join(format!("{number}.flent.gz"));
+        let exported = flent::export(record, File::create(&path).unwrap()).unwrap();
+        let formats = formats.iter();
+        lists.extend(formats.map(|format| on(&path, &["-f", format, "-o", "-"])));
+        for plot in plots(&exported.test) {
+            let picture = picture(&path, plot);
+            lists.push(on(&path, &["-p", plot, "-o", picture.to_str().unwrap()]));
+        }
+        exports.push((path, exported));
     }
-    for plot in plots(&exported.test) {
-        let drawn = Path::new(&picture(plot)).metadata().unwrap();
-        assert!(drawn.len() > 2_000, "{plot}");
+    let said = flent(&lists);
+    let mut said = said.iter();
+    for (path, exported) in &exports {
+        let texts: Vec<&String> = formats.iter().map(|_| said.next().unwrap()).collect();
+        for (format, text) in formats.iter().zip(&texts) {
+            assert!(!text.contains("No data"), "{format}: {text}");
+        }
+        for plot in plots(&exported.test) {
+            said.next().unwrap();
+            let drawn = picture(path, plot).metadata().unwrap();
+            assert!(drawn.len() > 2_000, "{plot}");
+        }
+        let back = flent::import(File::open(path).unwrap(), &flent::Limits::default()).unwrap();
+        let means = means(texts[0]);
+        assert_eq!(means.len(), exported.series, "{means:?}");
+        for (name, mean) in means {
+            let found = back.run.summary["series"][&name]["mean"].as_f64().unwrap();
+            assert!(
+                (found - mean).abs() < 1e-9 * mean.abs(),
+                "{name}: {found} is not {mean}"
+            );
+        }
     }
-    let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
-    let means = means(&said[3]);
-    assert_eq!(means.len(), exported.series, "{means:?}");
-    for (name, mean) in means {
-        let found = back.run.summary["series"][&name]["mean"].as_f64().unwrap();
-        assert!(
-            (found - mean).abs() < 1e-9 * mean.abs(),
-            "{name}: {found} is not {mean}"
-        );
-    }
+}
+
+/// Where a plot of `file` is drawn.
+fn picture(file: &Path, plot: &str) -> PathBuf {
+    file.with_extension(format!("{plot}.png"))
 }
 
 /// A run of made-up rates and round trips: idle for 2 s, loaded for 4 s, idle for 2 s.
 fn record(
-    folder: &Path,
+    dir: &Path,
     plan: &str,
     streams: &[(&'static str, &'static str, &'static str)],
 ) -> Record {
     let plan = json!({"name": plan, "duration": "4s", "note": "made up"});
     let run = Run::new("rrul", "2026-11-21T07:29:11.5Z".parse().unwrap(), plan);
-    let dir: PathBuf = folder.join("run");
-    let mut writer = RecordWriter::create(&dir, &run).unwrap();
+    let mut writer = RecordWriter::create(dir, &run).unwrap();
     for (id, &(kind, direction, class)) in (0..).zip(streams) {
         writer
             .append(&[stream(id, kind, direction, class)])
@@ -150,7 +173,7 @@ fn record(
         }
     }
     writer.finish(&run).unwrap();
-    Record::open(&dir).unwrap()
+    Record::open(dir).unwrap()
 }
 
 fn stream(id: u16, kind: &'static str, direction: &'static str, class: &'static str) -> Stream {
@@ -217,8 +240,8 @@ fn flent_draws_and_sums_up_an_exported_rrul_run() {
             ("tcp_load", "up", class),
         ]);
     }
-    let record = record(folder.path(), "rrul", &streams);
-    assert_drawn_and_agreed(&record, folder.path());
+    let record = record(&folder.path().join("run"), "rrul", &streams);
+    assert_drawn_and_agreed(&[record], folder.path(), &FORMATS);
 }
 
 #[test]
@@ -242,17 +265,9 @@ fn flent_draws_and_sums_up_every_other_layout() {
         ("rrul_cs8", vec![up, down, ("tcp_load", "up", "CS7"), ping]),
         ("tcp_12up", vec![up, up, up, ping]),
     ];
-    std::thread::scope(|scope| {
-        for some in layouts.chunks(layouts.len().div_ceil(2)) {
-            scope.spawn(move || {
-                for (plan, streams) in some {
-                    let folder = tempfile::tempdir().unwrap();
-                    let record = record(folder.path(), plan, streams);
-                    assert_drawn_and_agreed(&record, folder.path());
-                }
-            });
-        }
-    });
+    let folder = tempfile::tempdir().unwrap();
+    let records = layouts.map(|(plan, streams)| record(&folder.path().join(plan), plan, &streams));
+    assert_drawn_and_agreed(&records, folder.path(), &FORMATS[..1]);
 }
 
 #[test]
@@ -260,11 +275,15 @@ fn flent_and_the_import_agree_on_files_that_flent_wrote() {
     if !has_flent() {
         return;
     }
-    for name in ["rrul", "tcp_bidirectional", "ping", "voip"] {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-        let path = data.join(format!("{name}.flent.gz"));
-        let run = ["-f", "summary", "-o", "-"].map(str::to_owned).to_vec();
-        let summary = flent(&path, &[run]).concat();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let names = ["rrul", "tcp_bidirectional", "ping", "voip"];
+    let files = names.map(|name| data.join(format!("{name}.flent.gz")));
+    let summaries = flent(
+        &files
+            .each_ref()
+            .map(|file| on(file, &["-f", "summary", "-o", "-"])),
+    );
+    for ((name, path), summary) in names.iter().zip(files).zip(summaries) {
         let back = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
         let series = back.run.summary["series"].as_object().unwrap();
         let own = flent::summary(&back);
@@ -316,38 +335,40 @@ fn our_axes_end_where_those_of_flent_do() {
         size_in: (6.4, 4.8),
         from_zero: false,
     };
-    for (name, plots) in [
-        ("ping", &["ping", "ping_cdf"][..]),
-        ("tcp_bidirectional", &["totals", "ping"]),
-    ] {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-        let path = data.join(format!("{name}.flent.gz"));
-        let out = folder.path().join("flent.png").display().to_string();
-        let run = |plot: &&str| ["-p", plot, "-o", &out].map(str::to_owned).to_vec();
-        let said = flent(&path, &plots.iter().map(run).collect::<Vec<_>>());
-        let file = flent::import(File::open(&path).unwrap(), &flent::Limits::default()).unwrap();
-        for (plot, said) in plots.iter().zip(&said) {
-            let theirs = axes(said);
-            let figure = flent::draw(std::slice::from_ref(&file), plot, look).unwrap();
-            let panel = &figure.panels[0];
-            let ours = [Some(&panel.left), panel.right.as_ref()]
-                .into_iter()
-                .flatten();
-            assert_eq!(ours.clone().count(), theirs.len(), "{name} {plot}");
-            for (axis, [x, y]) in ours.zip(theirs) {
-                let ends = [
-                    panel.x.bounds.0,
-                    panel.x.bounds.1,
-                    axis.bounds.0,
-                    axis.bounds.1,
-                ];
-                for (own, flents) in ends.into_iter().zip([x[0], x[1], y[0], y[1]]) {
-                    let error = (own - flents).abs();
-                    assert!(
-                        error < 1e-6 * flents.abs().max(1.0),
-                        "{name} {plot}: {own}, {flents}"
-                    );
-                }
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let figures = [
+        ("ping", "ping"),
+        ("ping", "ping_cdf"),
+        ("tcp_bidirectional", "totals"),
+        ("tcp_bidirectional", "ping"),
+    ];
+    let file = |name: &str| data.join(format!("{name}.flent.gz"));
+    let out = folder.path().join("flent.png");
+    let out = out.to_str().unwrap();
+    let said = flent(&figures.map(|(name, plot)| on(&file(name), &["-p", plot, "-o", out])));
+    for ((name, plot), said) in figures.iter().zip(&said) {
+        let opened = File::open(file(name)).unwrap();
+        let file = flent::import(opened, &flent::Limits::default()).unwrap();
+        let theirs = axes(said);
+        let figure = flent::draw(std::slice::from_ref(&file), plot, look).unwrap();
+        let panel = &figure.panels[0];
+        let ours = [Some(&panel.left), panel.right.as_ref()]
+            .into_iter()
+            .flatten();
+        assert_eq!(ours.clone().count(), theirs.len(), "{name} {plot}");
+        for (axis, [x, y]) in ours.zip(theirs) {
+            let ends = [
+                panel.x.bounds.0,
+                panel.x.bounds.1,
+                axis.bounds.0,
+                axis.bounds.1,
+            ];
+            for (own, flents) in ends.into_iter().zip([x[0], x[1], y[0], y[1]]) {
+                let error = (own - flents).abs();
+                assert!(
+                    error < 1e-6 * flents.abs().max(1.0),
+                    "{name} {plot}: {own}, {flents}"
+                );
             }
         }
     }
