@@ -170,6 +170,24 @@ def configurations():
     put("nq", "other_version", json.dumps(dict(version=2, urls=urls("h.example"))))
 
 
+def capacities():
+    setup = struct.pack(">HHBBHBBHHBB", 0xACE1, 20, 0, 1, 7, 1, 0, 0x8000 | 100, 0, 1, 1) + struct.pack(">I32sBBH", 1764190000, b"d" * 32, 0, 0, 0)
+    rate = struct.pack(">7I", 100, 1222, 1, 1000, 1222, 3, 847)
+    terms = struct.pack(">HHBBHHHHBBHBBHHBBBB", 0xACE2, 20, 1, 1, 30, 90, 50, 10, 0, 0, 0xFFFF, 0, 10, 3, 10, 1, 2, 1, 0)
+    activation = terms + rate + struct.pack(">HHHBB", 1000, 0, 0, 0, 1) + bytes(40)
+    load = lambda number, answers: struct.pack(">HBBIHHIIIIHH", 0xBEEF, 0, 0, number, 1222, 0, answers, 5, 1764190000, number * 1000, 3, 0)
+    sub_interval = struct.pack(">IQ11I", 100, 122200, 1000000, 1, 2, 3, 0, 9, 99, 100, 0, 9, 1000)
+    status = struct.pack(">HBBI", 0xFEED, 0, 1, 3) + rate + struct.pack(">I", 1) + sub_interval
+    status += struct.pack(">3I5I2IBBH3III", 1, 0, 0, 7, 0, 9, 90, 10, 24, 5, 1, 0, 0, 50000, 10, 12220, 1764190000, 7) + bytes(44)
+    framed = lambda *pdus: b"".join(bytes([len(pdu)]) + pdu for pdu in pdus)
+    put("udpst", "setup", b"\0" + setup)
+    put("udpst", "response", b"\0" + setup[:8] + b"\2\1" + setup[10:])
+    put("udpst", "activation", b"\0" + activation)
+    put("udpst", "null", b"\0" + struct.pack(">HHB", 0xDEAD, 20, 1) + bytes(43))
+    put("udpst", "load", b"\1" + framed(load(1, 0), load(2, 0), load(5, 1764190000), load(4, 1764190000), load(5, 1764190001)))
+    put("udpst", "feedback", b"\1" + framed(load(1, 0), status, load(2, 1764190000)))
+
+
 def measurements():
     tcp = dict(ElapsedTime=1_000_000, BytesAcked=1 << 40, RTT=25_000, MinRTT=24_000, RTTVar=12, BusyTime=9, TotalRetrans=3, SndCwnd=99)
     ends = dict(Client="192.0.2.1:4000", Server="[2001:db8::1]:443", UUID="x")
@@ -244,6 +262,7 @@ def main():
     iperf3()
     configurations()
     measurements()
+    capacities()
     browsers()
     names()
     texts()

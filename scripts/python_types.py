@@ -24,6 +24,7 @@ FILES = {
     "mbm.summary": "Mbm",
     "estimate.summary": "Estimate",
     "rpm.summary": "Rpm",
+    "udpst.summary": "Udpst",
     "replay.summary": "Replay",
     "trial.summary": "Trial",
     "medianet.summary": "Medianet",

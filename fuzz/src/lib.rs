@@ -36,12 +36,13 @@ pub mod target;
 pub mod topology;
 pub mod trace;
 pub mod tun_read;
+pub mod udpst;
 
 /// What is fuzzed: takes any octets, and panics when an invariant does not hold.
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 29] = [
+pub const TARGETS: [(&str, Run); 30] = [
     ("access_key", access_key::run),
     ("browser", browser::run),
     ("capture", capture::run),
@@ -71,4 +72,5 @@ pub const TARGETS: [(&str, Run); 29] = [
     ("topology", topology::run),
     ("trace", trace::run),
     ("tun_read", tun_read::run),
+    ("udpst", udpst::run),
 ];

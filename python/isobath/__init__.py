@@ -9,7 +9,7 @@
 
 Where to find what:
 
-- measurements by the program: `rrul`, `btc`, `mbm`, `estimate`, `rpm`, `replay`, `trial`, `medianet`
+- measurements by the program: `rrul`, `btc`, `mbm`, `estimate`, `rpm`, `udpst`, `replay`, `trial`, `medianet`
 - measurements in virtual time, in this process: `sim`, and many of them: `sweep`
 - records: `open`, `runs`, `sql`; a `Run` has a `summary`, tables and figures (`run.plot`)
 - captures: `trace`
@@ -22,7 +22,7 @@ Exceptions are in `errors`; their message is the one line that the program print
 from . import errors, estimators, path, plot, ray, sim, trace, transport
 from ._isobath import __version__
 from .errors import Interrupted, IsobathError, MeasurementError, UsageError
-from .measure import btc, estimate, mbm, medianet, replay, rpm, rrul, trial
+from .measure import btc, estimate, mbm, medianet, replay, rpm, rrul, trial, udpst
 from .program import program
 from .records import open, runs, sql
 from .run import Run
@@ -60,4 +60,5 @@ __all__ = [
     "trace",
     "transport",
     "trial",
+    "udpst",
 ]

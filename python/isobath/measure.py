@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RpmSummary,
         RrulSummary,
         TrialSummary,
+        UdpstSummary,
     )
 
 Hosts = str | list[str] | None
@@ -135,6 +136,25 @@ def rpm(
     return _measure(["rpm"], [url], named, options, key=None, out=out, quiet=quiet)
 
 
+def udpst(
+    host: str,
+    *,
+    ways: str = "both",
+    duration: str | None = None,
+    udpst_key: str | None = None,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    **options: Option,
+) -> "Run[UdpstSummary]":
+    """The maximum IP-layer capacity (RFC 9097), against any server of the UDP Speed Test Protocol (RFC 9946).
+
+    Load goes `"down"`, `"up"` or `"both"`, one after the other, for `duration` each. `udpst_key` is the key that the server
+    shares with its clients. See `rrul` for the other arguments and errors.
+    """
+    named = {"ways": ways, "duration": duration, "udpst_key": udpst_key}
+    return _measure(["udpst"], [host], named, options, key=None, out=out, quiet=quiet)
+
+
 def replay(
     vectors: str | Path,
     host: str | None = None,
@@ -217,4 +237,4 @@ def _seconds(duration: Any) -> float | None:
     return None
 
 
-__all__ = ["btc", "estimate", "mbm", "medianet", "replay", "rpm", "rrul", "trial"]
+__all__ = ["btc", "estimate", "mbm", "medianet", "replay", "rpm", "rrul", "trial", "udpst"]

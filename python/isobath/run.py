@@ -22,6 +22,7 @@ _SUMMARIES = {
     "mbm": "MbmSummary",
     "estimate": "EstimateSummary",
     "rpm": "RpmSummary",
+    "udpst": "UdpstSummary",
     "replay": "ReplaySummary",
     "trial": "TrialSummary",
     "medianet": "MedianetSummary",

@@ -1798,6 +1798,61 @@ class RpmSummary(Figures):
     _parts: ClassVar[dict[str, str]] = {"down": "RpmWay", "idle": "RpmForeign", "up": "RpmWay"}
 
 
+class UdpstWay(Figures):
+    """One direction."""
+
+    capacity_loss_pct: float | None
+    """In the sub-interval of the capacity: datagrams that did not arrive."""
+
+    capacity_mbps: float | None
+    """Maximum IP-layer capacity (RFC 9097): the largest rate of IP packets, headers included, that
+    arrived in one sub-interval."""
+
+    duplicates: int
+    """Datagrams that came twice."""
+
+    intervals: int
+    """Sub-intervals."""
+
+    least_rtt_ms: float | None
+    """The least round trip, beside the load."""
+
+    loss_pct: float | None
+    """Datagrams that did not arrive, of all that were sent."""
+
+    mean_mbps: float | None
+    """The mean of all sub-intervals."""
+
+    owd_variation_ms: Distribution | None
+    """One-way delay above the least: the means of trials."""
+
+    reached_s: float | None
+    """End of the first sub-interval that came within 5 % of the capacity, since the direction began."""
+
+    reordered: int
+    """Datagrams that came later than one that was sent after them."""
+
+    rtt_variation_ms: Distribution | None
+    """Round trips above the least, one of each trial."""
+
+    _parts: ClassVar[dict[str, str]] = {"owd_variation_ms": "Distribution", "rtt_variation_ms": "Distribution"}
+
+
+class UdpstSummary(Figures):
+    """The figures of a run. What was not measured is null."""
+
+    down: UdpstWay | None
+    """From the server."""
+
+    sentence: str
+    """The answer to the question that the run asked."""
+
+    up: UdpstWay | None
+    """To the server."""
+
+    _parts: ClassVar[dict[str, str]] = {"down": "UdpstWay", "up": "UdpstWay"}
+
+
 class ReplayArrivals(Figures):
     """Packets that came to a queue."""
 

@@ -49,6 +49,18 @@ def test_responsiveness_is_measured_against_a_server() -> None:
     assert run.summary.down.goodput_mbps is not None and run.summary.down.goodput_mbps > 0
 
 
+def test_why_a_server_has_no_test_for_us_is_told() -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--also", f"udpst:{port}", "--udpst-key", "a", "--ephemeral", "--json"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None and server.stdout.readline()
+        with pytest.raises(ib.MeasurementError, match="does not know this key"):
+            ib.udpst(f"127.0.0.1:{port}", ways="down", udpst_key="b", quiet=True)
+        server.terminate()
+
+
 def test_mistakes_are_exceptions_with_the_program_s_own_line() -> None:
     with pytest.raises(ib.UsageError, match="^unexpected argument '--speed' found$"):
         ib.btc(lab="lan", speed=3)

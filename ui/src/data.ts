@@ -96,6 +96,11 @@ export interface RpmWay { load: string; intervals: RpmInterval[] }
 export interface RpmStep { name: "tcp" | "tls" | "http" | "self"; line_ms: Line; idle: Figures | null; down: Figures | null; up: Figures | null }
 export interface Rpm { ways: RpmWay[]; steps: RpmStep[]; failed: Counts }
 
+/** What a run of `udpst` found: crates/report/src/view/udpst.rs. */
+export interface UdpstInterval { t_s: number; lasted_s: number; mbps: number; lost: number; datagrams: number }
+export interface UdpstWay { load: string; intervals: UdpstInterval[]; rate_mbps: Line; rtt_ms: Line; owd_ms: Line }
+export interface Udpst { ways: UdpstWay[] }
+
 // What `isobath experiment run` writes: crates/report/src/experiment.
 export type Source = "paper" | "ours" | null;
 export interface Axis { label: string; unit: string; log: boolean; categories: string[]; min: Num; max: Num }
@@ -124,7 +129,7 @@ export interface RunView {
   tcp: { flows: Flow[]; totals: { direction: string; mbps: Line }[] };
   web: Web | null;
   https: { idle: HttpsSteps | null; loaded: HttpsSteps | null } | null;
-  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; estimate: Estimate | null; replay: ReplayView | null; rpm: Rpm | null;
+  hops: Trace[]; marks: Mark[]; lab: Link[]; cpu: Host[]; btc: Btc | null; mbm: Mbm | null; estimate: Estimate | null; replay: ReplayView | null; rpm: Rpm | null; udpst: Udpst | null;
   tables: Record<string, number>;
 }
 export interface Difference { by: number; low: number; high: number; words: string }

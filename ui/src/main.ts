@@ -20,6 +20,7 @@ import { rate, roundTrips } from "./figures/rate";
 import { replayFigures } from "./figures/replays";
 import { rounds } from "./figures/rounds";
 import { requests, rpm } from "./figures/rpm";
+import { udpst } from "./figures/udpst";
 import { scan } from "./figures/scan";
 import { sequence } from "./figures/sequence";
 import { boxes, spread } from "./figures/spread";
@@ -44,7 +45,7 @@ function read(): Value | null {
 
 /** Most important first. */
 function specs(run: RunView): Spec[] {
-  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [oneReplay, rpm, requests, answer, trains, probeStreams, delaysOverTime, distribution, history, modes, traced, gaps, suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
+  const makers: ((run: RunView) => Spec | Spec[] | null)[] = [oneReplay, rpm, requests, udpst, answer, trains, probeStreams, delaysOverTime, distribution, history, modes, traced, gaps, suite, sprt, scan, rounds, arrivals, burstTimes, transfers, sequence, sendersWindow, rate, roundTrips, timeline, spread, boxes, streams, voip, web, waterfall, https, dns, hops, marks, lab, internals, cpu, equaliser];
   return makers.flatMap((make) => attempt(() => make(run)) ?? []);
 }
 
@@ -66,7 +67,7 @@ function contents(list: Spec[]): HTMLElement | null {
   return h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...list.map(entry)));
 }
 
-const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts", durations: "Durations", responses: "Response times", strata: "By size", "queue-lengths": "Queue", "queue-time": "Queue over time", active: "Active connections", throughput: "Throughput", marginals: "Arrivals", logscale: "Long-range dependence", lateness: "Lateness", answer: "Answer", trains: "Trains", probes: "Probes", delays: "Delays", history: "Estimates", modes: "Modes", gaps: "Gaps", rpm: "Responsiveness", requests: "Requests" };
+const NAMES: Record<string, string> = { timeline: "Over time", spread: "Distributions", boxes: "By stream", streams: "Load streams", voip: "Calls", web: "Web pages", waterfall: "Waterfall", https: "HTTPS", dns: "DNS", hops: "Path", strip: "Path over time", marks: "DSCP and ECN", queues: "Queues", tcp: "TCP", cpu: "Processors", equaliser: "Equaliser", transfers: "Transfers", sequence: "Time and sequence", window: "Window", rate: "Throughput and round trips", rtt: "Round trips", suite: "Tests", sprt: "Losses", scan: "Growing window", rounds: "Slow start", arrivals: "Departures and arrivals", "burst-times": "Bursts", durations: "Durations", responses: "Response times", strata: "By size", "queue-lengths": "Queue", "queue-time": "Queue over time", active: "Active connections", throughput: "Throughput", marginals: "Arrivals", logscale: "Long-range dependence", lateness: "Lateness", answer: "Answer", trains: "Trains", probes: "Probes", delays: "Delays", history: "Estimates", modes: "Modes", gaps: "Gaps", rpm: "Responsiveness", requests: "Requests", udpst: "Capacity" };
 
 /** The verdict of tests of a path, or what was found of it, in large. */
 const bigVerdict = (run: RunView) => (run.mbm && run.run.verdict ? [h("p", { class: "verdict-big" }, badge(run.run.verdict))] : bigAnswer(run));

@@ -3,6 +3,7 @@ import { at, LATENCY, numberAt, type Json, type RunView, type Transfer } from ".
 import { h } from "./dom";
 import { estimateTiles } from "./figures/answer";
 import { rpmTiles } from "./figures/rpm";
+import { udpstTiles } from "./figures/udpst";
 import { mbmTiles } from "./figures/asked";
 import { signed } from "./figures/pairs";
 import { forwardMbps } from "./figures/replay";
@@ -68,7 +69,7 @@ export function tiles(run: RunView): HTMLElement | null {
     tile(`${probe} requests lost`, loss === null ? null : [pct(loss), numberAt(s, "loss_pct.loaded") === null ? "idle" : `${pct(numberAt(s, "loss_pct.idle"))} idle`], "timeline"),
     tile("RPM, round trips a minute", numberAt(s, "rpm.loaded") === null ? null : [digits(numberAt(s, "rpm.loaded")), `${digits(numberAt(s, "rpm.idle"))} idle`], "https"),
   ];
-  const made = [...mbmTiles(run), ...estimateTiles(run), ...rpmTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
+  const made = [...mbmTiles(run), ...estimateTiles(run), ...rpmTiles(run), ...udpstTiles(run), ...bulk(run), ...replayed(run), ...found].filter((entry) => entry !== null);
   if (!made.length) return null;
   return h("ul", { class: "tiles", "aria-label": "Key figures" }, ...made.map(([name, value, aside, to]) =>
     h("li", {}, h("a", { href: `#${to}` }, h("span", { class: "name" }, name), h("span", { class: "value" }, value), h("span", { class: "aside" }, aside)))));

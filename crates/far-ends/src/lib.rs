@@ -14,6 +14,7 @@
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
 //! | [`iperf3`] | TCP and UDP load, a client and a server of our own | version 3.12's behaviour |
 //! | [`ndt7`] | a download or an upload by WebSocket | version 0.11 of its specification |
+//! | [`udpst`] | IP-layer capacity by UDP, a client and a server of our own | RFC 9946, RFC 9097 |
 //! | [`nq`] | where a responsiveness server has what | draft-ietf-ippm-responsiveness-09 |
 //! | [`address`] | how a far end is named: `stamp://HOST:PORT` | |
 //! | [`time`] | the time stamps of NTP and PTP | RFC 5905 section 6, RFC 8877 |
@@ -37,6 +38,7 @@ pub mod nq;
 pub mod ntp;
 pub mod stamp;
 pub mod time;
+pub mod udpst;
 
 use std::net::SocketAddr;
 use std::time::Duration;

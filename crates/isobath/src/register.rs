@@ -12,6 +12,7 @@ pub(crate) static REGISTER: Register = Register {
         &mbm_run::Mbm,
         &estimate::Estimate,
         &rpm::Rpm,
+        &udpst::Udpst,
         &tmix::replay::Replay,
         &studies::trial::Trial,
         &studies::medianet::MediaNet,

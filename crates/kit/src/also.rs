@@ -1,6 +1,6 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,ndt7,page`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,ndt7,udpst,page`.
 //!
-//! They take no key, since their clients have none. So each is off unless asked for, says no more of this host than its protocol has,
+//! They take no key, since their clients have none; only [`udpst`] has one of its own. So each is off unless asked for, says no more of this host than its protocol has,
 //! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
 //! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
 //! connection that it is where it says, `rpm` and `ndt7` are HTTP over TLS, and `page` is for browsers: it comes from a room above this one
@@ -8,10 +8,12 @@
 
 mod datagrams;
 mod iperf3;
+mod udpst;
 
 use crate::register::Register;
 use crate::secret::secret;
 use datagrams::Datagrams;
+use far_ends::udpst::SharedKey;
 use far_ends::{Responder, irtt, stamp};
 use iperf3::Iperf3;
 use session::Identity;
@@ -22,6 +24,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::{Error, tcp};
+use udpst::Udpst;
 use web::Credentials;
 
 /// How often `stop` is looked at.
@@ -43,6 +46,7 @@ enum Protocol {
     Iperf3,
     Rpm,
     Ndt7,
+    Udpst,
     Page,
 }
 
@@ -50,12 +54,13 @@ enum Protocol {
 const PAGE: u16 = 4_898;
 
 impl Protocol {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Stamp,
         Self::Irtt,
         Self::Iperf3,
         Self::Rpm,
         Self::Ndt7,
+        Self::Udpst,
         Self::Page,
     ];
 
@@ -66,6 +71,7 @@ impl Protocol {
             Self::Iperf3 => "iperf3",
             Self::Rpm => "rpm",
             Self::Ndt7 => "ndt7",
+            Self::Udpst => "udpst",
             Self::Page => "page",
         }
     }
@@ -77,6 +83,7 @@ impl Protocol {
             Self::Iperf3 => far_ends::iperf3::PORT,
             Self::Rpm => web::responsiveness::server::PORT,
             Self::Ndt7 => web::ndt7::server::PORT,
+            Self::Udpst => far_ends::udpst::PORT,
             Self::Page => PAGE,
         }
     }
@@ -89,7 +96,7 @@ impl FromStr for Also {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "'{text}' is none of stamp, irtt, iperf3, rpm, ndt7, page, or one of these with :PORT"
+                "'{text}' is none of stamp, irtt, iperf3, rpm, ndt7, udpst, page, or one of these with :PORT"
             )
         };
         let (name, port) = match text.split_once(':') {
@@ -117,6 +124,11 @@ impl Also {
         )
     }
 
+    /// Whether its clients must have a key of its own.
+    pub(crate) const fn wants_key(self) -> bool {
+        matches!(self.protocol, Protocol::Udpst)
+    }
+
     /// Its port on `address`, or on all.
     fn address(self, address: Option<IpAddr>) -> SocketAddr {
         let all = Ipv6Addr::UNSPECIFIED.into();
@@ -135,6 +147,7 @@ enum Server {
     Iperf3(Iperf3),
     Rpm(web::responsiveness::server::Server),
     Ndt7(web::ndt7::server::Server),
+    Udpst(Udpst),
     Page(Box<dyn Page>),
 }
 
@@ -164,6 +177,8 @@ pub struct Common<'a> {
     pub identity: &'a Identity,
     /// What browsers and other people's clients trust.
     pub credentials: Option<&'a Credentials>,
+    /// Who may have a UDPSTP test.
+    pub keys: &'a [SharedKey],
     /// Where records of browsers go.
     pub records: &'a Path,
     /// Who has the page.
@@ -197,6 +212,9 @@ impl Other {
             Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
             Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), common)?),
             Protocol::Ndt7 => Server::Ndt7(ndt7(also.address(address), common)?),
+            Protocol::Udpst => {
+                Server::Udpst(Udpst::bind(also.address(address), common.keys.to_vec())?)
+            }
             Protocol::Page => Server::Page(page(also.address(address), common)?),
         };
         Ok(Self { also, server })
@@ -210,6 +228,7 @@ impl Other {
         match self.server {
             Server::Datagrams(server) => server.run(stop),
             Server::Iperf3(server) => server.run(stop),
+            Server::Udpst(server) => server.run(stop),
             Server::Rpm(server) => {
                 let failed = |error| Error::io("serve", "responsiveness", error);
                 server.run(stop).map_err(failed)
@@ -275,13 +294,14 @@ impl fmt::Display for Other {
             Server::Iperf3(server) => server.local_addr(),
             Server::Rpm(server) => server.local_addr(),
             Server::Ndt7(server) => server.local_addr(),
+            Server::Udpst(server) => server.local_addr(),
             Server::Page(page) => page.local_addr(),
         };
         // What is asked for is a URL.
         let name = match &self.server {
             Server::Rpm(_) => "https",
             Server::Page(page) => page.scheme(),
-            Server::Datagrams(_) | Server::Iperf3(_) | Server::Ndt7(_) => name,
+            Server::Datagrams(_) | Server::Iperf3(_) | Server::Ndt7(_) | Server::Udpst(_) => name,
         };
         match address {
             Some(address) => write!(f, "{name}://{address}"),

@@ -39,6 +39,7 @@ pub mod thinned;
 pub mod tool;
 pub mod traceroute;
 pub mod trains;
+pub mod udpst;
 pub mod usage;
 pub mod virtual_links;
 pub mod virtual_path;

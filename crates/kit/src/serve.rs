@@ -6,6 +6,7 @@ use crate::log::Log;
 use crate::register::Register;
 use crate::server::Serving;
 use crate::usage::{Usage, print};
+use far_ends::udpst::SharedKey;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::panic::resume_unwind;
@@ -27,9 +28,18 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without a key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), ndt7, page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043, 4443 and 4898.
+    /// Also serve other protocols, without an access key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), ndt7, udpst (RFC 9946, with --udpst-key), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043, 4443, 24601 and 4898.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
+    /// Shared keys of UDPSTP clients for --also udpst, comma-separated: KEY or NUMBER:KEY.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ISOBATH_UDPST_KEY",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    udpst_key: Vec<SharedKey>,
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
@@ -81,6 +91,11 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let credentials = credentials(args)?;
+    if args.udpst_key.is_empty() && args.also.iter().any(|also| also.wants_key()) {
+        return Err(Usage::of(anyhow::anyhow!(
+            "--also udpst needs a key that its clients share, since it sends a load to whoever asks - add --udpst-key KEY"
+        )));
+    }
     let mut config = if args.open {
         ServerConfig::open(identity, args.port)
     } else {
@@ -115,6 +130,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         address: args.address,
         identity: &shown,
         credentials: credentials.as_ref(),
+        keys: &args.udpst_key,
         records: &args.records,
         register,
     };

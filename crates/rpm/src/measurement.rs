@@ -82,7 +82,7 @@ pub fn conclude(run: &mut Run, plan: &Plan, outcome: &Outcome) -> Summary {
     run.warnings = list.0;
     let figures = [&summary.down, &summary.up].into_iter().flatten();
     let measured = figures.filter(|way| way.rpm.is_some()).count();
-    let measured = Measured::of(measured, plan.directions().len());
+    let measured = Measured::of(measured, plan.ways.directions().len());
     run.status = instrument::status(&outcome.ending, measured, &run.warnings, &[]);
     summary
 }

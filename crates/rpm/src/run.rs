@@ -137,7 +137,7 @@ impl Run<'_> {
         if self.found.iter().all(|probe| probe.http_ns.is_none()) {
             return Err(Broken::Path("no request was answered".to_owned()));
         }
-        for direction in self.context.plan.directions() {
+        for direction in self.context.plan.ways.directions() {
             (self.context.display)(&live(direction));
             self.direction(direction).await?;
         }

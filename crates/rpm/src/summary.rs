@@ -125,7 +125,7 @@ fn times(probes: &[&RpmProbe], of: fn(&RpmProbe) -> Option<u64>) -> Option<Distr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::rpm::plan::Ways;
+    use schema::Ways;
     use units::Span;
 
     fn plan() -> Plan {

@@ -19,6 +19,9 @@ pub mod replay;
 pub mod rpm;
 pub mod rrul;
 pub mod tables;
+pub mod udpst;
+mod ways;
 
 pub use direction::Direction;
 pub use lab::LinkTruth;
+pub use ways::Ways;

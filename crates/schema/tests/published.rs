@@ -5,7 +5,7 @@ use isobath_schema::published::{columns, documented, schema};
 use isobath_schema::tables::{
     Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
 };
-use isobath_schema::{btc, estimate, mbm, replay, rpm, rrul};
+use isobath_schema::{btc, estimate, mbm, replay, rpm, rrul, udpst};
 
 #[test]
 fn schemas_of_summaries_are_fresh() {
@@ -15,6 +15,7 @@ fn schemas_of_summaries_are_fresh() {
     schema::<estimate::Summary>("estimate");
     schema::<replay::Summary>("replay");
     schema::<rpm::Summary>("rpm");
+    schema::<udpst::Summary>("udpst");
 }
 
 macro_rules! all {
@@ -28,6 +29,7 @@ macro_rules! tables {
         all!($check: btc::tables::EventRow, btc::tables::SegmentRow);
         all!($check: mbm::tables::Arrival, estimate::tables::TrainRow, estimate::tables::ProbeRow);
         all!($check: rpm::tables::RpmProbe, rpm::tables::RpmInterval);
+        all!($check: udpst::tables::UdpstTrial, udpst::tables::UdpstInterval);
         all!($check: replay::tables::Connection, replay::tables::Flow, replay::tables::Epoch);
         all!($check: replay::tables::Offered, replay::tables::Active, replay::tables::Goodput);
     };

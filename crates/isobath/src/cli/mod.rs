@@ -25,6 +25,7 @@ mod show;
 pub(crate) mod sim;
 pub(crate) mod trace;
 mod trust;
+mod udpst;
 
 use crate::register::REGISTER;
 use clap::{Parser, Subcommand};
@@ -74,6 +75,8 @@ enum Verb {
     Estimate(estimate::Args),
     /// Measure responsiveness under load (RPM) over HTTP/2, against any server that supports it.
     Rpm(rpm::Args),
+    /// Measure the IP-layer capacity over UDP (RFC 9097), against any server of the UDP Speed Test Protocol (RFC 9946).
+    Udpst(udpst::Args),
     /// List the third-party servers that can be the far end, and what each can measure.
     FarEnds(far_ends::Args),
     /// Run and query an overlay interface whose packets ride on measurement probes.
@@ -172,6 +175,7 @@ impl Verb {
             Self::Mbm(_) => "mbm",
             Self::Estimate(_) => "estimate",
             Self::Rpm(_) => "rpm",
+            Self::Udpst(_) => "udpst",
             Self::FarEnds(_) => "far-ends",
             Self::Manager(_) => "manager",
             Self::Sim(_) => "sim",
@@ -203,6 +207,7 @@ impl Verb {
             Self::Mbm(args) => mbm::run(&args),
             Self::Estimate(args) => estimate::run(&args),
             Self::Rpm(args) => rpm::run(&args),
+            Self::Udpst(args) => udpst::run(&args),
             Self::FarEnds(args) => far_ends::run(&args),
             Self::Manager(verb) => manager::run(&verb),
             Self::Sim(verb) => sim::run(&verb),

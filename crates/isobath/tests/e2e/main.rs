@@ -55,6 +55,7 @@ mod test_page;
 mod traces;
 mod trial;
 mod two_hosts;
+mod udpst;
 mod unprivileged;
 mod vectors;
 mod whole;

@@ -16,6 +16,7 @@ pub(crate) mod probes;
 pub(crate) mod replay;
 pub(crate) mod rpm;
 pub(crate) mod tcp;
+pub(crate) mod udpst;
 pub(crate) mod web;
 
 use crate::Subject;
@@ -60,6 +61,7 @@ pub(crate) struct RunView {
     pub(crate) replay: Option<replay::Replay>,
     /// Responsiveness by HTTP; likewise.
     pub(crate) rpm: Option<rpm::Rpm>,
+    pub(crate) udpst: Option<udpst::Udpst>,
     /// Tables of the record and their number of rows, known to the page or not.
     tables: BTreeMap<String, u64>,
 }
@@ -96,6 +98,7 @@ impl RunView {
             estimate: estimate::read(record, run)?,
             replay: replay::read(record, run, last_ns)?,
             rpm: rpm::read(record, run)?,
+            udpst: udpst::read(record, run)?,
             tables,
             streams,
             phases,

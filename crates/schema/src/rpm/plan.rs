@@ -1,6 +1,6 @@
 //! What a run of `isobath rpm` is to do.
 
-use clap::ValueEnum;
+use crate::Ways;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use units::Span;
@@ -8,19 +8,6 @@ use units::Span;
 /// Intervals are no shorter, and a direction takes no longer.
 const LEAST_INTERVAL: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(600);
-
-/// Which ways the load goes, one after the other.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Ways {
-    /// Down, then up.
-    #[default]
-    Both,
-    /// From the server.
-    Down,
-    /// To the server.
-    Up,
-}
 
 /// A run of `isobath rpm`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -54,14 +41,5 @@ impl Plan {
             return Err("a direction takes at least an interval, and at most 10min".to_owned());
         }
         Ok(())
-    }
-
-    /// The directions in turn, as tables name them.
-    pub fn directions(&self) -> &'static [&'static str] {
-        match self.ways {
-            Ways::Both => &["down", "up"],
-            Ways::Down => &["down"],
-            Ways::Up => &["up"],
-        }
     }
 }
