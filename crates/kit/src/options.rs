@@ -34,22 +34,41 @@ pub struct Reach {
     /// Access key printed by 'isobath serve'.
     #[arg(long, env = "ISOBATH_KEY", hide_env_values = true)]
     key: Option<AccessKey>,
-    /// Use IPv4 only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub ipv4: bool,
-    /// Use IPv6 only.
-    #[arg(short = '6', long)]
-    pub ipv6: bool,
+    #[command(flatten)]
+    version: IpVersion,
 }
 
-impl Reach {
-    /// The version of IP, if only one is wanted.
+/// The version of IP.
+#[derive(Debug, clap::Args)]
+pub struct IpVersion {
+    /// Use IPv4 only.
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Use IPv6 only.
+    #[arg(short = '6', long)]
+    ipv6: bool,
+}
+
+impl IpVersion {
+    /// The version, if only one is wanted.
     pub const fn family(&self) -> Option<Family> {
         match (self.ipv4, self.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),
             _ => None,
         }
+    }
+}
+
+impl Reach {
+    /// The version of IP, if only one is wanted.
+    pub const fn family(&self) -> Option<Family> {
+        self.version.family()
+    }
+
+    /// Whether only IPv6 is wanted.
+    pub const fn is_v6(&self) -> bool {
+        self.version.ipv6
     }
 
     /// Connects with `host`, by its own `key` if it is one of a lab.

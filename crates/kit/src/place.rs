@@ -39,7 +39,7 @@ impl Place {
         let network = network.map(|name| between(name, ends, seed)).transpose()?;
         let interrupt = process::interrupt_flag()?;
         let far = network.as_ref();
-        let far = far.map(|network| Far::start_all(network, towards.reach.ipv6));
+        let far = far.map(|network| Far::start_all(network, towards.reach.is_v6()));
         let far = far.transpose()?.unwrap_or_default();
         let client = towards.connect(far.first())?;
         Ok(Self {

@@ -31,7 +31,7 @@ pub struct Args {
     /// Also serve other protocols, without an access key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), ndt7, udpst (RFC 9946, with --udpst-key), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043, 4443, 24601 and 4898.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
-    /// Shared keys of UDPSTP clients for --also udpst, comma-separated: KEY or NUMBER:KEY.
+    /// Shared keys of UDPSTP clients for --also udpst, comma-separated: KEY (number 0) or NUMBER:KEY, each with its own number.
     #[arg(
         long,
         value_name = "KEY",
@@ -94,6 +94,13 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     if args.udpst_key.is_empty() && args.also.iter().any(|also| also.wants_key()) {
         return Err(Usage::of(anyhow::anyhow!(
             "--also udpst needs a key that its clients share, since it sends a load to whoever asks - add --udpst-key KEY"
+        )));
+    }
+    let mut numbers: Vec<u8> = args.udpst_key.iter().map(|key| key.id).collect();
+    numbers.sort_unstable();
+    if numbers.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Usage::of(anyhow::anyhow!(
+            "two keys of --udpst-key have the same number - give each its own, NUMBER:KEY"
         )));
     }
     let mut config = if args.open {

@@ -38,10 +38,10 @@ impl Measurement for Udpst {
 }
 
 /// A capacity that was reached in the last of its sub-intervals may be larger.
-fn warn(list: &mut List, name: &str, way: &Way, duration_s: f64) {
+fn warn(list: &mut List, name: &str, way: &Way, lasted_s: f64) {
     let is_late = way
         .reached_s
-        .is_some_and(|reached| reached > duration_s * 0.8);
+        .is_some_and(|reached| reached > lasted_s * 0.8);
     if is_late && way.intervals > 2 {
         list.add(
             "still_rising",
@@ -68,10 +68,18 @@ pub fn conclude(run: &mut Run, plan: &Plan, outcome: &Outcome) -> Summary {
             "close other programs, and allow larger buffers: sysctl net.core.rmem_max",
         );
     }
+    if !outcome.changed.is_empty() {
+        list.add(
+            "terms_changed",
+            format!("the server has other terms: {}", outcome.changed.join(", ")),
+            "compare only runs on the same terms, or ask for these",
+        );
+    }
     let ways = [("down", &summary.down), ("up", &summary.up)];
     for (name, way) in ways {
         if let Some(way) = way {
-            warn(&mut list, name, way, plan.duration.0.as_secs_f64());
+            let lasted_s = f64::from(way.intervals) * plan.sub_interval.0.as_secs_f64();
+            warn(&mut list, name, way, lasted_s);
         }
     }
     run.warnings = list.0;

@@ -95,7 +95,7 @@ impl<'a> Opening<'a> {
             self.send(client.setup(), Some(self.server))?;
             clients.push(client);
             answer = self.hear(|octets, from, server| {
-                if from.ip() != server.ip() {
+                if from.ip().to_canonical() != server.ip().to_canonical() {
                     return None;
                 }
                 let mut all = clients.iter().enumerate();
@@ -121,9 +121,10 @@ impl<'a> Opening<'a> {
             }
         };
         let client = clients.swap_remove(which);
-        self.socket
-            .connect(SocketAddr::new(self.server.ip(), port))
-            .map_err(|error| told(&error))?;
+        // With the zone of a link-local address.
+        let mut at = self.server;
+        at.set_port(port);
+        self.socket.connect(at).map_err(|error| told(&error))?;
         let activation = self.activate(&client, terms)?;
         Ok(Ok(Opened {
             socket: self.socket,
@@ -146,7 +147,12 @@ impl<'a> Opening<'a> {
                 begun.or_else(|| client.handle_activation(octets, now_s().into()))
             })?;
             match answer {
-                Some(Answer::Granted(activation)) => return Ok(activation),
+                Some(Answer::Granted(activation)) if activation.terms.are_sound(terms) => {
+                    return Ok(activation);
+                }
+                Some(Answer::Granted(_)) => {
+                    return Err("the server granted another test than was asked for".to_owned());
+                }
                 Some(Answer::Refused(_)) => {
                     return Err("the server does not take a test on these terms".to_owned());
                 }
@@ -195,17 +201,14 @@ impl<'a> Opening<'a> {
                     .is_some()
                 {}
             }
-            while self
-                .socket
-                .recv(&mut self.batch)
-                .map_err(|error| told(&error))?
-                > 0
-            {
-                for datagram in self.batch.iter() {
-                    let read = read(datagram.payload, datagram.source, self.server);
-                    if read.is_some() {
-                        return Ok(read);
-                    }
+            let received = self.socket.recv(&mut self.batch);
+            if received.map_err(|error| told(&error))? == 0 {
+                continue;
+            }
+            for datagram in self.batch.iter() {
+                let read = read(datagram.payload, datagram.source, self.server);
+                if read.is_some() {
+                    return Ok(read);
                 }
             }
         }

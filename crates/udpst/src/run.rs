@@ -12,7 +12,7 @@ use kit::instrument::Cpus;
 use kit::sampler::Sampler;
 use kit::secret::secret;
 use kit::stream::nanos;
-use kit::udpst::{End, Ended, receive, send};
+use kit::udpst::{End, Ended, SILENT, receive, send};
 use record::RecordWriter;
 use schema::tables::Cpu;
 use schema::udpst::tables::{UdpstInterval, UdpstTrial};
@@ -41,6 +41,8 @@ pub struct Outcome {
     pub intervals: Vec<UdpstInterval>,
     /// Datagrams that this host's kernel had no room for.
     pub overflows: u32,
+    /// What a server did not do as it was asked, in words.
+    pub changed: Vec<String>,
     /// How busy this host was.
     pub cpu: Vec<Cpu>,
 }
@@ -96,6 +98,7 @@ pub fn run(
             trials: Vec::new(),
             intervals: Vec::new(),
             overflows: 0,
+            terms: Vec::new(),
             record,
         };
         let ending = match run.pass(first) {
@@ -113,6 +116,7 @@ pub fn run(
             trials: run.trials,
             intervals: run.intervals,
             overflows: run.overflows,
+            changed: changed(context.plan, &run.terms),
             cpu,
         })
     })
@@ -126,6 +130,7 @@ struct Run<'a> {
     trials: Vec<UdpstTrial>,
     intervals: Vec<UdpstInterval>,
     overflows: u32,
+    terms: Vec<Terms>,
     record: &'a mut RecordWriter,
 }
 
@@ -162,10 +167,14 @@ impl Run<'_> {
         let Opened { socket, activation } = opened;
         let interrupted = || self.context.is_interrupted();
         let terms = activation.terms;
+        self.terms.push(terms);
         let end = End {
             socket: &socket,
             class: TrafficClass::from_octet(terms.dscp_ecn),
             lasts: None,
+            // A server ends a test half a second after its time.
+            longest: Duration::from_secs(u64::from(terms.test_s) + 1) + SILENT,
+            answer: &|_| None,
             is_interrupted: &interrupted,
         };
         let is_v6 = self.server.ip().to_canonical().is_ipv6();
@@ -175,6 +184,7 @@ impl Run<'_> {
             origin: self.origin,
             begun: clock::now(),
             last_interval: 0,
+            most_intervals: u32::from(terms.test_s) * 1_000 / u32::from(terms.sub_interval_ms),
             trials: &mut self.trials,
             intervals: &mut self.intervals,
             display: self.context.display,
@@ -222,6 +232,48 @@ fn terms(plan: &Plan, load: &str) -> Terms {
     }
 }
 
+/// What is not as the plan has it.
+fn changed(plan: &Plan, granted: &[Terms]) -> Vec<String> {
+    let mut all = Vec::new();
+    for terms in granted {
+        let load = match terms.direction {
+            Direction::Upstream => "up",
+            Direction::Downstream => "down",
+        };
+        let asked = self::terms(plan, load);
+        let mut note = |is_other: bool, what: String| {
+            if is_other {
+                all.push(format!("{what} {load}"));
+            }
+        };
+        note(
+            terms.test_s != asked.test_s,
+            format!("it lasts {} s", terms.test_s),
+        );
+        note(
+            terms.dscp_ecn != asked.dscp_ecn,
+            format!("DSCP {}", terms.dscp_ecn >> 2),
+        );
+        let (low, upper) = terms.thresholds_ms;
+        note(
+            terms.thresholds_ms != asked.thresholds_ms,
+            format!("thresholds of {low} and {upper} ms"),
+        );
+        note(
+            (terms.trial_ms, terms.sub_interval_ms) != (asked.trial_ms, asked.sub_interval_ms),
+            format!(
+                "trials of {} ms and sub-intervals of {} ms",
+                terms.trial_ms, terms.sub_interval_ms
+            ),
+        );
+        note(
+            terms.algorithm != asked.algorithm,
+            "the other algorithm".to_owned(),
+        );
+    }
+    all
+}
+
 /// What a direction shows, whoever counts it.
 struct Seen<'a> {
     load: &'static str,
@@ -229,6 +281,8 @@ struct Seen<'a> {
     origin: Instant,
     begun: Instant,
     last_interval: u32,
+    /// Those of the test's time; it goes on for half a second.
+    most_intervals: u32,
     trials: &'a mut Vec<UdpstTrial>,
     intervals: &'a mut Vec<UdpstInterval>,
     display: &'a dyn Fn(&Live),
@@ -292,7 +346,8 @@ impl Seen<'_> {
             status.errors,
             at,
         );
-        if status.sub_interval_number == self.last_interval {
+        // Feedback that comes late tells of one that is known.
+        if status.sub_interval_number <= self.last_interval {
             return;
         }
         self.last_interval = status.sub_interval_number;
@@ -342,10 +397,14 @@ impl Seen<'_> {
 
     fn interval(&mut self, row: &UdpstInterval, errors: Errors, at: Instant) {
         let number = self.intervals.iter().filter(|row| row.load == self.load);
+        let number = u32::try_from(number.count()).unwrap_or(u32::MAX);
+        if number >= self.most_intervals || row.lasted_ns == 0 {
+            return;
+        }
         let row = UdpstInterval {
             t_ns: nanos(at.since(self.origin)),
             load: self.load.into(),
-            interval: u32::try_from(number.count()).unwrap_or(u32::MAX),
+            interval: number,
             ip_bps: rate(row.ip_bytes, row.lasted_ns),
             lost: errors.lost,
             reordered: errors.reordered,

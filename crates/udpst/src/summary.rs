@@ -45,8 +45,9 @@ fn way(load: &str, trials: &[UdpstTrial], intervals: &[UdpstInterval]) -> Option
     let reached = intervals
         .iter()
         .find(|row| largest.is_some_and(|largest| row.ip_bps >= REACHED * largest.ip_bps));
-    let bytes: u64 = intervals.iter().map(|row| row.ip_bytes).sum();
-    let lasted: u64 = intervals.iter().map(|row| row.lasted_ns).sum();
+    // As they are told, and so in numbers that have room for anything.
+    let bytes: f64 = intervals.iter().map(|row| row.ip_bytes as f64).sum();
+    let lasted: f64 = intervals.iter().map(|row| row.lasted_ns as f64).sum();
     let sum = |of: fn(&UdpstTrial) -> u32| trials.iter().map(|row| u64::from(of(row))).sum();
     let (lost, arrived): (u64, u64) = (sum(|row| row.lost), sum(|row| row.datagrams));
     let ms = |ns: u64| ns as f64 / 1e6;
@@ -55,7 +56,7 @@ fn way(load: &str, trials: &[UdpstTrial], intervals: &[UdpstInterval]) -> Option
     };
     Some(Way {
         capacity_mbps: largest.map(|row| row.ip_bps / 1e6),
-        mean_mbps: (lasted > 0).then(|| bytes as f64 * 8e3 / lasted as f64),
+        mean_mbps: (lasted > 0.0).then(|| bytes * 8e3 / lasted),
         reached_s: reached.map(|row| row.t_ns.saturating_sub(begun_ns) as f64 / 1e9),
         intervals: u32::try_from(intervals.len()).unwrap_or(u32::MAX),
         loss_pct: share(lost, arrived),

@@ -26,7 +26,7 @@ impl std::str::FromStr for SharedKey {
         let numbered = numbered.and_then(|(id, key)| Some((id.parse().ok()?, key)));
         let (id, key) = numbered.unwrap_or((0, text));
         if key.is_empty() || key.len() > LONGEST_KEY {
-            return Err("a key has 1 to 64 characters");
+            return Err("a key has 1 to 64 octets");
         }
         Ok(Self {
             id,
@@ -184,7 +184,7 @@ pub mod refusal {
             MODE => "does not offer this mode of authentication",
             SIGNATURE => "does not know this key, or knows it by another number",
             TIME => "has a clock more than 5 s from this host's: set both by NTP",
-            BANDWIDTH_WANTED => "wants to be told the bandwidth",
+            BANDWIDTH_WANTED => "wants to be told the bandwidth, which this program does not do",
             CAPACITY => "has no capacity left: try again later",
             MTU => "wants another setting for the MTU",
             CONNECTIONS => "does not take so many connections",

@@ -211,7 +211,10 @@ impl Receiver {
             return;
         };
         let waited = Duration::from_millis(load.response_delay_ms.into());
-        // The wait there is rounded.
+        // The wait there is rounded. More than that is a clock that was set meanwhile.
+        if waited > took + Duration::from_millis(2) {
+            return;
+        }
         let rtt = took.saturating_sub(waited);
         if self.least_rtt.is_none_or(|least| rtt < least) {
             self.least_rtt = Some(rtt);

@@ -18,8 +18,8 @@ const TRIAL_MS: RangeInclusive<u16> = 5..=250;
 const SUB_INTERVAL_MS: RangeInclusive<u16> = 100..=10_000;
 const THRESHOLD_MS: RangeInclusive<u16> = 1..=10_000;
 const LEAST_TEST_S: u16 = 5;
-/// Granted requests that are remembered; more than a server has places for in that time.
-const MOST_GRANTED: usize = 4_096;
+/// Signed requests that are remembered; more than clients with a key have reason to send in that time.
+const MOST_TAKEN: usize = 4_096;
 
 impl Terms {
     /// The usual ones (TR-471), for a test of `test_s` seconds.
@@ -41,6 +41,13 @@ impl Terms {
             algorithm: Algorithm::B,
             sub_interval_ms: 1_000,
         }
+    }
+
+    /// Whether a client can have a test on these where it asked for `asked`.
+    pub fn are_sound(&self, asked: &Self) -> bool {
+        self.direction == asked.direction
+            && TRIAL_MS.contains(&self.trial_ms)
+            && SUB_INTERVAL_MS.contains(&self.sub_interval_ms)
     }
 
     /// These, where they can be met by a server whose tests last `longest_s` at most; else the usual ones in their place.
@@ -73,8 +80,8 @@ impl Terms {
 pub struct Server {
     keys: Vec<SharedKey>,
     longest_s: u16,
-    /// Digests of requests that were granted of late, the oldest first: each is good for one test.
-    granted: VecDeque<(u64, [u8; auth::DIGEST])>,
+    /// Digests of signed requests of late, the oldest first: each is taken once.
+    taken: VecDeque<(u64, [u8; auth::DIGEST])>,
 }
 
 /// What comes of a setup request.
@@ -92,7 +99,7 @@ impl Server {
         Self {
             keys,
             longest_s,
-            granted: VecDeque::new(),
+            taken: VecDeque::new(),
         }
     }
 
@@ -124,11 +131,11 @@ impl Server {
         if !(1..=MOST_CONNECTIONS).contains(&count) || index >= count {
             return refused(refusal::CONNECTIONS, Some(&keys));
         }
-        if !has_room {
-            return refused(refusal::PLACE, Some(&keys));
-        }
         if !self.is_new(auth::digest(pdu)?, now_s) {
             return None;
+        }
+        if !has_room {
+            return refused(refusal::PLACE, Some(&keys));
         }
         Some(Taken::Admitted(Box::new(Admitted {
             setup,
@@ -138,15 +145,15 @@ impl Server {
         })))
     }
 
-    /// Whether a request with this digest was not granted before, by which it becomes so. One that is too old has another time.
+    /// Whether a request with this digest is seen for the first time. One that is too old has another time.
     fn is_new(&mut self, digest: [u8; auth::DIGEST], now_s: u64) -> bool {
-        let is_old = |granted: &(u64, _)| granted.0 + 2 * auth::WINDOW_S < now_s;
-        while self.granted.front().is_some_and(is_old) || self.granted.len() > MOST_GRANTED {
-            self.granted.pop_front();
+        let is_old = |taken: &(u64, _)| taken.0 + 2 * auth::WINDOW_S < now_s;
+        while self.taken.front().is_some_and(is_old) || self.taken.len() > MOST_TAKEN {
+            self.taken.pop_front();
         }
-        let is_new = self.granted.iter().all(|(_, other)| *other != digest);
+        let is_new = self.taken.iter().all(|(_, other)| *other != digest);
         if is_new {
-            self.granted.push_back((now_s, digest));
+            self.taken.push_back((now_s, digest));
         }
         is_new
     }
@@ -193,6 +200,15 @@ impl Admitted {
         self.signed(setup.emit(), now_s)
     }
 
+    /// The setup response where the test cannot be had after all.
+    pub fn no_place(&self, now_s: u64) -> Vec<u8> {
+        let setup = Setup {
+            response: Some(refusal::PLACE),
+            ..self.setup
+        };
+        self.signed(setup.emit(), now_s)
+    }
+
     /// What is sent from the test's port at once.
     pub fn null(&self, now_s: u64) -> Vec<u8> {
         self.signed(null(), now_s)
@@ -209,8 +225,8 @@ impl Admitted {
         let mut activation = Activation::parse(pdu, false)?;
         auth::check(pdu, &self.keys.client, now_s).ok()?;
         let terms = activation.terms.policed(self.longest_s);
-        // A fixed rate is not searched for, and does not care what it does to others.
-        let is_granted = terms.row.is_none() || terms.is_start;
+        // A rate that is not searched for from nothing does not care what it does to others.
+        let is_granted = terms.row.is_none();
         activation.terms = terms;
         activation.response = Some(if is_granted { ACCEPTED } else { BAD_PARAMETER });
         if terms.direction == Direction::Upstream && is_granted {

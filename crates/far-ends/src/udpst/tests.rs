@@ -137,8 +137,10 @@ fn whoever_has_no_key_or_another_or_another_clock_is_refused() {
         assert_eq!(answer, response, "{key:?}");
     }
     let (terms, client) = client(Some("a shared key"));
-    let full = server.handle(client.setup(), now, false);
-    assert_eq!(refused(full, &client), refusal::PLACE);
+    let shared = shared("a shared key");
+    let other = Client::new(&terms, JUMBO, Some(&shared), NOW - 1, 99);
+    let full = server.handle(other.setup(), now, false);
+    assert_eq!(refused(full, &other), refusal::PLACE);
     let mut older = client.setup().to_vec();
     older[3] = 11;
     assert_eq!(
@@ -153,7 +155,6 @@ fn whoever_has_no_key_or_another_or_another_clock_is_refused() {
     response[13] ^= 1;
     let answer = client.handle_setup(&response, now);
     assert_eq!(answer, Some(Answer::Forged(Invalid::Digest)));
-    let other = Client::new(&terms, JUMBO, Some(&shared("a shared key")), NOW - 1, 99);
     assert!(
         admitted
             .handle(&other.activation(&terms, NOW), now)

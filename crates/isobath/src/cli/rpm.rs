@@ -4,7 +4,7 @@ use super::trust::TrustArgs;
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::begin::path_info;
-use kit::options::{self, Output};
+use kit::options::{self, IpVersion, Output};
 use kit::usage::Usage;
 use record::Run;
 use rpm::Live;
@@ -14,7 +14,6 @@ use rpm::target::Target;
 use schema::Ways;
 use schema::rpm::Plan;
 use serde_json::json;
-use session::Family;
 use sys::process;
 use units::Span;
 
@@ -42,12 +41,8 @@ pub(crate) struct Args {
     most: Span,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Use IPv4 only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    ipv4: bool,
-    /// Use IPv6 only.
-    #[arg(short = '6', long)]
-    ipv6: bool,
+    #[command(flatten)]
+    version: IpVersion,
     #[command(flatten)]
     output: Output,
 }
@@ -68,14 +63,6 @@ impl Args {
         far_ends::nq::Origin::of(&self.url).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
         Ok(plan)
     }
-
-    const fn family(&self) -> Option<Family> {
-        match (self.ipv4, self.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        }
-    }
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -87,7 +74,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
     let runtime = rpm::runtime()?;
     let trust = args.trust.trust();
-    let target = runtime.block_on(Target::find(&plan.url, &trust, args.family()))?;
+    let target = runtime.block_on(Target::find(&plan.url, &trust, args.version.family()))?;
     let mut described = serde_json::to_value(&plan)?;
     described["note"] = json!(args.output.note);
     let mut run = Run::new("rpm", Timestamp::now(), described);

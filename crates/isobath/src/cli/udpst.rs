@@ -4,13 +4,12 @@ use far_ends::udpst::{PORT, SharedKey};
 use indicatif::ProgressBar;
 use jiff::Timestamp;
 use kit::begin::path_info;
-use kit::options::{self, Output};
+use kit::options::{self, IpVersion, Output};
 use kit::usage::Usage;
 use record::Run;
 use schema::Ways;
 use schema::udpst::{Plan, plan::Algorithm};
 use serde_json::json;
-use session::Family;
 use std::net::SocketAddr;
 use sys::process;
 use udpst::Live;
@@ -60,12 +59,8 @@ pub(crate) struct Args {
     /// DSCP of the load: a name or a number; the server may refuse it.
     #[arg(long, value_name = "CLASS")]
     dscp: Option<Dscp>,
-    /// Use IPv4 only.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    ipv4: bool,
-    /// Use IPv6 only.
-    #[arg(short = '6', long)]
-    ipv6: bool,
+    #[command(flatten)]
+    version: IpVersion,
     #[command(flatten)]
     output: Output,
 }
@@ -89,19 +84,11 @@ impl Args {
         Ok(plan)
     }
 
-    const fn family(&self) -> Option<Family> {
-        match (self.ipv4, self.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        }
-    }
-
     /// The server's address.
     fn server(&self) -> anyhow::Result<SocketAddr> {
         let host = self.host.strip_prefix("udpst://").unwrap_or(&self.host);
         let host = host.strip_suffix('/').unwrap_or(host);
-        Ok(session::resolve(host, PORT, self.family())?[0])
+        Ok(session::resolve(host, PORT, self.version.family())?[0])
     }
 }
 

@@ -1,14 +1,15 @@
 //! A UDPSTP server (RFC 9946): `isobath serve --also udpst`, for whoever has the key.
 //!
-//! The protocol has a port of its own for each test. Here that is the same port, by a socket that is connected to the client: a firewall
-//! needs one rule. Each test has a thread. Whoever has no key gets a refusal as long as the request, and so many a second.
+//! Each test has a port of its own, which the system chooses: whoever has sent a request in another's name does not know it, and cannot
+//! keep the load up by made-up feedback, which the protocol does not sign. Each test has a thread. Whoever has no key gets a refusal as
+//! long as the request, and so many a second.
 
 use super::TICK;
 use crate::udpst::{BUFFER, End, Ended, SILENT, receive, send};
 use far_ends::udpst::{
     Admitted, Direction, Search, Sender, SendingRate, Server, SharedKey, Taken, Terms, Trial,
 };
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, Scope};
 use std::time::Duration;
@@ -20,8 +21,8 @@ use units::{Instant, TrafficClass};
 const MOST_TESTS: u32 = 8;
 /// How long a test lasts at most, s.
 const LONGEST_S: u16 = 120;
-/// Requests that are answered in a second.
-const MOST_PER_SECOND: u32 = 200;
+/// Requests that are refused in a second; beyond, nothing is said.
+const MOST_REFUSED: u32 = 200;
 const SECOND: Duration = Duration::from_secs(1);
 /// A test is stopped so long after its time, so that its last sub-interval is whole.
 const MORE: Duration = Duration::from_millis(500);
@@ -33,6 +34,25 @@ pub(super) struct Udpst {
     socket: UdpSocket,
     server: Server,
     tests: AtomicU32,
+}
+
+/// So many in a second.
+#[derive(Default)]
+struct Refusals {
+    left: u32,
+    ends: Instant,
+}
+
+impl Refusals {
+    fn is_allowed(&mut self) -> bool {
+        let now = clock::now();
+        if now >= self.ends {
+            (self.left, self.ends) = (MOST_REFUSED, now + SECOND);
+        }
+        let is_allowed = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        is_allowed
+    }
 }
 
 /// A place among the tests; free again when it is dropped.
@@ -72,7 +92,7 @@ impl Udpst {
             tests,
         } = self;
         let mut batch = RecvBatch::new(BATCH, LONGEST);
-        let (mut left, mut ends) = (0, Instant::ZERO);
+        let mut refusals = Refusals::default();
         thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
                 let ready = socket.wait(TICK)?;
@@ -81,25 +101,20 @@ impl Udpst {
                 }
                 while socket.recv(&mut batch)? > 0 && !stop.load(Ordering::Relaxed) {
                     for datagram in batch.iter() {
-                        let now = clock::now();
-                        if now >= ends {
-                            (left, ends) = (MOST_PER_SECOND, now + SECOND);
-                        }
-                        if left == 0 || datagram.is_truncated() {
+                        if datagram.is_truncated() {
                             continue;
                         }
                         let has_room = tests.load(Ordering::Relaxed) < MOST_TESTS;
-                        let Some(taken) = server.handle(datagram.payload, now_s(), has_room) else {
-                            continue;
-                        };
-                        left -= 1;
-                        match taken {
-                            Taken::Refused(pdu) => answer(&socket, &datagram, &pdu),
-                            Taken::Admitted(admitted) => {
+                        match server.handle(datagram.payload, now_s(), has_room) {
+                            Some(Taken::Admitted(admitted)) => {
                                 tests.fetch_add(1, Ordering::Relaxed);
                                 let place = Place(&tests);
                                 begin(scope, &socket, &datagram, admitted, place, stop);
                             }
+                            Some(Taken::Refused(pdu)) if refusals.is_allowed() => {
+                                answer(&socket, &datagram, &pdu);
+                            }
+                            _ => {}
                         }
                     }
                 }
@@ -135,12 +150,12 @@ fn begin<'scope>(
     place: Place<'scope>,
     stop: &'scope AtomicBool,
 ) {
-    let Ok(own) = beside(socket, datagram.source, datagram.local) else {
+    let now = now_s();
+    let Ok((own, port)) = connected(datagram) else {
+        answer(socket, datagram, &admitted.no_place(now));
         return;
     };
-    let Ok(local) = own.local_addr() else { return };
-    let now = now_s();
-    answer(socket, datagram, &admitted.response(local.port(), now));
+    answer(socket, datagram, &admitted.response(port, now));
     say(&own, &admitted.null(now));
     let work = move || {
         let _place = place;
@@ -151,10 +166,25 @@ fn begin<'scope>(
     let _ = thread::Builder::new().spawn_scoped(scope, work);
 }
 
-fn beside(socket: &UdpSocket, peer: SocketAddr, local: Option<IpAddr>) -> Result<UdpSocket, Error> {
-    let own = socket.beside(peer, local)?;
+/// A socket on a port of its own, where the client of `datagram` finds it.
+fn connected(datagram: &Datagram<'_>) -> Result<(UdpSocket, u16), Error> {
+    let any = if datagram.source.is_ipv4() {
+        Ipv4Addr::UNSPECIFIED.into()
+    } else {
+        Ipv6Addr::UNSPECIFIED.into()
+    };
+    // A link-local address is that of several interfaces.
+    let is_global = |local: &IpAddr| matches!(local, IpAddr::V4(_)) || !is_link_local(*local);
+    let local = datagram.local.filter(is_global).unwrap_or(any);
+    let mut own = UdpSocket::bind(SocketAddr::new(local, 0))?;
+    own.connect(datagram.source)?;
     own.set_buffers(BUFFER, BUFFER)?;
-    Ok(own)
+    let port = own.local_addr()?.port();
+    Ok((own, port))
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
 fn say(socket: &UdpSocket, pdu: &[u8]) {
@@ -172,10 +202,13 @@ fn test(socket: &UdpSocket, admitted: &Admitted, stop: &AtomicBool) -> Result<()
     let Some(terms) = activation(socket, admitted, stop)? else {
         return Ok(());
     };
+    let lasts = Duration::from_secs(terms.test_s.into()) + MORE;
     let end = End {
         socket,
         class: TrafficClass::from_octet(terms.dscp_ecn),
-        lasts: Some(Duration::from_secs(terms.test_s.into()) + MORE),
+        lasts: Some(lasts),
+        longest: lasts + SILENT,
+        answer: &|datagram| Some(admitted.handle(datagram, now_s())?.0),
         is_interrupted: &|| stop.load(Ordering::Relaxed),
     };
     let mut search = Search::new(terms);
@@ -211,12 +244,13 @@ fn activation(
         if ready.event {
             while socket.poll_event()?.is_some() {}
         }
-        while socket.recv(&mut batch)? > 0 {
-            for datagram in batch.iter() {
-                if let Some((response, terms)) = admitted.handle(datagram.payload, now_s()) {
-                    say(socket, &response);
-                    return Ok(terms);
-                }
+        if socket.recv(&mut batch)? == 0 {
+            continue;
+        }
+        for datagram in batch.iter() {
+            if let Some((response, terms)) = admitted.handle(datagram.payload, now_s()) {
+                say(socket, &response);
+                return Ok(terms);
             }
         }
     }

@@ -12,13 +12,16 @@ pub use sending::send;
 use far_ends::Moment;
 use std::time::Duration;
 use sys::clock;
-use sys::udp::UdpSocket;
+use sys::udp::{Outgoing, UdpSocket};
 use units::{Instant, Stamp, TrafficClass};
 
 /// After so long without a word from the other end it is gone.
 pub const SILENT: Duration = Duration::from_secs(3);
 /// How long is waited at once.
 const LOOK: Duration = Duration::from_millis(20);
+/// Calls that empty a socket before anything else is looked at again.
+const RECEIVES: usize = 32;
+const SECOND_NS: u64 = 1_000_000_000;
 /// The two clocks are compared again after this long: the wall clock may be slewed.
 const STAMP_EVERY: Duration = Duration::from_millis(100);
 /// What the kernel may hold of a load, octets: 30 ms of 1 Gbit/s.
@@ -32,6 +35,10 @@ pub struct End<'a> {
     pub class: TrafficClass,
     /// After so long this end has the test stopped, as a server does; none: it waits for the other end's word.
     pub lasts: Option<Duration>,
+    /// After so long it is over, whatever the other end says.
+    pub longest: Duration,
+    /// What is answered to a datagram that is neither load nor feedback: the other end may not have heard that the test has begun.
+    pub answer: &'a dyn Fn(&[u8]) -> Option<Vec<u8>>,
     /// Whether to stop at once.
     pub is_interrupted: &'a dyn Fn() -> bool,
 }
@@ -67,14 +74,16 @@ impl Clocks {
         }
     }
 
-    /// When a datagram came that has this stamp of the kernel's.
+    /// When a datagram came that has this stamp of the kernel's. One that is not of the last second is of a clock that was set meanwhile.
     fn at(&mut self, wall_ns: Option<u64>) -> Moment {
-        match wall_ns {
-            None => self.now(),
-            Some(wall_ns) => Moment {
-                wall_ns,
-                mono_ns: self.0.mono_at(wall_ns).as_nanos(),
+        let now = self.now();
+        let age_ns = wall_ns.and_then(|wall_ns| now.wall_ns.checked_sub(wall_ns));
+        match age_ns {
+            Some(age_ns) if age_ns <= SECOND_NS => Moment {
+                wall_ns: now.wall_ns - age_ns,
+                mono_ns: now.mono_ns.saturating_sub(age_ns),
             },
+            _ => now,
         }
     }
 }
@@ -84,6 +93,28 @@ const fn mono(moment: Moment) -> Instant {
 }
 
 impl End<'_> {
+    /// Sends one PDU. A full buffer loses it, as the path may.
+    fn say(&self, pdu: &[u8]) -> Result<(), sys::Error> {
+        let out = Outgoing {
+            payload: pdu,
+            to: None,
+            from: None,
+            class: self.class,
+        };
+        self.socket.send(&[out]).map(drop)
+    }
+
+    /// How the test has ended, if it has: nothing has come since `heard`.
+    fn ended(&self, begun: Instant, heard: Instant, now: Instant) -> Option<Ended> {
+        if (self.is_interrupted)() {
+            Some(Ended::Interrupted)
+        } else if now.since(heard) > SILENT {
+            Some(Ended::Silent)
+        } else {
+            (now.since(begun) > self.longest).then_some(Ended::Stopped)
+        }
+    }
+
     /// Whether this end wants the test to stop.
     fn is_over(&self, begun: Instant, now: Instant) -> bool {
         self.lasts.is_some_and(|lasts| now.since(begun) >= lasts)

@@ -1,11 +1,15 @@
 //! The load that arrives.
 
-use super::{Clocks, End, Ended, SILENT};
-use far_ends::udpst::{Feedback, LOAD_LEN, Load, Receiver, SendingRate, Terms};
+use super::{Clocks, End, Ended, RECEIVES};
+use far_ends::udpst::Feedback;
+use far_ends::udpst::{Load, Receiver, SendingRate, Terms};
 use std::time::Duration;
-use sys::udp::{BATCH, Outgoing, RecvBatch};
+use sys::udp::{BATCH, RecvBatch};
 use sys::{Error, clock};
 use units::Instant;
+
+/// Octets of a datagram that are read: a head of load, or a request that was repeated.
+const LONGEST: usize = 128;
 
 /// Takes the load of a test on `terms` until it is over. `told` is told of each trial, and when it ended; it says what the sender is to
 /// send from then on, where that is this end's affair. Returns how many datagrams the kernel had no room for, too.
@@ -20,65 +24,83 @@ pub fn receive(
     let trial = Duration::from_millis(terms.trial_ms.into());
     let sub_interval = Duration::from_millis(terms.sub_interval_ms.into());
     let begun = clock::now();
-    let mut clocks = Clocks::new();
-    let mut receiver = Receiver::new(trial, sub_interval, begun);
-    // Heads are enough: how long a datagram is it says itself.
-    let mut batch = RecvBatch::new(BATCH, LOAD_LEN);
+    let mut receiving = Receiving {
+        end,
+        clocks: Clocks::new(),
+        receiver: Receiver::new(trial, sub_interval, begun),
+        batch: RecvBatch::new(BATCH, LONGEST),
+    };
     let mut next = begun + trial;
-    loop {
+    let ended = loop {
+        let has_come = end.wait(next)?;
+        // What came before a trial's end is of that trial, however late this host looks.
+        let is_stop = has_come && receiving.take()?;
         let now = clock::now();
-        if (end.is_interrupted)() {
-            return Ok((Ended::Interrupted, batch.overflows()));
+        if is_stop {
+            break Ended::Stopped;
         }
-        if now.since(receiver.heard()) > SILENT {
-            return Ok((Ended::Silent, batch.overflows()));
+        if let Some(ended) = end.ended(begun, receiving.receiver.heard(), now) {
+            break ended;
         }
-        if now >= next {
-            let is_over = end.is_over(begun, now);
-            if let Some(mut feedback) =
-                receiver.feedback(clocks.now(), SendingRate::default(), is_over)
-            {
-                feedback.status.rate = told(&feedback, now);
-                tell(end, &feedback)?;
-            }
-            // A host that was kept from it does not make up for it.
-            next = (next + trial).max(now);
-        }
-        if !end.wait(next)? {
+        if now < next {
             continue;
         }
+        let feedback = receiving.feedback(end.is_over(begun, now));
+        if let Some(mut feedback) = feedback {
+            feedback.status.rate = told(&feedback, now);
+            end.say(&feedback.status.emit())?;
+        }
+        // A host that was kept from it does not make up for it.
+        next = if next + trial > now {
+            next + trial
+        } else {
+            now + trial
+        };
+    };
+    // Confirmed by a client, and said by whoever is interrupted.
+    if (ended == Ended::Interrupted || end.lasts.is_none())
+        && let Some(last) = receiving.feedback(true)
+    {
+        end.say(&last.status.emit())?;
+    }
+    Ok((ended, receiving.batch.overflows()))
+}
+
+struct Receiving<'a> {
+    end: &'a End<'a>,
+    clocks: Clocks,
+    receiver: Receiver,
+    batch: RecvBatch,
+}
+
+impl Receiving<'_> {
+    /// Takes what has come; whether the test is to stop.
+    fn take(&mut self) -> Result<bool, Error> {
         let mut is_stop = false;
-        // A load without end does not keep feedback waiting.
-        while clock::now() < next && end.socket.recv(&mut batch)? > 0 {
-            for datagram in batch.iter() {
+        for _ in 0..RECEIVES {
+            if self.end.socket.recv(&mut self.batch)? == 0 {
+                break;
+            }
+            for datagram in self.batch.iter() {
                 let Some(load) = Load::parse(datagram.payload) else {
+                    if let Some(answer) = (self.end.answer)(datagram.payload) {
+                        self.end.say(&answer)?;
+                    }
                     continue;
                 };
                 is_stop |= load.is_stop;
-                if !load.is_stop {
-                    receiver.handle(&load, clocks.at(datagram.wall_ns));
+                // One that says that it is longer than it is counts for nothing.
+                if !load.is_stop && usize::from(load.payload) == datagram.length {
+                    self.receiver
+                        .handle(&load, self.clocks.at(datagram.wall_ns));
                 }
             }
         }
-        if is_stop {
-            if end.lasts.is_none()
-                && let Some(last) = receiver.feedback(clocks.now(), SendingRate::default(), true)
-            {
-                tell(end, &last)?;
-            }
-            return Ok((Ended::Stopped, batch.overflows()));
-        }
+        Ok(is_stop)
     }
-}
 
-/// A full buffer loses a feedback, as the path may.
-fn tell(end: &End<'_>, feedback: &Feedback) -> Result<(), Error> {
-    let pdu = feedback.status.emit();
-    let out = Outgoing {
-        payload: &pdu,
-        to: None,
-        from: None,
-        class: end.class,
-    };
-    end.socket.send(&[out]).map(drop)
+    fn feedback(&mut self, is_over: bool) -> Option<Feedback> {
+        let now = self.clocks.now();
+        self.receiver.feedback(now, SendingRate::default(), is_over)
+    }
 }

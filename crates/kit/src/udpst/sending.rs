@@ -1,6 +1,6 @@
 //! The load that is sent.
 
-use super::{Clocks, End, Ended, LOOK, SILENT, mono};
+use super::{Clocks, End, Ended, LOOK, RECEIVES, mono};
 use crate::secret::secret;
 use far_ends::udpst::{Burst, LONGEST_PAYLOAD, Sender, SendingRate, Status};
 use sys::udp::{BATCH, Outgoing, RecvBatch};
@@ -28,11 +28,11 @@ pub fn send(
     let mut batch = RecvBatch::new(FEEDBACK, LONGEST);
     loop {
         let now = clock::now();
-        if (end.is_interrupted)() {
-            return Ok(Ended::Interrupted);
-        }
-        if now.since(sender.heard()) > SILENT {
-            return Ok(Ended::Silent);
+        if let Some(ended) = end.ended(begun, sender.heard(), now) {
+            if ended == Ended::Interrupted {
+                datagrams.send(end, &mut sender, &mut clocks, Burst::ONE, true)?;
+            }
+            return Ok(ended);
         }
         let is_over = end.is_over(begun, now);
         while let Some(burst) = sender.burst(now) {
@@ -42,9 +42,15 @@ pub fn send(
         if !end.wait(next)? {
             continue;
         }
-        while end.socket.recv(&mut batch)? > 0 {
+        for _ in 0..RECEIVES {
+            if end.socket.recv(&mut batch)? == 0 {
+                break;
+            }
             for datagram in batch.iter() {
                 let Some(status) = Status::parse(datagram.payload) else {
+                    if let Some(answer) = (end.answer)(datagram.payload) {
+                        end.say(&answer)?;
+                    }
                     continue;
                 };
                 let now = mono(clocks.at(datagram.wall_ns));
@@ -59,6 +65,9 @@ pub fn send(
     }
 }
 
+/// Where in the filler a datagram begins is one of so many places.
+const PLACES: usize = 4_096;
+
 /// What load is made of: nothing on the way can make it less.
 fn filler() -> Vec<u8> {
     let mut state = secret() | 1;
@@ -68,7 +77,7 @@ fn filler() -> Vec<u8> {
         state ^= state << 17;
         state.to_le_bytes()
     };
-    let words = LONGEST_PAYLOAD as usize / 8 + 1;
+    let words = (LONGEST_PAYLOAD as usize + PLACES) / 8 + 1;
     (0..words).flat_map(|_| next()).collect()
 }
 
@@ -110,7 +119,8 @@ impl Datagrams {
                     burst.payload
                 };
                 let load = sender.load(payload, now, is_over);
-                self.write(which, |out| load.emit(out), usize::from(payload));
+                let from = load.number as usize * 61 % PLACES;
+                self.write(which, |out| load.emit(out), usize::from(payload), from);
             }
             let batch: Vec<Outgoing<'_>> = self.made[..count]
                 .iter()
@@ -133,14 +143,20 @@ impl Datagrams {
         Ok(())
     }
 
-    /// Makes datagram `which` of a head and so many octets in all.
-    fn write(&mut self, which: usize, head: impl FnOnce(&mut Vec<u8>), payload: usize) {
+    /// Makes datagram `which` of a head and so many octets in all, with the filler's `from` on.
+    fn write(
+        &mut self,
+        which: usize,
+        head: impl FnOnce(&mut Vec<u8>),
+        payload: usize,
+        from: usize,
+    ) {
         if self.made.len() <= which {
             self.made.resize_with(which + 1, Vec::new);
         }
         let made = &mut self.made[which];
         head(made);
-        let filler = payload.saturating_sub(made.len()).min(self.filler.len());
-        made.extend(&self.filler[..filler]);
+        let rest = payload.saturating_sub(made.len());
+        made.extend(self.filler.iter().skip(from).take(rest));
     }
 }

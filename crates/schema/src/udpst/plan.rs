@@ -12,6 +12,12 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 /// How long a sub-interval may be.
 const SUB_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(10)];
 
+/// How long a trial may be.
+const TRIALS: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(250)];
+/// What a threshold may be.
+const MS: Duration = Duration::from_millis(1);
+const MOST_THRESHOLD: Duration = Duration::from_secs(10);
+
 /// How the rate is searched.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -62,8 +68,23 @@ impl Plan {
         if self.sub_interval.0 < least || self.sub_interval.0 > most {
             return Err("a sub-interval lasts 100ms to 10s".to_owned());
         }
-        if self.low.0 > self.upper.0 {
-            return Err("the lower threshold is at most the upper one".to_owned());
+        if self.sub_interval.0 > duration {
+            return Err("a sub-interval lasts no longer than a direction".to_owned());
+        }
+        let [least, most] = TRIALS;
+        if self.trial.0 < least || self.trial.0 > most {
+            return Err("a trial lasts 5ms to 250ms".to_owned());
+        }
+        let is_threshold = |span: Span| {
+            span.0 >= MS
+                && span.0 <= MOST_THRESHOLD
+                && span.0.as_nanos().is_multiple_of(MS.as_nanos())
+        };
+        if !is_threshold(self.low) || !is_threshold(self.upper) || self.low.0 > self.upper.0 {
+            return Err(
+                "thresholds are 1ms to 10s, in whole milliseconds, and the lower one is at most the upper one"
+                    .to_owned(),
+            );
         }
         Ok(())
     }

@@ -44,8 +44,8 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
 fn in_lab(args: &Args, network: &Network) -> anyhow::Result<SocketAddr> {
     client_host(network)?;
     let server = &network.topology().server;
-    let version = if args.towards.reach.ipv6 { 6 } else { 4 };
-    let address = network.address(server, args.towards.reach.ipv6);
+    let version = if args.towards.reach.is_v6() { 6 } else { 4 };
+    let address = network.address(server, args.towards.reach.is_v6());
     let address =
         address.with_context(|| format!("host '{server}' has no IPv{version} address in this lab"));
     Ok(SocketAddr::new(address?, PORT))

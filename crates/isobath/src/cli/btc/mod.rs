@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
     let mut far = network
         .as_ref()
-        .map(|network| Far::start_all(network, args.towards.reach.ipv6))
+        .map(|network| Far::start_all(network, args.towards.reach.is_v6()))
         .transpose()?
         .unwrap_or_default();
     let mut client = args.towards.connect(far.first())?;

@@ -85,7 +85,7 @@ fn measured(
     out: Option<&Path>,
 ) -> anyhow::Result<(Run, Outcome, PathBuf)> {
     let mut far = network
-        .map(|network| Far::start_all(network, args.towards.reach.ipv6))
+        .map(|network| Far::start_all(network, args.towards.reach.is_v6()))
         .transpose()?
         .unwrap_or_default();
     let mut client = args.towards.connect(far.first())?;

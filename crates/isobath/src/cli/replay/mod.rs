@@ -110,7 +110,7 @@ fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
         network: &network,
         delays: &delays,
         room,
-        v6: args.reach.ipv6,
+        v6: args.reach.is_v6(),
     };
     let outcome = run::run(&context, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
     display.finish();
@@ -174,7 +174,7 @@ fn new_run(args: &Play, plan: &Plan, forecast: &Forecast) -> anyhow::Result<Run>
 
 /// Between whom it is played in a lab.
 fn path(args: &Play, network: &Network) -> PathInfo {
-    let v6 = args.reach.ipv6;
+    let v6 = args.reach.is_v6();
     let addresses: Vec<IpAddr> = network
         .topology()
         .servers()
