@@ -157,6 +157,6 @@ impl Datagrams {
         let made = &mut self.made[which];
         head(made);
         let rest = payload.saturating_sub(made.len());
-        made.extend(self.filler.iter().skip(from).take(rest));
+        made.extend_from_slice(&self.filler[from..][..rest]);
     }
 }
