@@ -27,7 +27,8 @@ test:
 
 # What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.
 test-docs:
-	$(CARGO) test --workspace --locked --doc
+	# Cargo has no part in how many of these there are at once.
+	MAKEFLAGS= $(CARGO) test --workspace --locked --doc
 
 test-ui:
 	scripts/ui.sh check

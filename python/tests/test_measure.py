@@ -53,7 +53,8 @@ def test_why_a_server_has_no_test_for_us_is_told() -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--also", f"udpst:{port}", "--udpst-key", "a", "--ephemeral", "--json"]
+    line = [str(find()), "serve", "--address", "127.0.0.1", "--port", "0", "--ephemeral", "--json"]
+    line += ["--also", f"udpst:{port}", "--udpst-key", "a"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None and server.stdout.readline()
         with pytest.raises(ib.MeasurementError, match="does not know this key"):

@@ -17,6 +17,6 @@ test("rates and delays of both directions are drawn over one time, with units", 
   assert.match(await tipOf(page, "udpst").innerText(), /sub-intervals down\s+20\.0 Mbit\/s[\s\S]*round trip down\s+[\d.]+ ms/);
   await page.locator("#udpst details.data summary").click();
   assert.match(await page.locator("#udpst details.data tbody").innerText(), /1\.00\s+down\s+12\.0\s+/);
-  assert.match(await page.locator(".tiles").innerText(), /IP-layer capacity up\s+5\.00 Mbit\/s\s+0\.500 % lost, 10 sub-intervals/);
+  assert.match(await page.locator(".tiles").innerText(), /IP-layer capacity up\s+5\.00 Mbit\/s\s+0\.50 % lost, 10 sub-intervals/);
   assert.deepEqual(problems, []);
 });
