@@ -26,8 +26,8 @@ test:
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-docs test-ui test-python
 
 # What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.
+# Cargo has no part in how many of these there are at once.
 test-docs:
-	# Cargo has no part in how many of these there are at once.
 	MAKEFLAGS= $(CARGO) test --workspace --locked --doc
 
 test-ui:
