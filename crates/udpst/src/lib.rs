@@ -4,7 +4,8 @@
 //! datagrams is made larger until delay or loss begins, and kept there; the capacity is the largest rate of IP packets that arrived in
 //! a second. Any server of the protocol will do: Broadband Forum's `udpst`, or `isobath serve --also udpst`.
 //!
-//! A run goes [`opening`] (setup and activation of a test) -> [`run`] (one direction after the other) -> [`summary`] -> [`scorecard`]. The
+//! A run goes [`opening`] (setup and activation of a test, on [`terms`]) -> [`run`] (one direction after the other), whose rows are in [`seen`] ->
+//! [`summary`] -> [`scorecard`]. The
 //! protocol is in [`far_ends::udpst`], the load in [`kit::udpst`].
 #![forbid(unsafe_code)]
 
@@ -12,7 +13,9 @@ mod measurement;
 mod opening;
 pub mod run;
 pub mod scorecard;
+mod seen;
 pub mod summary;
+mod terms;
 
 pub use measurement::{Udpst, conclude};
 

@@ -3,6 +3,7 @@
 use far_ends::udpst::{
     Activation, Answer, Client, JUMBO, Load, SharedKey, TRADITIONAL_MTU, Terms, refusal,
 };
+use kit::control::Broken;
 use kit::secret::secret;
 use kit::udpst::BUFFER;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -30,13 +31,13 @@ pub(crate) struct Opened {
 /// Asks `server` for a test on `terms`.
 ///
 /// # Errors
-/// One line.
+/// When there is none.
 pub(crate) fn open(
     server: SocketAddr,
     key: Option<&SharedKey>,
     terms: &Terms,
     is_interrupted: &dyn Fn() -> bool,
-) -> Result<Opened, String> {
+) -> Result<Opened, Broken> {
     // Servers want their own settings of these two, and say so.
     let mut modifiers = JUMBO;
     for _ in 0..3 {
@@ -45,10 +46,17 @@ pub(crate) fn open(
             Ok(opened) => return Ok(opened),
             Err(refusal::JUMBO) => modifiers ^= JUMBO,
             Err(refusal::MTU) => modifiers ^= TRADITIONAL_MTU,
-            Err(response) => return Err(format!("the server {}", refusal::reason(response))),
+            Err(response) => {
+                return Err(Broken::Far(format!(
+                    "the server {}",
+                    refusal::reason(response)
+                )));
+            }
         }
     }
-    Err("the server wants another setting for jumbo frames and the MTU, and takes none".to_owned())
+    Err(Broken::Far(
+        "the server wants another setting for jumbo frames and the MTU, and takes none".to_owned(),
+    ))
 }
 
 struct Opening<'a> {
@@ -64,16 +72,14 @@ impl<'a> Opening<'a> {
         server: SocketAddr,
         key: Option<&'a SharedKey>,
         is_interrupted: &'a dyn Fn() -> bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Broken> {
         let any: IpAddr = if server.is_ipv4() {
             Ipv4Addr::UNSPECIFIED.into()
         } else {
             Ipv6Addr::UNSPECIFIED.into()
         };
-        let socket = UdpSocket::bind(SocketAddr::new(any, 0)).map_err(|error| told(&error))?;
-        socket
-            .set_buffers(BUFFER, BUFFER)
-            .map_err(|error| told(&error))?;
+        let socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
+        socket.set_buffers(BUFFER, BUFFER)?;
         Ok(Self {
             server,
             key,
@@ -84,7 +90,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Setup and activation; the server's response where it refuses setup.
-    fn ask(mut self, terms: &Terms, modifiers: u8) -> Result<Result<Opened, u8>, String> {
+    fn ask(mut self, terms: &Terms, modifiers: u8) -> Result<Result<Opened, u8>, Broken> {
         let [high, low, ..] = secret().to_be_bytes();
         let group = u16::from_be_bytes([high, low]).max(1);
         // Each attempt is a request of its own: a server takes none twice.
@@ -111,20 +117,25 @@ impl<'a> Opening<'a> {
             }
         }
         let Some((which, answer)) = answer else {
-            return Err(format!("{} does not answer by UDP", self.server));
+            return Err(Broken::Far(format!(
+                "{} does not answer by UDP",
+                self.server
+            )));
         };
         let port = match answer {
             Answer::Granted(port) => port,
             Answer::Refused(response) => return Ok(Err(response)),
             Answer::Forged(_) => {
-                return Err("the server's answer is signed with another key".to_owned());
+                return Err(Broken::Far(
+                    "the server's answer is signed with another key".to_owned(),
+                ));
             }
         };
         let client = clients.swap_remove(which);
         // With the zone of a link-local address.
         let mut at = self.server;
         at.set_port(port);
-        self.socket.connect(at).map_err(|error| told(&error))?;
+        self.socket.connect(at)?;
         let activation = self.activate(&client, terms)?;
         Ok(Ok(Opened {
             socket: self.socket,
@@ -132,7 +143,7 @@ impl<'a> Opening<'a> {
         }))
     }
 
-    fn activate(&mut self, client: &Client, terms: &Terms) -> Result<Activation, String> {
+    fn activate(&mut self, client: &Client, terms: &Terms) -> Result<Activation, Broken> {
         for _ in 0..ATTEMPTS {
             self.send(&client.activation(terms, now_s()), None)?;
             let answer = self.hear(|octets, _, _| {
@@ -151,58 +162,56 @@ impl<'a> Opening<'a> {
                     return Ok(activation);
                 }
                 Some(Answer::Granted(_)) => {
-                    return Err("the server granted another test than was asked for".to_owned());
+                    return Err(Broken::Far(
+                        "the server granted another test than was asked for".to_owned(),
+                    ));
                 }
                 Some(Answer::Refused(_)) => {
-                    return Err("the server does not take a test on these terms".to_owned());
+                    return Err(Broken::Far(
+                        "the server does not take a test on these terms".to_owned(),
+                    ));
                 }
                 Some(Answer::Forged(_)) => {
-                    return Err("the server's answer is signed with another key".to_owned());
+                    return Err(Broken::Far(
+                        "the server's answer is signed with another key".to_owned(),
+                    ));
                 }
                 None => {}
             }
         }
-        Err(
+        Err(Broken::Far(
             "the server granted a test and then did not answer: a firewall may block its port"
                 .to_owned(),
-        )
+        ))
     }
 
-    fn send(&self, pdu: &[u8], to: Option<SocketAddr>) -> Result<(), String> {
+    fn send(&self, pdu: &[u8], to: Option<SocketAddr>) -> Result<(), Broken> {
         let out = Outgoing {
             payload: pdu,
             to,
             from: None,
             class: TrafficClass::default(),
         };
-        self.socket
-            .send(&[out])
-            .map(drop)
-            .map_err(|error| told(&error))
+        self.socket.send(&[out])?;
+        Ok(())
     }
 
     /// Waits for a datagram of which `read` makes something.
     fn hear<T>(
         &mut self,
         read: impl Fn(&[u8], SocketAddr, SocketAddr) -> Option<T>,
-    ) -> Result<Option<T>, String> {
+    ) -> Result<Option<T>, Broken> {
         let ends = clock::now() + PATIENCE;
         while clock::now() < ends {
             if (self.is_interrupted)() {
-                return Err("interrupted".to_owned());
+                return Err(Broken::Far("interrupted".to_owned()));
             }
             let wait = ends.since(clock::now()).min(LOOK);
-            let ready = self.socket.wait(wait).map_err(|error| told(&error))?;
+            let ready = self.socket.wait(wait)?;
             if ready.event {
-                while self
-                    .socket
-                    .poll_event()
-                    .map_err(|error| told(&error))?
-                    .is_some()
-                {}
+                while self.socket.poll_event()?.is_some() {}
             }
-            let received = self.socket.recv(&mut self.batch);
-            if received.map_err(|error| told(&error))? == 0 {
+            if self.socket.recv(&mut self.batch)? == 0 {
                 continue;
             }
             for datagram in self.batch.iter() {
@@ -214,10 +223,6 @@ impl<'a> Opening<'a> {
         }
         Ok(None)
     }
-}
-
-fn told(error: &sys::Error) -> String {
-    error.to_string()
 }
 
 fn now_s() -> u32 {

@@ -17,8 +17,7 @@ pub const JUMBO: u8 = 1;
 pub const TRADITIONAL_MTU: u8 = 2;
 /// In a setup's bandwidth: it is wanted upstream.
 const UPSTREAM: u16 = 1 << 15;
-/// In an activation's modifiers: the row is the one to begin with, and what is in datagrams is random.
-const IS_START: u8 = 1;
+/// In an activation's modifiers: what is in datagrams is random.
 const RANDOM_PAYLOAD: u8 = 2;
 /// An activation's row where the server is to search.
 const SEARCH: u16 = u16::MAX;
@@ -122,7 +121,6 @@ pub enum Algorithm {
 
 /// What a test is to be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "as the protocol has them")]
 pub struct Terms {
     /// Which way the load goes.
     pub direction: Direction,
@@ -134,10 +132,8 @@ pub struct Terms {
     pub test_s: u16,
     /// DSCP and ECN field of its packets.
     pub dscp_ecn: u8,
-    /// A row of the server's table that is sent all the time; none: the rate is searched.
+    /// A row of the server's table that is sent all the time, or that the search begins with; none: the search begins with nothing.
     pub row: Option<u16>,
-    /// Whether `row` is only what the search begins with.
-    pub is_start: bool,
     /// Whether one-way delay variation is what counts, and not that of round trips.
     pub one_way: bool,
     /// Rows by which the rate rises while it is searched fast.
@@ -205,7 +201,6 @@ impl Activation {
                 test_s,
                 dscp_ecn,
                 row,
-                is_start: modifiers & IS_START != 0,
                 one_way,
                 fast_rows,
                 slow_threshold,
@@ -240,8 +235,11 @@ impl Activation {
         out.extend(terms.slow_threshold.to_be_bytes());
         out.extend(terms.losses_allowed.to_be_bytes());
         out.push(u8::from(terms.ignore_reordered));
-        let flag = |is_set, bit| if is_set { bit } else { 0 };
-        out.push(flag(terms.is_start, IS_START) | flag(terms.random_payload, RANDOM_PAYLOAD));
+        out.push(if terms.random_payload {
+            RANDOM_PAYLOAD
+        } else {
+            0
+        });
         out.push(match terms.algorithm {
             Algorithm::B => 0,
             Algorithm::C => 1,

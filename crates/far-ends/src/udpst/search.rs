@@ -54,11 +54,11 @@ pub struct Search {
 }
 
 impl Search {
-    /// On `terms`, which say where to begin.
-    pub fn new(terms: Terms) -> Self {
+    /// On `terms`, from nothing.
+    pub const fn new(terms: Terms) -> Self {
         Self {
             terms,
-            row: terms.row.map_or(0, |row| row.min(LAST)),
+            row: 0,
             impaired: 0,
             waited: 0,
             patience: RETRY,
@@ -66,16 +66,8 @@ impl Search {
         }
     }
 
-    /// The row that is sent.
-    pub const fn row(&self) -> u16 {
-        self.row
-    }
-
     /// The row to send after this trial.
     pub fn adjust(&mut self, trial: &Trial) -> u16 {
-        if self.terms.row.is_some() && !self.terms.is_start {
-            return self.row;
-        }
         let mut errors = trial.errors.lost;
         if !self.terms.ignore_reordered {
             errors = errors

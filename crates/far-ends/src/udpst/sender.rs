@@ -41,11 +41,6 @@ impl Sender {
         self.heard
     }
 
-    /// Datagrams so far.
-    pub const fn sent(&self) -> u32 {
-        self.number
-    }
-
     /// When the next burst is due; none while nothing is sent.
     pub fn next(&self) -> Option<Instant> {
         self.transmitters.next()

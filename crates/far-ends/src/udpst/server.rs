@@ -4,7 +4,6 @@ use super::auth::{self, Claim, Invalid, Keys};
 use super::client::{ACCEPTED, SharedKey, refusal};
 use super::control::{Activation, Algorithm, Setup, Terms, null};
 use super::rates::SendingRate;
-use super::search::Search;
 use super::wire::{Direction, VERSION};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -31,7 +30,6 @@ impl Terms {
             test_s,
             dscp_ecn: 0,
             row: None,
-            is_start: false,
             one_way: false,
             fast_rows: 10,
             slow_threshold: 3,
@@ -230,7 +228,7 @@ impl Admitted {
         activation.terms = terms;
         activation.response = Some(if is_granted { ACCEPTED } else { BAD_PARAMETER });
         if terms.direction == Direction::Upstream && is_granted {
-            activation.rate = SendingRate::row(Search::new(terms).row());
+            activation.rate = SendingRate::row(0);
         }
         let response = self.signed(activation.emit(), now_s);
         Some((response, is_granted.then_some(terms)))

@@ -155,15 +155,16 @@ fn begin<'scope>(
         answer(socket, datagram, &admitted.no_place(now));
         return;
     };
-    answer(socket, datagram, &admitted.response(port, now));
-    say(&own, &admitted.null(now));
+    let (response, no_place) = (admitted.response(port, now), admitted.no_place(now));
     let work = move || {
         let _place = place;
+        say(&own, &admitted.null(now));
         // What becomes of a test the client knows.
         let _ = test(&own, &admitted, stop);
     };
     // Without a thread the closure is dropped, and its place with it.
-    let _ = thread::Builder::new().spawn_scoped(scope, work);
+    let begun = thread::Builder::new().spawn_scoped(scope, work);
+    answer(socket, datagram, begun.map_or(&no_place, |_| &response));
 }
 
 /// A socket on a port of its own, where the client of `datagram` finds it.
@@ -212,7 +213,6 @@ fn test(socket: &UdpSocket, admitted: &Admitted, stop: &AtomicBool) -> Result<()
         is_interrupted: &|| stop.load(Ordering::Relaxed),
     };
     let mut search = Search::new(terms);
-    let first = SendingRate::row(search.row());
     let _: Ended = match terms.direction {
         Direction::Upstream => {
             receive(&end, &terms, |feedback, _| {
@@ -222,7 +222,12 @@ fn test(socket: &UdpSocket, admitted: &Admitted, stop: &AtomicBool) -> Result<()
         }
         Direction::Downstream => {
             let is_v6 = socket.local_addr()?.ip().to_canonical().is_ipv6();
-            let sender = Sender::new(first, is_v6, clock::now(), crate::secret::secret());
+            let sender = Sender::new(
+                SendingRate::row(0),
+                is_v6,
+                clock::now(),
+                crate::secret::secret(),
+            );
             send(&end, sender, |status, _| {
                 SendingRate::row(search.adjust(&Trial::of(&terms, status)))
             })?
