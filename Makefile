@@ -11,7 +11,7 @@ PLAN ?= rrul
 LAB ?= dsl
 HOURS ?= 1
 
-.PHONY: demo test test-docs test-ui test-python lint bench fuzz packages soak build
+.PHONY: demo test test-docs test-ui test-python lint lint-format lint-code lint-licences bench fuzz packages soak build
 
 build:
 	scripts/setup.sh build
@@ -37,11 +37,17 @@ test-ui:
 test-python:
 	scripts/python.sh test
 
-lint:
-	scripts/setup.sh lint
+lint: lint-format lint-code lint-licences
+
+lint-format:
 	$(CARGO) fmt --all --check
+
+lint-code:
 	$(CARGO) clippy --workspace --all-targets --features isobath-fuzz/targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items
+
+lint-licences:
+	scripts/setup.sh lint
 	target/tools/cargo-deny/bin/cargo-deny --locked --log-level error check bans licenses sources
 
 bench: build
