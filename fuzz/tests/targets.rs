@@ -1,7 +1,5 @@
 //! What libFuzzer is given: one file of a few lines for each target, all alike, and the lines themselves compile.
 
-#![expect(clippy::unwrap_used, reason = "tests and what they share")]
-
 use isobath_fuzz::TARGETS;
 use std::fs;
 use std::path::Path;
