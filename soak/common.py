@@ -48,7 +48,7 @@ class Campaign:
         self.temporary = self.work / "tmp"
         self.temporary.mkdir()
         self.is_quiet = is_quiet
-        self.steps_clock = False
+        self.clock_step = None
         # Every process that descends from the campaign has this in its environment.
         self.mark = str(os.getpid())
         self.rows = []
@@ -80,7 +80,8 @@ class Campaign:
         return {**kept, "ISOBATH_SOAK": self.mark, "TMPDIR": str(self.temporary), "RUST_BACKTRACE": "0", "XDG_STATE_HOME": str(self.work / "state")}
 
     def start(self, arguments, folder, **more):
-        """Starts the program, its output in files."""
+        """Starts the program, its output in files; `ISOBATH` in an argument is the program, too."""
+        arguments = [str(word).replace("ISOBATH", str(ISOBATH)) for word in arguments]
         return Running(self, [ISOBATH, *arguments], folder, **more)
 
     def run(self, arguments, folder, **more):
@@ -96,14 +97,14 @@ class Ran:
     stdout: str
     stderr: str
 
-    def complaint(self):
+    def complaint(self, most_lines=MOST_LINES):
         """What is wrong with how it ended; None if that is one of the ways that are documented."""
         if self.code not in CONTRACT:
             return f"{self.command}: ended with {self.code}: {self.tail()}"
         if "panicked" in self.stderr or "RUST_BACKTRACE" in self.stderr:
             return f"{self.command}: panic: {self.tail()}"
         lines = [line for line in self.stderr.splitlines() if line.strip()]
-        if len(lines) > MOST_LINES:
+        if len(lines) > most_lines:
             return f"{self.command}: {len(lines)} lines on stderr: {self.tail()}"
         # A run that was cut short says so in its scorecard, or in its JSON.
         if self.code in (2, 3) and not lines and not self.stdout.strip():
@@ -135,6 +136,11 @@ class Running:
     def signal(self, number):
         if not self.is_over():
             self.process.send_signal(number)
+
+    def interrupt(self):
+        """Ctrl-C in a terminal of its own."""
+        if not self.is_over():
+            os.killpg(self.id, signal.SIGINT)
 
     def finish(self, patience=PATIENCE):
         """Waits for its end. One that does not come is a failure like any other: -9 is in no contract."""

@@ -8,7 +8,7 @@ import time
 
 import clock
 from common import Row, eventually, read_back, records
-from leftovers import Belongings, processes
+from leftovers import Belongings, words, processes
 from verbs import LAB, VERBS, place
 
 PART = "faults"
@@ -17,8 +17,8 @@ MOUNTS = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
 STOPPED = 3
 # What the program is called in /proc, and what it calls itself when it starts itself.
 OURS = ("isobath", "exe")
-# Both managers of a trial are in one process; between the cells of a batch there is no far end.
-ALONE = ("manager trial", "batch", "experiment")
+# All hosts of a trial or a replay are in one process; between the cells of a batch there is no far end.
+ALONE = ("manager trial", "replay", "batch", "experiment")
 
 
 def in_mounts(script):
@@ -65,12 +65,12 @@ def under_way(campaign, row, verb, folder, command):
 
 
 def far_ends(campaign, row, verb, running):
-    """The processes of a run that are not its first: the far ends of its lab, the cells of a batch. A replay's record
-    begins before they do."""
+    """The processes of a run that are not its first: the far ends of its lab, the cells of a batch."""
     ends = []
 
     def found():
-        ends[:] = [id for id, name in processes(campaign.mark).items() if id != running.id and name in OURS]
+        others = {id: name for id, name in processes(campaign.mark).items() if id != running.id}
+        ends[:] = [id for id, name in others.items() if name in OURS and verb.far_end in ("", *words(id)[1:2])]
         return ends or verb.name in ALONE or running.is_over()
 
     row.expect(eventually(found, 20), f"{verb.name}: no far end was found")
@@ -108,7 +108,7 @@ def far_end_killed(campaign, row, verb, folder):
             pass
     time.sleep(1)
     # What has no far end, or goes on with the next cell, is ended in order.
-    if verb.name in ("manager trial", "batch", "experiment"):
+    if verb.name in ALONE:
         running.signal(signal.SIGINT)
     return running.finish(), folder / "out"
 
@@ -120,7 +120,11 @@ def path_cut(campaign, row, verb, folder):
 
 def interrupted(campaign, row, verb, folder):
     running = under_way(campaign, row, verb, folder, verb.long)
-    running.signal(random.choice((signal.SIGINT, signal.SIGTERM)))
+    # A terminal interrupts all that runs in it; who ends a process ends that one.
+    if random.random() < 0.5:
+        running.interrupt()
+    else:
+        running.signal(signal.SIGTERM)
     return running.finish(), folder / "out"
 
 
@@ -171,7 +175,7 @@ def try_once(campaign, row, fault, verb):
 
 
 def run(campaign, seconds):
-    """Every fault meets every verb, in an order of chance, and again until the time is over: 80 of them take some 20 minutes."""
+    """Every fault meets every verb, in an order of chance, and again until the time is over: 100 of them take some 25 minutes."""
     faults = {name: (Row(PART, name), fault, {}) for name, fault in FAULTS}
     campaign.rows += [row for row, _, _ in faults.values()]
     deadline = time.monotonic() + seconds
@@ -186,6 +190,6 @@ def run(campaign, seconds):
         codes[code] = codes.get(code, 0) + 1
         row.figures = "exit " + ", ".join(f"{code}: {times}" for code, times in sorted(codes.items()))
         done += 1
-        if done % 8 == 0:
+        if done % len(VERBS) == 0:
             campaign.progress(f"faults: {done}, failures {sum(len(row.failures) for row, _, _ in faults.values())}")
     clock.run(campaign)

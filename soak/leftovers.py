@@ -27,6 +27,14 @@ def processes(mark):
     return found
 
 
+def words(id):
+    """A process's command line; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{id}/cmdline").read_text(errors="replace").split("\0")
+    except OSError:
+        return []
+
+
 def sweep(campaign):
     """Ends what a campaign that was cut short has started."""
     for id in processes(campaign.mark):

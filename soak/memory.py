@@ -6,7 +6,7 @@ import statistics
 import threading
 import time
 
-from common import Row
+from common import MOST_LINES, Row
 from overlay import Overlay
 from server import Server
 from strangers import attack
@@ -47,6 +47,7 @@ class Residents:
         self.failures = []
         self.is_over = threading.Event()
         self.rests = threading.Lock()
+        self.began = time.monotonic()
         self.thread = threading.Thread(target=self.live, daemon=True)
         self.thread.start()
 
@@ -95,7 +96,10 @@ class Residents:
                 row.figures += f"; {len(samples)} samples are too few to speak of growth"
             self.campaign.rows.append(row)
         endings = [self.server.stop()] + (self.overlay.stop() if self.overlay else [])
+        # They tell of strangers, within limits of their own: a line a minute.
+        most_lines = MOST_LINES + round((time.monotonic() - self.began) / 60)
         for ran in endings:
-            self.campaign.rows[-1].expect(ran.complaint() is None, ran.complaint())
+            complaint = ran.complaint(most_lines)
+            self.campaign.rows[-1].expect(complaint is None, complaint)
         if self.overlay:
             self.overlay.__exit__()

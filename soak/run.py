@@ -40,7 +40,7 @@ def options():
     length.add_argument("--minutes", type=float, help="the same in minutes")
     asked.add_argument("--out", type=Path, default=Path("isobath-runs") / time.strftime("soak-%Y%m%d-%H%M%S"), help="folder for the table and what failed")
     asked.add_argument("--isobath", type=Path, help="the program [default: $ISOBATH, or target/release/isobath]")
-    asked.add_argument("--step-clock", action="store_true", help="step this machine's clock an hour forward and back (root)")
+    asked.add_argument("--step-clock", type=int, nargs="?", const=3600, metavar="SECONDS", help="step this machine's clock, forward and back: an hour without SECONDS (root)")
     asked.add_argument("--update-docs", action="store_true", help="write the table into docs/reliability.md")
     asked.add_argument("--quiet", action="store_true", help="no progress")
     asked = asked.parse_args()
@@ -83,7 +83,7 @@ def main():
     if not os.access(common.ISOBATH, os.X_OK):
         sys.exit(f"soak: no program {common.ISOBATH} - run 'make build' first, or name another with --isobath")
     campaign = common.Campaign(asked.out, asked.quiet)
-    campaign.steps_clock = asked.step_clock
+    campaign.clock_step = asked.step_clock
     seconds = asked.minutes * 60 if asked.minutes else asked.hours * 3600
     began, is_cut = time.time(), False
     try:

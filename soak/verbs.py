@@ -98,12 +98,28 @@ class Verb:
     name: str
     long: tuple
     short: tuple
+    # The verb of its far end, where that is a program of its own.
+    far_end: str = ""
 
 
 LAB = ("--lab", "small.toml")
 MBM = ("mbm", *LAB, "--rate", "2Mbit", "--rtt", "20ms")
 TRIAL = ("manager", "trial", "--probes", "pk2", "--riding", "on", "--each", "2s")
 GRID = ("experiment", "run", "experiment.toml", "--jobs", "1", "--with-invalid")
+
+
+def in_lab(servers, *command):
+    """A verb that wants somebody's server, in the small lab with one."""
+    return ("lab", "run", LAB[1], "--also", f"far=exec ISOBATH serve --also {servers} --quiet --ephemeral --json > /dev/null", "--", "ISOBATH", *command)
+
+
+def udpst(seconds):
+    return in_lab("udpst --udpst-key 1:secret", "udpst", "far", "--udpst-key", "1:secret", "--duration", f"{seconds}s")
+
+
+def rpm(seconds):
+    return in_lab("rpm", "rpm", "https://far:4043", "--insecure", "--interval", "1s", "--most", f"{seconds}s")
+
 
 VERBS = (
     Verb("rrul", ("rrul", *LAB, "--plan", "plan.toml"), ("rrul", *LAB, "--plan", "short.toml")),
@@ -114,6 +130,8 @@ VERBS = (
     Verb("manager trial", (*TRIAL, "--cross", "1Mbit,2Mbit,1Mbit,2Mbit", "--duration", "30s"), (*TRIAL, "--cross", "1Mbit", "--duration", "4s")),
     Verb("batch", ("batch", "batch.toml"), ("batch", "batch.toml")),
     Verb("experiment", GRID, GRID),
+    Verb("udpst", udpst(30), udpst(5), far_end="serve"),
+    Verb("rpm", rpm(30), rpm(4), far_end="serve"),
 )
 
 
