@@ -76,9 +76,7 @@ pub fn new_run(
     place: &Place,
     output: &Output,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(output.note);
-    let mut run = Run::new(test, Timestamp::now(), described);
+    let mut run = output.begun(test, plan)?;
     let peer = place.client.peer;
     let family = if peer.is_ipv6() { 6 } else { 4 };
     let lab = towards.lab.as_deref().zip(place.network.as_ref());

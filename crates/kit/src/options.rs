@@ -4,7 +4,11 @@ use crate::begin::Opened;
 use crate::ending::Ending;
 use crate::lab_server::Far;
 use crate::usage::print;
+use jiff::Timestamp;
 use record::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use session::{AccessKey, Client, Family};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -121,12 +125,45 @@ pub struct Output {
 }
 
 impl Output {
+    /// What is known of a run of `test` before anything else: its plan, with the user's note.
+    ///
+    /// # Errors
+    /// When the plan cannot be written as JSON.
+    pub fn begun(&self, test: &str, plan: &impl Serialize) -> anyhow::Result<Run> {
+        let mut plan = serde_json::to_value(plan)?;
+        plan["note"] = json!(self.note);
+        Ok(Run::new(test, Timestamp::now(), plan))
+    }
+
     /// Begins the record of `run`, which measures `towards`.
     ///
     /// # Errors
     /// When the folder holds something else, or cannot be written.
     pub fn open(&self, towards: &str, run: &Run) -> anyhow::Result<Opened> {
         Opened::create(self.out.as_deref(), towards, run)
+    }
+
+    /// Ends the record of `run` and tells what came of it, by a `scorecard` made of the run and its summary, or as JSON. Returns the
+    /// exit status.
+    ///
+    /// # Errors
+    /// When the record cannot be written, nobody can be told, or the summary is no summary.
+    pub fn close<S: DeserializeOwned>(
+        &self,
+        run: &Run,
+        ending: &Ending,
+        opened: Opened,
+        scorecard: impl FnOnce(&Run, &S) -> String,
+    ) -> anyhow::Result<u8> {
+        let dir = opened.writer.dir().to_owned();
+        opened.writer.finish(run)?;
+        self.tell(run, &dir, || {
+            Ok(scorecard(
+                run,
+                &serde_json::from_value(run.summary.clone())?,
+            ))
+        })?;
+        Ok(exit_status(run, ending))
     }
 
     /// Tells what came of `run`, whose record is in `dir`: by its `scorecard`, or as JSON.

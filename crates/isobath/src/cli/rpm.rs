@@ -2,18 +2,15 @@
 
 use super::trust::TrustArgs;
 use indicatif::ProgressBar;
-use jiff::Timestamp;
 use kit::begin::path_info;
-use kit::options::{self, IpVersion, Output};
+use kit::options::{IpVersion, Output};
 use kit::usage::Usage;
-use record::Run;
 use rpm::Live;
 use rpm::run::{self, Context};
 use rpm::scorecard::scorecard;
 use rpm::target::Target;
 use schema::Ways;
 use schema::rpm::Plan;
-use serde_json::json;
 use sys::process;
 use units::Span;
 
@@ -75,9 +72,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let runtime = rpm::runtime()?;
     let trust = args.trust.trust();
     let target = runtime.block_on(Target::find(&plan.url, &trust, args.version.family()))?;
-    let mut described = serde_json::to_value(&plan)?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("rpm", Timestamp::now(), described);
+    let mut run = args.output.begun("rpm", &plan)?;
     let is_v6 = target.address.ip().to_canonical().is_ipv6();
     let family = if is_v6 { 6 } else { 4 };
     run.path = path_info(&[target.address], vec![family], None);
@@ -95,11 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     bar.finish_and_clear();
     let summary = rpm::conclude(&mut run, &plan, &outcome);
     run.summary = serde_json::to_value(&summary)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output
-        .tell(&run, &dir, || Ok(scorecard(&run, &summary)))?;
-    Ok(options::exit_status(&run, &outcome.ending))
+    args.output.close(&run, &outcome.ending, opened, scorecard)
 }
 
 fn show(bar: &ProgressBar, live: &Live) {

@@ -2,14 +2,11 @@
 
 use far_ends::udpst::{PORT, SharedKey};
 use indicatif::ProgressBar;
-use jiff::Timestamp;
 use kit::begin::path_info;
-use kit::options::{self, IpVersion, Output};
+use kit::options::{IpVersion, Output};
 use kit::usage::Usage;
-use record::Run;
 use schema::Ways;
 use schema::udpst::{Plan, plan::Algorithm};
-use serde_json::json;
 use std::net::SocketAddr;
 use sys::process;
 use udpst::Live;
@@ -96,9 +93,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let interrupt = process::interrupt_flag()?;
     let server = args.server()?;
-    let mut described = serde_json::to_value(&plan)?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("udpst", Timestamp::now(), described);
+    let mut run = args.output.begun("udpst", &plan)?;
     let family = if server.ip().to_canonical().is_ipv6() {
         6
     } else {
@@ -119,11 +114,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     bar.finish_and_clear();
     let summary = udpst::conclude(&mut run, &plan, &outcome);
     run.summary = serde_json::to_value(&summary)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output
-        .tell(&run, &dir, || Ok(scorecard(&run, &summary)))?;
-    Ok(options::exit_status(&run, &outcome.ending))
+    args.output.close(&run, &outcome.ending, opened, scorecard)
 }
 
 fn show(bar: &ProgressBar, plan: &Plan, live: &Live) {

@@ -1,6 +1,6 @@
 //! `isobath btc --icmp`: towards a host that does not cooperate.
 
-use super::{Args, Context, conclude, network, new_run, progress, report};
+use super::{Args, Context, conclude, network, new_run, progress, scorecard};
 use anyhow::Context as _;
 use btc::icmp;
 use kit::lab_server::client_host;
@@ -35,9 +35,8 @@ pub(super) fn run(args: &Args, mut plan: Plan) -> anyhow::Result<u8> {
     let outcome = icmp::run::run(&context, to, &mut opened.writer)?;
     display.finish();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    report(args, &run, &outcome, &dir)
+    args.output
+        .close(&run, &outcome.ending, opened, scorecard::scorecard)
 }
 
 /// The lab's server, from the lab's client.

@@ -8,10 +8,8 @@ pub(crate) use args::Args;
 
 use btc::run::{self, Context, Outcome};
 use btc::{quality, scorecard, summary, warnings};
-use jiff::Timestamp;
 use kit::begin;
 use kit::lab_server::Far;
-use kit::options;
 use kit::usage::Usage;
 use lab::{Network, profiles};
 use record::{Run, Verdict};
@@ -20,7 +18,6 @@ use schema::btc::plan::{Mode, Plan, Tool};
 use serde_json::json;
 use session::Client;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 use sys::process;
 
@@ -40,7 +37,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     // The lab comes first: it may have to change this process before there are other threads.
     let network = network(args)?;
     let interrupt = process::interrupt_flag()?;
-    let mut far = network
+    let far = network
         .as_ref()
         .map(|network| Far::start_all(network, args.towards.reach.is_v6()))
         .transpose()?
@@ -61,10 +58,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let outcome = run::run(&context, agreement, &mut client, &mut opened.writer)?;
     display.finish();
     conclude(&mut run, &plan, &outcome, network.as_ref())?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    far.iter_mut().for_each(Far::stop);
-    report(args, &run, &outcome, &dir)
+    args.output
+        .close(&run, &outcome.ending, opened, scorecard::scorecard)
 }
 
 /// The lab that was named, if one was.
@@ -102,16 +97,14 @@ fn new_run(
     client: Option<&Client>,
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.output.note);
+    let mut run = args.output.begun("btc", plan)?;
     let rounds = plan.rounds();
-    described["order"] = json!(
+    run.plan["order"] = json!(
         rounds
             .iter()
             .map(|r| plan.label(r.tool))
             .collect::<Vec<_>>()
     );
-    let mut run = Run::new("btc", Timestamp::now(), described);
     let family = if peer.is_ipv6() { 6 } else { 4 };
     let lab = args.towards.lab.as_deref().zip(network);
     run.path = begin::path_info(&[peer], vec![family], lab);
@@ -137,12 +130,4 @@ fn conclude(
     }
     run.status = quality::status(outcome, planned, &run.warnings);
     Ok(())
-}
-
-fn report(args: &Args, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
-    args.output.tell(run, dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(run, &summary))
-    })?;
-    Ok(options::exit_status(run, &outcome.ending))
 }

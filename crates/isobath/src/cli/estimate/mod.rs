@@ -9,10 +9,8 @@ pub(crate) use args::{Args, Asked};
 use estimate::run::{self, Context, Outcome};
 use estimate::{quality, riding, scorecard, summary};
 use far_ends::address::FarEnd;
-use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use kit::lab_server::Far;
-use kit::options;
 use kit::place::Place;
 use kit::tool;
 use kit::usage::Usage;
@@ -112,21 +110,15 @@ fn by_manager(args: &Args, plan: &Plan, socket: &Path) -> anyhow::Result<u8> {
 }
 
 fn begun(args: &Args, plan: &Plan) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.output.note);
-    described["by"] = json!(args.by);
-    Ok(Run::new("estimate", Timestamp::now(), described))
+    let mut run = args.output.begun("estimate", plan)?;
+    run.plan["by"] = json!(args.by);
+    Ok(run)
 }
 
 /// Writes the record and tells what is in it.
 fn finish(args: &Args, run: &Run, outcome: &Outcome, opened: Opened) -> anyhow::Result<u8> {
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(run)?;
-    args.output.tell(run, &dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(run, &summary))
-    })?;
-    Ok(options::exit_status(run, &outcome.ending))
+    args.output
+        .close(run, &outcome.ending, opened, scorecard::scorecard)
 }
 
 /// Turns what was found into the run's conclusion.

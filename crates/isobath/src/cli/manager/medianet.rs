@@ -2,16 +2,13 @@
 
 use super::Switch;
 use indicatif::ProgressBar;
-use jiff::Timestamp;
 use kit::bar::STEPS;
 use kit::begin;
-use kit::options;
 use kit::options::Output;
 use kit::usage::Usage;
 use kit::{bar, host};
 use lab::{Network, profiles};
 use record::Run;
-use serde_json::json;
 use std::net::SocketAddr;
 use studies::dumbbell::Place;
 use studies::medianet::plan::{Bottleneck, Plan, Probes, WHOLE};
@@ -111,13 +108,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         run::run(&context, &network, &place, &mut opened.writer).inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
     let ending = conclude(&mut run, &plan, &bottleneck, outcome, &network)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output.tell(&run, &dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(&run, &summary))
-    })?;
-    Ok(options::exit_status(&run, &ending))
+    args.output
+        .close(&run, &ending, opened, scorecard::scorecard)
 }
 
 /// What is known before the run.
@@ -127,10 +119,8 @@ fn new_run(
     bottleneck: &Bottleneck,
     network: &Network,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["bottleneck"] = serde_json::to_value(bottleneck)?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new(TEST, Timestamp::now(), described);
+    let mut run = args.output.begun(TEST, plan)?;
+    run.plan["bottleneck"] = serde_json::to_value(bottleneck)?;
     run.hosts = vec![host::facts("client")];
     let server = network.address(&network.topology().server, false);
     let server = server.map(|ip| SocketAddr::new(ip, 0));

@@ -2,10 +2,8 @@
 
 use super::Switch;
 use indicatif::ProgressBar;
-use jiff::Timestamp;
 use kit::bar;
 use kit::begin;
-use kit::options;
 use kit::options::Output;
 use kit::usage::Usage;
 use lab::{Network, Options, profiles};
@@ -125,21 +123,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let outcome = outcome.inspect_err(|_| opened.undo())?;
     bar.finish_and_clear();
     conclude(&mut run, &plan, &outcome, &network)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    args.output.tell(&run, &dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(&run, &summary))
-    })?;
-    Ok(options::exit_status(&run, &outcome.ending))
+    args.output
+        .close(&run, &outcome.ending, opened, scorecard::scorecard)
 }
 
 /// What is known before the run.
 fn begun(args: &Args, plan: &Plan, place: &Place, network: &Network) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["bottleneck"] = json!({ "rate": place.rate });
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new(TEST, Timestamp::now(), described);
+    let mut run = args.output.begun(TEST, plan)?;
+    run.plan["bottleneck"] = json!({ "rate": place.rate });
     let topology = network.topology();
     let address = |host: &str| network.address(host, false).into_iter().collect();
     run.path.client.addresses = address(&topology.client);

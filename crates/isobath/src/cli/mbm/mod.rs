@@ -14,7 +14,6 @@ pub(super) use parts::composed;
 pub(crate) use progress::{bar, show};
 
 use args::{Measure, Verb};
-use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use kit::lab_server::{Far, between};
 use kit::options;
@@ -26,7 +25,6 @@ use mbm_run::{quality, scorecard, summary};
 use record::{Run, Status, Verdict};
 use schema::mbm::Plan;
 use schema::mbm::plan::Carrier;
-use serde_json::json;
 use session::Client;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -115,9 +113,7 @@ fn new_run(
     client: &Client,
     network: Option<&Network>,
 ) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["note"] = json!(args.output.note);
-    let mut run = Run::new("mbm", Timestamp::now(), described);
+    let mut run = args.output.begun("mbm", plan)?;
     let family = if client.peer.is_ipv6() { 6 } else { 4 };
     let lab = args.towards.lab.as_deref().zip(network);
     run.path = begin::path_info(&[client.peer], vec![family], lab);

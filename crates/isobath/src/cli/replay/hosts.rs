@@ -1,13 +1,12 @@
 //! A replay between this host and another one.
 
 use super::args::Play;
-use super::{conclude, new_run, progress, tell};
+use super::{conclude, new_run, progress};
 use anyhow::anyhow;
 use kit::bar;
 use kit::begin::{self, Opened};
 use kit::control::ANSWER;
 use kit::instrument::between_hosts;
-use kit::options;
 use kit::usage::Usage;
 use schema::replay::plan::Plan;
 use session::{Client, ClockOffset};
@@ -17,7 +16,7 @@ use tmix::replay::collector::Context;
 use tmix::replay::forecast::Forecast;
 use tmix::replay::messages::Setup;
 use tmix::replay::workload::{Host, Workload};
-use tmix::replay::{nanos, near, path_rtt, room};
+use tmix::replay::{nanos, near, path_rtt, room, scorecard};
 
 /// Exchanges by which the path's round trip is found.
 const CLOCK_ROUNDS: u32 = 5;
@@ -57,10 +56,8 @@ pub(super) fn play(
     let ending = conclude(&mut run, plan, outcome, workload.udp, None)?;
     let server_s = done.map(|done| done.process_cpu_s);
     between_hosts(&mut run.instrument, clock, None, server_s);
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    tell(args, &run, &dir)?;
-    Ok(options::exit_status(&run, &ending))
+    args.output
+        .close(&run, &ending, opened, scorecard::scorecard)
 }
 
 /// What the replay asks of both hosts, over the path's own distance; afterwards the connections of `workload` have what is to be added

@@ -10,18 +10,15 @@ pub(crate) use progress::{bar, show};
 
 use anyhow::anyhow;
 use args::{Play, Verb, Verify};
-use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use kit::ending::Ending;
 use kit::host;
-use kit::options;
 use kit::usage::{Usage, print};
 use lab::Network;
 use path::Assigned;
 use record::{PathInfo, Run, Verdict};
 use schema::replay::plan::{Plan, Way};
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use sys::process;
 use tmix::replay::collector::{Context, Outcome};
 use tmix::replay::forecast::Forecast;
@@ -116,10 +113,8 @@ fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
     display.finish();
     let seen = Some((&network, &reserve));
     let ending = conclude(&mut run, plan, outcome, workload.udp, seen)?;
-    let dir = opened.writer.dir().to_owned();
-    opened.writer.finish(&run)?;
-    tell(args, &run, &dir)?;
-    Ok(options::exit_status(&run, &ending))
+    args.output
+        .close(&run, &ending, opened, scorecard::scorecard)
 }
 
 /// What is known of this machine's limits, and whether the replay was planned to go beyond them.
@@ -164,10 +159,8 @@ fn forward(workload: &Workload) -> Way {
 
 /// What is known before the run.
 fn new_run(args: &Play, plan: &Plan, forecast: &Forecast) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["forecast"] = serde_json::to_value(forecast)?;
-    described["note"] = serde_json::json!(args.output.note);
-    let mut run = Run::new("replay", Timestamp::now(), described);
+    let mut run = args.output.begun("replay", plan)?;
+    run.plan["forecast"] = serde_json::to_value(forecast)?;
     run.hosts = vec![host::facts("client")];
     Ok(run)
 }
@@ -223,11 +216,4 @@ fn conclude(
     run.status = quality::status(&ending, &run.warnings);
     run.summary = serde_json::to_value(summary)?;
     Ok(ending)
-}
-
-fn tell(args: &Play, run: &Run, dir: &Path) -> anyhow::Result<()> {
-    args.output.tell(run, dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
-        Ok(scorecard::scorecard(run, &summary))
-    })
 }

@@ -2,7 +2,6 @@
 
 use super::Args;
 use super::far_ends::FarEnds;
-use jiff::Timestamp;
 use kit::begin::{self, Opened};
 use lab::Network;
 use record::Run;
@@ -19,11 +18,10 @@ pub(super) fn open(args: &Args, run: &Run) -> anyhow::Result<Opened> {
 
 /// The plan of a run, with what else was asked for.
 pub(super) fn described(args: &Args, plan: &Plan, cc: Option<&str>) -> anyhow::Result<Run> {
-    let mut described = serde_json::to_value(plan)?;
-    described["cc"] = json!(cc);
-    described["seed"] = json!(args.seed);
-    described["note"] = json!(args.output.note);
-    Ok(Run::new("rrul", Timestamp::now(), described))
+    let mut run = args.output.begun("rrul", plan)?;
+    run.plan["cc"] = json!(cc);
+    run.plan["seed"] = json!(args.seed);
+    Ok(run)
 }
 
 /// What is known before the run.
