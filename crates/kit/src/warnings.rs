@@ -43,7 +43,7 @@ impl List {
             Ending::Lost(reason) => self.add(
                 "server_lost",
                 format!("the server was lost ({reason}): {rest}"),
-                "see whether 'isobath serve' still runs there, and run again",
+                "see whether the server still runs there, and run again",
             ),
             Ending::Broke(reason) => self.add(
                 "client_failed",

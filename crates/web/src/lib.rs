@@ -29,6 +29,7 @@ mod model;
 pub mod names;
 pub mod ndt7;
 mod reason;
+pub mod resolver;
 pub mod responsiveness;
 pub mod result;
 mod server;

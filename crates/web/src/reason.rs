@@ -1,6 +1,7 @@
 //! Errors of libraries in few words.
 
 use std::error::Error;
+use std::io;
 
 /// What lies at the bottom of `error`: libraries wrap "connection reset by peer" several times over.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
@@ -9,4 +10,17 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
         deepest = source;
     }
     deepest.to_string().replace('\n', " ")
+}
+
+/// In one line, that a handshake failed because the server's certificate is not believed; none where that is not why.
+pub(crate) fn mistrust(error: &io::Error) -> Option<String> {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let is_mistrust = matches!(inner, Some(rustls::Error::InvalidCertificate(_)));
+    let why = || {
+        format!(
+            "{} - give its authority's certificate by --ca, or say --insecure",
+            reason(error)
+        )
+    };
+    is_mistrust.then(why)
 }

@@ -1,10 +1,10 @@
-//! The carrier: a socket, a protocol, and the replies by the kernel's stamps.
+//! The carrier: a line, a protocol, and the replies by their stamps.
 //!
 //! Replies are taken between requests. Nobody has agreed to anything but IRTT's server, so there is no control connection: a far end that
 //! is gone is one that does not reply.
 
 use super::arrival::arrival;
-use super::socket::open;
+use super::line::{Found, Line};
 use super::tally::Tally;
 use crate::Live;
 use crate::messages::Sent;
@@ -26,9 +26,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
+use sys::clock;
 use sys::pacer::{GapAudit, Pacer};
-use sys::udp::{BATCH, Event, IcmpError, Outgoing, RecvBatch, UdpSocket};
-use sys::{Error, clock};
+use sys::udp::IcmpError;
 use units::{Instant, Stamp};
 
 /// A gap that is wrong by more than this is late.
@@ -40,24 +40,23 @@ const LOOK: Duration = Duration::from_millis(5);
 /// An exchange is asked for so often, each time for this long, twice the last.
 const OPENINGS: u32 = 5;
 const FIRST_OPENING: Duration = Duration::from_millis(500);
-/// The longest reply, octets of payload.
-const LONGEST: usize = 2_048;
 /// The two clocks are compared again after this long: the wall clock may be slewed.
 const STAMP_EVERY: Duration = Duration::from_millis(100);
 /// Octets of an IP header without options.
 const IP_HEADERS: [u32; 2] = [20, 40];
+/// And with those of TCP (with time stamps), of a record of TLS 1.3, and a message's length. Those of HTTP are not counted.
+const TLS_HEADERS: [u32; 2] = [20 + 32 + 22 + 2, 40 + 32 + 22 + 2];
 
 /// A run at work.
 pub(super) struct Exchanging<'a> {
     context: &'a Context<'a, Plan, Live>,
     protocol: Protocol,
-    socket: UdpSocket,
+    line: Line,
     exchange: Box<dyn Exchange>,
     /// Octets of headers below a request, by this version of IP.
     headers: u32,
     pacer: Pacer,
     audit: GapAudit,
-    batch: RecvBatch,
     request: Vec<u8>,
     stamp: Stamp,
     /// The origin by the monotonic clock, and by the wall's in nanoseconds.
@@ -76,19 +75,20 @@ pub(super) struct Exchanging<'a> {
 }
 
 impl<'a> Exchanging<'a> {
-    /// Opens a socket, and the exchange where the far end has to consent.
+    /// Opens the line, and the exchange where the far end has to consent.
     pub(super) fn open(
         context: &'a Context<'a, Plan, Live>,
-        protocol: Protocol,
-        to: SocketAddr,
+        found: &Found<'_>,
         origin: Instant,
         record: &'a mut RecordWriter,
     ) -> Result<Self, Broken> {
         let plan = context.plan;
-        let is_v6 = to.ip().to_canonical().is_ipv6();
+        let protocol = found.far_end.protocol;
+        let is_v6 = found.to.ip().to_canonical().is_ipv6();
         let usual = probe::isochronous::Options::default();
         let headers = match protocol {
             Protocol::Icmp => IP_HEADERS,
+            Protocol::Dot | Protocol::Doh => TLS_HEADERS,
             _ => UDP_HEADERS,
         }[usize::from(is_v6)];
         let stamp = clock::stamp();
@@ -103,14 +103,13 @@ impl<'a> Exchanging<'a> {
         let mut exchanging = Self {
             context,
             protocol,
-            socket: open(protocol, to)?,
+            line: Line::open(found)?,
             exchange: protocol
                 .exchange(terms, is_v6)
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
             headers,
             pacer: Pacer::calibrate()?,
             audit: GapAudit::new(TOLERANCE),
-            batch: RecvBatch::new(BATCH, LONGEST),
             request: Vec::new(),
             stamp,
             origin: (origin, origin_wall),
@@ -124,14 +123,14 @@ impl<'a> Exchanging<'a> {
             traffic: Traffic::default(),
             record,
         };
-        exchanging.agree(to)?;
+        exchanging.agree(found.to)?;
         Ok(exchanging)
     }
 
     /// How good the instrument was, and what there was on the path.
     pub(super) fn end(self) -> (Quality, Option<Distribution>, Traffic) {
         let quality = Quality {
-            overflows: self.batch.overflows().into(),
+            overflows: self.line.overflows().into(),
             rows_left_out: self.traffic.rows_left_out,
             ..Quality::default()
         };
@@ -152,9 +151,8 @@ impl<'a> Exchanging<'a> {
                     return Err(Broken::Far("interrupted".to_owned()));
                 }
                 self.wait(deadline.since(clock::now()).min(LOOK))?;
-                self.socket.recv(&mut self.batch)?;
-                for datagram in self.batch.iter() {
-                    match self.exchange.handle_opening(datagram.payload) {
+                for (payload, _) in self.line.take()? {
+                    match self.exchange.handle_opening(payload) {
                         Opening::Open => return Ok(()),
                         Opening::Refused(reason) => {
                             return Err(Broken::Far(format!("{to} does not answer: {reason}")));
@@ -219,19 +217,12 @@ impl<'a> Exchanging<'a> {
         }
     }
 
-    fn send(&self, payload: &[u8]) -> Result<(), Error> {
-        let out = Outgoing {
-            payload,
-            to: None,
-            from: None,
-            class: self.context.plan.class(),
-        };
-        // A request that finds no room is as good as lost.
-        self.socket.send(&[out]).map(|_| ())
+    fn send(&self, payload: &[u8]) -> Result<(), Broken> {
+        self.line.send(payload, self.context.plan.class())
     }
 
     /// Sends the next request of the train.
-    fn ask(&mut self) -> Result<Instant, Error> {
+    fn ask(&mut self) -> Result<Instant, Broken> {
         let number = self
             .first
             .saturating_add(u32::try_from(self.sent.len()).unwrap_or(u32::MAX));
@@ -244,21 +235,20 @@ impl<'a> Exchanging<'a> {
     }
 
     /// Waits for something to arrive, and takes note of what the path complains about.
-    fn wait(&mut self, time: Duration) -> Result<(), Error> {
-        let ready = self.socket.wait(time)?;
-        if ready.event {
-            while let Some(event) = self.socket.poll_event()? {
-                if let Event::Icmp(error) = event {
-                    self.complaint = Some(error);
-                }
-            }
+    fn wait(&mut self, time: Duration) -> Result<(), Broken> {
+        if let Some(error) = self.line.wait(time)? {
+            self.complaint = Some(error);
         }
         Ok(())
     }
 
     /// Takes the replies that have come.
-    fn take(&mut self) -> Result<(), Error> {
-        while self.socket.recv(&mut self.batch)? > 0 {
+    fn take(&mut self) -> Result<(), Broken> {
+        loop {
+            let come = self.line.take()?;
+            if come.is_empty() {
+                return Ok(());
+            }
             let now = clock::now();
             if now.since(self.stamp.mono) >= STAMP_EVERY {
                 self.stamp = clock::stamp();
@@ -271,14 +261,11 @@ impl<'a> Exchanging<'a> {
             let Some(latest) = latest.map(|last| self.first.saturating_add(last)) else {
                 continue;
             };
-            for datagram in self.batch.iter() {
-                let Some(reply) = self.exchange.handle(datagram.payload, latest) else {
+            for (payload, came) in come {
+                let Some(reply) = self.exchange.handle(payload, latest) else {
                     continue;
                 };
-                let returned = datagram
-                    .wall_ns
-                    .map_or(now, |wall| self.stamp.mono_at(wall))
-                    .min(now);
+                let returned = came.mono(&self.stamp, now);
                 let place = reply.number.checked_sub(self.first);
                 let sent = place.and_then(|place| Some((place, *self.sent.get(place as usize)?)));
                 let Some((place, sent)) = sent else { continue };
@@ -289,7 +276,11 @@ impl<'a> Exchanging<'a> {
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Whether nothing more is to be expected: whoever started it wants it over, or the connection has ended. What there is is kept.
+    fn is_over(&self) -> bool {
+        self.context.is_interrupted() || self.line.ended().is_some()
     }
 
     /// Sends the train and takes the replies meanwhile; how it left.
@@ -308,8 +299,7 @@ impl<'a> Exchanging<'a> {
                 if left <= GUARD {
                     break;
                 }
-                if self.context.is_interrupted() {
-                    // What has been sent is kept.
+                if self.is_over() {
                     break 'train;
                 }
                 self.wait(left.saturating_sub(GUARD).min(LOOK))?;
@@ -335,7 +325,7 @@ impl<'a> Exchanging<'a> {
     fn back(&mut self, count: usize) -> Result<(), Broken> {
         let mut latest = (self.back.len(), clock::now());
         while self.back.len() < count && clock::now().since(latest.1) < patience(&self.back) {
-            if self.context.is_interrupted() {
+            if self.is_over() {
                 return Ok(());
             }
             self.wait(LOOK)?;
@@ -400,7 +390,10 @@ impl Carry for Exchanging<'_> {
         };
         self.enter(train, &passage, sent)?;
         self.show();
-        Ok(passage)
+        match self.line.ended() {
+            Some(reason) => Err(Broken::Far(reason.to_owned())),
+            None => Ok(passage),
+        }
     }
 
     fn least_interval(&self) -> Duration {

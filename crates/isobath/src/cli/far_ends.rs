@@ -11,22 +11,53 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Address, protocol, who answers, what is reported: all that no scheme of `estimate` and `rrul` stands for.
+const OTHERS: [[&str; 4]; 4] = [
+    ["far end", "protocol", "answered by", "reports"],
+    [
+        "HOST[:PORT]",
+        "Isobath's own",
+        "'isobath serve'",
+        "everything, both ways",
+    ],
+    [
+        "https://HOST[:PORT]",
+        "responsiveness (draft 09)",
+        "'... serve --also rpm', web servers",
+        "round trips a minute under load in 'isobath rpm'",
+    ],
+    [
+        "HOST[:PORT]",
+        "UDPSTP (RFC 9946)",
+        "'udpst', '... serve --also udpst'",
+        "IP-layer capacity both ways in 'isobath udpst'",
+    ],
+];
+
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         let all: Vec<_> = Protocol::ALL.into_iter().map(described).collect();
         print(&serde_json::to_string_pretty(&json!({ "far_ends": all }))?)?;
         return Ok(0);
     }
-    let mut lines = vec![
-        "far end             protocol                      answered by                             reports".to_owned(),
-        "HOST[:PORT]         Isobath's own                 'isobath serve'                         everything, both ways".to_owned(),
-    ];
-    lines.extend(Protocol::ALL.into_iter().map(line));
-    print(&lines.join("\n"))?;
+    let of_schemes: Vec<[String; 4]> = Protocol::ALL.into_iter().map(row).collect();
+    let of_schemes = of_schemes
+        .iter()
+        .map(|row| row.each_ref().map(String::as_str));
+    let (first, last) = OTHERS.split_at(2);
+    let rows = first
+        .iter()
+        .copied()
+        .chain(of_schemes)
+        .chain(last.iter().copied());
+    let lines = rows.map(|[address, protocol, by, tells]| {
+        format!("{address:<22}{protocol:<31}{by:<41}{tells}")
+    });
+    print(&lines.collect::<Vec<_>>().join("\n"))?;
     Ok(0)
 }
 
-fn line(protocol: Protocol) -> String {
+fn row(protocol: Protocol) -> [String; 4] {
     let address = match protocol.port() {
         Some(_) => format!("{}://HOST[:PORT]", protocol.scheme()),
         None => format!("{}://HOST", protocol.scheme()),
@@ -39,6 +70,8 @@ fn line(protocol: Protocol) -> String {
     } = protocol.tells();
     let mut tells = vec![if loads {
         "TCP load both ways in 'isobath rrul'"
+    } else if protocol.is_reliable() {
+        "rtt"
     } else {
         "rtt, loss"
     }];
@@ -48,12 +81,12 @@ fn line(protocol: Protocol) -> String {
         (false, _) => None,
     });
     tells.extend(marks.then_some("DSCP that arrived"));
-    format!(
-        "{address:<20}{:<30}{:<40}{}",
-        protocol.name(),
-        protocol.answered_by(),
-        tells.join(", ")
-    )
+    [
+        address,
+        protocol.name().to_owned(),
+        protocol.answered_by().to_owned(),
+        tells.join(", "),
+    ]
 }
 
 fn described(protocol: Protocol) -> serde_json::Value {

@@ -6,10 +6,10 @@ use web::Trust;
 /// What a user says of the certificates of other people's servers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
-    /// For an HTTPS or ndt7 server: trust only the CA certificates in this PEM file [default: the system's].
+    /// For an HTTPS, ndt7, dot or doh server: trust only the CA certificates in this PEM file [default: the system's].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// For an HTTPS or ndt7 server: accept any certificate.
+    /// For an HTTPS, ndt7, dot or doh server: accept any certificate.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
 }

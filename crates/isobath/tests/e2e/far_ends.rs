@@ -273,5 +273,8 @@ fn all_far_ends_are_listed() {
         let scheme = far_end["scheme"].as_str().unwrap();
         assert!(list.contains(&format!("{scheme}://HOST")), "{list}");
     }
+    for verb in ["isobath rpm", "isobath udpst"] {
+        assert!(list.contains(verb), "{list}");
+    }
     assert!(list.lines().all(|line| line.len() <= 160), "{list}");
 }

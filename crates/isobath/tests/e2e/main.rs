@@ -40,6 +40,7 @@ mod packet_log;
 mod records;
 mod replay;
 mod replay_udp;
+mod resolvers;
 mod rpm;
 mod service;
 mod sets;

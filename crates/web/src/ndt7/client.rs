@@ -1,6 +1,6 @@
 //! The near end.
 
-use crate::reason::reason;
+use crate::reason::{mistrust, reason};
 use crate::trust::{Trust, config};
 use crate::websocket;
 use bytes::Bytes;
@@ -10,7 +10,6 @@ use futures_util::future::{Either, select};
 use futures_util::{SinkExt, StreamExt};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use std::io;
 use std::net::TcpStream;
 use std::pin::pin;
 use std::sync::Arc;
@@ -148,20 +147,10 @@ impl Dialer {
             connector.connect(self.name.clone(), stream).await
         };
         handshake.await.map_err(|error| {
-            let what = reason(&error);
-            if is_mistrust(&error) {
-                format!("{what} - give its authority's certificate by --ca, or say --insecure")
-            } else {
-                format!("{what} - is an ndt7 server there?")
-            }
+            mistrust(&error)
+                .unwrap_or_else(|| format!("{} - is an ndt7 server there?", reason(&error)))
         })
     }
-}
-
-/// Whether the server's certificate is why the handshake failed.
-fn is_mistrust(error: &io::Error) -> bool {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 /// The result of `work`, unless the server takes too long or the load is over.

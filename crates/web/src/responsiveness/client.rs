@@ -1,7 +1,7 @@
 //! The near end.
 
 use super::upload::Upload;
-use crate::reason::reason;
+use crate::reason::{mistrust, reason};
 use crate::trust::{Trust, config};
 use bytes::Bytes;
 use far_ends::nq::Origin;
@@ -62,6 +62,29 @@ impl Dialer {
         })
     }
 
+    /// Towards a server of `origin` that speaks something else than HTTP over TLS.
+    ///
+    /// # Errors
+    /// As [`Dialer::new`].
+    pub fn without_http(
+        address: SocketAddr,
+        origin: Origin,
+        trust: &Trust,
+    ) -> Result<Self, String> {
+        let mut config = ClientConfig::clone(&*config(trust, HttpVersion::H2)?);
+        config.alpn_protocols.clear();
+        Ok(Self {
+            address,
+            origin,
+            config: Arc::new(config),
+        })
+    }
+
+    /// Where the server is.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The same for what has another origin at another address.
     #[must_use]
     pub fn towards(&self, address: SocketAddr, origin: Origin) -> Self {
@@ -79,12 +102,19 @@ impl Dialer {
     /// One line.
     pub async fn open(&self) -> Result<Opened, String> {
         let begun = clock::now();
-        let stream = self.connect().await;
+        let stream = self.connect().await?;
         let connected = clock::now();
-        let stream = stream
-            .map_err(|error| format!("cannot connect to {}: {}", self.address, reason(&error)))?;
         let stream = self.agree(stream).await?;
         let agreed = clock::now();
+        if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+            let Self {
+                address, origin, ..
+            } = self;
+            return Err(format!(
+                "{} at {address} does not speak HTTP/2",
+                origin.host
+            ));
+        }
         // TLS 1.3 takes one round trip, and before it took two.
         let is_new = stream.get_ref().1.protocol_version() == Some(ProtocolVersion::TLSv1_3);
         let round_trips = if is_new { 1 } else { 2 };
@@ -109,15 +139,27 @@ impl Dialer {
         })
     }
 
-    async fn connect(&self) -> std::io::Result<TcpStream> {
-        let socket = match self.address {
-            SocketAddr::V4(_) => TcpSocket::new_v4(),
-            SocketAddr::V6(_) => TcpSocket::new_v6(),
-        }?;
-        socket.set_nodelay(true)?;
-        // What waits unsent in the kernel would delay requests behind it. Where that has no limit, no load goes up.
-        let _ = sys::tcp::set_unsent_limit(&socket, MOST_UNSENT);
-        socket.connect(self.address).await
+    /// A new connection for whatever is spoken over TLS.
+    ///
+    /// # Errors
+    /// One line.
+    pub(crate) async fn secure(&self) -> Result<TlsStream<TcpStream>, String> {
+        self.agree(self.connect().await?).await
+    }
+
+    async fn connect(&self) -> Result<TcpStream, String> {
+        let connected = async {
+            let socket = match self.address {
+                SocketAddr::V4(_) => TcpSocket::new_v4(),
+                SocketAddr::V6(_) => TcpSocket::new_v6(),
+            }?;
+            socket.set_nodelay(true)?;
+            // What waits unsent in the kernel would delay requests behind it. Where that has no limit, no load goes up.
+            let _ = sys::tcp::set_unsent_limit(&socket, MOST_UNSENT);
+            socket.connect(self.address).await
+        };
+        let connected: std::io::Result<_> = connected.await;
+        connected.map_err(|error| format!("cannot connect to {}: {}", self.address, reason(&error)))
     }
 
     async fn agree(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, String> {
@@ -125,17 +167,11 @@ impl Dialer {
         let name = ServerName::try_from(host.clone())
             .map_err(|_| format!("'{host}' is no name of a host"))?;
         let connector = TlsConnector::from(Arc::clone(&self.config));
-        let stream = connector.connect(name, stream).await.map_err(|error| {
-            format!(
-                "TLS with {host} at {} failed: {}",
-                self.address,
-                reason(&error)
-            )
-        })?;
-        if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-            return Err(format!("{host} at {} does not speak HTTP/2", self.address));
-        }
-        Ok(stream)
+        let agreed = connector.connect(name, stream).await;
+        agreed.map_err(|error| {
+            let why = mistrust(&error).unwrap_or_else(|| reason(&error));
+            format!("TLS with {host} at {} failed: {why}", self.address)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be asked of `isobath estimate`.
 
+use crate::cli::trust::TrustArgs;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use schema::Direction;
@@ -29,6 +30,8 @@ pub(crate) struct Args {
     /// Measure the path from the far end to this host.
     #[arg(long)]
     pub(super) reverse: bool,
+    #[command(flatten)]
+    pub(super) trust: TrustArgs,
     #[command(flatten)]
     pub(super) output: Output,
     /// Show the run full-screen with live plots; q closes the view, not the run.

@@ -1,7 +1,7 @@
 //! `isobath estimate rtt stamp://HOST`: towards a far end of somebody else.
 
 use super::{Args, begun, conclude, finish, progress};
-use estimate::exchange;
+use estimate::exchange::{self, Found};
 use estimate::run::Context;
 use far_ends::address::FarEnd;
 use kit::begin::path_info;
@@ -10,10 +10,20 @@ use schema::estimate::plan::Method;
 use serde_json::json;
 use sys::process;
 
+/// Why nobody's certificate can be believed.
+pub(super) const NO_CERTIFICATE: &str =
+    "--ca and --insecure are for dot://HOST and doh://HOST - leave them out";
+
 pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     let plan = args.asked.plan_by(Method::Isochronous, args.reverse)?;
     let protocol = far_end.protocol;
-    exchange::check(&plan, protocol).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+    let usage = |what: String| Usage::of(anyhow::anyhow!(what));
+    exchange::check(&plan, protocol).map_err(usage)?;
+    if protocol.is_reliable() {
+        far_end.origin().map_err(usage)?;
+    } else if args.trust.is_given() {
+        return Err(usage(NO_CERTIFICATE.to_owned()));
+    }
     let port = protocol.port().unwrap_or(0);
     let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
     let to = found[0];
@@ -35,7 +45,12 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
         interrupt: &interrupt,
         display: &|live| display.show(live),
     };
-    let outcome = exchange::run(&context, protocol, to, &mut opened.writer)?;
+    let found = Found {
+        far_end,
+        to,
+        trust: args.trust.trust(),
+    };
+    let outcome = exchange::run(&context, &found, &mut opened.writer)?;
     display.finish();
     conclude(&mut run, &plan, &outcome, None)?;
     finish(args, &run, &outcome, opened)

@@ -30,6 +30,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let far_end = far_end.map_err(|reason| Usage::of(anyhow::anyhow!(reason)))?;
         return foreign::run(args, &far_end);
     }
+    if args.trust.is_given() {
+        return Err(Usage::of(anyhow::anyhow!(foreign::NO_CERTIFICATE)));
+    }
     let plan = args.asked.plan(args.reverse)?;
     if plan.method == Method::Hops {
         sys::require_linux("the bottleneck hop")?;

@@ -1,0 +1,179 @@
+//! What requests and replies go over: datagrams, or a connection with a resolver.
+
+use far_ends::address::{FarEnd, Protocol};
+use kit::control::Broken;
+use kit::stream::any;
+use std::net::SocketAddr;
+use std::time::Duration;
+use sys::udp::{BATCH, Event, IcmpError, Outgoing, RecvBatch, UdpSocket};
+use units::{Instant, Stamp, TrafficClass};
+use web::Trust;
+use web::resolver::{Answer, Manner, Resolver};
+use web::responsiveness::client::Dialer;
+
+/// The longest reply by a datagram, octets of payload.
+const LONGEST: usize = 2_048;
+
+/// A far end of somebody else, and where it was found.
+#[derive(Clone, Debug)]
+pub struct Found<'a> {
+    /// What was asked for.
+    pub far_end: &'a FarEnd,
+    /// Its address.
+    pub to: SocketAddr,
+    /// Whose certificates are believed, where it has one.
+    pub trust: Trust,
+}
+
+/// See the module.
+pub(super) enum Line {
+    Datagrams {
+        socket: UdpSocket,
+        batch: RecvBatch,
+    },
+    Connection {
+        resolver: Resolver,
+        /// Answers that have come, and those of them that were taken the last time.
+        come: Vec<Answer>,
+        taken: Vec<Answer>,
+        /// Why there will be no more of them.
+        ended: Option<String>,
+    },
+}
+
+/// When a reply came.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Came {
+    /// By the kernel's stamp of the wall clock.
+    Wall(u64),
+    At(Instant),
+    /// It has no stamp: just now.
+    Now,
+}
+
+impl Came {
+    /// By the monotonic clock, never after `now`.
+    pub(super) fn mono(self, stamp: &Stamp, now: Instant) -> Instant {
+        match self {
+            Self::Wall(wall_ns) => stamp.mono_at(wall_ns).min(now),
+            Self::At(at) => at.min(now),
+            Self::Now => now,
+        }
+    }
+}
+
+impl Line {
+    pub(super) fn open(found: &Found<'_>) -> Result<Self, Broken> {
+        let Found { far_end, to, trust } = found;
+        let socket = match far_end.protocol {
+            Protocol::Icmp => UdpSocket::echo(*to)?,
+            Protocol::Dot | Protocol::Doh => {
+                return connect(far_end, *to, trust).map_err(Broken::Far);
+            }
+            _ => {
+                let mut socket = UdpSocket::bind(any(*to))?;
+                socket.connect(*to)?;
+                socket
+            }
+        };
+        Ok(Self::Datagrams {
+            socket,
+            batch: RecvBatch::new(BATCH, LONGEST),
+        })
+    }
+
+    pub(super) fn send(&self, payload: &[u8], class: TrafficClass) -> Result<(), Broken> {
+        match self {
+            Self::Datagrams { socket, .. } => {
+                let out = Outgoing {
+                    payload,
+                    to: None,
+                    from: None,
+                    class,
+                };
+                // A request that finds no room is as good as lost.
+                socket.send(&[out])?;
+            }
+            Self::Connection { resolver, .. } => resolver.ask(payload),
+        }
+        Ok(())
+    }
+
+    /// Waits for something to come; the last that the path complained about, if it did.
+    pub(super) fn wait(&mut self, time: Duration) -> Result<Option<IcmpError>, Broken> {
+        let mut complaint = None;
+        match self {
+            Self::Datagrams { socket, .. } => {
+                if socket.wait(time)?.event {
+                    while let Some(event) = socket.poll_event()? {
+                        if let Event::Icmp(error) = event {
+                            complaint = Some(error);
+                        }
+                    }
+                }
+            }
+            Self::Connection {
+                resolver,
+                come,
+                ended,
+                ..
+            } => match resolver.answer(time) {
+                Ok(answer) => come.extend(answer),
+                Err(reason) => *ended = Some(reason),
+            },
+        }
+        Ok(complaint)
+    }
+
+    /// What has come since, each with when it did; none when that was all.
+    pub(super) fn take(&mut self) -> Result<Vec<(&[u8], Came)>, Broken> {
+        Ok(match self {
+            Self::Datagrams { socket, batch } => {
+                socket.recv(batch)?;
+                let came = |wall_ns: Option<u64>| wall_ns.map_or(Came::Now, Came::Wall);
+                let each = batch.iter();
+                each.map(|datagram| (datagram.payload, came(datagram.wall_ns)))
+                    .collect()
+            }
+            Self::Connection { come, taken, .. } => {
+                taken.clear();
+                taken.append(come);
+                let each = taken.iter();
+                each.map(|answer| (&*answer.octets, Came::At(answer.received)))
+                    .collect()
+            }
+        })
+    }
+
+    /// Why nothing will come any more, if that is so.
+    pub(super) fn ended(&self) -> Option<&str> {
+        match self {
+            Self::Datagrams { .. } => None,
+            Self::Connection { ended, .. } => ended.as_deref(),
+        }
+    }
+
+    /// Datagrams that came and found no room in the kernel.
+    pub(super) fn overflows(&self) -> u32 {
+        match self {
+            Self::Datagrams { batch, .. } => batch.overflows(),
+            Self::Connection { .. } => 0,
+        }
+    }
+}
+
+fn connect(far_end: &FarEnd, to: SocketAddr, trust: &Trust) -> Result<Line, String> {
+    let origin = far_end.origin()?;
+    let (dialer, manner) = if far_end.protocol == Protocol::Doh {
+        let manner = Manner::Https(far_end.path.clone());
+        (Dialer::new(to, origin, trust)?, manner)
+    } else {
+        (Dialer::without_http(to, origin, trust)?, Manner::Tls)
+    };
+    Ok(Line::Connection {
+        resolver: Resolver::open(dialer, manner)?,
+        come: Vec::new(),
+        taken: Vec::new(),
+        ended: None,
+    })
+}

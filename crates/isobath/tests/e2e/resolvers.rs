@@ -1,0 +1,113 @@
+//! Round trips of DNS over TLS and over HTTPS, by somebody else's resolver.
+
+use crate::support::{Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, number, run};
+use std::fs;
+
+/// Knows the root's name servers by itself, by datagrams, over TLS and over HTTPS.
+const UNBOUND: &str = r#"server:
+  interface: 0.0.0.0@53
+  interface: 0.0.0.0@853
+  interface: 0.0.0.0@443
+  tls-service-pem: "chain.pem"
+  tls-service-key: "key.pem"
+  interface: ::0@53
+  interface: ::0@853
+  interface: ::0@443
+  access-control: 0.0.0.0/0 allow
+  access-control: ::0/0 allow
+  directory: "."
+  chroot: ""
+  username: ""
+  pidfile: ""
+  do-daemonize: no
+  use-syslog: no
+  local-zone: "." static
+  local-data: ". NS a.root-servers.net."
+"#;
+
+fn place() -> TempDir {
+    let place = folder(&[("small.toml", SMALL_LAB), ("unbound.conf", UNBOUND)]);
+    let own = rcgen::generate_simple_self_signed(["far".to_owned()]).unwrap();
+    fs::write(place.path().join("chain.pem"), own.cert.pem()).unwrap();
+    fs::write(
+        place.path().join("key.pem"),
+        own.signing_key.serialize_pem(),
+    )
+    .unwrap();
+    place
+}
+
+/// `isobath estimate` of this, in the small lab with the resolver on its far host once that is there.
+fn estimate(place: &TempDir, arguments: &str) -> Ran {
+    let tools = format!("{}/../../target/tools/unbound", env!("CARGO_MANIFEST_DIR"));
+    let libraries = format!("{tools}/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let server = format!(
+        "far=LD_LIBRARY_PATH={libraries} exec {tools}/usr/sbin/unbound -c unbound.conf 2> unbound.log"
+    );
+    let script = format!(
+        "while {PROGRAM} estimate rtt dns://far -d 200ms -q -o tried 2>&1 | grep -q 'nobody answers'; do rm -rf tried; sleep 0.1; done; \
+         rm -rf tried out; exec {PROGRAM} estimate {arguments} -q --json -o out"
+    );
+    let lab = ["lab", "run", "small.toml", "--also", &server, "--"];
+    run(place.path(), &[&lab[..], &["sh", "-c", &script]].concat())
+}
+
+/// The least round trip in ms.
+#[track_caller]
+fn least_ms(place: &TempDir, arguments: &str) -> f64 {
+    let _ = fs::remove_dir_all(place.path().join("out"));
+    let ran = estimate(place, arguments);
+    // A machine that is too busy (4) does not change the least.
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let told = ran.json();
+    let summary = &told["summary"];
+    assert!(summary["probes_lost"].as_u64() <= Some(1), "{summary:#}");
+    assert!(summary["probes"].as_u64() >= Some(15), "{summary:#}");
+    number(summary, "/details/rtt_ms/min")
+}
+
+#[test]
+fn a_resolver_is_as_far_away_over_tls_and_https_as_it_is() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    // 5 ms each way at 8 Mbit/s, and what the resolver takes.
+    for address in [
+        "dns://far",
+        "dot://far --ca chain.pem",
+        "doh://far --ca chain.pem",
+        "doh://far:443/dns-query --insecure",
+    ] {
+        let ms = least_ms(&place, &format!("rtt {address} -d 2s"));
+        assert!((10.0..16.0).contains(&ms), "{address}: {ms} ms");
+    }
+}
+
+#[test]
+fn what_a_connection_cannot_tell_or_does_not_open_is_told_in_one_line() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    for (arguments, says) in [
+        ("rtt dot://far", "by --ca, or say --insecure"),
+        ("rtt doh://far/nothing --ca chain.pem -d 1s", "404"),
+        ("rtt dot://far:9 --insecure", "refused"),
+    ] {
+        let _ = fs::remove_dir_all(place.path().join("out"));
+        let ran = estimate(&place, arguments).ended(3).stdout.clone();
+        assert!(ran.contains(says), "{arguments}: {ran}");
+    }
+    for (arguments, says) in [
+        ("loss dot://far", "repeats what is lost"),
+        ("owd doh://far", "no time stamps"),
+        ("rtt dot://far --dscp EF", "leave out --dscp"),
+        ("rtt dns://far --insecure", "leave them out"),
+        ("rtt doh://user@far", "is no https:// URL"),
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let ran = run(place.path(), &[&["estimate"], &arguments[..]].concat());
+        assert!(ran.ended(2).stderr.contains(says), "{ran:#?}");
+    }
+}
