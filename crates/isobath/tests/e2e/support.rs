@@ -360,12 +360,12 @@ pub(crate) fn free_port() -> u16 {
 
 /// The right to use the machine for a test that makes networks.
 ///
-/// Locks are on files, so they hold among threads and among processes. There are two seats: whoever needs a quiet machine has one of them, or
-/// both, all others have both together.
+/// Locks are on files, so they hold among threads and among processes. There are three seats: whoever needs a quiet machine has one of them, or
+/// all, all others have all together.
 pub(crate) struct Machine(#[expect(dead_code, reason = "held, not used")] Vec<File>);
 
 impl Machine {
-    /// Beside one like it at most: for tests that compare what they measure with something.
+    /// Beside two like it at most: for tests that compare what they measure with something.
     pub(crate) fn quiet() -> Option<Self> {
         can_make_networks().then(|| {
             loop {
@@ -409,8 +409,8 @@ impl Machine {
         Self(seats)
     }
 
-    fn seats() -> [File; 2] {
-        ["e2e.0.lock", "e2e.1.lock"].map(|name| {
+    fn seats() -> [File; 3] {
+        ["e2e.0.lock", "e2e.1.lock", "e2e.2.lock"].map(|name| {
             let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
             // It may be another user's; a lock needs no more than to read.
             File::open(&path).or_else(|_| File::create(&path)).unwrap()
