@@ -1,7 +1,7 @@
 //! What a server tells its operator: a line on stderr for each event. The system's journal adds the time.
 //!
 //! Whoever can reach the port can cause lines. So there are at most [`BURST`] at once and one a [`PAUSE`] after that, for strangers and
-//! for sessions each; how many were left out is said when there is room again. A reader of stderr that has stopped reading stops
+//! for sessions each; what this machine lacks is the same for all of them and told once a minute. How many were left out is said when there is room again. A reader of stderr that has stopped reading stops
 //! nobody: lines without room are left out, too.
 
 use crate::usage::plain;
@@ -18,6 +18,8 @@ use units::Instant;
 const BURST: u32 = 100;
 /// After a pause of this length there is room for one more.
 const PAUSE: Duration = Duration::from_secs(1);
+/// So often it is told that this machine lacks something.
+const LACK_PAUSE: Duration = Duration::from_secs(60);
 /// Characters of a line at most: peers' words end up in some.
 const LONGEST: usize = 300;
 
@@ -27,16 +29,18 @@ pub struct Log {
     is_quiet: bool,
     sessions: Mutex<Budget>,
     strangers: Mutex<Budget>,
+    lacks: Mutex<Budget>,
 }
 
 impl Log {
     /// Writes to stderr, unless it is to be quiet.
     pub fn new(is_quiet: bool) -> Self {
-        let budget = || Mutex::new(Budget::new(clock::now()));
+        let budget = |most, pause| Mutex::new(Budget::new(clock::now(), most, pause));
         Self {
             is_quiet,
-            sessions: budget(),
-            strangers: budget(),
+            sessions: budget(BURST, PAUSE),
+            strangers: budget(BURST, PAUSE),
+            lacks: budget(1, LACK_PAUSE),
         }
     }
 
@@ -63,17 +67,22 @@ impl Log {
 
     /// Something happened before there was a session.
     pub fn note(&self, event: &Event<'_>) {
-        let line = match event {
+        let (budget, line) = match event {
             Event::Refused { peer, refusal } => {
-                format!("{} refused: {}", canonical(*peer), refusal.message)
+                let line = format!("{} refused: {}", canonical(*peer), refusal.message);
+                (&self.strangers, line)
             }
             Event::Full { source } => {
-                format!("too many pending connections: closed one of {source}")
+                let line = format!("too many pending connections: closed one of {source}");
+                (&self.strangers, line)
             }
-            Event::Lack { error } => format!("a connection was not served: {error}"),
+            Event::Lack { error } => {
+                let line = format!("a connection was not served: {error}");
+                (&self.lacks, line)
+            }
             _ => return,
         };
-        self.write(&self.strangers, &line);
+        self.write(budget, &line);
     }
 
     /// A client that has the key did not get what it asked for.
@@ -116,6 +125,9 @@ fn canonical(peer: SocketAddr) -> SocketAddr {
 /// How many lines may be written: a token bucket.
 #[derive(Debug)]
 struct Budget {
+    /// Lines at once, and the pause after which there is room for one more.
+    most: u32,
+    pause: Duration,
     lines: u32,
     /// Up to when its lines have been added.
     filled: Instant,
@@ -123,9 +135,11 @@ struct Budget {
 }
 
 impl Budget {
-    const fn new(now: Instant) -> Self {
+    const fn new(now: Instant, most: u32, pause: Duration) -> Self {
         Self {
-            lines: BURST,
+            most,
+            pause,
+            lines: most,
             filled: now,
             left_out: 0,
         }
@@ -133,14 +147,14 @@ impl Budget {
 
     /// Takes one line, where it `has_room`; returns how many were left out before it. `None`: it is left out itself.
     fn admit(&mut self, now: Instant, has_room: bool) -> Option<u64> {
-        let more = now.since(self.filled).as_nanos() / PAUSE.as_nanos();
+        let more = now.since(self.filled).as_nanos() / self.pause.as_nanos();
         let more = u32::try_from(more).unwrap_or(u32::MAX);
-        self.filled = if more < BURST {
-            self.filled + PAUSE * more
+        self.filled = if more < self.most {
+            self.filled + self.pause * more
         } else {
             now
         };
-        self.lines = self.lines.saturating_add(more).min(BURST);
+        self.lines = self.lines.saturating_add(more).min(self.most);
         if self.lines == 0 || !has_room {
             self.left_out += 1;
             return None;
@@ -157,7 +171,7 @@ mod tests {
     #[test]
     fn a_flood_leaves_a_burst_and_then_a_line_a_second() {
         let start = Instant::from_nanos(5);
-        let mut budget = Budget::new(start);
+        let mut budget = Budget::new(start, BURST, PAUSE);
         // Ten a second for an hour.
         let written = (0..36_000_u32)
             .filter(|n| {
@@ -175,9 +189,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lacking_is_told_once_a_minute_with_how_often_it_was() {
+        let start = Instant::from_nanos(5);
+        let mut budget = Budget::new(start, 1, LACK_PAUSE);
+        let told = (0..130_u64).filter_map(|s| {
+            let left_out = budget.admit(start + Duration::from_secs(s), true)?;
+            Some((s, left_out))
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [(0, 0), (60, 59), (120, 59)]);
+    }
+
+    #[test]
     fn what_nobody_reads_is_left_out_and_counted() {
         let now = Instant::from_nanos(5);
-        let mut budget = Budget::new(now);
+        let mut budget = Budget::new(now, BURST, PAUSE);
         assert_eq!(budget.admit(now, false), None);
         assert_eq!(budget.admit(now, false), None);
         assert_eq!(budget.admit(now, true), Some(2));
