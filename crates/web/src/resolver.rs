@@ -20,6 +20,8 @@ use units::Instant;
 
 /// How long a connection may take to open.
 const OPENING: Duration = Duration::from_secs(10);
+/// How long is waited before it is looked whether anybody still wants the connection.
+const LOOK: Duration = Duration::from_millis(50);
 /// Queries that wait for an answer at once; further ones are not asked.
 const MOST_OPEN: usize = 256;
 /// Answers that wait to be taken; further ones are dropped.
@@ -56,11 +58,15 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Connects. The connection has a thread of its own.
+    /// Connects, as long as that `is_wanted`. The connection has a thread of its own.
     ///
     /// # Errors
     /// One line, when there is no such resolver, or it cannot be believed.
-    pub fn open(dialer: Dialer, manner: Manner) -> Result<Self, String> {
+    pub fn open(
+        dialer: Dialer,
+        manner: Manner,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Self, String> {
         let (queries, asked) = mpsc::channel(MOST_OPEN);
         let (teller, told) = sync_channel(MOST_WAITING);
         let (opened, is_open) = sync_channel(1);
@@ -78,9 +84,16 @@ impl Resolver {
             .name("resolver".to_owned())
             .spawn(work)
             .map_err(|error| error.to_string())?;
-        let is_open = is_open.recv();
-        is_open.map_err(|_| "the connection was not opened".to_owned())??;
-        Ok(Self { queries, told })
+        while is_wanted() {
+            match is_open.recv_timeout(LOOK) {
+                Ok(opened) => return opened.map(|()| Self { queries, told }),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the connection was not opened".to_owned());
+                }
+            }
+        }
+        Err("interrupted".to_owned())
     }
 
     /// Asks `query`, a message. One that finds no room is as good as lost.

@@ -103,7 +103,7 @@ impl<'a> Exchanging<'a> {
         let mut exchanging = Self {
             context,
             protocol,
-            line: Line::open(found)?,
+            line: Line::open(found, &|| !context.is_interrupted())?,
             exchange: protocol
                 .exchange(terms, is_v6)
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,

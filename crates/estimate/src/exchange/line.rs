@@ -63,12 +63,13 @@ impl Came {
 }
 
 impl Line {
-    pub(super) fn open(found: &Found<'_>) -> Result<Self, Broken> {
-        let Found { far_end, to, trust } = found;
+    /// Opens it, as long as that `is_wanted`.
+    pub(super) fn open(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Self, Broken> {
+        let Found { far_end, to, .. } = found;
         let socket = match far_end.protocol {
             Protocol::Icmp => UdpSocket::echo(*to)?,
             Protocol::Dot | Protocol::Doh => {
-                return connect(far_end, *to, trust).map_err(Broken::Far);
+                return connect(found, is_wanted).map_err(Broken::Far);
             }
             _ => {
                 let mut socket = UdpSocket::bind(any(*to))?;
@@ -162,16 +163,17 @@ impl Line {
     }
 }
 
-fn connect(far_end: &FarEnd, to: SocketAddr, trust: &Trust) -> Result<Line, String> {
+fn connect(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Line, String> {
+    let Found { far_end, to, trust } = found;
     let origin = far_end.origin()?;
     let (dialer, manner) = if far_end.protocol == Protocol::Doh {
         let manner = Manner::Https(far_end.path.clone());
-        (Dialer::new(to, origin, trust)?, manner)
+        (Dialer::new(*to, origin, trust)?, manner)
     } else {
-        (Dialer::without_http(to, origin, trust)?, Manner::Tls)
+        (Dialer::without_http(*to, origin, trust)?, Manner::Tls)
     };
     Ok(Line::Connection {
-        resolver: Resolver::open(dialer, manner)?,
+        resolver: Resolver::open(dialer, manner, is_wanted)?,
         come: Vec::new(),
         taken: Vec::new(),
         ended: None,
