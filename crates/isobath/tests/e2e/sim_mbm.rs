@@ -1,6 +1,7 @@
 //! Model based metrics in virtual time, from outside, and beside the same tests on real sockets.
 
-use crate::support::{Machine, attempts, folder, number, rows, run, skip_as_busy, values};
+use crate::mbm::tested;
+use crate::support::{Machine, folder, number, rows, run, values};
 use schema::mbm::tables::Arrival;
 use serde_json::Value;
 use std::fs;
@@ -81,21 +82,13 @@ fn quiet_a_lab_and_its_simulation_judge_alike() {
     };
     let place = folder(&[]);
     // A window that the queue cuts, and bursts that just fit it.
-    let line =
-        "mbm --lab dsl --rate 4500kbit --rtt 40ms --test bufferbloat,sustained-burst -q --json";
-    let arguments: Vec<_> = line.split_whitespace().collect();
-    let tested = |attempt| {
-        let out = format!("real{attempt}");
-        let real = run(place.path(), &[&arguments[..], &["-o", &out]].concat()).json();
-        (real["status"] == "complete").then_some(real)
+    let target = ["--rate", "4500kbit", "--rtt", "40ms"];
+    let tests = ["--test", "bufferbloat,sustained-burst"];
+    let Some(real) = tested(place.path(), "dsl", &target, &tests, 0, "real") else {
+        return;
     };
-    let Some(real) = attempts().find_map(tested) else {
-        return skip_as_busy();
-    };
-    let simulated = run(
-        place.path(),
-        &[&["sim"], &arguments[..], &["-o", "sim"]].concat(),
-    );
+    let common = ["sim", "mbm", "--lab", "dsl", "-q", "--json", "-o", "sim"];
+    let simulated = run(place.path(), &[&common[..], &target, &tests].concat());
     let simulated = simulated.json();
     assert_eq!(real["verdict"], simulated["verdict"]);
     let [real, simulated] = [&real, &simulated].map(|run| &run["summary"]);
