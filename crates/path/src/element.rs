@@ -1,6 +1,6 @@
 //! The one trait of this crate, and the counters that every element keeps.
 
-use crate::Packet;
+use crate::{Arrival, Packet};
 use std::collections::VecDeque;
 use std::ops::Add;
 use std::time::Duration;
@@ -38,6 +38,16 @@ pub trait Element<B>: Send {
     /// No packet leaves earlier than this after it entered.
     fn least_delay(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// Notes from now on what comes to its queue; false where it cannot by itself.
+    fn watch(&mut self) -> bool {
+        false
+    }
+
+    /// Adds to `into` what an element that is watched has noted since the last call, in order.
+    fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
+        let _ = into;
     }
 
     /// Which of the packets that have entered and left are made up inside of the element; none where nobody shares it.

@@ -1,20 +1,23 @@
-//! A link and the delay behind it as one element.
+//! A link and the delays around it as one element.
 
 use crate::delay::DelayModel;
 use crate::delay::flight::Flight;
-use crate::{ConstantRate, Count, Counters, Element, Limit, Packet, Service};
+use crate::{Arrival, ConstantRate, Count, Counters, Element, Limit, Packet, Service};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// A link at a constant rate with a drop-tail queue, and a delay behind it: what [`Link`](crate::Link) of a
-/// [`Fifo`](crate::Fifo) and [`Delay`](crate::Delay) do in a row, packet for packet and instant for instant, for a third of the
-/// work.
+/// A link at a constant rate with a drop-tail queue, and a delay before it, behind it, or both: what [`Delay`](crate::Delay),
+/// [`Link`](crate::Link) of a [`Fifo`](crate::Fifo) and [`Delay`](crate::Delay) do in a row, packet for packet and instant for instant, for a third
+/// of the work.
 ///
 /// Such a queue decides only when a packet comes. When the packet is sent, and when it has arrived, is known at that moment, so it goes
-/// into flight at once, and of those that still wait only sizes and starts are kept.
+/// into flight at once, and of those that still wait only sizes and starts are kept. While packets wait, nothing new can leave
+/// before the last of them has been sent, so those on their way to the queue are looked after later, in order.
 ///
 /// [`Element::backlog`] is that of the latest call, as everything here is.
-pub struct FifoDelay<B, L> {
+pub struct FifoDelay<B> {
+    /// The delay before the link, and what is on its way.
+    ahead: Option<(Box<dyn DelayModel>, Flight<B>)>,
     limit: Limit,
     service: ConstantRate,
     /// When the last packet has been sent.
@@ -22,31 +25,39 @@ pub struct FifoDelay<B, L> {
     /// Packets that wait: when each is taken off the queue, and its octets.
     waiting: VecDeque<(Instant, u32)>,
     held: Count,
-    model: L,
+    behind: Option<Box<dyn DelayModel>>,
     flight: Flight<B>,
     entered: Count,
     left: Count,
     overflow: Count,
+    /// What has come to the queue, if somebody wants to know.
+    noted: Option<Vec<Arrival>>,
 }
 
-impl<B, L: DelayModel> FifoDelay<B, L> {
-    /// A link by `service` whose queue has `limit`, and behind it a delay by `model`.
-    pub fn new(service: ConstantRate, limit: Limit, model: L) -> Self {
+impl<B> FifoDelay<B> {
+    /// The link is `service`, its queue holds what `limit` admits, and the delays `[ahead, behind]` it follow these models.
+    pub fn new(
+        service: ConstantRate,
+        limit: Limit,
+        [ahead, behind]: [Option<Box<dyn DelayModel>>; 2],
+    ) -> Self {
         Self {
+            ahead: ahead.map(|model| (model, Flight::new())),
             limit,
             service,
             free: Instant::ZERO,
             waiting: VecDeque::new(),
             held: Count::default(),
-            model,
+            behind,
             flight: Flight::new(),
             entered: Count::default(),
             left: Count::default(),
             overflow: Count::default(),
+            noted: None,
         }
     }
 
-    /// Takes off the queue what has been taken off by `now`.
+    /// Takes off the queue what starts at `now` or before.
     fn drain(&mut self, now: Instant) {
         while let Some(&(start, size)) = self.waiting.front()
             && start <= now
@@ -56,10 +67,13 @@ impl<B, L: DelayModel> FifoDelay<B, L> {
         }
     }
 
-    fn enter(&mut self, mut packet: Packet<B>) {
+    /// A packet comes to the queue.
+    fn enqueue(&mut self, mut packet: Packet<B>) {
         let (at, size) = (packet.at, packet.size);
+        if let Some(noted) = &mut self.noted {
+            noted.push((at, size));
+        }
         self.drain(at);
-        self.entered.put(size);
         if !self.limit.admits(self.held, size) {
             self.overflow.put(size);
             return;
@@ -70,12 +84,46 @@ impl<B, L: DelayModel> FifoDelay<B, L> {
             self.held.put(size);
             self.waiting.push_back((start, size));
         }
-        packet.at = self.model.departure(packet.flow, self.free);
+        packet.at = match &mut self.behind {
+            Some(model) => model.departure(packet.flow, self.free),
+            None => self.free,
+        };
         self.flight.insert(packet);
+    }
+
+    /// A packet comes to the element.
+    fn enter(&mut self, mut packet: Packet<B>) {
+        self.entered.put(packet.size);
+        let Some((model, flight)) = &mut self.ahead else {
+            return self.enqueue(packet);
+        };
+        packet.at = model.departure(packet.flow, packet.at);
+        flight.insert(packet);
+    }
+
+    /// What has reached the queue by `now`.
+    fn reach(&mut self, now: Instant) {
+        while let Some((_, flight)) = &mut self.ahead
+            && let Some(packet) = flight.take_due(now)
+        {
+            self.enqueue(packet);
+        }
+    }
+
+    /// When a packet may leave, or reach a queue that nobody waits in.
+    fn wake(&self) -> Option<Instant> {
+        let ahead = self.ahead.as_ref();
+        let ahead = ahead.and_then(|(_, flight)| flight.next_departure());
+        let ahead = ahead.map(|at| at.max(self.free));
+        let behind = self.flight.next_departure();
+        match (ahead, behind) {
+            (Some(ahead), Some(behind)) => Some(ahead.min(behind)),
+            (ahead, behind) => ahead.or(behind),
+        }
     }
 }
 
-impl<B: Send, L: DelayModel> Element<B> for FifoDelay<B, L> {
+impl<B: Send> Element<B> for FifoDelay<B> {
     fn process(
         &mut self,
         packet: Option<Packet<B>>,
@@ -84,14 +132,18 @@ impl<B: Send, L: DelayModel> Element<B> for FifoDelay<B, L> {
     ) -> Option<Instant> {
         if let Some(packet) = packet {
             self.enter(packet);
-        } else {
-            self.drain(now);
+            let wake = self.wake();
+            if wake.is_none_or(|wake| now < wake) {
+                return wake;
+            }
         }
+        self.reach(now);
+        self.drain(now);
         while let Some(packet) = self.flight.take_due(now) {
             self.left.put(packet.size);
             out.push_back(packet);
         }
-        self.flight.next_departure()
+        self.wake()
     }
 
     fn counters(&self) -> Counters {
@@ -111,5 +163,14 @@ impl<B: Send, L: DelayModel> Element<B> for FifoDelay<B, L> {
 
     fn backlog(&self) -> Option<Count> {
         Some(self.held)
+    }
+
+    fn watch(&mut self) -> bool {
+        self.noted.get_or_insert_default();
+        true
+    }
+
+    fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
+        into.extend(self.noted.iter_mut().flat_map(|noted| noted.drain(..)));
     }
 }

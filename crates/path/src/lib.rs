@@ -65,6 +65,7 @@ mod packet;
 mod pipeline;
 mod probability;
 mod queue;
+mod radix_heap;
 mod random;
 mod remark;
 mod spec;
@@ -85,5 +86,6 @@ pub use probability::Probability;
 pub use queue::{
     CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,
 };
+pub use radix_heap::RadixHeap;
 pub use remark::{DscpTable, EcnChange, Remark};
 pub use spec::{CrossSpec, QueueSpec, Resolver, Spec, StageSpec, Then};

@@ -18,8 +18,12 @@ pub struct Pipeline<B> {
     between: VecDeque<Packet<B>>,
     /// What the stage at work gives out.
     leaving: VecDeque<Packet<B>>,
-    /// The stage whose arrivals are noted, and those not yet taken.
-    watched: Option<(usize, Vec<Arrival>)>,
+    /// The stage whose arrivals are noted here.
+    watched: Option<usize>,
+    /// The stage that notes them itself.
+    watching: Option<usize>,
+    /// Those not yet taken.
+    noted: Vec<Arrival>,
 }
 
 /// When a packet came to a queue, and its octets.
@@ -72,6 +76,8 @@ impl<B: Send + 'static> Pipeline<B> {
             between: VecDeque::new(),
             leaving: VecDeque::new(),
             watched: None,
+            watching: None,
+            noted: Vec::new(),
         }
     }
 }
@@ -102,14 +108,22 @@ impl<B> Pipeline<B> {
     /// queue.
     pub fn watch_queue(&mut self) {
         let has_queue = |stage: &Stage<B>| stage.element.backlog().is_some();
-        let first = self.stages.iter().position(has_queue);
-        self.watched = first.map(|stage| (stage, Vec::new()));
+        let Some(first) = self.stages.iter().position(has_queue) else {
+            return;
+        };
+        if self.stages[first].element.watch() {
+            self.watching = Some(first);
+        } else {
+            self.watched = Some(first);
+        }
     }
 
     /// Takes what [`Pipeline::watch_queue`] has noted since the last call, in order.
     pub fn arrivals(&mut self) -> impl Iterator<Item = Arrival> {
-        let noted = self.watched.iter_mut().map(|(_, arrivals)| arrivals);
-        noted.flat_map(|arrivals| arrivals.drain(..))
+        if let Some(stage) = self.watching {
+            self.stages[stage].element.take_arrivals(&mut self.noted);
+        }
+        self.noted.drain(..)
     }
 }
 
@@ -157,6 +171,8 @@ impl<B: Send> Pipeline<B> {
             between,
             leaving,
             watched,
+            noted,
+            ..
         } = self;
         if let [stage] = &mut stages[..]
             && watched.is_none()
@@ -174,9 +190,9 @@ impl<B: Send> Pipeline<B> {
         let mut wake = Instant::FAR_FUTURE;
         for (position, stage) in stages.iter_mut().enumerate() {
             if all || first.is_some() || !between.is_empty() || stage.wake <= now {
-                if let Some((_, arrivals)) = watched.as_mut().filter(|(at, _)| *at == position) {
+                if *watched == Some(position) {
                     let packets = first.iter().chain(&*between);
-                    arrivals.extend(packets.map(|packet| (packet.at, packet.size)));
+                    noted.extend(packets.map(|packet| (packet.at, packet.size)));
                 }
                 if position == last {
                     stage.run(first.take(), between, (now, all), out);

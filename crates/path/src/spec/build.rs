@@ -49,17 +49,15 @@ impl Spec {
     ) -> Result<Pipeline<B>, Error> {
         let site = |index| Site::new(index, seed, resolver, delays);
         let mut stages = Vec::new();
-        let mut rest = self.0.iter().enumerate().peekable();
-        while let Some((index, stage)) = rest.next() {
-            let next = rest.peek().map(|(index, next)| (site(*index), *next));
-            let kind = stage.kind().to_owned();
-            if let Some((behind, next)) = next
-                && let Some(both) = site(index).fifo_delay(stage, &behind, next)?
-            {
-                rest.next();
-                stages.push((kind, both));
+        let mut rest = self.0.as_slice();
+        while let [stage, others @ ..] = rest {
+            let here = site(self.0.len() - rest.len());
+            if let Some((link, behind)) = here.fifo_delay(rest)? {
+                stages.push(("rate".to_owned(), link));
+                rest = behind;
             } else {
-                stages.push((kind, site(index).element(stage)?));
+                stages.push((stage.kind().to_owned(), here.element(stage)?));
+                rest = others;
             }
         }
         let mut pipeline = Pipeline::new(stages);
@@ -80,6 +78,9 @@ pub(super) struct Site<'a> {
 /// A built stage, or what is wrong with it.
 type Built<B> = Result<Box<dyn Element<B>>, Error>;
 
+/// Stages as one element, if they can be, and the stages behind them.
+type Fused<'s, B> = Option<(Box<dyn Element<B>>, &'s [StageSpec])>;
+
 impl<'a> Site<'a> {
     fn new(index: usize, seed: u64, resolver: Resolver<'a>, delays: &'a Assigned) -> Self {
         Self {
@@ -92,36 +93,43 @@ impl<'a> Site<'a> {
 }
 
 impl Site<'_> {
-    /// A link and the delay `behind` it as one, if that can be.
-    fn fifo_delay<B: Clone + Send + 'static>(
+    /// A link and the delays around it as one, if `stages` begin like that; and the stages behind them.
+    fn fifo_delay<'s, B: Clone + Send + 'static>(
         &self,
-        link: &StageSpec,
-        behind: &Site<'_>,
-        delay: &StageSpec,
-    ) -> Result<Option<Box<dyn Element<B>>>, Error> {
-        let StageSpec::Rate {
-            rate,
-            queue: ref queue @ QueueSpec::Fifo(limit),
-            cross: None,
-        } = *link
+        stages: &'s [StageSpec],
+    ) -> Result<Fused<'s, B>, Error> {
+        let (ahead, rest) = self.delay(stages);
+        let [
+            StageSpec::Rate {
+                rate,
+                queue: QueueSpec::Fifo(limit),
+                cross: None,
+            },
+            rest @ ..,
+        ] = rest
         else {
             return Ok(None);
         };
-        // It checks the limit.
-        let _: Box<dyn crate::Queue<B>> = self.queue(queue, Some(rate))?;
-        let service = ConstantRate::new(rate);
-        Ok(match *delay {
-            StageSpec::Delay { delay } => Some(Box::new(FifoDelay::new(
-                service,
-                limit,
-                Fixed::new(delay.0),
-            ))),
-            StageSpec::ConnectionDelay {} => {
-                let model = ConnectionDelay::new(behind.delays.clone());
-                Some(Box::new(FifoDelay::new(service, limit, model)))
+        let link = Site {
+            stage: self.stage + usize::from(ahead.is_some()),
+            ..*self
+        };
+        link.check_limit(*limit)?;
+        let (behind, rest) = self.delay(rest);
+        let link = FifoDelay::new(ConstantRate::new(*rate), *limit, [ahead, behind]);
+        Ok(Some((Box::new(link), rest)))
+    }
+
+    /// The delay that `stages` begin with, if it is the same for all packets of a flow; and the stages behind it.
+    fn delay<'s>(&self, stages: &'s [StageSpec]) -> (Option<Box<dyn DelayModel>>, &'s [StageSpec]) {
+        match stages {
+            [StageSpec::Delay { delay }, rest @ ..] => (Some(Box::new(Fixed::new(delay.0))), rest),
+            [StageSpec::ConnectionDelay {}, rest @ ..] => {
+                let model = ConnectionDelay::new(self.delays.clone());
+                (Some(Box::new(model)), rest)
             }
-            _ => None,
-        })
+            _ => (None, stages),
+        }
     }
 
     fn element<B: Clone + Send + 'static>(&self, stage: &StageSpec) -> Built<B> {

@@ -2,7 +2,9 @@
 
 use super::QueueSpec;
 use super::build::Site;
-use crate::{CoDel, Error, Fifo, FqCoDel, FqCoDelConfig, Pie, PieConfig, Queue, Red, RedConfig};
+use crate::{
+    CoDel, Error, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,
+};
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
 
@@ -22,11 +24,7 @@ impl Site<'_> {
         queue: &QueueSpec,
         rate: Option<Rate>,
     ) -> Result<Box<dyn Queue<B>>, Error> {
-        let limit = queue.limit();
-        self.check(
-            limit.packets != Some(0) && limit.bytes != Some(Bytes::ZERO),
-            "the queue's limit is zero - write at least packets = 1",
-        )?;
+        self.check_limit(queue.limit())?;
         Ok(match *queue {
             QueueSpec::Fifo(limit) => Box::new(Fifo::new(limit)),
             QueueSpec::Red(config) => {
@@ -47,6 +45,14 @@ impl Site<'_> {
                 Box::new(Pie::new(config, self.seed))
             }
         })
+    }
+
+    /// A queue that nothing can enter is a mistake.
+    pub(super) fn check_limit(&self, limit: Limit) -> Result<(), Error> {
+        self.check(
+            limit.packets != Some(0) && limit.bytes != Some(Bytes::ZERO),
+            "the queue's limit is zero - write at least packets = 1",
+        )
     }
 
     fn check_red(&self, config: RedConfig) -> Result<(), Error> {

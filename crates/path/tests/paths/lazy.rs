@@ -12,7 +12,7 @@ struct File {
 }
 
 /// Paths whose stages can be one, cannot be, or follow on each other in several ways.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 11] = [
     r#"path = [{ kind = "rate", rate = "10Mbit", queue = { kind = "fifo", packets = 5 } }, { kind = "delay", delay = "7ms" }]"#,
     r#"path = [{ kind = "rate", rate = "7Mbit", queue = { kind = "fifo", bytes = "4500B" } }, { kind = "connection_delay" }]"#,
     r#"path = [{ kind = "rate", rate = "3Mbit" }, { kind = "delay", delay = "1us" }, { kind = "rate", rate = "2Mbit", queue = { kind = "fifo", packets = 2 } }, { kind = "delay", delay = "20ms" }]"#,
@@ -21,6 +21,9 @@ const PATHS: [&str; 8] = [
     r#"path = [{ kind = "loss", probability = 0.2 }, { kind = "rate", rate = "8Mbit" }, { kind = "delay", delay = "2ms" }]"#,
     r#"path = [{ kind = "token_bucket", rate = "4Mbit", burst = "6000B" }, { kind = "delay", delay = "9ms" }, { kind = "duplicate", probability = 0.2 }]"#,
     r#"path = [{ kind = "delay", delay = "0s" }]"#,
+    r#"path = [{ kind = "connection_delay" }, { kind = "rate", rate = "6Mbit", queue = { kind = "fifo", packets = 4 } }]"#,
+    r#"path = [{ kind = "delay", delay = "4ms" }, { kind = "rate", rate = "9Mbit" }, { kind = "connection_delay" }, { kind = "rate", rate = "8Mbit" }]"#,
+    r#"path = [{ kind = "connection_delay" }, { kind = "rate", rate = "5Mbit", queue = { kind = "fifo", bytes = "3kB" } }, { kind = "delay", delay = "6ms" }]"#,
 ];
 
 type Left = (Instant, u32, u32);
