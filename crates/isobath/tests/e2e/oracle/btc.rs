@@ -2,7 +2,7 @@
 
 use super::packets::{ACK, DATA, Packet, Seen};
 use super::scene::{Scene, can_watch};
-use super::table::{Table, assert_holds};
+use super::table::{Table, assert_holds, print_decided};
 use super::{LABS, mbps, ms, quantile};
 use crate::support::{Machine, number, rows};
 use schema::btc::tables::{RoundTrip, Transfer};
@@ -224,7 +224,7 @@ fn quiet_oracle_of_btc_in_all_labs() {
     };
     for lab in LABS {
         for (v6, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            compared(lab, v6, reverse, 2_000).print();
+            print_decided(|| compared(lab, v6, reverse, 2_000));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::packets::{ONE_WAY, Ours, Packet, REPLY, REQUEST};
 use super::scene::{Scene, can_watch};
-use super::table::{Table, assert_holds};
+use super::table::{Table, assert_holds, print_decided};
 use super::{LABS, ms, quantile};
 use crate::support::{Machine, number};
 use std::collections::HashMap;
@@ -182,7 +182,7 @@ fn quiet_oracle_of_estimate_in_all_labs() {
     };
     for lab in LABS {
         for (v6, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            compared(lab, v6, reverse, 10).print();
+            print_decided(|| compared(lab, v6, reverse, 10));
         }
     }
     for (lab, up, down) in [
@@ -191,15 +191,12 @@ fn quiet_oracle_of_estimate_in_all_labs() {
         ("lossy", 20.0, 20.0),
     ] {
         for (reverse, rate) in [(false, up), (true, down)] {
-            told(lab, "capacity", reverse, rate, 0.01).print();
-            told(
-                lab,
-                "available --estimator pathload-fast",
-                reverse,
-                rate,
-                0.05,
-            )
-            .print();
+            for (what, tolerance) in [
+                ("capacity", 0.01),
+                ("available --estimator pathload-fast", 0.05),
+            ] {
+                print_decided(|| told(lab, what, reverse, rate, tolerance));
+            }
         }
     }
 }

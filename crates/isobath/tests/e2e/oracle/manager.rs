@@ -3,7 +3,7 @@
 use super::LABS;
 use super::packets::Packet;
 use super::scene::{Scene, can_watch};
-use super::table::{Table, assert_holds};
+use super::table::{Table, assert_holds, print_decided};
 use crate::manager::{SHARED, place};
 use crate::support::{Machine, has, number};
 
@@ -129,6 +129,6 @@ fn quiet_oracle_of_manager_in_all_labs() {
         return;
     };
     for lab in LABS {
-        compared(lab, 50).print();
+        print_decided(|| compared(lab, 50));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::packets::{ONE_WAY, Packet, REPLY, REQUEST};
 use super::scene::{Scene, can_watch};
-use super::table::{Table, assert_holds};
+use super::table::{Table, assert_holds, print_decided};
 use super::{LABS, ms};
 use crate::support::{Machine, number, values};
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ fn quiet_oracle_of_mbm_in_all_labs() {
     };
     for lab in LABS {
         for (v6, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            compared(lab, v6, reverse, 1_000).print();
+            print_decided(|| compared(lab, v6, reverse, 1_000));
         }
     }
 }

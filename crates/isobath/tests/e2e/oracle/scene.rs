@@ -21,7 +21,7 @@ unwatch() { sleep 0.7; kill -INT $watcher; wait $watcher || true; }
 "#;
 
 /// A far end with a key, which the near end's script finds in `$ISOBATH_KEY`.
-pub(super) const SERVE: &str = r#""$isobath" serve --ephemeral > serve.log 2>&1 &
+const SERVE: &str = r#""$isobath" serve --ephemeral > serve.log 2>&1 &
 until grep -q iso1- serve.log; do sleep 0.02; done"#;
 const KEY: &str = r"export ISOBATH_KEY=$(grep -o 'iso1-[a-z0-9]*' serve.log | head -1)";
 
@@ -58,8 +58,17 @@ impl Scene {
     /// invalid has none of the path's ([`TooBusy`]); a verdict is a result, whatever it is.
     #[track_caller]
     pub(super) fn of(lab: &str, files: &[(&str, &str)], arguments: &str) -> Self {
+        Self::beside("true", lab, files, arguments)
+    }
+
+    /// The same, with the command `other` beside it; the scene ends when both have.
+    #[track_caller]
+    pub(super) fn beside(other: &str, lab: &str, files: &[(&str, &str)], arguments: &str) -> Self {
         let near = format!(
-            "\"$isobath\" {arguments} -q --json -o r > run.json || case $? in 1|4|5);; *) cat run.json >&2; false;; esac"
+            r#"{other} &
+other=$!
+"$isobath" {arguments} -q --json -o r > run.json || case $? in 1|4|5);; *) cat run.json >&2; false;; esac
+wait $other || true"#
         );
         let scene = Self::play(lab, folder(files), SERVE, &near);
         if scene.json("run.json")["status"] == "invalid" {

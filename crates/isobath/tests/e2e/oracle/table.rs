@@ -102,6 +102,20 @@ pub(super) fn assert_holds(compare: impl Fn() -> Table) {
     skip_as_busy();
 }
 
+/// Prints what is compared, however it came out. A run that this machine was too busy for is repeated.
+pub(super) fn print_decided(compare: impl Fn() -> Table) {
+    for _ in attempts().take(6) {
+        match catch_unwind(AssertUnwindSafe(&compare)) {
+            Ok(table) => return table.print(),
+            Err(panic) if panic.is::<TooBusy>() => {
+                say("note: this machine was too busy, so once more");
+            }
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+    skip_as_busy();
+}
+
 /// What was compared in one lab.
 pub(super) struct Table {
     verb: &'static str,
@@ -170,7 +184,7 @@ impl Table {
     }
 
     /// Says every row.
-    pub(super) fn print(&self) {
+    fn print(&self) {
         for row in &self.rows {
             say(&format!("| {} | {} | {row} |", self.verb, self.lab));
         }

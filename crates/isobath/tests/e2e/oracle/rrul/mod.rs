@@ -4,10 +4,10 @@ mod datagrams;
 mod tcp;
 
 use super::packets::{Ours, Packet, REPLY, REQUEST, SYN, streams};
-use super::scene::{SERVE, Scene, can_watch};
-use super::table::{Table, assert_holds};
+use super::scene::{Scene, can_watch};
+use super::table::{Table, assert_holds, print_decided};
 use super::{LABS, quantile};
-use crate::support::{Machine, folder, has, number, rows};
+use crate::support::{Machine, has, number, rows};
 use schema::tables::{Sample, Stream};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -114,12 +114,9 @@ fn stamps(packets: &[Packet], is_wanted: impl Fn(&Packet, &Ours) -> bool) -> Sta
 
 /// Plays `plan` in `lab` with ping beside it and compares.
 fn compared(lab: &str, plan: &str, seconds: u32) -> Table {
-    let near = format!(
-        r#"ping -D -n -i 0.02 -w {seconds} 10.77.0.2 > ping.txt &
-"$isobath" rrul server --plan plan.toml -q --json -o r > run.json
-wait $! || true"#
-    );
-    let scene = Scene::play(lab, folder(&[("plan.toml", plan)]), SERVE, &near);
+    let ping = format!("ping -D -n -i 0.02 -w {seconds} 10.77.0.2 > ping.txt");
+    let files = [("plan.toml", plan)];
+    let scene = Scene::beside(&ping, lab, &files, "rrul server --plan plan.toml");
     let seen = Seen::new(scene);
     let mut table = Table::new("rrul", lab);
     seen.datagrams(&mut table);
@@ -144,6 +141,6 @@ fn quiet_oracle_of_rrul_in_all_labs() {
         return;
     };
     for lab in LABS {
-        compared(lab, &plan(5, 20), 26).print();
+        print_decided(|| compared(lab, &plan(5, 20), 26));
     }
 }
