@@ -4,10 +4,9 @@ use super::connection::{Connection, Settings, Terms};
 use super::packet::Tcp;
 use crate::{Addressed, Headers, NodeId, Parcel};
 use foldhash::fast::FixedState;
-use path::{Family, Packet};
+use path::{Family, Packet, RadixHeap};
 use slab::Slab;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use transport::{Ack, SackBlocks, Segment};
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -48,7 +47,7 @@ pub struct Stack {
     entries: Slab<Entry>,
     /// By the flow that leaves this host.
     by_flow: HashMap<u64, u32, FixedState>,
-    timers: BinaryHeap<Reverse<(Instant, u32)>>,
+    timers: RadixHeap<(Instant, u32)>,
     /// Connections that may have something to send.
     ready: VecDeque<u32>,
     /// Connections whose writers waited for room, and have it.
@@ -84,7 +83,7 @@ impl Stack {
             settings,
             entries: Slab::new(),
             by_flow: HashMap::default(),
-            timers: BinaryHeap::new(),
+            timers: RadixHeap::default(),
             ready: VecDeque::new(),
             drained: VecDeque::new(),
             strays: VecDeque::new(),
@@ -163,10 +162,7 @@ impl Stack {
 
     /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections with something new.
     pub fn handle_timeout(&mut self, now: Instant, changed: &mut Vec<Key>) {
-        while let Some(&Reverse((at, key))) = self.timers.peek()
-            && at <= now
-        {
-            self.timers.pop();
+        while let Some((at, key)) = self.timers.pop_due(now) {
             let Some(entry) = self.entries.get_mut(key as usize) else {
                 continue;
             };
@@ -193,7 +189,7 @@ impl Stack {
 
     /// When to call [`Stack::handle_timeout`]; now and then earlier than needed.
     pub fn next_timeout(&self) -> Option<Instant> {
-        Some(self.timers.peek()?.0.0)
+        self.timers.first()
     }
 
     /// The next packet to send.
@@ -315,7 +311,7 @@ impl Stack {
             && entry.alarm.is_none_or(|alarm| due < alarm)
         {
             entry.alarm = Some(due);
-            self.timers.push(Reverse((due, key)));
+            self.timers.push(due, (due, key));
         }
     }
 

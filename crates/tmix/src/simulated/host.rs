@@ -2,10 +2,9 @@
 
 use crate::replay::live::{Alarm, End, Half, binding_window};
 use crate::replay::workload::{Host as Which, Part};
+use path::RadixHeap;
 use sim::tcp::{Connection, Incoming, Key, Settings, Stack, Tcp, Terms, back};
 use sim::{Node, NodeId, Parcel};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use units::{FlowId, Instant};
 use vectors::play::{Answered, Player};
 use vectors::{Side, Vector};
@@ -42,9 +41,11 @@ pub(super) struct Host<'a> {
     lives: Vec<Option<Live>>,
     open: usize,
     /// When which end wants to be looked after; entries of ends that are gone do no harm.
-    alarms: BinaryHeap<Reverse<(Instant, Key)>>,
-    /// The next part that this host might have to open.
+    alarms: RadixHeap<(Instant, Key)>,
+    /// The next part that this host has to open.
     next: usize,
+    /// When it does.
+    start: Option<Instant>,
     changed: Vec<Key>,
     pub(super) news: News,
 }
@@ -69,8 +70,9 @@ impl<'a> Host<'a> {
             stage,
             lives: Vec::new(),
             open: 0,
-            alarms: BinaryHeap::new(),
+            alarms: RadixHeap::default(),
             next: 0,
+            start: None,
             changed: Vec::new(),
             news: News::default(),
         };
@@ -108,16 +110,12 @@ impl<'a> Host<'a> {
         let rest = self.stage.parts.get(self.next..).unwrap_or_default();
         let mine = |part: &Part| part.initiator == self.which && !part.is_udp();
         self.next += rest.iter().position(mine).unwrap_or(rest.len());
-    }
-
-    /// When the next connection is to be opened.
-    fn next_start(&self) -> Option<Instant> {
-        let part = self.stage.parts.get(self.next)?;
-        Some(Instant::ZERO + part.vector.start)
+        let part = self.stage.parts.get(self.next);
+        self.start = part.map(|part| Instant::ZERO + part.vector.start);
     }
 
     fn open_due(&mut self, now: Instant) {
-        while self.next_start().is_some_and(|start| start <= now) {
+        while self.start.is_some_and(|start| start <= now) {
             let number = u32::try_from(self.next).unwrap_or(u32::MAX);
             let part = &self.stage.parts[self.next];
             let flow = FlowId(u64::from(number) * 2);
@@ -178,7 +176,7 @@ impl<'a> Host<'a> {
         if let Some(due) = live.player.next_timeout(now)
             && live.alarm.sets(due)
         {
-            self.alarms.push(Reverse((due, key)));
+            self.alarms.push(due, (due, key));
         }
     }
 
@@ -203,10 +201,7 @@ impl<'a> Host<'a> {
     }
 
     fn ring_due(&mut self, now: Instant) {
-        while let Some(&Reverse((due, key))) = self.alarms.peek()
-            && due <= now
-        {
-            self.alarms.pop();
+        while let Some((due, key)) = self.alarms.pop_due(now) {
             if let Some(live) = self.lives.get_mut(key.index()).and_then(Option::as_mut) {
                 live.alarm.rings(due);
                 self.attend(key, now);
@@ -314,8 +309,9 @@ impl Node for Host<'_> {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let alarm = self.alarms.peek().map(|Reverse((due, _))| *due);
-        let all = [alarm, self.stack.next_timeout(), self.next_start()];
-        all.into_iter().flatten().min()
+        let all = [self.alarms.first(), self.stack.next_timeout(), self.start];
+        let first = all.map(|at| at.unwrap_or(Instant::FAR_FUTURE));
+        let first = first.into_iter().min()?;
+        (first < Instant::FAR_FUTURE).then_some(first)
     }
 }
