@@ -24,6 +24,11 @@ pub trait Value: Clone + Sized {
 
     /// The array's values; `None` when it holds another type.
     fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>>;
+
+    /// The values of an array without nulls; `None` when it holds another type, or a null.
+    fn all_of(array: &dyn Array) -> Option<Vec<Self>> {
+        Self::from_array(array)?.into_iter().collect()
+    }
 }
 
 /// A [`Value`] or an `Option` of one, which makes the column nullable.
@@ -57,7 +62,7 @@ impl<T: Value> Cell for T {
     }
 
     fn from_array(array: &dyn Array) -> Option<Vec<Self>> {
-        <T as Value>::from_array(array)?.into_iter().collect()
+        T::all_of(array)
     }
 
     fn absent(_: usize) -> Option<Vec<Self>> {
@@ -77,6 +82,9 @@ impl<T: Value> Cell for Option<T> {
     }
 
     fn from_array(array: &dyn Array) -> Option<Vec<Self>> {
+        if *array.data_type() == T::TYPE && array.null_count() == array.len() {
+            return Self::absent(array.len());
+        }
         <T as Value>::from_array(array)
     }
 
@@ -96,6 +104,11 @@ macro_rules! number {
 
             fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>> {
                 Some(array.as_primitive_opt::<$arrow>()?.iter().collect())
+            }
+
+            fn all_of(array: &dyn Array) -> Option<Vec<Self>> {
+                let array = array.as_primitive_opt::<$arrow>()?;
+                (array.null_count() == 0).then(|| array.values().to_vec())
             }
         }
     )+};
@@ -126,8 +139,32 @@ impl Value for bool {
     }
 }
 
+/// Words that are in most tables row by row; they are read without an allocation each.
+const COMMON: [&str; 12] = [
+    "up",
+    "down",
+    "initiator",
+    "acceptor",
+    "sequential",
+    "concurrent",
+    "tcp",
+    "udp",
+    "client",
+    "server",
+    "forward",
+    "back",
+];
+
+fn label(word: &str) -> Label {
+    let common = COMMON.iter().find(|common| **common == word);
+    common.map_or_else(
+        || Cow::Owned(word.to_owned()),
+        |common| Cow::Borrowed(*common),
+    )
+}
+
 macro_rules! text {
-    ($($native:ty),+) => {$(
+    ($($native:ty: $make:expr),+) => {$(
         impl Value for $native {
             const TYPE: DataType = DataType::Utf8;
 
@@ -137,10 +174,10 @@ macro_rules! text {
 
             fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>> {
                 let texts = array.as_string_opt::<i32>()?;
-                Some(texts.iter().map(|text| Some(text?.to_owned().into())).collect())
+                Some(texts.iter().map(|text| text.map($make)).collect())
             }
         }
     )+};
 }
 
-text!(String, Label);
+text!(String: str::to_owned, Label: label);

@@ -142,8 +142,12 @@ macro_rules! table {
                 $(let mut $column =
                     $crate::macro_support::column::<$cell>(batch, $table, stringify!($column))?
                         .into_iter();)+
-                let row = |_| Some(Self { $($column: $column.next()?),+ });
-                Ok((0..batch.num_rows()).map_while(row).collect())
+                let mut row = || Some(Self { $($column: $column.next()?),+ });
+                let mut rows = Vec::with_capacity(batch.num_rows().min(65_536));
+                while let Some(row) = row() {
+                    rows.push(row);
+                }
+                Ok(rows)
             }
         }
     };

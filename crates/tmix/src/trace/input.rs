@@ -6,7 +6,6 @@ use record::TableReader;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::vec::IntoIter;
 use vectors::{Side, Transport, Vector, cvec};
 
 /// How a Parquet file begins.
@@ -42,9 +41,9 @@ pub struct Count {
 /// Rows, put together.
 struct Table {
     batches: TableReader<Turn>,
-    rows: IntoIter<Turn>,
-    /// The first row of the next vector.
-    next: Option<Turn>,
+    rows: Vec<Turn>,
+    /// The place of the next row.
+    at: usize,
 }
 
 impl Input {
@@ -131,8 +130,8 @@ impl Form {
         if magic == PARQUET {
             return Ok(Self::Table(Box::new(Table {
                 batches: TableReader::open(path)?,
-                rows: Vec::new().into_iter(),
-                next: None,
+                rows: Vec::new(),
+                at: 0,
             })));
         }
         file.seek(SeekFrom::Start(0))?;
@@ -162,34 +161,29 @@ impl Completeness {
 impl Table {
     /// The next vector, and whether it is complete.
     fn vector(&mut self) -> anyhow::Result<Option<(Vector, Option<bool>)>> {
-        let first = match self.next.take() {
-            Some(first) => Some(first),
-            None => self.row()?,
-        };
-        let Some(first) = first else {
+        let Some(first) = self.row()? else {
             return Ok(None);
         };
-        let mut gathering = Gathering::new(&first)?;
-        while let Some(row) = self.row()? {
-            if !gathering.holds(&row) {
-                self.next = Some(row);
-                break;
-            }
-            gathering.add(&row)?;
+        let mut gathering = Gathering::new(first)?;
+        self.at += 1;
+        while let Some(row) = self.row()?
+            && gathering.holds(row)
+        {
+            gathering.add(row)?;
+            self.at += 1;
         }
         let complete = gathering.complete;
         Ok(Some((gathering.finish(), complete)))
     }
 
-    fn row(&mut self) -> anyhow::Result<Option<Turn>> {
-        loop {
-            if let Some(row) = self.rows.next() {
-                return Ok(Some(row));
-            }
-            match self.batches.next().transpose()? {
-                Some(rows) => self.rows = rows.into_iter(),
-                None => return Ok(None),
-            }
+    /// The next row.
+    fn row(&mut self) -> anyhow::Result<Option<&Turn>> {
+        while self.at >= self.rows.len() {
+            let Some(rows) = self.batches.next().transpose()? else {
+                return Ok(None);
+            };
+            (self.rows, self.at) = (rows, 0);
         }
+        Ok(self.rows.get(self.at))
     }
 }
