@@ -15,7 +15,7 @@
 //! | [`Link`] drains a [`Queue`] as its [`Service`] allows | [`ConstantRate`], [`TraceRate`], [`TokenBucket`]; [`Fifo`], [`Red`], [`CoDel`], [`FqCoDel`], [`Pie`] |
 //! | [`Shared`] is a link that others use too | a [`Source`] of their packets |
 //! | [`Delay`] holds each packet as its [`DelayModel`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
-//! | [`FifoDelay`] is the commonest of links and the delay behind it in one, for simulations | |
+//! | [`FifoDelay`] is the commonest of links and the delays around it in one, for simulations | |
 //! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
