@@ -84,7 +84,7 @@ fn quiet_a_lab_and_its_simulation_judge_alike() {
     // A window that the queue cuts, and bursts that just fit it.
     let target = ["--rate", "4500kbit", "--rtt", "40ms"];
     let tests = ["--test", "bufferbloat,sustained-burst"];
-    let Some(real) = tested(place.path(), "dsl", &target, &tests, 0, "real") else {
+    let Some(real) = tested(place.path(), "dsl", &target, &tests, 1, "real") else {
         return;
     };
     let common = ["sim", "mbm", "--lab", "dsl", "-q", "--json", "-o", "sim"];
