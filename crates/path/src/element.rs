@@ -40,14 +40,12 @@ pub trait Element<B>: Send {
         Duration::ZERO
     }
 
-    /// Notes from now on what comes to its queue; false where it cannot by itself.
-    fn watch(&mut self) -> bool {
-        false
-    }
+    /// Notes from now on what comes to its queue, dropped there or not; nothing where there is no queue.
+    fn watch(&mut self) {}
 
-    /// Adds to `into` what an element that is watched has noted since the last call, in order.
-    fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
-        let _ = into;
+    /// What has come since the last call, in order, if it is watched.
+    fn take_arrivals(&mut self) -> Vec<Arrival> {
+        Vec::new()
     }
 
     /// Which of the packets that have entered and left are made up inside of the element; none where nobody shares it.

@@ -1,7 +1,8 @@
 //! A link and the delays around it as one element.
 
-use crate::delay::DelayModel;
 use crate::delay::flight::Flight;
+use crate::delay::{DelayModel, SteadyDelay};
+use crate::noted::Noted;
 use crate::{Arrival, ConstantRate, Count, Counters, Element, Limit, Packet, Service};
 use std::collections::VecDeque;
 use units::Instant;
@@ -14,10 +15,10 @@ use units::Instant;
 /// into flight at once, and of those that still wait only sizes and starts are kept. While packets wait, nothing new can leave
 /// before the last of them has been sent, so those on their way to the queue are looked after later, in order.
 ///
-/// [`Element::backlog`] is that of the latest call, as everything here is.
+/// [`Element::backlog`] is that of the latest call without a packet.
 pub struct FifoDelay<B> {
     /// The delay before the link, and what is on its way.
-    ahead: Option<(Box<dyn DelayModel>, Flight<B>)>,
+    ahead: Option<(SteadyDelay, Flight<B>)>,
     limit: Limit,
     service: ConstantRate,
     /// When the last packet has been sent.
@@ -25,13 +26,12 @@ pub struct FifoDelay<B> {
     /// Packets that wait: when each is taken off the queue, and its octets.
     waiting: VecDeque<(Instant, u32)>,
     held: Count,
-    behind: Option<Box<dyn DelayModel>>,
+    behind: Option<SteadyDelay>,
     flight: Flight<B>,
     entered: Count,
     left: Count,
     overflow: Count,
-    /// What has come to the queue, if somebody wants to know.
-    noted: Option<Vec<Arrival>>,
+    noted: Noted,
 }
 
 impl<B> FifoDelay<B> {
@@ -39,7 +39,7 @@ impl<B> FifoDelay<B> {
     pub fn new(
         service: ConstantRate,
         limit: Limit,
-        [ahead, behind]: [Option<Box<dyn DelayModel>>; 2],
+        [ahead, behind]: [Option<SteadyDelay>; 2],
     ) -> Self {
         Self {
             ahead: ahead.map(|model| (model, Flight::new())),
@@ -53,7 +53,7 @@ impl<B> FifoDelay<B> {
             entered: Count::default(),
             left: Count::default(),
             overflow: Count::default(),
-            noted: None,
+            noted: Noted::default(),
         }
     }
 
@@ -68,11 +68,10 @@ impl<B> FifoDelay<B> {
     }
 
     /// A packet comes to the queue.
+    #[inline]
     fn enqueue(&mut self, mut packet: Packet<B>) {
         let (at, size) = (packet.at, packet.size);
-        if let Some(noted) = &mut self.noted {
-            noted.push((at, size));
-        }
+        self.noted.note(at, size);
         self.drain(at);
         if !self.limit.admits(self.held, size) {
             self.overflow.put(size);
@@ -165,12 +164,11 @@ impl<B: Send> Element<B> for FifoDelay<B> {
         Some(self.held)
     }
 
-    fn watch(&mut self) -> bool {
-        self.noted.get_or_insert_default();
-        true
+    fn watch(&mut self) {
+        self.noted.watch();
     }
 
-    fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
-        into.extend(self.noted.iter_mut().flat_map(|noted| noted.drain(..)));
+    fn take_arrivals(&mut self) -> Vec<Arrival> {
+        self.noted.take()
     }
 }

@@ -61,6 +61,7 @@ mod error;
 mod fifo_delay;
 mod link;
 mod loss;
+mod noted;
 mod packet;
 mod pipeline;
 mod probability;
@@ -73,6 +74,7 @@ mod spec;
 pub use cross::{Own, Pace, Recording, Schedule, Sent, Shared, Sizes, Source};
 pub use delay::{
     Assigned, ConnectionDelay, Delay, DelayModel, Distribution, Fixed, FlowDelay, HoldBack, Jitter,
+    SteadyDelay,
 };
 pub use duplicate::Duplicate;
 pub use element::{Cause, Count, Counters, Element, Others};
@@ -80,8 +82,9 @@ pub use error::Error;
 pub use fifo_delay::FifoDelay;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
 pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
+pub use noted::Arrival;
 pub use packet::{Family, Packet};
-pub use pipeline::{Arrival, Pipeline, StageState};
+pub use pipeline::{Pipeline, StageState};
 pub use probability::Probability;
 pub use queue::{
     CoDel, CoDelConfig, Fifo, FqCoDel, FqCoDelConfig, Limit, Pie, PieConfig, Queue, Red, RedConfig,

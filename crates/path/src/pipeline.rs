@@ -1,6 +1,6 @@
 //! Elements in a row.
 
-use crate::{Count, Counters, Delay, Element, Fixed, Others, Packet};
+use crate::{Arrival, Count, Counters, Delay, Element, Fixed, Others, Packet};
 use std::collections::VecDeque;
 use std::time::Duration;
 use units::Instant;
@@ -18,16 +18,9 @@ pub struct Pipeline<B> {
     between: VecDeque<Packet<B>>,
     /// What the stage at work gives out.
     leaving: VecDeque<Packet<B>>,
-    /// The stage whose arrivals are noted here.
+    /// The stage that notes what comes to its queue.
     watched: Option<usize>,
-    /// The stage that notes them itself.
-    watching: Option<usize>,
-    /// Those not yet taken.
-    noted: Vec<Arrival>,
 }
-
-/// When a packet came to a queue, and its octets.
-pub type Arrival = (Instant, u32);
 
 struct Stage<B> {
     name: String,
@@ -76,8 +69,6 @@ impl<B: Send + 'static> Pipeline<B> {
             between: VecDeque::new(),
             leaving: VecDeque::new(),
             watched: None,
-            watching: None,
-            noted: Vec::new(),
         }
     }
 }
@@ -108,22 +99,16 @@ impl<B> Pipeline<B> {
     /// queue.
     pub fn watch_queue(&mut self) {
         let has_queue = |stage: &Stage<B>| stage.element.backlog().is_some();
-        let Some(first) = self.stages.iter().position(has_queue) else {
-            return;
-        };
-        if self.stages[first].element.watch() {
-            self.watching = Some(first);
-        } else {
-            self.watched = Some(first);
+        self.watched = self.stages.iter().position(has_queue);
+        if let Some(stage) = self.watched {
+            self.stages[stage].element.watch();
         }
     }
 
     /// Takes what [`Pipeline::watch_queue`] has noted since the last call, in order.
-    pub fn arrivals(&mut self) -> impl Iterator<Item = Arrival> {
-        if let Some(stage) = self.watching {
-            self.stages[stage].element.take_arrivals(&mut self.noted);
-        }
-        self.noted.drain(..)
+    pub fn arrivals(&mut self) -> Vec<Arrival> {
+        let stage = self.watched.and_then(|stage| self.stages.get_mut(stage));
+        stage.map_or_else(Vec::new, |stage| stage.element.take_arrivals())
     }
 }
 
@@ -170,13 +155,9 @@ impl<B: Send> Pipeline<B> {
             stages,
             between,
             leaving,
-            watched,
-            noted,
-            ..
+            watched: _,
         } = self;
-        if let [stage] = &mut stages[..]
-            && watched.is_none()
-        {
+        if let [stage] = &mut stages[..] {
             let at = packet.as_ref().map_or(now, |packet| packet.at);
             let mut wake = stage.element.process(packet, at, out);
             if at < now && wake.is_some_and(|wake| wake <= now) {
@@ -190,10 +171,6 @@ impl<B: Send> Pipeline<B> {
         let mut wake = Instant::FAR_FUTURE;
         for (position, stage) in stages.iter_mut().enumerate() {
             if all || first.is_some() || !between.is_empty() || stage.wake <= now {
-                if *watched == Some(position) {
-                    let packets = first.iter().chain(&*between);
-                    noted.extend(packets.map(|packet| (packet.at, packet.size)));
-                }
                 if position == last {
                     stage.run(first.take(), between, (now, all), out);
                 } else {

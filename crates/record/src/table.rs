@@ -143,6 +143,7 @@ macro_rules! table {
                     $crate::macro_support::column::<$cell>(batch, $table, stringify!($column))?
                         .into_iter();)+
                 let mut row = || Some(Self { $($column: $column.next()?),+ });
+                // What a damaged file claims is no reason to make room.
                 let mut rows = Vec::with_capacity(batch.num_rows().min(65_536));
                 while let Some(row) = row() {
                     rows.push(row);

@@ -25,7 +25,8 @@ mod source;
 pub use recording::Recording;
 pub use source::{Pace, Schedule, Sent, Sizes, Source};
 
-use crate::{Count, Counters, Element, Family, Link, Others, Packet, Queue, Service};
+use crate::noted::Noted;
+use crate::{Arrival, Count, Counters, Element, Family, Link, Others, Packet, Queue, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub struct Shared<B, S> {
     link: Link<Option<Own<B>>, S>,
     source: Source,
     others: Others,
+    /// Own packets alone.
+    noted: Noted,
     /// One reference here, and one in each own packet inside.
     inside: Arc<()>,
     last_own: Instant,
@@ -62,6 +65,7 @@ impl<B: Send, S: Service> Shared<B, S> {
             source,
             others: Others::default(),
             inside: Arc::new(()),
+            noted: Noted::default(),
             last_own: Instant::ZERO,
             wake: None,
             leaving: VecDeque::new(),
@@ -138,6 +142,7 @@ impl<B: Send, S: Service> Shared<B, S> {
 
     fn enter(&mut self, packet: Packet<B>, out: &mut VecDeque<Packet<B>>) {
         let at = packet.at;
+        self.noted.note(at, packet.size);
         self.meet(at, out);
         let own = Packet {
             size: packet.size,
@@ -175,6 +180,14 @@ impl<B: Send, S: Service> Element<B> for Shared<B, S> {
 
     fn backlog(&self) -> Option<Count> {
         self.link.backlog()
+    }
+
+    fn watch(&mut self) {
+        self.noted.watch();
+    }
+
+    fn take_arrivals(&mut self) -> Vec<Arrival> {
+        self.noted.take()
     }
 
     fn others(&self) -> Others {

@@ -8,12 +8,14 @@ pub(crate) mod flight;
 mod flow;
 mod hold_back;
 mod jitter;
+mod steady;
 
 pub use assigned::{Assigned, ConnectionDelay};
 pub use fixed::Fixed;
 pub use flow::FlowDelay;
 pub use hold_back::HoldBack;
 pub use jitter::{Distribution, Jitter};
+pub use steady::SteadyDelay;
 
 use crate::{Counters, Element, Packet};
 use flight::Flight;

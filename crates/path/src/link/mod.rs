@@ -12,7 +12,8 @@ pub use constant::ConstantRate;
 pub use token_bucket::TokenBucket;
 pub use trace::{OPPORTUNITY_BYTES, Trace, TraceRate};
 
-use crate::{Count, Counters, Element, Packet, Queue};
+use crate::noted::Noted;
+use crate::{Arrival, Count, Counters, Element, Packet, Queue};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -36,6 +37,7 @@ pub struct Link<B, S> {
     queue: Box<dyn Queue<B>>,
     service: S,
     state: State<B>,
+    noted: Noted,
 }
 
 enum State<B> {
@@ -54,6 +56,7 @@ impl<B, S: Service> Link<B, S> {
             queue,
             service,
             state: State::Idle,
+            noted: Noted::default(),
         }
     }
 
@@ -104,6 +107,7 @@ impl<B: Send, S: Service> Element<B> for Link<B, S> {
     ) -> Option<Instant> {
         if let Some(packet) = packet {
             let at = packet.at;
+            self.noted.note(at, packet.size);
             self.catch_up(at, out);
             self.queue.enqueue(packet, at);
             if matches!(self.state, State::Idle) {
@@ -129,5 +133,13 @@ impl<B: Send, S: Service> Element<B> for Link<B, S> {
 
     fn backlog(&self) -> Option<Count> {
         Some(self.queue.backlog())
+    }
+
+    fn watch(&mut self) {
+        self.noted.watch();
+    }
+
+    fn take_arrivals(&mut self) -> Vec<Arrival> {
+        self.noted.take()
     }
 }

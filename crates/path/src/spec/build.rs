@@ -5,8 +5,8 @@ use crate::random::seed_at;
 use crate::{
     Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, DelayModel, Distribution,
     DscpTable, Duplicate, EcnChange, Element, Error, FifoDelay, Fixed, FlowDelay, GilbertElliott,
-    HoldBack, Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, TokenBucket,
-    Trace, TraceRate,
+    HoldBack, Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, SteadyDelay,
+    TokenBucket, Trace, TraceRate,
 };
 use std::str::FromStr;
 use units::{Bytes, Rate, Span};
@@ -121,12 +121,14 @@ impl Site<'_> {
     }
 
     /// The delay that `stages` begin with, if it is the same for all packets of a flow; and the stages behind it.
-    fn delay<'s>(&self, stages: &'s [StageSpec]) -> (Option<Box<dyn DelayModel>>, &'s [StageSpec]) {
+    fn delay<'s>(&self, stages: &'s [StageSpec]) -> (Option<SteadyDelay>, &'s [StageSpec]) {
         match stages {
-            [StageSpec::Delay { delay }, rest @ ..] => (Some(Box::new(Fixed::new(delay.0))), rest),
+            [StageSpec::Delay { delay }, rest @ ..] => {
+                (Some(SteadyDelay::Fixed(Fixed::new(delay.0))), rest)
+            }
             [StageSpec::ConnectionDelay {}, rest @ ..] => {
                 let model = ConnectionDelay::new(self.delays.clone());
-                (Some(Box::new(model)), rest)
+                (Some(SteadyDelay::Connection(model)), rest)
             }
             _ => (None, stages),
         }

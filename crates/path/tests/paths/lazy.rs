@@ -1,6 +1,6 @@
 //! What is built for simulations does what is built for labs.
 
-use isobath_path::{Assigned, Counters, Element, Family, Packet, Pipeline, Spec};
+use isobath_path::{Arrival, Assigned, Counters, Element, Family, Packet, Pipeline, Spec};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,6 +27,8 @@ const PATHS: [&str; 11] = [
 ];
 
 type Left = (Instant, u32, u32);
+/// Counters, and the octets that wait.
+type Seen = (Counters, Option<u64>);
 
 fn packet(number: u32, size: u32, at: Instant) -> Packet<u32> {
     Packet {
@@ -40,12 +42,11 @@ fn packet(number: u32, size: u32, at: Instant) -> Packet<u32> {
     }
 }
 
-/// Every packet that leaves when `sent` come (at, octets), called as it asks for; and its counters at those instants.
-fn run(
-    mut path: Pipeline<u32>,
-    sent: &[(Instant, u32)],
-) -> (Vec<Left>, Vec<(Counters, Option<u64>)>) {
+/// Every packet that leaves when `sent` come (at, octets), called as it asks for; its counters at those instants; and what came to its
+/// first queue.
+fn run(mut path: Pipeline<u32>, sent: &[(Instant, u32)]) -> (Vec<Left>, Vec<Seen>, Vec<Arrival>) {
     let (mut out, mut left, mut seen) = (VecDeque::new(), Vec::new(), Vec::new());
+    path.watch_queue();
     let mut wake = None;
     for (number, (at, size)) in (0..).zip(sent) {
         while let Some(due) = wake.filter(|due| due <= at) {
@@ -76,7 +77,7 @@ fn run(
                 .map(|packet| (packet.at, packet.size, packet.body)),
         );
     }
-    (left, seen)
+    (left, seen, path.arrivals())
 }
 
 proptest! {
@@ -96,9 +97,10 @@ proptest! {
             at += Duration::from_micros(gap);
             (at, size)
         }).collect();
-        let (expected, counters) = run(eager, &sent);
-        let (left, lazy_counters) = run(lazy, &sent);
+        let (expected, counters, arrivals) = run(eager, &sent);
+        let (left, lazy_counters, lazy_arrivals) = run(lazy, &sent);
         prop_assert_eq!(left, expected);
         prop_assert_eq!(lazy_counters, counters);
+        prop_assert_eq!(lazy_arrivals, arrivals);
     }
 }

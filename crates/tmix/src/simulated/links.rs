@@ -107,7 +107,7 @@ where
         let Some(link) = world.link_mut(id) else {
             break;
         };
-        let arrivals: Vec<_> = link.arrivals().collect();
+        let arrivals = link.arrivals();
         if let Some(offered) = world.tap_mut().offered.get_mut(id.0 as usize) {
             for (at, octets) in arrivals {
                 offered.put(at, octets);
