@@ -57,6 +57,17 @@ impl Flat {
         }
     }
 
+    /// The rows of `columns` that `is_wanted`, by their number.
+    pub fn put_columns(&mut self, columns: &[(String, Column)], is_wanted: impl Fn(usize) -> bool) {
+        let rows = columns.iter().map(|(_, column)| column.rows()).max();
+        for row in (0..rows.unwrap_or_default()).filter(|&row| is_wanted(row)) {
+            for (name, column) in columns {
+                self.put(name, column.cell(row));
+            }
+            self.end_row();
+        }
+    }
+
     /// The next cell is the next row's.
     pub fn end_row(&mut self) {
         self.rows += 1;
@@ -103,8 +114,35 @@ fn column(cells: &[Value]) -> Option<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::{read_columns, write_columns};
     use serde_json::json;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn rows_that_were_written_are_rows_again() {
+        let mut table = Flat::default();
+        for value in [
+            json!({ "a": 1, "b": 0.5, "c": true, "d": "x", "e": 1 }),
+            json!({ "a": -2, "c": false, "d": "y", "e": "text" }),
+            json!({ "b": 2.0 }),
+        ] {
+            table.put_all(&mut String::new(), &value);
+            table.end_row();
+        }
+        let written = table.columns();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("table.parquet");
+        write_columns(&path, &written).unwrap();
+        let read = read_columns(&path).unwrap();
+        assert_eq!(read, written);
+        let mut again = Flat::default();
+        again.put_columns(&read, |row| row != 1);
+        let again: BTreeMap<_, _> = again.columns().into_iter().collect();
+        assert_eq!(again["a"], Column::Whole(vec![Some(1), None]));
+        assert_eq!(again["b"], Column::Number(vec![Some(0.5), Some(2.0)]));
+        assert_eq!(again["c"], Column::Switch(vec![Some(true), None]));
+        assert_eq!(again["e"], Column::Text(vec![Some("1".to_owned()), None]));
+    }
 
     #[test]
     fn columns_have_the_type_of_all_their_cells_and_rows_their_length() {

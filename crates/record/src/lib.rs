@@ -39,7 +39,7 @@ mod table_file;
 mod writer;
 
 pub use cell::{Cell, Label, Value};
-pub use columns::{Column, write_columns};
+pub use columns::{Column, read_columns, write_columns};
 pub use error::Error;
 pub use export::{export_csv, export_csv_folder};
 pub use flat::Flat;

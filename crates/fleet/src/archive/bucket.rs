@@ -18,8 +18,8 @@ use std::time::Duration;
 /// How long one request may take, and all tries of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Octets of an answer: nothing large is asked for.
-const LONGEST_ANSWER: usize = 1 << 20;
+/// Octets of an answer: the largest is a file of a day.
+const LONGEST_ANSWER: usize = 1 << 28;
 
 /// A bucket, and where in it.
 pub(super) struct Bucket {
@@ -46,17 +46,31 @@ impl Bucket {
         })
     }
 
+    fn key(&self, way: &Path) -> Key {
+        let parts = way.iter().map(|part| part.to_string_lossy().into_owned());
+        parts.fold(self.prefix.clone(), |key, part| key.join(part.as_str()))
+    }
+
     /// Puts a file there, by its way from the dataset's folder.
     pub(super) async fn put(&self, way: &Path, octets: Vec<u8>) -> anyhow::Result<()> {
-        let parts = way.iter().map(|part| part.to_string_lossy().into_owned());
-        let key = parts.fold(self.prefix.clone(), |key, part| key.join(part.as_str()));
-        let put = self.store.put(&key, octets.into()).await;
-        put.map(drop).map_err(|error| anyhow!(in_one_line(&error)))
+        let put = self.store.put(&self.key(way), octets.into()).await;
+        put.map(drop)
+            .map_err(|error| anyhow!(in_one_line("write", &error)))
+    }
+
+    /// The file that is there, if any.
+    pub(super) async fn get(&self, way: &Path) -> anyhow::Result<Option<Bytes>> {
+        let got = async { self.store.get(&self.key(way)).await?.bytes().await };
+        match got.await {
+            Ok(octets) => Ok(Some(octets)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(anyhow!(in_one_line("read", &error))),
+        }
     }
 }
 
 /// What is wrong, and what to do; the store's own word for it where it has one.
-fn in_one_line(error: &Error) -> String {
+fn in_one_line(what: &str, error: &Error) -> String {
     let said = error.to_string();
     let code = said
         .split_once("<Code>")
@@ -65,7 +79,7 @@ fn in_one_line(error: &Error) -> String {
     match error {
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
             format!(
-                "it does not let this key write{code} - see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                "it does not let this key {what}{code} - see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             )
         }
         Error::NotFound { .. } => format!("there is no such bucket{code} - make it first"),

@@ -2,7 +2,7 @@
 
 use super::{OPERATOR, kept_since, of_kept};
 use crate::agent::wall;
-use crate::archive::{self, Place};
+use crate::archive::{self, Exported, Place};
 use crate::bus::{Access, Bus};
 use crate::outcome::HandedOver;
 use crate::{Moment, Name};
@@ -32,12 +32,8 @@ pub struct Args {
 
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
-    let mut outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
-    // Of a day that is partly gone the archive may know more.
-    let since = kept_since(&bus, wall()).await?;
-    let all = outcomes.len();
-    outcomes.retain(|told| told.outcome.planned.day().begins() >= since);
-    let partly_gone = all - outcomes.len();
+    let outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
+    let whole_since = kept_since(&bus, wall()).await?;
     let mut fleets = BTreeMap::new();
     for (name, kept) in bus.fleets().await? {
         fleets.insert(name, of_kept(kept)?);
@@ -47,26 +43,31 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         revisions.is_some_and(|revisions| revisions.is_forged(told))
     };
     let (forged, outcomes): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(is_forged);
-    let forged = forged.len();
-    let written = archive::write(&args.out, &outcomes).await?;
+    let exported = Exported {
+        outcomes: &outcomes,
+        forged: &forged,
+        whole_since,
+    };
+    let written = archive::write(&args.out, &exported).await?;
     let (runs, files, dir) = (written.runs, written.files.len(), args.out.to_string());
+    let (only_archived, forged) = (written.only_archived, forged.len());
     if args.json {
         print(
-            &json!({ "runs": runs, "files": files, "folder": dir, "forged": forged, "partly_gone": partly_gone })
+            &json!({ "runs": runs, "files": files, "folder": dir, "forged": forged, "only_archived": only_archived })
                 .to_string(),
         )?;
-    } else {
-        print(&format!("{runs} runs in {files} files, in {dir}"))?;
-        if partly_gone > 0 {
-            print(&format!(
-                "left out: {partly_gone} of days that are partly gone (fleet retention)"
-            ))?;
-        }
-        if forged > 0 {
-            print(&format!(
-                "left out: {forged} without the signature of their host"
-            ))?;
-        }
+        return Ok(0);
+    }
+    print(&format!("{runs} runs in {files} files, in {dir}"))?;
+    if only_archived > 0 {
+        print(&format!(
+            "kept: {only_archived} beside them that only the archive has (fleet retention)"
+        ))?;
+    }
+    if forged > 0 {
+        print(&format!(
+            "left out: {forged} without the signature of their host"
+        ))?;
     }
     Ok(0)
 }

@@ -1,10 +1,11 @@
 //! What a fleet hands to others: metrics to a collector, its archive to an object store.
 
 use super::{Place, outcomes};
-use crate::support::{Running, eventually, isobath, number, values};
+use crate::support::{Ran, Running, eventually, isobath, number, values};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -97,6 +98,8 @@ impl Collector {
 struct Bucket {
     child: Child,
     answers: BufReader<ChildStdout>,
+    /// Its address, and a key that may do everything.
+    access: Value,
 }
 
 impl Drop for Bucket {
@@ -108,14 +111,36 @@ impl Drop for Bucket {
 }
 
 impl Bucket {
-    fn start() -> (Self, Value) {
+    fn start() -> Self {
         let mut command = python("bucket.py");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
-        let mut this = Self { child, answers };
-        let access = this.answer();
-        (this, access)
+        let mut this = Self {
+            child,
+            answers,
+            access: Value::Null,
+        };
+        this.access = this.answer();
+        this
+    }
+
+    fn secret(&self) -> &str {
+        self.access["secret"].as_str().unwrap()
+    }
+
+    /// The fleet's archive is written to it.
+    fn take(&self, fleet: &Place<'_>, secret: &str) -> Ran {
+        let place = "s3://archive/all/fleets";
+        let line = ["fleet", "export", "--out", place, "--nats", &fleet.nats];
+        let text = |key: &str| self.access[key].as_str().unwrap();
+        let mut command = isobath(fleet.folder, &line);
+        command
+            .env("AWS_ENDPOINT_URL", text("address"))
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", text("id"))
+            .env("AWS_SECRET_ACCESS_KEY", secret);
+        Running::start(command).finish()
     }
 
     fn answer(&mut self) -> Value {
@@ -135,32 +160,14 @@ impl Bucket {
 /// The same archive in a bucket, which takes nothing without the right signature.
 #[track_caller]
 pub(super) fn exported_to_a_bucket(fleet: &Place<'_>, counts: &Value) {
-    let (mut bucket, access) = Bucket::start();
-    let text = |key: &str| access[key].as_str().unwrap().to_owned();
-    let export = |secret: &str| {
-        let line = [
-            "fleet",
-            "export",
-            "--out",
-            "s3://archive/all/fleets",
-            "--nats",
-            &fleet.nats,
-        ];
-        let mut command = isobath(fleet.folder, &line);
-        command
-            .env("AWS_ENDPOINT_URL", text("address"))
-            .env("AWS_REGION", "us-east-1")
-            .env("AWS_ACCESS_KEY_ID", text("id"))
-            .env("AWS_SECRET_ACCESS_KEY", secret);
-        Running::start(command).finish()
-    };
-    let refused = export("wrong");
+    let mut bucket = Bucket::start();
+    let refused = bucket.take(fleet, "wrong");
     let word = "s3://archive/all/fleets cannot be written to: it does not let this key write (SignatureDoesNotMatch)";
     assert!(refused.refused(3).contains(word), "{refused:?}");
     assert_eq!(bucket.list()["names"].as_array().unwrap().len(), 0);
     // Again, and nothing is there twice.
     for _ in 0..2 {
-        let told = export(&text("secret"));
+        let told = bucket.take(fleet, bucket.secret());
         assert!(
             told.ended(0).stdout.contains("in s3://archive/all/fleets"),
             "{told:?}"
@@ -178,4 +185,53 @@ pub(super) fn exported_to_a_bucket(fleet: &Place<'_>, counts: &Value) {
         };
         assert!(values(&found["names"]).all(is_partition), "{found:#}");
     }
+}
+
+/// Says this to the server in its own protocol, and waits until it has heard it.
+fn tell(nats: &str, subject: &str, payload: &str) {
+    let address = nats.trim_start_matches("nats://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = payload.len();
+    write!(
+        stream,
+        "CONNECT {{}}\r\nPUB {subject} {length}\r\n{payload}\r\nPING\r\n"
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "PONG"), "{subject}");
+}
+
+/// What is handed over days late joins those of its day that only the archive still has.
+#[track_caller]
+pub(super) fn late_outcomes_join_the_archive(fleet: &Place<'_>) {
+    let account = fleet.account();
+    let outcome = values(&account["runs"]).find(|run| run["status"] == "complete");
+    let outcome = &outcome.unwrap()["outcome"];
+    let run = outcome["run"].as_str().unwrap();
+    let (path, _) = run.rsplit_once('.').unwrap();
+    let late = |instant: &str| {
+        let mut late = outcome.clone();
+        late["run"] = format!("{path}.{instant}").into();
+        late["planned"] = instant.into();
+        let subject = format!("isobath.result.{path}.{instant}");
+        tell(&fleet.nats, &subject, &late.to_string());
+        subject
+    };
+    let mut bucket = Bucket::start();
+    let mut exported = |kept: bool| {
+        let told = bucket.take(fleet, bucket.secret());
+        let only_archived = told.ended(0).stdout.contains("1 beside them");
+        assert_eq!(only_archived, kept, "{told:?}");
+        let found = bucket.list();
+        let runs = values(&found["runs"]).filter_map(Value::as_str);
+        let old = runs.filter(|run| run.contains(".20200101T"));
+        old.map(str::to_owned).collect::<BTreeSet<_>>().len()
+    };
+    let subject = late("20200101T080000000Z");
+    assert_eq!(exported(false), 1);
+    // The stream forgets it.
+    let purge = format!(r#"{{"filter":"{subject}"}}"#);
+    tell(&fleet.nats, "$JS.API.STREAM.PURGE.isobath-results", &purge);
+    late("20200101T090000000Z");
+    assert_eq!(exported(true), 2);
 }
