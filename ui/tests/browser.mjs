@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { afterEach } from "node:test";
 import { chromium } from "playwright-core";
 
 const executablePath = [process.env.ISOBATH_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
@@ -10,7 +11,11 @@ const executablePath = [process.env.ISOBATH_CHROMIUM, "/usr/bin/chromium", "/usr
 /** Folder with the pages that `cargo run -p isobath-report --example fixtures` writes. */
 export const pages = resolve(process.env.ISOBATH_UI_PAGES ?? "fixtures");
 
-/** Opens pages until `close`. `problems` collects what a page must not do: errors, and requests to anywhere. */
+/** The pages of the test under way. */
+const opened = [];
+afterEach(async () => await Promise.all(opened.splice(0).map((page) => page.close())));
+
+/** Opens pages, each until its test is over, until `close`. `problems` collects what a page must not do: errors, and requests to anywhere. */
 export async function browser(options = {}) {
   assert.ok(executablePath, "no Chromium found: install chromium, or name it in ISOBATH_CHROMIUM");
   const profile = mkdtempSync(join(tmpdir(), "isobath-ui-"));
@@ -20,6 +25,7 @@ export async function browser(options = {}) {
   });
   const open = async (name, { all = true } = {}) => {
     const page = await context.newPage();
+    opened.push(page);
     const problems = [];
     const file = `file://${join(pages, `${name}.html`)}`;
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
@@ -48,3 +54,9 @@ export async function hover(page, id, x = 0.6, y = 0.3) {
   await page.mouse.move(box.x + box.width * x, box.y + box.height * y - 2);
   await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
 }
+
+/** How many separate marks of a colour a figure draws. */
+export const marksOf = (page, id, colour) => page.locator(`#${id} svg path[fill="${colour}"], #${id} svg path[stroke="${colour}"]`).evaluateAll((all) => all.reduce((n, path) => n + (path.getAttribute("d").match(/M/g)?.length ?? 0), 0));
+
+/** Colours of the light theme. */
+export const LIGHT = { vermillion: "#d55e00", ink: "#1f2328", blue: "#0072b2", green: "#009e73" };
