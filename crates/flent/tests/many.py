@@ -1,6 +1,6 @@
 """Runs Flent once for each list of arguments on standard input (JSON: a list of lists) and prints what each said (JSON).
 
-Loading the plotting library takes longer than a plot: it is loaded once, and each run is a fork of that process.
+Loading Flent and the plotting library takes longer than a plot: they are loaded once, and each run is a fork of that process.
 """
 
 import json
@@ -29,6 +29,9 @@ matplotlib.figure.Figure.savefig = savefig
 FLENT = os.path.realpath(shutil.which("flent"))
 # As for a program that is run by its path.
 sys.path.insert(0, os.path.dirname(FLENT))
+import flent.batch  # noqa: E402, F401
+import flent.formatters  # noqa: E402, F401
+import flent.plotters  # noqa: E402, F401
 
 
 def run(arguments):
