@@ -16,6 +16,7 @@ mod capture;
 mod congestion;
 mod error;
 mod limit;
+mod margin;
 mod monitor;
 mod network;
 mod node;

@@ -4,8 +4,8 @@
 //!
 //! 1. the kernel routes it out of an interface; the thread wakes and reads it, perhaps as part of a burst;
 //! 2. it is cut to MTU size, stamped with the clock, and handed to the link's pipeline;
-//! 3. the thread sleeps until shortly before the pipeline's next deadline and spins for the rest, unless packets are so dense
-//!    that it would do nothing else;
+//! 3. the thread sleeps until shortly before the pipeline's next deadline ([`Margin`]) and spins for the rest, unless packets are so
+//!    dense that it would do nothing else;
 //! 4. the pipeline gives the packet out, stamped with its logical departure;
 //! 5. packets that leave together are joined and written to the interface at the other end.
 //!
@@ -15,6 +15,7 @@
 //! Steps 3 to 5 may be late by a scheduler's whim. The stamp is not, so the next packet is not late
 //! because this one was; how late each was is in the counters ([`crate::Quality`]).
 
+use crate::margin::Margin;
 use crate::monitor::Monitor;
 use crate::urgency::Urgency;
 use packet::{Frame, Pool, flow_of, is_multicast, next_burst, split};
@@ -31,9 +32,6 @@ use units::{Instant, TrafficClass};
 
 /// Reads from one interface before the others have their turn.
 const READS_PER_TURN: usize = 16;
-/// The thread stops sleeping this long before a deadline: a timer wakes a thread some 25 us late on a
-/// quiet machine (median; 50 us at the 99th percentile).
-const SPIN: Duration = Duration::from_micros(50);
 /// Packets in a tick from which on the thread does not spin: before that many deadlines it would spin all the time, and
 /// take from the hosts the processor that they need to send so much.
 const DENSE: u64 = 200;
@@ -67,8 +65,9 @@ pub(crate) struct Runner {
     next_tick: Instant,
     /// Packets read since the last tick.
     read: u64,
-    /// How long before a deadline the thread stops sleeping.
-    spin: Duration,
+    /// Whether packets are so dense that it does not spin.
+    is_dense: bool,
+    margin: Margin,
 }
 
 impl Runner {
@@ -88,7 +87,8 @@ impl Runner {
             buffer: vec![0; MAX_READ],
             next_tick: clock::now() + TICK,
             read: 0,
-            spin: SPIN,
+            is_dense: false,
+            margin: Margin::new(),
         })
     }
 
@@ -120,19 +120,27 @@ impl Runner {
     }
 
     /// Waits for a packet or for the next deadline, whichever is first.
-    fn wait(&self, events: &mut Events) {
+    fn wait(&mut self, events: &mut Events) {
         let wakes = self
             .directions
             .iter()
             .filter_map(|direction| direction.wake);
         let wake = wakes.min().unwrap_or(Instant::FAR_FUTURE);
+        let margin = if self.is_dense {
+            Duration::ZERO
+        } else {
+            self.margin.get()
+        };
         loop {
             let now = clock::now();
-            let sleep = (wake - self.spin).min(self.next_tick).since(now);
+            let sleep = (wake - margin).min(self.next_tick).since(now).min(TICK);
             // A signal is no reason to stop; the owner raises `stop`.
-            let readable = self.poll.wait(events, sleep.min(TICK));
-            let now = clock::now();
-            if readable || now >= wake || now >= self.next_tick {
+            let readable = self.poll.wait(events, sleep);
+            let woken = clock::now();
+            if !readable && sleep > Duration::ZERO {
+                self.margin.met(woken.since(now + sleep));
+            }
+            if readable || woken >= wake || woken >= self.next_tick {
                 return;
             }
         }
@@ -184,8 +192,7 @@ impl Runner {
         let tick = now >= self.next_tick;
         if tick {
             self.next_tick = now + TICK;
-            let is_dense = std::mem::take(&mut self.read) >= DENSE;
-            self.spin = if is_dense { Duration::ZERO } else { SPIN };
+            self.is_dense = std::mem::take(&mut self.read) >= DENSE;
         }
         for direction in &mut self.directions {
             if direction.wake.is_some_and(|wake| wake <= now) {
