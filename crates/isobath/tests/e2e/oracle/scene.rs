@@ -61,13 +61,14 @@ impl Scene {
         Self::beside("true", lab, files, arguments)
     }
 
-    /// The same, with the command `other` beside it; the scene ends when both have.
+    /// The same, with the command `other` beside it, which ends with it.
     #[track_caller]
     pub(super) fn beside(other: &str, lab: &str, files: &[(&str, &str)], arguments: &str) -> Self {
         let near = format!(
             r#"{other} &
 other=$!
 "$isobath" {arguments} -q --json -o r > run.json || case $? in 1|4|5);; *) cat run.json >&2; false;; esac
+kill $other 2> /dev/null || true
 wait $other || true"#
         );
         let scene = Self::play(lab, folder(files), SERVE, &near);
