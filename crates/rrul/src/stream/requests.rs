@@ -7,8 +7,9 @@ use units::Instant;
 /// A reply is overdue after four times the longest round trip so far, but not sooner than `LEAST` and not later than `MOST`.
 const LEAST: Duration = Duration::from_millis(250);
 const MOST: Duration = Duration::from_secs(3);
-/// Requests that may be unanswered: what bounds memory on a path that loses everything.
-const MOST_OUTSTANDING: usize = 1_024;
+/// Requests that may be unanswered: what bounds memory on a path that loses everything. With one each millisecond they are those of
+/// 16 s, longer than any queue.
+const MOST_OUTSTANDING: usize = 16_384;
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
@@ -84,9 +85,9 @@ impl<T> Requests<T> {
         left.filter(move |(_, request)| request.overdue || ended.since(request.sent) > enough)
     }
 
-    /// Those in flight.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Request<T>> {
-        self.outstanding.values_mut()
+    /// Those in flight, the latest first.
+    pub(crate) fn latest_mut(&mut self) -> impl Iterator<Item = &mut Request<T>> {
+        self.outstanding.values_mut().rev()
     }
 
     /// Whether none is in flight.
@@ -125,6 +126,24 @@ mod tests {
         requests.give_up(1);
         let lost: Vec<u32> = requests.unanswered(at(1_100)).map(|(n, _)| n).collect();
         assert_eq!(lost, [1, 2], "the last was waited for too short a time");
+    }
+
+    #[test]
+    fn a_reply_is_waited_for_that_takes_seconds_and_memory_is_bounded() {
+        let mut requests = Requests::default();
+        let at = |number: u32| Instant::ZERO + Duration::from_millis(1) * number;
+        for number in 0..100_000 {
+            requests.sent(number, at(number), ());
+            while requests.forget_oldest().is_some() {}
+            if let Some(number) = number.checked_sub(5_000) {
+                assert!(requests.replied(number).is_some(), "{number}");
+            }
+        }
+        for number in 0..100_000 {
+            requests.sent(100_000 + number, at(number), ());
+            while requests.forget_oldest().is_some() {}
+        }
+        assert_eq!(requests.outstanding.len(), MOST_OUTSTANDING);
     }
 
     #[test]

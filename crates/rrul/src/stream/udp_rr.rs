@@ -210,8 +210,8 @@ impl State<'_> {
     fn take_events(&mut self) -> Result<(), Error> {
         while let Some(event) = self.socket.poll_event()? {
             if let Event::Sent { id, wall_ns } = event {
-                let mut requests = self.requests.values_mut();
-                if let Some(request) = requests.find(|request| request.more.id == id) {
+                let mut latest = self.requests.latest_mut();
+                if let Some(request) = latest.find(|request| request.more.id == id) {
                     request.sent = clock::stamp().mono_at(wall_ns);
                     request.more.kernel = true;
                 }
