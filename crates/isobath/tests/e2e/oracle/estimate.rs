@@ -3,7 +3,7 @@
 use super::packets::{ONE_WAY, Ours, Packet, REPLY, REQUEST};
 use super::scene::{Scene, can_watch};
 use super::table::{Table, assert_holds, print_decided};
-use super::{LABS, ms, quantile};
+use super::{labs, ms, quantile};
 use crate::support::{Machine, number};
 use std::collections::HashMap;
 
@@ -67,12 +67,13 @@ fn echoed(table: &mut Table, what: &str, scene: &Scene, reverse: bool) {
     };
     let delays: Vec<f64> = ways.iter().map(delay).collect();
     let summary = scene.summary();
-    table.delay(
-        what,
-        number(&summary, "/value"),
-        quantile(&delays, 0.5),
-        "tshark",
-    );
+    let (ours, theirs) = (number(&summary, "/value"), quantile(&delays, 0.5));
+    if what == "owd" && table.lab().starts_with("lte") {
+        // The least delays that set the clocks are other packets' than these, and differ from moment to moment.
+        table.within(0.02, what, ours, theirs, "tshark");
+    } else {
+        table.delay(what, ours, theirs, "tshark");
+    }
     table.exact(
         &format!("{what}: probes"),
         number(&summary, "/probes"),
@@ -180,9 +181,10 @@ fn quiet_oracle_of_estimate_in_all_labs() {
     let Some(_machine) = Machine::quiet() else {
         return;
     };
-    for lab in LABS {
+    let mut wrong = 0;
+    for lab in labs() {
         for (v6, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            print_decided(|| compared(lab, v6, reverse, 10));
+            wrong += print_decided(|| compared(lab, v6, reverse, 10));
         }
     }
     for (lab, up, down) in [
@@ -195,8 +197,9 @@ fn quiet_oracle_of_estimate_in_all_labs() {
                 ("capacity", 0.01),
                 ("available --estimator pathload-fast", 0.05),
             ] {
-                print_decided(|| told(lab, what, reverse, rate, tolerance));
+                wrong += print_decided(|| told(lab, what, reverse, rate, tolerance));
             }
         }
     }
+    assert_eq!(wrong, 0, "figures that do not hold");
 }

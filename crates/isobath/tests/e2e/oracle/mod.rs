@@ -35,6 +35,16 @@ const LABS: [&str; 7] = [
     "dsl-remark",
 ];
 
+/// All of them, or those that the environment names in `ORACLE_LABS`.
+fn labs() -> impl Iterator<Item = &'static str> {
+    let only = std::env::var("ORACLE_LABS").ok();
+    let is_wanted = move |lab: &&str| {
+        let mut only = only.iter().flat_map(|only| only.split(','));
+        only.clone().next().is_none() || only.any(|name| name == *lab)
+    };
+    LABS.into_iter().filter(is_wanted)
+}
+
 /// Quantile `q` of unsorted values, by definition 7 of Hyndman and Fan: docs/output.md.
 fn quantile(values: &[f64], q: f64) -> f64 {
     let mut sorted = values.to_vec();

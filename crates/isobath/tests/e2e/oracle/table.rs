@@ -80,14 +80,13 @@ fn figures(value: f64) -> String {
     format!("{value:.*}", digits as usize)
 }
 
-/// Fails if what is compared does not hold. A run that fell badly is repeated twice at most: a wrong figure is wrong each time. One that this
+/// What is compared, once it holds. A run that fell badly is repeated twice at most: a wrong figure is wrong each time. One that this
 /// machine was too busy for is repeated until the test is skipped.
-#[track_caller]
-pub(super) fn assert_holds(compare: impl Fn() -> Table) {
+fn decided(compare: impl Fn() -> Table) -> Option<Table> {
     let mut wrong = 0;
     for _ in attempts().take(6) {
         match catch_unwind(AssertUnwindSafe(&compare)) {
-            Ok(table) if table.all_holds() => return,
+            Ok(table) if table.all_holds() => return Some(table),
             Err(panic) if panic.is::<TooBusy>() => {
                 say("note: this machine was too busy, so once more");
             }
@@ -95,25 +94,30 @@ pub(super) fn assert_holds(compare: impl Fn() -> Table) {
                 wrong += 1;
                 say("note: it did not hold, so once more");
             }
-            Ok(table) => return table.assert_holds(),
+            Ok(table) => return Some(table),
             Err(panic) => resume_unwind(panic),
         }
     }
     skip_as_busy();
+    None
 }
 
-/// Prints what is compared, however it came out. A run that this machine was too busy for is repeated.
-pub(super) fn print_decided(compare: impl Fn() -> Table) {
-    for _ in attempts().take(6) {
-        match catch_unwind(AssertUnwindSafe(&compare)) {
-            Ok(table) => return table.print(),
-            Err(panic) if panic.is::<TooBusy>() => {
-                say("note: this machine was too busy, so once more");
-            }
-            Err(panic) => resume_unwind(panic),
-        }
+/// Fails if what is compared does not hold.
+#[track_caller]
+pub(super) fn assert_holds(compare: impl Fn() -> Table) {
+    if let Some(table) = decided(compare) {
+        table.assert_holds();
     }
-    skip_as_busy();
+}
+
+/// Prints what is compared, and says how many rows do not hold.
+#[must_use]
+pub(super) fn print_decided(compare: impl Fn() -> Table) -> usize {
+    let table = decided(compare);
+    table.map_or(0, |table| {
+        table.print();
+        table.rows.iter().filter(|row| !row.holds()).count()
+    })
 }
 
 /// What was compared in one lab.
@@ -130,6 +134,11 @@ impl Table {
             lab: lab.to_owned(),
             rows: Vec::new(),
         }
+    }
+
+    /// In which lab.
+    pub(super) fn lab(&self) -> &str {
+        &self.lab
     }
 
     fn add(

@@ -1,9 +1,9 @@
 //! What is measured by datagrams: each is known by its stream and number at both ends.
 
-use super::super::packets::{ONE_WAY, Packet};
+use super::super::packets::{ONE_WAY, Ours, Packet};
 use super::super::table::Table;
 use super::super::{mbps, ms, quantile};
-use super::{REPLY, REQUEST, Seen, Stamps, stamps};
+use super::{IDLE_AFTER, REPLY, REQUEST, Seen, Stamps, stamps};
 use std::collections::{BTreeMap, HashMap};
 
 /// DSCPs by the names that the summary has.
@@ -107,8 +107,12 @@ impl Seen {
         }
     }
 
-    /// ping asks as often as the paced requests, at other moments.
+    /// ping asks at other moments than the paced requests. Where a queue is one for each flow, or delays change from moment to moment, it
+    /// finds others.
     fn pings(&self, table: &mut Table) {
+        if ["dsl-ecn", "lte"].contains(&table.lab()) {
+            return;
+        }
         let text = self.scene.text("ping.txt");
         let replies = text.lines().filter_map(|line| {
             let came = line
@@ -200,11 +204,18 @@ impl Seen {
         let mut count = |sent: u8, way, seen: u8| {
             *counts.entry((name(sent), way, name(seen))).or_default() += 1;
         };
-        // A request's mark is told by its reply.
-        let answered = stamps(&self.scene.near, |p, o| !p.up && o.kind == REPLY);
-        let of_run = |stream| self.streams.contains_key(&stream) && !self.is(stream, "trace");
+        // A request's mark is told by its reply, if that comes before the run is over: on a satellite link some are still on their way.
+        let over = self.phase("load").1 + IDLE_AFTER;
+        let answered = stamps(&self.scene.near, |p, o| {
+            !p.up && o.kind == REPLY && p.at < over
+        });
+        // What opens a call is asked until there is an answer, and is no probe.
+        let of_run = |ours: &Ours| {
+            let is_opening = ours.kind != ONE_WAY && self.is(ours.stream, "voip");
+            self.streams.contains_key(&ours.stream) && !self.is(ours.stream, "trace") && !is_opening
+        };
         for packet in self.scene.far.iter().filter(|packet| packet.up) {
-            if let Some(ours) = packet.ours().filter(|ours| of_run(ours.stream)) {
+            if let Some(ours) = packet.ours().filter(&of_run) {
                 let is_answered =
                     ours.kind == REQUEST && answered.contains_key(&(ours.stream, ours.seq));
                 if is_answered || ours.kind == ONE_WAY {
@@ -217,10 +228,11 @@ impl Seen {
                 count(class_of(&self.streams[stream].class), "up", packet.class);
             }
         }
-        for packet in self.scene.near.iter().filter(|packet| !packet.up) {
+        let in_time = |packet: &&Packet| !packet.up && packet.at < over;
+        for packet in self.scene.near.iter().filter(in_time) {
             if let Some(ours) = packet
                 .ours()
-                .filter(|ours| of_run(ours.stream) && ours.kind != REQUEST)
+                .filter(|ours| of_run(ours) && ours.kind != REQUEST)
             {
                 count(ours.class, "down", packet.class);
             }
