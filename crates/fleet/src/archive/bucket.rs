@@ -79,7 +79,7 @@ fn in_one_line(what: &str, error: &Error) -> String {
     match error {
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
             format!(
-                "it does not let this key {what}{code} - see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                "it does not let this key {what}{code} - see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; the key needs s3:GetObject, s3:ListBucket and s3:PutObject"
             )
         }
         Error::NotFound { .. } => format!("there is no such bucket{code} - make it first"),

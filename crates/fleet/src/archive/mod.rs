@@ -9,13 +9,13 @@
 //! summary, by its way through it: `summary.latency_ms.loaded.p50`. Each fleet has its own file in a partition, so what one writes replaces
 //! nothing of another. A file is written whole and replaced in one step, so exporting again changes nothing that is not new.
 //!
-//! NATS may no longer keep all outcomes of a day. Of such a day the rows that only the archive has stay in its file.
+//! NATS may no longer keep all outcomes of a day: rows that only the archive has stay in its file.
 
 mod bucket;
 
 use crate::outcome::HandedOver;
-use crate::{Day, Moment, Name};
-use anyhow::Context as _;
+use crate::{Day, Name};
+use anyhow::{Context as _, bail};
 use bucket::Bucket;
 use record::{Column, Flat, read_columns, write_columns};
 use serde_json::json;
@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use tempfile::TempDir;
 
 /// What a partition's site is called where a host has none.
 const NO_SITE: &str = "none";
@@ -64,10 +65,8 @@ impl fmt::Display for Place {
 pub struct Exported<'a> {
     /// What is written.
     pub outcomes: &'a [HandedOver],
-    /// What is not, whatever the archive has of it.
+    /// What is not, and is taken out of the files that are written if an earlier export put it there.
     pub forged: &'a [HandedOver],
-    /// The moment since which these are all. Of a day that began before it the archive may have more.
-    pub whole_since: Moment,
 }
 
 /// What was written.
@@ -81,34 +80,89 @@ pub struct Written {
     pub files: Vec<PathBuf>,
 }
 
-/// Writes the dataset of what is exported to its `place`.
+/// Writes the dataset of what is exported to its `place`, the latest days first.
 ///
 /// # Errors
-/// When the disk or the store does not take it, or has a file that cannot be read.
+/// When the disk or the store does not take it, or has a file that cannot be read. What was written before that stays.
 pub async fn write(place: &Place, exported: &Exported<'_>) -> anyhow::Result<Written> {
-    let url = match place {
-        Place::Folder(dir) => return write_folder(dir, exported),
-        Place::Bucket(url) => url,
+    let store = Store::at(place)?;
+    let mut written = Written {
+        runs: exported.outcomes.len(),
+        ..Written::default()
     };
-    let failed = || format!("{url} cannot be written to");
-    let bucket = Bucket::at(url).with_context(failed)?;
-    let dir = tempfile::tempdir()?;
-    let partitions = partitions(exported.outcomes);
-    for part in partitions
-        .keys()
-        .filter(|part| part.may_have_more(exported))
-    {
-        if let Some(octets) = bucket.get(&part.file()).await.with_context(failed)? {
-            std::fs::create_dir_all(dir.path().join(part.folder()))?;
-            std::fs::write(dir.path().join(part.file()), octets)?;
+    for (part, mut outcomes) in partitions(exported.outcomes).into_iter().rev() {
+        let file = part.file();
+        let path = store.fetch(&file).await?;
+        let mut table = Flat::default();
+        if path.try_exists()? {
+            written.only_archived += keep(&mut table, &path, &outcomes, exported.forged)?;
         }
-    }
-    let written = write_folder(dir.path(), exported)?;
-    for way in &written.files {
-        let octets = std::fs::read(dir.path().join(way))?;
-        bucket.put(way, octets).await.with_context(failed)?;
+        let order = |told: &&HandedOver| (told.outcome.planned, told.outcome.run.clone());
+        outcomes.sort_by_cached_key(order);
+        for told in outcomes {
+            put(&mut table, told);
+        }
+        write_columns(&path, &table.columns())?;
+        store.hand_over(&file).await?;
+        written.files.push(file);
     }
     Ok(written)
+}
+
+/// Where the files are, or are made before they go to a bucket.
+struct Store {
+    dir: PathBuf,
+    bucket: Option<(Bucket, String, TempDir)>,
+}
+
+impl Store {
+    fn at(place: &Place) -> anyhow::Result<Self> {
+        let url = match place {
+            Place::Folder(dir) => {
+                return Ok(Self {
+                    dir: dir.clone(),
+                    bucket: None,
+                });
+            }
+            Place::Bucket(url) => url,
+        };
+        let bucket = Bucket::at(url).with_context(|| cannot_write(url))?;
+        let dir = tempfile::tempdir()?;
+        Ok(Self {
+            dir: dir.path().to_owned(),
+            bucket: Some((bucket, url.clone(), dir)),
+        })
+    }
+
+    /// The way to a file here, as far as there is one.
+    async fn fetch(&self, file: &Path) -> anyhow::Result<PathBuf> {
+        let path = self.dir.join(file);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        if let Some((bucket, url, _)) = &self.bucket {
+            let got = bucket.get(file).await.with_context(|| cannot_write(url))?;
+            if let Some(octets) = got {
+                std::fs::write(&path, octets)?;
+            }
+        }
+        Ok(path)
+    }
+
+    /// A file is whole.
+    async fn hand_over(&self, file: &Path) -> anyhow::Result<()> {
+        if let Some((bucket, url, _)) = &self.bucket {
+            let path = self.dir.join(file);
+            let put = bucket.put(file, std::fs::read(&path)?).await;
+            put.with_context(|| cannot_write(url))?;
+            std::fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(url: &str) -> String {
+    format!("{url} cannot be written to")
 }
 
 /// What one file of the dataset is of.
@@ -121,20 +175,16 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn folder(&self) -> PathBuf {
-        let Self {
-            day, measure, site, ..
-        } = self;
-        PathBuf::from(format!("day={day}/measure={measure}/site={site}"))
-    }
-
     fn file(&self) -> PathBuf {
-        self.folder().join(format!("{}.parquet", self.fleet))
-    }
-
-    /// Whether its file may have rows that are no longer among the outcomes.
-    fn may_have_more(&self, exported: &Exported<'_>) -> bool {
-        self.day.begins() < exported.whole_since
+        let Self {
+            day,
+            measure,
+            site,
+            fleet,
+        } = self;
+        PathBuf::from(format!(
+            "day={day}/measure={measure}/site={site}/{fleet}.parquet"
+        ))
     }
 }
 
@@ -153,45 +203,43 @@ fn partitions(outcomes: &[HandedOver]) -> BTreeMap<Part<'_>, Vec<&HandedOver>> {
     partitions
 }
 
-fn write_folder(dir: &Path, exported: &Exported<'_>) -> anyhow::Result<Written> {
-    let mut written = Written {
-        runs: exported.outcomes.len(),
-        ..Written::default()
-    };
-    for (part, mut outcomes) in partitions(exported.outcomes) {
-        let path = dir.join(part.file());
-        let mut table = Flat::default();
-        if part.may_have_more(exported) && path.exists() {
-            let known = outcomes.iter().copied().chain(exported.forged);
-            written.only_archived += keep(&mut table, &read_columns(&path)?, known);
-        }
-        let order = |told: &&HandedOver| (told.outcome.planned, told.outcome.run.clone());
-        outcomes.sort_by_cached_key(order);
-        for told in outcomes {
-            put(&mut table, told);
-        }
-        std::fs::create_dir_all(dir.join(part.folder()))?;
-        write_columns(&path, &table.columns())?;
-        written.files.push(part.file());
-    }
-    Ok(written)
-}
-
-/// Puts the rows of the archive into the table whose runs are not known, and says how many they are.
-fn keep<'a>(
+/// Puts the rows of the file at `path` into the table that are not among the outcomes, nor what was forged, and says how many they are.
+fn keep(
     table: &mut Flat,
-    archived: &[(String, Column)],
-    known: impl Iterator<Item = &'a HandedOver>,
-) -> usize {
-    let known: HashSet<String> = known.map(|told| told.outcome.run.to_string()).collect();
-    let is_run =
-        |(name, column): &&(String, Column)| name == "run" && matches!(column, Column::Text(_));
-    let Some((_, Column::Text(runs))) = archived.iter().find(is_run) else {
-        return 0;
+    path: &Path,
+    outcomes: &[&HandedOver],
+    forged: &[HandedOver],
+) -> anyhow::Result<usize> {
+    let archived = read_columns(path)?;
+    let text = |name: &str| {
+        let column = archived.iter().find(|(known, _)| known == name);
+        match column {
+            Some((_, Column::Text(cells))) => cells.as_slice(),
+            _ => &[],
+        }
     };
-    let is_kept = |row: &usize| matches!(runs.get(*row), Some(Some(run)) if !known.contains(run));
-    table.put_columns(archived, |row| is_kept(&row));
-    (0..runs.len()).filter(is_kept).count()
+    let (runs, signers) = (text("run"), text("signer"));
+    if runs.iter().any(Option::is_none) || runs.is_empty() {
+        bail!(
+            "{} is no file of an archive - move it elsewhere",
+            path.display()
+        );
+    }
+    let run = |told: &HandedOver| told.outcome.run.to_string();
+    let known: HashSet<String> = outcomes.iter().map(|told| run(told)).collect();
+    // Somebody else's message in its name is no reason to forget a run.
+    let signer = |told: &HandedOver| told.signer.as_ref().map(ToString::to_string);
+    let forged: HashSet<_> = forged
+        .iter()
+        .map(|told| (run(told), signer(told)))
+        .collect();
+    let is_kept = |row: &usize| {
+        let run = runs.get(*row).cloned().flatten().unwrap_or_default();
+        let signer = signers.get(*row).cloned().flatten();
+        !known.contains(&run) && !forged.contains(&(run, signer))
+    };
+    table.put_columns(&archived, |row| is_kept(&row));
+    Ok((0..runs.len()).filter(is_kept).count())
 }
 
 /// An outcome as a row.
@@ -223,8 +271,8 @@ fn put(table: &mut Flat, HandedOver { outcome, signer }: &HandedOver) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunId;
     use crate::outcome::{Became, Outcome, Times};
+    use crate::{Identity, RunId};
 
     fn outcome(run: &str, site: Option<&str>) -> HandedOver {
         let run: RunId = run.parse().unwrap();
@@ -243,6 +291,18 @@ mod tests {
         }
     }
 
+    fn write(
+        dir: &Path,
+        outcomes: &[HandedOver],
+        forged: &[HandedOver],
+    ) -> anyhow::Result<Written> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let place = Place::Folder(dir.to_owned());
+        runtime.block_on(super::write(&place, &Exported { outcomes, forged }))
+    }
+
     #[test]
     fn a_file_is_a_day_a_measurement_a_site_and_a_fleet_and_writing_again_changes_nothing() {
         let outcomes = [
@@ -253,13 +313,8 @@ mod tests {
             outcome("g.rtt.a.b.20261126T000000000Z", Some("x")),
         ];
         let dir = tempfile::tempdir().unwrap();
-        for whole_since in [0, 0, u64::MAX] {
-            let exported = Exported {
-                outcomes: &outcomes,
-                forged: &[],
-                whole_since: Moment::from_millis(whole_since),
-            };
-            let written = write_folder(dir.path(), &exported).unwrap();
+        for _ in 0..2 {
+            let written = write(dir.path(), &outcomes, &[]).unwrap();
             let counts = (written.runs, written.only_archived, written.files.len());
             assert_eq!(counts, (5, 0, 4));
             let folder = dir.path().join("day=2026-11-26/measure=rtt");
@@ -272,42 +327,65 @@ mod tests {
         }
     }
 
+    /// What is exported, and whose runs the archive has then of the only day: the measuring hosts, one letter each.
+    fn hosts(dir: &Path, outcomes: &[HandedOver], forged: &[HandedOver]) -> (usize, String) {
+        let written = write(dir, outcomes, forged).unwrap();
+        let columns = read_columns(&dir.join(&written.files[0])).unwrap();
+        let run = columns.into_iter().find(|(name, _)| name == "run");
+        let Some((_, Column::Text(runs))) = run else {
+            panic!("no runs");
+        };
+        let host = |run: Option<String>| run.unwrap().split('.').nth(2).unwrap().to_owned();
+        (written.only_archived, runs.into_iter().map(host).collect())
+    }
+
     #[test]
     fn a_late_outcome_joins_those_of_its_day_that_only_the_archive_has() {
-        let runs = ["a.20261125T010000000Z", "a.20261125T020000000Z"];
-        let [first, second] = runs.map(|run| outcome(&format!("f.rtt.b.{run}"), Some("x")));
-        let [late, forged] = [
-            "f.rtt.c.a.20261125T120000000Z",
-            "f.rtt.d.a.20261125T130000000Z",
-        ]
-        .map(|run| outcome(run, Some("x")));
+        let runs = ["b.a.20261125T01", "b.a.20261125T02", "c.a.20261125T12"];
+        let [first, second, late] =
+            runs.map(|run| outcome(&format!("f.rtt.{run}0000000Z"), Some("x")));
         let dir = tempfile::tempdir().unwrap();
-        let export = |outcomes: &[HandedOver], forged: &[HandedOver], whole_since: &str| {
-            let exported = Exported {
-                outcomes,
-                forged,
-                whole_since: whole_since.parse().unwrap(),
-            };
-            let written = write_folder(dir.path(), &exported).unwrap();
-            let columns = read_columns(&dir.path().join(&written.files[0])).unwrap();
-            let run = columns.into_iter().find(|(name, _)| name == "run");
-            let Some((_, Column::Text(runs))) = run else {
-                panic!("no runs");
-            };
-            let name = |run: Option<String>| run.unwrap().split('.').nth(2).unwrap().to_owned();
-            let names: String = runs.into_iter().map(name).collect();
-            (written.only_archived, names)
-        };
-        let day = "20261125T000000000Z";
-        let all = [first, second.clone(), forged.clone()];
-        assert_eq!(export(&all, &[], day), (0, "bbd".to_owned()));
-        // Half of the day is gone from NATS, an outcome has come, and one turns out to be forged.
-        let noon = "20261125T110000000Z";
+        let all = [first, second.clone()];
+        assert_eq!(hosts(dir.path(), &all, &[]), (0, "bb".to_owned()));
+        // The first is gone from NATS, another has come.
         let now = [second, late];
-        assert_eq!(
-            export(&now, std::slice::from_ref(&forged), noon),
-            (1, "bbc".to_owned())
-        );
-        assert_eq!(export(&now[1..], &[forged], noon), (2, "bbc".to_owned()));
+        assert_eq!(hosts(dir.path(), &now, &[]), (1, "bbc".to_owned()));
+        assert_eq!(hosts(dir.path(), &now[1..], &[]), (2, "bbc".to_owned()));
+    }
+
+    #[test]
+    fn what_was_forged_leaves_the_archive_and_forgets_nothing_that_was_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let identity = Identity::read_or_make(&dir.path().join("key")).unwrap();
+        let mut signed = outcome("f.rtt.b.a.20261125T010000000Z", Some("x"));
+        signed.signer = Some(identity.public());
+        let [forged, other] = ["d.a.20261125T02", "e.a.20261125T03"]
+            .map(|run| outcome(&format!("f.rtt.{run}0000000Z"), Some("x")));
+        let all = [signed.clone(), forged.clone(), other.clone()];
+        assert_eq!(hosts(dir.path(), &all, &[]), (0, "bde".to_owned()));
+        // One turns out to be forged; somebody says something in the name of a run that NATS has forgotten.
+        signed.signer = None;
+        let now = hosts(dir.path(), &[other], &[forged, signed]);
+        assert_eq!(now, (1, "be".to_owned()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_stops_no_later_day() {
+        let days = [25, 26].map(|day| {
+            let run = format!("f.rtt.a.b.202611{day}T010000000Z");
+            outcome(&run, Some("x"))
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let file = |day: u32| {
+            let way = format!("day=2026-11-{day}/measure=rtt/site=x/f.parquet");
+            dir.path().join(way)
+        };
+        std::fs::create_dir_all(file(25).parent().unwrap()).unwrap();
+        let columns = [("other".to_owned(), Column::Whole(vec![Some(1)]))];
+        write_columns(&file(25), &columns).unwrap();
+        let error = write(dir.path(), &days, &[]).unwrap_err().to_string();
+        assert!(error.contains("is no file of an archive"), "{error}");
+        assert!(file(26).is_file());
+        assert_eq!(read_columns(&file(25)).unwrap(), columns);
     }
 }

@@ -1,7 +1,6 @@
 //! `isobath fleet export`.
 
-use super::{OPERATOR, kept_since, of_kept};
-use crate::agent::wall;
+use super::{OPERATOR, of_kept};
 use crate::archive::{self, Exported, Place};
 use crate::bus::{Access, Bus};
 use crate::outcome::HandedOver;
@@ -21,7 +20,7 @@ pub struct Args {
     #[arg(
         short,
         long,
-        help = "Folder for the dataset, or s3://BUCKET/PREFIX; existing data of the same fleets, days, measurements and sites is replaced",
+        help = "Folder for the dataset, or s3://BUCKET/PREFIX; outcomes that only an earlier export has are kept",
         value_name = "PLACE"
     )]
     out: Place,
@@ -33,7 +32,6 @@ pub struct Args {
 pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let outcomes = bus.outcomes(args.fleet.as_ref(), Moment::default()).await?;
-    let whole_since = kept_since(&bus, wall()).await?;
     let mut fleets = BTreeMap::new();
     for (name, kept) in bus.fleets().await? {
         fleets.insert(name, of_kept(kept)?);
@@ -46,7 +44,6 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let exported = Exported {
         outcomes: &outcomes,
         forged: &forged,
-        whole_since,
     };
     let written = archive::write(&args.out, &exported).await?;
     let (runs, files, dir) = (written.runs, written.files.len(), args.out.to_string());
@@ -61,7 +58,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     print(&format!("{runs} runs in {files} files, in {dir}"))?;
     if only_archived > 0 {
         print(&format!(
-            "kept: {only_archived} beside them that only the archive has (fleet retention)"
+            "kept: {only_archived} beside them that only the archive has"
         ))?;
     }
     if forged > 0 {

@@ -239,7 +239,6 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     collector.has_heard_of_it();
     outside::exported_to_a_bucket(&fleet, counts);
     kept_for_a_time(&fleet);
-    outside::late_outcomes_join_the_archive(&fleet);
     for agent in [a, b] {
         agent.signal(Signal::INT);
         agent.finish().ended(0);
@@ -426,6 +425,7 @@ fn kept_for_a_time(fleet: &Place<'_>) {
     let after = fleet.account();
     assert!(number(&after, "/counts/planned") >= before, "{after:#}");
     assert!(number(&after, "/counts/missing") < 0.5, "{after:#}");
+    outside::late_outcomes_join_the_archive(fleet);
 }
 
 /// How many runs have an outcome.

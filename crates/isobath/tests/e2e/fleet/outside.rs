@@ -162,7 +162,7 @@ impl Bucket {
 pub(super) fn exported_to_a_bucket(fleet: &Place<'_>, counts: &Value) {
     let mut bucket = Bucket::start();
     let refused = bucket.take(fleet, "wrong");
-    let word = "s3://archive/all/fleets cannot be written to: it does not let this key write (SignatureDoesNotMatch)";
+    let word = "s3://archive/all/fleets cannot be written to: it does not let this key read (SignatureDoesNotMatch)";
     assert!(refused.refused(3).contains(word), "{refused:?}");
     assert_eq!(bucket.list()["names"].as_array().unwrap().len(), 0);
     // Again, and nothing is there twice.
