@@ -80,7 +80,7 @@ impl<T> Requests<T> {
     /// The requests that were never answered, at the end of the run. One that was waited for no longer than the longest round
     /// trip, or [`LEAST`], may still have been on its way: it is neither answered nor lost.
     pub(crate) fn unanswered(&mut self, ended: Instant) -> impl Iterator<Item = (u32, Request<T>)> {
-        let enough = self.longest.clamp(LEAST, MOST);
+        let enough = self.longest.max(LEAST);
         let left = std::mem::take(&mut self.outstanding).into_iter();
         left.filter(move |(_, request)| request.overdue || ended.since(request.sent) > enough)
     }
