@@ -137,7 +137,8 @@ impl Runner {
             // A signal is no reason to stop; the owner raises `stop`.
             let readable = self.poll.wait(events, sleep);
             let woken = clock::now();
-            if !readable && sleep > Duration::ZERO {
+            // Not one that a packet or a signal ended.
+            if sleep > Duration::ZERO && woken >= now + sleep {
                 self.margin.met(woken.since(now + sleep));
             }
             if readable || woken >= wake || woken >= self.next_tick {
