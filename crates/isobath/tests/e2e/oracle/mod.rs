@@ -36,13 +36,16 @@ const LABS: [&str; 7] = [
 ];
 
 /// All of them, or those that the environment names in `ORACLE_LABS`.
-fn labs() -> impl Iterator<Item = &'static str> {
-    let only = std::env::var("ORACLE_LABS").ok();
-    let is_wanted = move |lab: &&str| {
-        let mut only = only.iter().flat_map(|only| only.split(','));
-        only.clone().next().is_none() || only.any(|name| name == *lab)
-    };
-    LABS.into_iter().filter(is_wanted)
+fn labs() -> Vec<&'static str> {
+    let only = std::env::var("ORACLE_LABS").unwrap_or_default();
+    let only: Vec<_> = only.split(',').map(str::trim).collect();
+    if only == [""] {
+        return LABS.to_vec();
+    }
+    let known = |name: &&str| LABS.into_iter().find(|lab| lab == name);
+    only.iter()
+        .map(|name| known(name).unwrap_or_else(|| panic!("no lab '{name}': {LABS:?}")))
+        .collect()
 }
 
 /// Quantile `q` of unsorted values, by definition 7 of Hyndman and Fan: docs/output.md.

@@ -86,8 +86,8 @@ fn compared(lab: &str, count: u32) -> Table {
     let place = scene.place();
     run(place, &["export", "r", "--csv", "-o", "csv"]).ended(0);
     let csv = scene.text("csv/connections.csv");
-    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let head = lines.next().unwrap();
+    let mut lines: Vec<Vec<_>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let head = lines.remove(0);
     let column = |name: &str| head.iter().position(|title| *title == name).unwrap();
     let columns = [
         "source_port",
@@ -95,7 +95,12 @@ fn compared(lab: &str, count: u32) -> Table {
         "received_by_initiator",
     ]
     .map(column);
-    let ours = numbered(lines.map(|row| {
+    let started = head
+        .iter()
+        .position(|title| *title == "started_ns")
+        .unwrap();
+    lines.sort_by_key(|row| row[started].parse::<u64>().ok());
+    let ours = numbered(lines.into_iter().map(|row| {
         let [port, there, back] = columns.map(|at| row[at].parse::<u64>().unwrap());
         (u16::try_from(port).unwrap(), (there, back))
     }));

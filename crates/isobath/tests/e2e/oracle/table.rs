@@ -115,6 +115,7 @@ pub(super) fn assert_holds(compare: impl Fn() -> Table) {
 pub(super) fn print_decided(compare: impl Fn() -> Table) -> usize {
     let table = decided(compare);
     table.map_or(0, |table| {
+        assert!(!table.rows.is_empty(), "nothing was compared");
         table.print();
         table.rows.iter().filter(|row| !row.holds()).count()
     })

@@ -107,12 +107,14 @@ impl Seen {
         }
     }
 
-    /// ping asks at other moments than the paced requests. Where a queue is one for each flow, or delays change from moment to moment, it
-    /// finds others.
+    /// ping asks at other moments than the paced requests. Where delays change from moment to moment it finds others, and so it does where
+    /// a queue under load is one for each flow.
     fn pings(&self, table: &mut Table) {
-        if ["dsl-ecn", "lte"].contains(&table.lab()) {
-            return;
-        }
+        let phases: &[&str] = match table.lab() {
+            "lte" => return,
+            "dsl-ecn" => &["idle"],
+            _ => &["idle", "loaded"],
+        };
         let text = self.scene.text("ping.txt");
         let replies = text.lines().filter_map(|line| {
             let came = line
@@ -131,7 +133,7 @@ impl Seen {
             Some(((came * 1e9) as i64 - (time * 1e6) as i64, time))
         });
         let replies: Vec<_> = replies.collect();
-        for phase in ["idle", "loaded"] {
+        for phase in phases {
             let (begin, end) = self.phase(phase);
             let within = replies.iter().filter(|(at, _)| (begin..end).contains(at));
             let times: Vec<f64> = within.map(|(_, time)| *time).collect();
