@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs all tests of the workspace, six beside each other. What failed runs again when nothing is beside it, three times at most, and the last
 # result counts: a stalled machine spoils a measurement once, a defect is there again. Each failure is printed, and is to be looked into.
-# At the end it lists what could not be decided, because the hypervisor kept the machine waiting however often it was tried.
+# At the end it lists what was skipped, and what could not be decided, because the hypervisor kept the machine waiting however often it was
+# tried.
 #
 #   tests.sh [what nextest takes: -E 'package(isobath-path)']
 set -euo pipefail
@@ -11,7 +12,7 @@ nextest() { target/tools/cargo-nextest/bin/cargo-nextest nextest run --workspace
 
 undecided=target/tmp/undecided.txt
 rm -f "$undecided"
-tell_undecided() { [ ! -s "$undecided" ] || { printf '\n== not decided on this machine\n' && cat "$undecided"; }; }
+tell_undecided() { [ ! -s "$undecided" ] || { printf '\n== skipped or not decided on this machine\n' && sort -u "$undecided"; }; }
 trap tell_undecided EXIT
 
 nextest "$@" && exit

@@ -25,18 +25,28 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// From here on nothing can be said of a machine's measurements.
 const TAKEN_PCT: f64 = 10.0;
-/// Tests that were not decided, a line each.
+/// Processors that are as busy as this while a test rests are so by something that does not end with the test's own attempt.
+const OCCUPIED_PCT: f64 = 98.0;
+/// Tests that were skipped or not decided, a line each.
 const UNDECIDED: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/undecided.txt");
 thread_local! {
     /// How the processors had spent their time when the test got its [`Machine`].
     static BEGAN: RefCell<CpuSample> = RefCell::default();
 }
 
-/// Attempts at what a busy machine spoils, with ever longer rests after the third: over more than a minute.
+/// Attempts at what a busy machine spoils, with ever longer rests between them: over more than a minute. Where something keeps all
+/// processors busy during such a rest, and the test may be skipped, there is no other: it would end like the last.
 pub(crate) fn attempts() -> impl Iterator<Item = u64> {
-    (1_u64..=9).inspect(|attempt| {
-        let rest = Duration::from_secs(4 * attempt.saturating_sub(3));
-        clock::sleep_until(clock::now() + rest);
+    (1_u64..=9).take_while(|attempt| {
+        let rest = match attempt {
+            1 => return true,
+            2 | 3 => 1,
+            later => 4 * (later - 3),
+        };
+        let began = CpuSample::now().unwrap();
+        clock::sleep_until(clock::now() + Duration::from_secs(rest));
+        let used = CpuSample::now().unwrap().since(&began);
+        used.busy_pct + used.steal_pct < OCCUPIED_PCT || !may_skip()
     })
 }
 
@@ -52,10 +62,7 @@ pub(crate) fn skip_as_busy() {
     let line = format!(
         "not decided: {test}: the hypervisor took {taken:.0} % of the processor time that this machine wanted"
     );
-    say(&line);
-    let mut list = OpenOptions::new();
-    let list = list.append(true).create(true).open(UNDECIDED);
-    writeln!(list.unwrap(), "{line}").unwrap();
+    tell(&line);
 }
 
 /// What share of the processor time that was wanted since the test has its [`Machine`] was not given.
@@ -449,11 +456,21 @@ pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
 pub(crate) fn skip(reason: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    assert!(
-        std::env::var_os("ISOBATH_TEST_NO_SKIP").is_none(),
-        "{test} was to be skipped: {reason}"
-    );
-    say(&format!("skipped: {test}: {reason}"));
+    assert!(may_skip(), "{test} was to be skipped: {reason}");
+    tell(&format!("skipped: {test}: {reason}"));
+}
+
+/// Whether a test may be skipped; a check demands them all.
+fn may_skip() -> bool {
+    std::env::var_os("ISOBATH_TEST_NO_SKIP").is_none()
+}
+
+/// Says that a test came to no result, now and at the end of all.
+fn tell(line: &str) {
+    say(line);
+    let mut list = OpenOptions::new();
+    let list = list.append(true).create(true).open(UNDECIDED);
+    writeln!(list.unwrap(), "{line}").unwrap();
 }
 
 /// Whether `program` is installed; says that the test is skipped if not.
