@@ -2,8 +2,8 @@
 
 use crate::mbm::lab;
 use crate::support::{
-    Machine, Running, Signal, TempDir, attempts, eventually, folder, isobath, number, rows, run,
-    skip_as_busy,
+    Machine, Running, Signal, TempDir, attempts, eventually, folder, is_hopeless, isobath, number,
+    rows, run, skip_as_busy,
 };
 use crate::two_hosts::Server;
 use schema::estimate::tables::{ProbeRow, TrainRow};
@@ -55,6 +55,9 @@ fn estimated(
         }
         unfit = if is_complete { Some(found) } else { unfit };
         std::fs::remove_dir_all(place.join("r")).unwrap();
+        if !is_complete && is_hopeless() {
+            break;
+        }
     }
     if let Some(unfit) = unfit {
         panic!("not once: {unfit:#}");

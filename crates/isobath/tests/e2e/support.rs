@@ -34,20 +34,21 @@ thread_local! {
     static BEGAN: RefCell<CpuSample> = RefCell::default();
 }
 
-/// Attempts at what a busy machine spoils, with ever longer rests between them: over more than a minute. Where something keeps all
-/// processors busy during such a rest, and the test may be skipped, there is no other: it would end like the last.
+/// Attempts at what a busy machine spoils, with ever longer rests after the third: over more than a minute.
 pub(crate) fn attempts() -> impl Iterator<Item = u64> {
-    (1_u64..=9).take_while(|attempt| {
-        let rest = match attempt {
-            1 => return true,
-            2 | 3 => 1,
-            later => 4 * (later - 3),
-        };
-        let began = CpuSample::now().unwrap();
-        clock::sleep_until(clock::now() + Duration::from_secs(rest));
-        let used = CpuSample::now().unwrap().since(&began);
-        used.busy_pct + used.steal_pct < OCCUPIED_PCT || !may_skip()
+    (1_u64..=9).inspect(|attempt| {
+        let rest = Duration::from_secs(4 * attempt.saturating_sub(3));
+        clock::sleep_until(clock::now() + rest);
     })
+}
+
+/// Whether an attempt that this machine was too busy for is the last: something keeps all processors busy while the test rests, so another
+/// would end like it. Never where the test may not be skipped.
+pub(crate) fn is_hopeless() -> bool {
+    let began = CpuSample::now().unwrap();
+    clock::sleep_until(clock::now() + Duration::from_secs(1));
+    let used = CpuSample::now().unwrap().since(&began);
+    used.busy_pct + used.steal_pct >= OCCUPIED_PCT && may_skip()
 }
 
 /// Skips a test that this machine was too busy for in all [`attempts`]. What the hypervisor gave to others no check can demand: a test that

@@ -1,7 +1,7 @@
 //! `isobath serve --also page`: a real browser in an emulated network.
 
 use crate::support::{
-    Machine, PROGRAM, attempts, folder, free_port, has, number, run, skip_as_busy,
+    Machine, PROGRAM, attempts, folder, free_port, has, is_hopeless, number, run, skip_as_busy,
 };
 use crate::two_hosts::Server;
 use serde_json::{Value, json};
@@ -44,7 +44,9 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     }
     let place = folder(&[]);
     let mut runs = attempts().take(5).map(|_| browse(place.path()));
-    let Some(told) = runs.find(|told| told["status"] != "invalid") else {
+    let is_valid = |told: &Value| told["status"] != "invalid";
+    let last = runs.find(|told| is_valid(told) || is_hopeless());
+    let Some(told) = last.filter(is_valid) else {
         return skip_as_busy();
     };
     assert_eq!(told["status"], "complete", "{:#}", told["warnings"]);

@@ -1,7 +1,7 @@
 //! Figures side by side.
 
 use super::scene::TooBusy;
-use crate::support::{attempts, say, skip_as_busy};
+use crate::support::{attempts, is_hopeless, say, skip_as_busy};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -88,6 +88,9 @@ fn decided(compare: impl Fn() -> Table) -> Option<Table> {
         match catch_unwind(AssertUnwindSafe(&compare)) {
             Ok(table) if table.all_holds() => return Some(table),
             Err(panic) if panic.is::<TooBusy>() => {
+                if is_hopeless() {
+                    break;
+                }
                 say("note: this machine was too busy, so once more");
             }
             _ if wrong < 2 => {
