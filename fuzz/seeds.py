@@ -131,7 +131,7 @@ def control():
 
 
 def far_ends():
-    """Which protocol (stamp, irtt, ntp, dns, icmp), how long requests are, and a datagram."""
+    """Which protocol (stamp, irtt, ntp, dns, dot, doh, h3, icmp), how long requests are, and a datagram."""
     head = struct.pack(">IQHH", 3, 0xEB000000 << 32, 0x1801, 7)
     reply = head + struct.pack(">QIQHBxB3x", 0xEB000000 << 32, 3, 0xEB000000 << 32, 0x1801, 0, 64)
     put("far_end", "stamp", b"\0\x40" + reply[:44])
@@ -142,7 +142,8 @@ def far_ends():
     put("far_end", "irtt_reply", b"\1\x40" + b"\x14\xa7\x5b\2" + struct.pack("<QIIQQ", 7, 3, 4, 5, 6))
     put("far_end", "ntp", b"\2\x40" + bytes([0x24, 2, 6, 0xE9]) + bytes(20) + struct.pack(">QQQ", 7 ^ 3, 1 << 60, 1 << 60))
     put("far_end", "dns", b"\3\x40" + struct.pack(">HHHHHH", 7 ^ 3, 0x8180, 1, 0, 0, 0) + b"\0\0\2\0\1")
-    put("far_end", "icmp", b"\4\x41" + struct.pack(">BBHHHQ", 0, 0, 0, 0, 3, 7))
+    put("far_end", "h3", b"\6\x40\xc0" + struct.pack(">IBQBQI", 0, 8, (7 << 32) ^ 3, 8, 7, 1))
+    put("far_end", "icmp", b"\7\x41" + struct.pack(">BBHHHQ", 0, 0, 0, 0, 3, 7))
 
 
 def iperf3():

@@ -1,7 +1,7 @@
 //! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
 
 use crate::nq::Origin;
-use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, stamp};
+use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, quic, stamp};
 use std::time::Duration;
 
 /// What a far end speaks.
@@ -19,6 +19,8 @@ pub enum Protocol {
     Dot,
     /// The same over HTTPS.
     Doh,
+    /// QUIC, which carries HTTP/3.
+    H3,
     /// ICMP echo.
     Icmp,
     /// iperf3's TCP load.
@@ -43,13 +45,14 @@ pub struct Tells {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Stamp,
         Self::Irtt,
         Self::Ntp,
         Self::Dns,
         Self::Dot,
         Self::Doh,
+        Self::H3,
         Self::Icmp,
         Self::Iperf3,
         Self::Ndt7,
@@ -64,6 +67,7 @@ impl Protocol {
             Self::Dns => "dns",
             Self::Dot => "dot",
             Self::Doh => "doh",
+            Self::H3 => "h3",
             Self::Icmp => "icmp",
             Self::Iperf3 => "iperf3",
             Self::Ndt7 => "ndt7",
@@ -79,6 +83,7 @@ impl Protocol {
             Self::Dns => "DNS (RFC 1035)",
             Self::Dot => "DNS over TLS (RFC 7858)",
             Self::Doh => "DNS over HTTPS (RFC 8484)",
+            Self::H3 => "QUIC (RFC 8999, RFC 9000)",
             Self::Icmp => "ICMP echo (RFC 792, RFC 4443)",
             Self::Iperf3 => "iperf3 (3.7 and later)",
             Self::Ndt7 => "ndt7 (version 0.11)",
@@ -92,6 +97,7 @@ impl Protocol {
             Self::Irtt => "'irtt server', '... serve --also irtt'",
             Self::Ntp => "time servers",
             Self::Dns | Self::Dot | Self::Doh => "resolvers",
+            Self::H3 => "web servers with HTTP/3",
             Self::Icmp => "nearly everybody",
             Self::Iperf3 => "'iperf3 -s', '... serve --also iperf3'",
             Self::Ndt7 => "'ndt-server', '... serve --also ndt7'",
@@ -107,6 +113,7 @@ impl Protocol {
             Self::Dns => Some(dns::PORT),
             Self::Dot => Some(dns::TLS_PORT),
             Self::Doh => Some(dns::HTTPS_PORT),
+            Self::H3 => Some(quic::PORT),
             Self::Icmp => None,
             Self::Iperf3 => Some(iperf3::PORT),
             Self::Ndt7 => Some(ndt7::PORT),
@@ -119,9 +126,13 @@ impl Protocol {
             Self::Stamp => (true, true, true),
             Self::Irtt => (true, true, false),
             Self::Ntp => (true, false, false),
-            Self::Dns | Self::Dot | Self::Doh | Self::Icmp | Self::Iperf3 | Self::Ndt7 => {
-                (false, false, false)
-            }
+            Self::Dns
+            | Self::Dot
+            | Self::Doh
+            | Self::H3
+            | Self::Icmp
+            | Self::Iperf3
+            | Self::Ndt7 => (false, false, false),
         };
         Tells {
             delays,
@@ -137,6 +148,7 @@ impl Protocol {
             Self::Stamp | Self::Irtt | Self::Iperf3 | Self::Ndt7 => Duration::ZERO,
             Self::Icmp => Duration::from_millis(20),
             Self::Dns | Self::Dot | Self::Doh => dns::INTERVAL,
+            Self::H3 => quic::INTERVAL,
             Self::Ntp => ntp::INTERVAL,
         }
     }
@@ -153,6 +165,7 @@ impl Protocol {
             Self::Irtt => Box::new(irtt::Client::new(terms)),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns | Self::Dot | Self::Doh => Box::new(dns::Client::new(terms)),
+            Self::H3 => Box::new(quic::Client::new(terms)),
             Self::Icmp => Box::new(icmp::Echo::new(terms, is_v6)),
             Self::Iperf3 | Self::Ndt7 => return None,
         })
@@ -239,7 +252,7 @@ mod tests {
         assert!(
             read("ping://h")
                 .unwrap_err()
-                .contains("use one of stamp, irtt, ntp, dns, dot, doh, icmp, iperf3, ndt7")
+                .contains("use one of stamp, irtt, ntp, dns, dot, doh, h3, icmp, iperf3, ndt7")
         );
         for (text, host, path) in [
             ("doh://dns.example", "dns.example", "/dns-query"),

@@ -11,6 +11,7 @@
 //! | [`irtt`] | Isochronous Round-Trip Tester, and a server of our own | its documentation and version 0.9.1's behaviour |
 //! | [`ntp`] | Network Time Protocol, client mode | RFC 5905, RFC 9109 |
 //! | [`dns`] | a query for the root's name servers, by datagrams or over TLS and HTTPS | RFC 1035, RFC 7858, RFC 8484 |
+//! | [`quic`] | version negotiation of QUIC, as servers of HTTP/3 answer it | RFC 8999, RFC 9000 |
 //! | [`icmp`] | echo | RFC 792, RFC 4443 |
 //! | [`iperf3`] | TCP and UDP load, a client and a server of our own | version 3.12's behaviour |
 //! | [`ndt7`] | a download or an upload by WebSocket | version 0.11 of its specification |
@@ -36,6 +37,7 @@ pub mod irtt;
 pub mod ndt7;
 pub mod nq;
 pub mod ntp;
+pub mod quic;
 pub mod stamp;
 pub mod time;
 pub mod udpst;

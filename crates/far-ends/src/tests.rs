@@ -1,7 +1,7 @@
 //! The protocols that need no session, each with a far end of three lines.
 
 use super::*;
-use crate::{dns, icmp, ntp};
+use crate::{dns, icmp, ntp, quic};
 use proptest::prelude::*;
 
 fn terms() -> Terms {
@@ -70,6 +70,39 @@ fn resolvers_repeat_identifier_and_question() {
 }
 
 #[test]
+fn servers_of_quic_repeat_both_connection_ids_and_name_versions() {
+    let mut client = quic::Client::new(terms());
+    let answer = |octets: &mut Vec<u8>| {
+        // Destination and source change places (RFC 8999 section 6).
+        let (there, back) = (octets[6..14].to_vec(), octets[15..23].to_vec());
+        octets[1..5].fill(0);
+        octets[6..14].copy_from_slice(&back);
+        octets[15..23].copy_from_slice(&there);
+        octets.truncate(23);
+        octets.extend([0, 0, 0, 1]);
+    };
+    assert_eq!(
+        replies(&mut client, answer),
+        [Some(5_000), Some(69_999), None]
+    );
+    let spoiled = |at: usize| {
+        replies(&mut quic::Client::new(terms()), |octets| {
+            answer(octets);
+            octets[at] ^= 0x80;
+        })
+    };
+    // Short header, another version, IDs of another length and of somebody else.
+    for at in [0, 1, 5, 6, 14, 22] {
+        assert_eq!(spoiled(at), [None; 3], "{at}");
+    }
+    assert_eq!(replies(&mut client, |_| {}), [None; 3], "a request");
+    let mut octets = Vec::new();
+    client.request(1, 0, &mut octets);
+    let version = u32::from_be_bytes(field(&octets, 1).unwrap());
+    assert_eq!((octets.len(), version & 0x0f0f_0f0f), (1_200, 0x0a0a_0a0a));
+}
+
+#[test]
 fn echoes_come_back_as_they_left() {
     for (is_v6, reply) in [(false, 0), (true, 129)] {
         let mut echo = icmp::Echo::new(terms(), is_v6);
@@ -100,10 +133,11 @@ fn halves_of_numbers_are_the_latest_possible() {
 proptest! {
     #[test]
     fn any_octets_are_read(octets in proptest::collection::vec(any::<u8>(), 0..100), latest in any::<u32>()) {
-        let mut all: [Box<dyn Exchange>; 3] = [
+        let mut all: [Box<dyn Exchange>; 4] = [
             Box::new(ntp::Client::new(terms())),
             Box::new(dns::Client::new(terms())),
             Box::new(icmp::Echo::new(terms(), false)),
+            Box::new(quic::Client::new(terms())),
         ];
         for exchange in &mut all {
             let _ = exchange.handle(&octets, latest);

@@ -215,10 +215,12 @@ fn hosts_that_have_agreed_to_nothing_tell_round_trips() {
         "printf 'local\\nallow\\ncmdport 0\\nbindcmdaddress /\\npidfile %s/c.pid\\n' $PWD >c.conf; {} -x -n -u root -f $PWD/c.conf",
         unpacked("chrony/usr/sbin/chronyd")
     );
+    let web = format!("{PROGRAM} serve --also rpm --ephemeral --quiet --json");
     for (server, address) in [
         ("true", "icmp://far"),
         (resolver, "dns://far"),
         (&clock, "ntp://far"),
+        (&web, "h3://far:4043"),
     ] {
         let summary = estimate(place.path(), "small.toml", server, "rtt", address);
         let rtt = number(&summary, "/details/rtt_ms/min");
