@@ -127,7 +127,7 @@ def rpm(
     quiet: bool = False,
     **options: Option,
 ) -> "Run[RpmSummary]":
-    """Responsiveness under load (RPM) over HTTP/2, against any server that supports it: `https://HOST:4043`.
+    """Responsiveness under load (RPM) over HTTP/2 (or `http="h3"`), against any server that supports it: `https://HOST:4043`.
 
     Load goes `"down"`, `"up"` or `"both"`, one after the other. The server's certificate must be vouched for by the system's
     authorities, or by those of the PEM file `ca`; `insecure` believes any. See `rrul` for the other arguments and errors.

@@ -1725,10 +1725,10 @@ class RpmForeign(Figures):
     """The request and its answer."""
 
     tcp_ms: Distribution | None
-    """The TCP handshake."""
+    """The TCP handshake; null by HTTP/3."""
 
     tls_ms: Distribution | None
-    """The TLS handshake, per round trip."""
+    """The TLS handshake, per round trip; by HTTP/3 that of QUIC, which has TLS's in it."""
 
     _parts: ClassVar[dict[str, str]] = {"http_ms": "Distribution", "tcp_ms": "Distribution", "tls_ms": "Distribution"}
 
@@ -1787,7 +1787,7 @@ class RpmSummary(Figures):
     """Requests on new connections before any load."""
 
     idle_rpm: float | None
-    """Round trips per minute of these: 60,000 ms divided by the mean of the three means."""
+    """Round trips per minute of these: 60,000 ms divided by the mean of their means."""
 
     sentence: str
     """The answer to the question that the run asked."""

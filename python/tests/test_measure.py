@@ -49,6 +49,28 @@ def test_responsiveness_is_measured_against_a_server() -> None:
     assert run.summary.down.goodput_mbps is not None and run.summary.down.goodput_mbps > 0
 
 
+def test_a_web_server_of_aioquic_is_measured_by_http3(here: Path) -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    named = "[req]\ndistinguished_name=d\nx509_extensions=x\nprompt=no\n[d]\nCN=localhost\n[x]\nsubjectAltName=DNS:localhost\n"
+    (here / "req.cnf").write_text(named)
+    made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-config", "req.cnf"]
+    subprocess.run(["openssl", *made, "-keyout", "key.pem", "-out", "cert.pem"], check=True, capture_output=True)
+    line = [sys.executable, str(Path(__file__).with_name("http3_server.py")), str(port), "cert.pem", "key.pem"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+        echoes = ib.estimate("rtt", f"h3://127.0.0.1:{port}", duration="1s", quiet=True)
+        url = f"https://localhost:{port}"
+        run = ib.rpm(url, ways="down", ca=here / "cert.pem", http="h3", interval="200ms", most="2s", ipv4=True, quiet=True)
+        server.kill()
+    assert echoes.summary.probes_lost == 0 and echoes.summary.value is not None
+    assert run.summary.down is not None and run.summary.idle.tcp_ms is None
+    for times in (run.summary.idle.tls_ms, run.summary.idle.http_ms):
+        assert times is not None and 0 < times.p50 < 1_000
+    assert run.summary.down.goodput_mbps is not None and run.summary.down.goodput_mbps > 0
+
+
 def test_why_a_server_has_no_test_for_us_is_told() -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))

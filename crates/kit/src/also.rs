@@ -3,7 +3,7 @@
 //! They take no key, since their clients have none; only [`udpst`] has one of its own. So each is off unless asked for, says no more of this host than its protocol has,
 //! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
 //! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
-//! connection that it is where it says, `rpm` and `ndt7` are HTTP over TLS, and `page` is for browsers: it comes from a room above this one
+//! connection that it is where it says, `rpm` and `ndt7` are HTTP over TLS or QUIC, and `page` is for browsers: it comes from a room above this one
 //! ([`Page`]), which knows records and reports.
 
 mod datagrams;
@@ -17,7 +17,7 @@ use far_ends::udpst::SharedKey;
 use far_ends::{Responder, irtt, stamp};
 use iperf3::Iperf3;
 use session::Identity;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -250,8 +250,14 @@ fn responsiveness(
     address: SocketAddr,
     common: &Common<'_>,
 ) -> Result<web::responsiveness::server::Server, Error> {
-    let serve =
-        |listener| web::responsiveness::server::Server::new(listener, &common.shown_to_clients()?);
+    let socket = UdpSocket::bind(address).map_err(|error| {
+        Error::io("listen on", format!("UDP port {address}"), error)
+            .advise("choose a free port and an address of this host")
+    })?;
+    let serve = |listener| {
+        let credentials = common.shown_to_clients()?;
+        web::responsiveness::server::Server::new(listener, socket, &credentials)
+    };
     serve(listen(address)?).map_err(|error| unusable(address, error))
 }
 

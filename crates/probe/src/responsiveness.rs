@@ -12,6 +12,9 @@
 //! The first is the rate of the mean delay, the second the mean of two rates, which is never less: 100 ms foreign and
 //! 20 ms self are 1,000 RPM by the first and 1,800 by the second. So a figure needs its version beside it. Where one of
 //! the two kinds was not measured there is no combined figure, but that of the other kind stands.
+//!
+//! HTTP/3 has one handshake, QUIC's, with TLS's in it: where only one was measured, it and the request count half each, as the draft
+//! has it for TCP without TLS.
 
 /// Of this many samples the trimmed mean leaves the slowest one out: it keeps 95 % (parameter TMP of the draft).
 const ONE_LEFT_OUT_OF: usize = 20;
@@ -21,9 +24,9 @@ const MINUTE_MS: f64 = 60_000.0;
 /// Durations in milliseconds. A TLS exchange of more than one round trip counts as the time of one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Durations<'a> {
-    /// `tcp_f`: connecting by TCP.
+    /// `tcp_f`: connecting by TCP. Empty where there is none.
     pub tcp_foreign: &'a [f64],
-    /// `tls_f`: agreeing on TLS. Empty where there is none: then TCP and HTTP share alone.
+    /// `tls_f`: agreeing on TLS, or connecting by QUIC. Empty where there is none.
     pub tls_foreign: &'a [f64],
     /// `http_f`: a request on a new connection.
     pub http_foreign: &'a [f64],
@@ -63,13 +66,14 @@ impl Responsiveness {
     }
 }
 
-/// Mean of what a foreign probe's parts take; `None` without TCP or HTTP.
+/// Mean of what a foreign probe's parts take; `None` without any handshake or HTTP.
 fn foreign_ms(durations: &Durations<'_>) -> Option<f64> {
-    let tcp = trimmed_mean(durations.tcp_foreign)?;
     let http = trimmed_mean(durations.http_foreign)?;
-    Some(match trimmed_mean(durations.tls_foreign) {
-        Some(tls) => tcp / 3.0 + tls / 3.0 + http / 3.0,
-        None => f64::midpoint(tcp, http),
+    let handshakes = [durations.tcp_foreign, durations.tls_foreign].map(trimmed_mean);
+    Some(match handshakes {
+        [Some(tcp), Some(tls)] => tcp / 3.0 + tls / 3.0 + http / 3.0,
+        [Some(only), None] | [None, Some(only)] => f64::midpoint(only, http),
+        [None, None] => return None,
     })
 }
 

@@ -1,4 +1,4 @@
-//! How quickly does a path answer while it is full, as users' own software asks? `isobath rpm`: round trips per minute by HTTP/2.
+//! How quickly does a path answer while it is full, as users' own software asks? `isobath rpm`: round trips per minute by HTTP/2 or HTTP/3.
 //!
 //! Source: draft-ietf-ippm-responsiveness-09. A server of anybody's that has three URLs is enough. Connections that load the path are added
 //! one by one, each interval one more; meanwhile small requests are timed, *foreign* ones on connections of their own and *self* ones on

@@ -84,7 +84,7 @@ fn tell(found: &Mutex<Vec<RpmProbe>>, probe: RpmProbe) {
 async fn foreign(target: &Target, load: &'static str, origin: Instant) -> RpmProbe {
     let mut probe = begun("foreign", load, origin);
     if let Ok(opened) = target.dialer.open().await {
-        probe.tcp_ns = Some(nanos(opened.tcp));
+        probe.tcp_ns = opened.tcp.map(nanos);
         probe.tls_ns = Some(nanos(opened.tls));
         probe.http_ns = opened.link.ask(&target.small).await.ok().map(nanos);
     }

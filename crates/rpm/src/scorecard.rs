@@ -3,6 +3,7 @@
 use kit::scorecard;
 use record::{Distribution, Run};
 use schema::rpm::{Foreign, Summary, Way};
+use units::HttpVersion;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
@@ -16,9 +17,12 @@ pub fn scorecard(run: &Run, summary: &Summary) -> String {
         number(summary.idle_rpm)
     ));
     lines.push(String::new());
+    // HTTP/3 has no TCP, and its TLS is part of QUIC.
+    let is_quic = run.plan["http"] == HttpVersion::H3.name();
+    let secure = if is_quic { "QUIC" } else { "TLS" };
     lines.push(format!(
-        "{:14}{:>18}{:>18}{:>18}{:>22}",
-        "p50 / p95, ms", "TCP", "TLS", "HTTP", "HTTP, loaded"
+        "{:14}{:>18}{secure:>18}{:>18}{:>22}",
+        "p50 / p95, ms", "TCP", "HTTP", "HTTP, loaded"
     ));
     lines.push(row("idle", &summary.idle, None));
     for (name, way) in ways {

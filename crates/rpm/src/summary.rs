@@ -15,12 +15,11 @@ const MINUTE_MS: f64 = 60_000.0;
 pub fn summarise(plan: &Plan, probes: &[RpmProbe], intervals: &[RpmInterval]) -> Summary {
     let idle: Vec<_> = probes.iter().filter(|probe| probe.load == "idle").collect();
     let idle = foreign(&idle);
-    let means = [&idle.tcp_ms, &idle.tls_ms, &idle.http_ms].map(|times| Some(times.as_ref()?.mean));
-    let [tcp, tls, http] = means;
-    let idle_rpm = tcp.zip(tls).zip(http).map(|((tcp, tls), http)| {
-        let mean = (tcp + tls + http) / 3.0;
-        MINUTE_MS / mean
-    });
+    // HTTP/3 has one handshake, HTTP/2 over TLS has two.
+    let handshakes = [&idle.tcp_ms, &idle.tls_ms].into_iter().flatten();
+    let means: Vec<f64> = handshakes.chain(&idle.http_ms).map(|d| d.mean).collect();
+    let is_whole = idle.tls_ms.is_some() && idle.http_ms.is_some();
+    let idle_rpm = is_whole.then(|| MINUTE_MS * means.len() as f64 / means.iter().sum::<f64>());
     let mut summary = Summary {
         sentence: String::new(),
         idle,
@@ -126,11 +125,12 @@ fn times(probes: &[&RpmProbe], of: fn(&RpmProbe) -> Option<u64>) -> Option<Distr
 mod tests {
     use super::*;
     use schema::Ways;
-    use units::Span;
+    use units::{HttpVersion, Span};
 
     fn plan() -> Plan {
         Plan {
             url: "https://h".to_owned(),
+            http: HttpVersion::H2,
             ways: Ways::Both,
             interval: Span(Duration::from_secs(1)),
             most: Span(Duration::from_secs(30)),

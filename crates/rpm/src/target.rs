@@ -4,6 +4,7 @@ use far_ends::nq::{Configuration, LONGEST, Origin, WELL_KNOWN};
 use session::Family;
 use std::net::SocketAddr;
 use std::time::Duration;
+use units::HttpVersion;
 use web::Trust;
 use web::responsiveness::client::Dialer;
 
@@ -26,16 +27,21 @@ pub struct Target {
 }
 
 impl Target {
-    /// Asks the server of `url` for its configuration: at that URL, or where one without a path has it.
+    /// Asks the server of `url` for its configuration by this version of HTTP: at that URL, or where one without a path has it.
     ///
     /// # Errors
     /// One line.
-    pub async fn find(url: &str, trust: &Trust, family: Option<Family>) -> anyhow::Result<Self> {
+    pub async fn find(
+        url: &str,
+        trust: &Trust,
+        family: Option<Family>,
+        http: HttpVersion,
+    ) -> anyhow::Result<Self> {
         let (origin, path) = Origin::of(url).map_err(|what| anyhow::anyhow!(what))?;
         let path = if path == "/" { WELL_KNOWN } else { &path };
         let address = resolve(&origin, &origin.host, family)?;
         let failed = |reason: String| anyhow::anyhow!("{url}: {reason}");
-        let dialer = Dialer::new(address, origin.clone(), trust).map_err(failed)?;
+        let dialer = Dialer::new(address, origin.clone(), trust, http).map_err(failed)?;
         let asked = async { dialer.open().await?.link.fetch(path, LONGEST).await };
         let asked = tokio::time::timeout(PATIENCE, asked).await;
         let silent = |_| format!("it did not answer within {} s", PATIENCE.as_secs());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The version of HTTP that carries a page.
+/// A version of HTTP.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize, JsonSchema)]
 pub enum HttpVersion {
     /// HTTP/1.1 (RFC 9112): at most six connections to a host, one request at a time on each.
@@ -15,6 +15,9 @@ pub enum HttpVersion {
     /// HTTP/2 (RFC 9113): one connection to a host, all requests at once.
     #[serde(rename = "h2")]
     H2,
+    /// HTTP/3 (RFC 9114): the same over QUIC.
+    #[serde(rename = "h3")]
+    H3,
 }
 
 impl HttpVersion {
@@ -23,6 +26,7 @@ impl HttpVersion {
         match self {
             Self::Http1 => "http/1.1",
             Self::H2 => "h2",
+            Self::H3 => "h3",
         }
     }
 }
@@ -37,7 +41,7 @@ impl FromStr for HttpVersion {
     type Err = UnknownHttpVersion;
 
     fn from_str(input: &str) -> Result<Self, Self::Err> {
-        [Self::Http1, Self::H2]
+        [Self::Http1, Self::H2, Self::H3]
             .into_iter()
             .find(|version| version.name() == input)
             .ok_or_else(|| UnknownHttpVersion(input.to_owned()))
@@ -46,5 +50,5 @@ impl FromStr for HttpVersion {
 
 /// A name that no [`HttpVersion`] has.
 #[derive(Clone, Debug, Eq, PartialEq, Error)]
-#[error("'{0}' is no web protocol - write http/1.1 or h2")]
+#[error("'{0}' is no web protocol - write http/1.1, h2 or h3")]
 pub struct UnknownHttpVersion(String);

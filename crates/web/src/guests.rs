@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use units::source;
 
 /// How often it is looked whether to stop.
-const TICK: Duration = Duration::from_millis(100);
+pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// What strangers may take of a server.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +36,7 @@ pub fn serve<F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let guests = Arc::new(Guests::default());
@@ -63,6 +60,16 @@ where
         }
         Ok(())
     })
+}
+
+/// What a server for guests is done in: the calling thread.
+///
+/// # Errors
+/// When the system has no event queue left.
+pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
 }
 
 /// Who is there.

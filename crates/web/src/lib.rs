@@ -28,6 +28,7 @@ mod loader;
 mod model;
 pub mod names;
 pub mod ndt7;
+mod quic;
 mod reason;
 pub mod resolver;
 pub mod responsiveness;

@@ -16,11 +16,10 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
 pub(crate) fn mistrust(error: &io::Error) -> Option<String> {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     let is_mistrust = matches!(inner, Some(rustls::Error::InvalidCertificate(_)));
-    let why = || {
-        format!(
-            "{} - give its authority's certificate by --ca, or say --insecure",
-            reason(error)
-        )
-    };
-    is_mistrust.then(why)
+    is_mistrust.then(|| untrusted(&reason(error)))
+}
+
+/// What to do about a certificate that is not believed, for this reason.
+pub(crate) fn untrusted(reason: &str) -> String {
+    format!("{reason} - give its authority's certificate by --ca, or say --insecure")
 }

@@ -6,7 +6,7 @@ use kit::stream::any;
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::udp::{BATCH, Event, IcmpError, Outgoing, RecvBatch, UdpSocket};
-use units::{Instant, Stamp, TrafficClass};
+use units::{HttpVersion, Instant, Stamp, TrafficClass};
 use web::Trust;
 use web::resolver::{Answer, Manner, Resolver};
 use web::responsiveness::client::Dialer;
@@ -168,7 +168,7 @@ fn connect(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Line, Stri
     let origin = far_end.origin()?;
     let (dialer, manner) = if far_end.protocol == Protocol::Doh {
         let manner = Manner::Https(far_end.path.clone());
-        (Dialer::new(*to, origin, trust)?, manner)
+        (Dialer::new(*to, origin, trust, HttpVersion::H2)?, manner)
     } else {
         (Dialer::without_http(*to, origin, trust)?, Manner::Tls)
     };

@@ -73,7 +73,7 @@ enum Verb {
     Mbm(Box<mbm::Args>),
     /// Estimate one path property: RTT, one-way delay, jitter, loss, capacity, available bandwidth, bottleneck hop.
     Estimate(estimate::Args),
-    /// Measure responsiveness under load (RPM) over HTTP/2, against any server that supports it.
+    /// Measure responsiveness under load (RPM) over HTTP/2 or HTTP/3, against any server that supports it.
     Rpm(rpm::Args),
     /// Measure the IP-layer capacity over UDP (RFC 9097), against any server of the UDP Speed Test Protocol (RFC 9946).
     Udpst(udpst::Args),

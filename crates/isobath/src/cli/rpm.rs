@@ -12,7 +12,7 @@ use rpm::target::Target;
 use schema::Ways;
 use schema::rpm::Plan;
 use sys::process;
-use units::Span;
+use units::{HttpVersion, Span};
 
 /// Requests on an idle path before any load.
 const IDLE_PROBES: u32 = 10;
@@ -27,6 +27,9 @@ const MOST_PROBES_PER_S: u32 = 100;
 pub(crate) struct Args {
     /// Server, or the URL of its configuration (HTTPS).
     url: String,
+    /// Version of HTTP, h2 or h3.
+    #[arg(long, value_name = "VERSION", default_value = "h2")]
+    http: HttpVersion,
     /// Directions of the load, one after the other.
     #[arg(long, value_enum, value_name = "WAYS", default_value = "both")]
     ways: Ways,
@@ -48,6 +51,7 @@ impl Args {
     fn plan(&self) -> anyhow::Result<Plan> {
         let plan = Plan {
             url: self.url.clone(),
+            http: self.http,
             ways: self.ways,
             interval: self.interval,
             most: self.most,
@@ -71,7 +75,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let interrupt = process::interrupt_flag()?;
     let runtime = rpm::runtime()?;
     let trust = args.trust.trust();
-    let target = runtime.block_on(Target::find(&plan.url, &trust, args.version.family()))?;
+    let target = runtime.block_on(Target::find(
+        &plan.url,
+        &trust,
+        args.version.family(),
+        plan.http,
+    ))?;
     let mut run = args.output.begun("rpm", &plan)?;
     let is_v6 = target.address.ip().to_canonical().is_ipv6();
     let family = if is_v6 { 6 } else { 4 };

@@ -50,6 +50,34 @@ fn our_server_is_as_responsive_as_the_lab_lets_it_be() {
     }
 }
 
+/// By QUIC there is one handshake, with TLS's in it; all else is measured as by TCP.
+#[test]
+fn by_http3_the_same_server_says_the_same_of_the_lab() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let server = format!("exec {PROGRAM} serve --also rpm --ephemeral --quiet --json > /dev/null");
+    let run = measured(&server, "--insecure --http h3");
+    assert_eq!(run["plan"]["http"], "h3");
+    let summary = &run["summary"];
+    assert!(summary["idle"]["tcp_ms"].is_null(), "{summary:#}");
+    for step in ["tls_ms", "http_ms"] {
+        let ms = number(summary, &format!("/idle/{step}/min"));
+        assert!((10.0..40.0).contains(&ms), "{step}: {summary:#}");
+    }
+    for way in ["down", "up"] {
+        let of = |figure: &str| number(summary, &format!("/{way}/{figure}"));
+        assert!((100.0..6_000.0).contains(&of("rpm")), "{way}: {summary:#}");
+        assert!(
+            (1.0..9.0).contains(&of("goodput_mbps")),
+            "{way}: {summary:#}"
+        );
+        assert!(of("foreign/tls_ms/n") >= 3.0, "{way}: {summary:#}");
+        assert!(of("self_ms/n") >= 3.0, "{way}: {summary:#}");
+        assert!(of("connections") >= 5.0, "{way}: {summary:#}");
+    }
+}
+
 /// Its certificate is believed because a file vouches for it.
 #[test]
 fn nginx_is_a_server_of_responsiveness() {
@@ -85,4 +113,6 @@ fn who_is_no_responsiveness_server_is_told_in_a_line() {
     assert!(refused(&["https://h", "--interval", "1ms"], 2).contains("200ms"));
     let nobody = ["https://127.0.0.1:9", "--insecure"];
     assert!(refused(&nobody, 3).contains("cannot connect"));
+    assert!(refused(&["https://h", "--http", "http/1.1"], 2).contains("h2 or h3"));
+    assert!(refused(&["https://h", "--http", "4"], 2).contains("h2 or h3"));
 }

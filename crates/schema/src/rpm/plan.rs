@@ -3,7 +3,7 @@
 use crate::Ways;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use units::Span;
+use units::{HttpVersion, Span};
 
 /// Intervals are no shorter, and a direction takes no longer.
 const LEAST_INTERVAL: Duration = Duration::from_millis(200);
@@ -14,6 +14,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 pub struct Plan {
     /// The URL that was asked for.
     pub url: String,
+    /// By which version of HTTP, `h2` or `h3`.
+    #[serde(default = "h2")]
+    pub http: HttpVersion,
     /// Which ways the load goes.
     pub ways: Ways,
     /// Interval duration (ID).
@@ -28,6 +31,11 @@ pub struct Plan {
     pub most_probes_per_s: u32,
 }
 
+/// What plans meant before there was a choice.
+const fn h2() -> HttpVersion {
+    HttpVersion::H2
+}
+
 impl Plan {
     /// Checks what parsing cannot.
     ///
@@ -39,6 +47,9 @@ impl Plan {
         }
         if self.most.0 < self.interval.0 || self.most.0 > LONGEST {
             return Err("a direction takes at least an interval, and at most 10min".to_owned());
+        }
+        if self.http == HttpVersion::Http1 {
+            return Err("responsiveness is measured by h2 or h3".to_owned());
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ pub struct Summary {
     pub sentence: String,
     /// Requests on new connections before any load.
     pub idle: Foreign,
-    /// Round trips per minute of these: 60,000 ms divided by the mean of the three means.
+    /// Round trips per minute of these: 60,000 ms divided by the mean of their means.
     pub idle_rpm: Option<f64>,
     /// Under load from the server.
     pub down: Option<Way>,
@@ -24,9 +24,9 @@ pub struct Summary {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Foreign {
-    /// The TCP handshake.
+    /// The TCP handshake; null by HTTP/3.
     pub tcp_ms: Option<Distribution>,
-    /// The TLS handshake, per round trip.
+    /// The TLS handshake, per round trip; by HTTP/3 that of QUIC, which has TLS's in it.
     pub tls_ms: Option<Distribution>,
     /// The request and its answer.
     pub http_ms: Option<Distribution>,

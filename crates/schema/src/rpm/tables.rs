@@ -13,9 +13,9 @@ table! {
         load: Label,
         /// `foreign`, on a connection of its own, or `self`, on one that carries load.
         kind: Label,
-        /// The TCP handshake; null of `self`, and where that failed.
+        /// The TCP handshake; null of `self`, by HTTP/3, and where that failed.
         tcp_ns: Option<u64> => "ns",
-        /// TLS handshake per round trip (TLS 1.3 has one, TLS 1.2 two); null of `self`, and where it failed.
+        /// TLS handshake per round trip (TLS 1.3 has one, TLS 1.2 two), or QUIC's; null of `self`, and where it failed.
         tls_ns: Option<u64> => "ns",
         /// From the request to the end of the answer; null where there was none.
         http_ns: Option<u64> => "ns",

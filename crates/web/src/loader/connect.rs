@@ -60,6 +60,9 @@ pub(super) struct Dialer {
 
 impl Dialer {
     pub(super) fn new(target: &Target, protocol: HttpVersion) -> Result<Self, String> {
+        if protocol == HttpVersion::H3 {
+            return Err("pages are loaded by http/1.1 or h2".to_owned());
+        }
         let config = tls::client_config(target.fingerprint, protocol);
         Ok(Self {
             peer: target.peer,
@@ -149,7 +152,8 @@ impl Dialer {
                 tokio::spawn(connection);
                 Ok(Sender::Http1(sender))
             }
-            HttpVersion::H2 => {
+            // See `new`.
+            HttpVersion::H2 | HttpVersion::H3 => {
                 let mut builder = http2::Builder::new(TokioExecutor::new());
                 builder
                     .timer(TokioTimer::new())

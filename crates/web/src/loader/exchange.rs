@@ -138,7 +138,9 @@ async fn converse(
 fn request(protocol: HttpVersion, wish: &Wish) -> hyper::http::Result<Request<Empty<Bytes>>> {
     let request = match protocol {
         HttpVersion::Http1 => Request::get(&wish.path).header(HOST, &wish.authority),
-        HttpVersion::H2 => Request::get(format!("https://{}{}", wish.authority, wish.path)),
+        HttpVersion::H2 | HttpVersion::H3 => {
+            Request::get(format!("https://{}{}", wish.authority, wish.path))
+        }
     };
     described(request, wish.kind).body(Empty::new())
 }

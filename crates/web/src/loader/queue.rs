@@ -137,8 +137,8 @@ impl<'a> Queue<'a> {
         match (protocol, is_usable) {
             (HttpVersion::Http1, true) => pool.idle.push(connection),
             (HttpVersion::Http1, false) => pool.open = pool.open.saturating_sub(1),
-            (HttpVersion::H2, true) => {}
-            (HttpVersion::H2, false) => pool.lose(connection),
+            (HttpVersion::H2 | HttpVersion::H3, true) => {}
+            (HttpVersion::H2 | HttpVersion::H3, false) => pool.lose(connection),
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Queue<'a> {
         let protocol = self.protocol;
         let most = match protocol {
             HttpVersion::Http1 => (MAX_CONNECTIONS / self.pools.len().max(1)).clamp(1, MAX_TO_HOST),
-            HttpVersion::H2 => 1,
+            HttpVersion::H2 | HttpVersion::H3 => 1,
         };
         let mut pools = (0_u16..).zip(&mut self.pools);
         pools.find_map(|(number, pool)| pool.step(number, protocol, most))

@@ -23,6 +23,11 @@ static FILLER: LazyLock<Bytes> = LazyLock::new(|| {
     (0..PIECE).map(octet).collect()
 });
 
+/// Octets of no meaning, as many as are handed to the connection at once.
+pub(super) fn filler() -> Bytes {
+    FILLER.clone()
+}
+
 /// What a request carries.
 #[derive(Debug, Default)]
 pub(super) struct Upload {
@@ -42,7 +47,7 @@ impl Body for Upload {
             return Poll::Ready(None);
         };
         counter.fetch_add(PIECE as u64, Ordering::Relaxed);
-        Poll::Ready(Some(Ok(Frame::data(FILLER.clone()))))
+        Poll::Ready(Some(Ok(Frame::data(filler()))))
     }
 
     fn is_end_stream(&self) -> bool {

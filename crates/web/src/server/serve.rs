@@ -88,7 +88,8 @@ async fn exchange(
                 .max_buf_size(MAX_HEADER);
             builder.serve_connection(stream, answer).await.ok()
         }
-        HttpVersion::H2 => {
+        // The other is not on offer over TCP.
+        HttpVersion::H2 | HttpVersion::H3 => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
             builder
                 .timer(TokioTimer::new())

@@ -2,7 +2,7 @@
 
 use super::{Load, Plan, ProbeKind};
 use std::time::Duration;
-use units::Rate;
+use units::{HttpVersion, Rate};
 
 /// Shortest message of a probe, in octets: the header that every one has.
 pub const SMALLEST_PROBE: u64 = 56;
@@ -100,12 +100,13 @@ impl Plan {
         if self.call.iter().any(|call| call.every.0 < LEAST_INTERVAL) {
             return Err("a call sends at most every 1ms - use a longer interval".to_owned());
         }
-        if self
-            .web
-            .as_ref()
-            .is_some_and(|web| web.protocols.is_empty())
-        {
-            return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
+        if let Some(web) = &self.web {
+            if web.protocols.is_empty() {
+                return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
+            }
+            if web.protocols.contains(&HttpVersion::H3) {
+                return Err("[web] loads pages by http/1.1 or h2, not by h3".to_owned());
+            }
         }
         if let Some(trace) = &self.trace {
             if !(1..=MOST_HOPS).contains(&trace.hops) {
