@@ -26,8 +26,9 @@ const HANDSHAKE: Duration = Duration::from_secs(15);
 const CROWD: usize = 64;
 /// Octets of what has come and was not looked at yet, where the system lets a socket have so many.
 const ROOM: usize = 4 << 20;
-/// How often it is looked how large the congestion window is.
+/// How often it is looked how large the congestion window is, while it changes and at least.
 const LOOK: Duration = Duration::from_millis(5);
+const SELDOM: Duration = Duration::from_millis(160);
 /// No error (RFC 9114 section 8.1).
 const NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
@@ -114,12 +115,20 @@ fn why(error: &quinn::ConnectionError) -> String {
 
 /// Has `connection` keep as much as its congestion window and `windows.ahead` octets more, until it ends.
 async fn keep_short(connection: Connection, windows: Windows) {
+    let (mut known, mut pause) = (0, LOOK);
     loop {
         let window = connection.stats().path.cwnd;
+        // An idle connection, of which a server may have many, costs next to nothing.
+        pause = if window == known {
+            (pause * 2).min(SELDOM)
+        } else {
+            LOOK
+        };
+        known = window;
         connection.set_send_window(window + windows.ahead as u64);
         tokio::select! {
             _ = connection.closed() => return,
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(pause) => {}
         }
     }
 }
