@@ -8,8 +8,8 @@ import json
 import sys
 from typing import Any
 
-from aioquic.asyncio import serve
 from aioquic.asyncio.protocol import QuicConnectionProtocol
+from aioquic.asyncio.server import serve
 from aioquic.h3.connection import H3_ALPN, H3Connection
 from aioquic.h3.events import HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
