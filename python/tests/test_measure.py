@@ -60,10 +60,12 @@ def test_a_web_server_of_aioquic_is_measured_by_http3(here: Path) -> None:
     line = [sys.executable, str(Path(__file__).with_name("http3_server.py")), str(port), "cert.pem", "key.pem"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None and server.stdout.readline() == b"ready\n"
-        echoes = ib.estimate("rtt", f"h3://127.0.0.1:{port}", duration="1s", quiet=True)
-        url = f"https://localhost:{port}"
-        run = ib.rpm(url, ways="down", ca=here / "cert.pem", http="h3", interval="200ms", most="2s", ipv4=True, quiet=True)
-        server.kill()
+        try:
+            echoes = ib.estimate("rtt", f"h3://127.0.0.1:{port}", duration="1s", quiet=True)
+            url = f"https://localhost:{port}"
+            run = ib.rpm(url, ways="down", ca=here / "cert.pem", http="h3", interval="200ms", most="2s", ipv4=True, quiet=True)
+        finally:
+            server.kill()
     assert echoes.summary.probes_lost == 0 and echoes.summary.value is not None
     assert run.summary.down is not None and run.summary.idle.tcp_ms is None
     for times in (run.summary.idle.tls_ms, run.summary.idle.http_ms):
