@@ -29,6 +29,9 @@ pub struct Datagram<'a> {
     pub wall_ns: Option<u64>,
     /// Hops that it might still have gone, where that was asked for ([`crate::udp::UdpSocket::enable_hop_limits`]).
     pub hops_left: Option<u8>,
+    /// Octets of each of several datagrams that are here one behind the other, the last of which may be shorter; only where trains were asked
+    /// for ([`crate::udp::UdpSocket::receive_trains`]), and `None` for one alone.
+    pub train: Option<usize>,
 }
 
 impl Datagram<'_> {

@@ -28,6 +28,7 @@ mod event;
 mod raw;
 mod receive;
 mod send;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod train;
@@ -77,7 +78,7 @@ impl UdpSocket {
     /// # Errors
     /// When the address is taken or not of this host, or the family is missing.
     pub fn bind(local: SocketAddr) -> Result<Self, Error> {
-        Self::bind_as(local, false)
+        Self::bind_as(local, |_| Ok(()))
     }
 
     /// [`UdpSocket::bind`], on an address that other sockets of this kind may have too (`SO_REUSEADDR`): each is to be
@@ -86,7 +87,7 @@ impl UdpSocket {
     /// # Errors
     /// As [`UdpSocket::bind`].
     pub fn bind_shared(local: SocketAddr) -> Result<Self, Error> {
-        Self::bind_as(local, true)
+        Self::bind_as(local, |socket| socket.set_reuse_address(true))
     }
 
     /// The same socket, whose octets are counted by `meter` from now on.
@@ -96,10 +97,14 @@ impl UdpSocket {
         Self { meter, ..self }
     }
 
-    fn bind_as(local: SocketAddr, shared: bool) -> Result<Self, Error> {
+    /// With what `allow` lets others do with its port.
+    fn bind_as(
+        local: SocketAddr,
+        allow: impl FnOnce(&Socket) -> io::Result<()>,
+    ) -> Result<Self, Error> {
         let mut name = format!("UDP socket {local}");
         let v6 = local.is_ipv6();
-        let socket = open(local, shared).map_err(|e| {
+        let socket = open(local, allow).map_err(|e| {
             Error::io("open", &name, e).advise("choose a free port and an address of this host")
         })?;
         enable(&socket, true, v6).map_err(|e| Error::io("enable stamps and marks of", &name, e))?;
@@ -170,6 +175,18 @@ impl UdpSocket {
         let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS));
         v4.and(v6)
             .map_err(|e| self.error("set the hop limit of", e))
+    }
+
+    /// Has ICMP errors told no more: neither as events nor by calls.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn ignore_icmp(&self) -> Result<(), Error> {
+        let set = |level, name| sockopt::set_int(&self.socket, level, name, 0);
+        let v4 = self.set_v4(|| set(libc::IPPROTO_IP, libc::IP_RECVERR));
+        let v6 = self.set_v6(|| set(libc::IPPROTO_IPV6, libc::IPV6_RECVERR));
+        v4.and(v6)
+            .map_err(|e| self.error("ignore ICMP errors at", e))
     }
 
     /// Asks for buffers of these sizes, past the system's limits when privileged, and returns what
@@ -269,11 +286,9 @@ impl AsFd for UdpSocket {
 /// Stamps of received datagrams, made by the kernel's own software.
 const RX_STAMPS: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 
-fn open(local: SocketAddr, shared: bool) -> io::Result<Socket> {
+fn open(local: SocketAddr, allow: impl FnOnce(&Socket) -> io::Result<()>) -> io::Result<Socket> {
     let socket = nonblocking(local)?;
-    if shared {
-        socket.set_reuse_address(true)?;
-    }
+    allow(&socket)?;
     socket.bind(&local.into())?;
     Ok(socket)
 }

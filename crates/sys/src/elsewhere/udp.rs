@@ -76,6 +76,7 @@ impl RecvBatch {
             class: None,
             wall_ns: None,
             hops_left: None,
+            train: None,
         })
     }
 

@@ -44,6 +44,7 @@ pub(super) struct Marks {
     pub(super) class: Option<TrafficClass>,
     pub(super) wall_ns: Option<u64>,
     pub(super) hops_left: Option<u8>,
+    pub(super) train: Option<u32>,
     /// Datagrams that the kernel has dropped on this socket for want of room.
     pub(super) overflows: Option<u32>,
 }
@@ -73,6 +74,7 @@ impl RecvBatch {
             class: meta.marks.class,
             wall_ns: meta.marks.wall_ns,
             hops_left: meta.marks.hops_left,
+            train: meta.marks.train.and_then(|octets| octets.try_into().ok()),
         })
     }
 
@@ -217,6 +219,7 @@ pub(super) fn marks(control: &[u8]) -> Marks {
             (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
                 marks.hops_left = message.octet();
             }
+            (libc::SOL_UDP, libc::UDP_GRO) => marks.train = message.word(0),
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 // struct in_pktinfo: interface index, local address, address in the header.
                 marks.local = message

@@ -1,4 +1,4 @@
-//! Sending many datagrams that are alike as one train, which the kernel cuts (`UDP_SEGMENT`, udp(7)).
+//! Sending many datagrams that are alike as one train, which the kernel cuts (`UDP_SEGMENT`, udp(7)), and receiving them as one (`UDP_GRO`).
 //!
 //! A datagram costs the kernel about as much as a train of forty: routing, queueing and handing over are done once. What
 //! leaves the host is the same, octet for octet. There are no stamps of single departures, so probes are sent by
@@ -20,6 +20,16 @@ const MOST_OCTETS: usize = 65_000;
 const LONGEST: usize = 32_000;
 
 impl UdpSocket {
+    /// Has the kernel hand over what came as a train, or close together and alike, in one piece ([`crate::udp::Datagram::train`]) of up to
+    /// 64 KiB. All of it has one stamp, so it is nothing for probes.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn receive_trains(&self) -> Result<(), Error> {
+        crate::sockopt::set_int(&self.socket, libc::SOL_UDP, libc::UDP_GRO, 1)
+            .map_err(|e| self.error("receive trains at", e))
+    }
+
     /// Sends the datagrams at the start of `batch` that are alike (destination, source, class and length; the last may be
     /// shorter) with one system call, without waiting, and returns how many the kernel has taken. Where it does not cut
     /// trains, as many as [`UdpSocket::send`] would.
@@ -154,6 +164,36 @@ mod tests {
             ..out(&long)
         };
         assert_eq!(alike(&[out(&long), marked]), 1);
+    }
+
+    #[test]
+    fn a_train_arrives_in_one_piece_where_that_is_wanted() {
+        let receiver = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        receiver.receive_trains().unwrap();
+        let mut sender = UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        let payloads: Vec<Vec<u8>> = (0..20)
+            .map(|n| vec![n; if n == 19 { 10 } else { 1_200 }])
+            .collect();
+        let batch: Vec<_> = payloads.iter().map(|p| out(p)).collect();
+        assert_eq!(sender.send_train(&batch).unwrap(), 20);
+        let mut into = RecvBatch::new(4, 65_535);
+        let (mut octets, mut pieces) = (Vec::new(), 0);
+        while octets.len() < 19 * 1_200 + 10 {
+            assert!(receiver.wait(Duration::from_secs(2)).unwrap().datagram);
+            receiver.recv(&mut into).unwrap();
+            for piece in into.iter() {
+                assert!(!piece.is_truncated());
+                assert_eq!(
+                    piece.train.unwrap_or(piece.length).min(1_200),
+                    1_200.min(piece.length)
+                );
+                octets.extend_from_slice(piece.payload);
+                pieces += 1;
+            }
+        }
+        assert_eq!(octets, payloads.concat());
+        assert!(pieces < 20, "{pieces}");
     }
 
     #[test]
