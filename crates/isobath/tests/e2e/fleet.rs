@@ -144,6 +144,17 @@ fn loads(agents: &[u32]) -> usize {
         .count()
 }
 
+fn kill_while_it_measures(agent: &mut Running) {
+    eventually("a run is under way", || !children(agent.id()).is_empty());
+    agent.signal(Signal::KILL);
+    eventually("the agent is gone", || agent.is_over());
+}
+
+/// Runs that did not come to their end.
+fn cut_short(counts: &Value) -> f64 {
+    number(counts, "/incomplete") + number(counts, "/failed")
+}
+
 #[test]
 fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_killed() {
     let _machine = Machine::without_networks();
@@ -190,16 +201,19 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
             number(account, "/counts/complete") + number(account, "/counts/invalid")
         };
         eventually("runs are measured", || measured(&fleet.account()) > 3.0);
-        // While it measures.
-        eventually("a run is under way", || !children(a.id()).is_empty());
-        a.signal(Signal::KILL);
-        eventually("the agent is gone", || a.is_over());
-        a = fleet.agent("a", &[]);
-        ids.lock().unwrap().push(a.id());
-        let before = measured(&fleet.account());
-        eventually("it measures again", || {
-            measured(&fleet.account()) > before + 3.0
-        });
+        // Where the run has ended before the signal arrives, as on a busy machine, once more.
+        for _ in 0..5 {
+            kill_while_it_measures(&mut a);
+            a = fleet.agent("a", &[]);
+            ids.lock().unwrap().push(a.id());
+            let before = measured(&fleet.account());
+            eventually("it measures again", || {
+                measured(&fleet.account()) > before + 3.0
+            });
+            if cut_short(&fleet.account()["counts"]) >= 1.0 {
+                break;
+            }
+        }
         nats.signal(Signal::KILL);
         eventually("the server is gone", || nats.is_over());
         // Runs go on meanwhile, and their outcomes are kept.
@@ -229,10 +243,7 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     for nothing in ["twice", "unplanned"] {
         assert_eq!(values(&account[nothing]).count(), 0, "{account:#}");
     }
-    assert!(
-        number(counts, "/incomplete") + number(counts, "/failed") >= 1.0,
-        "{counts:#}"
-    );
+    assert!(cut_short(counts) >= 1.0, "{counts:#}");
     exported(&fleet, counts);
     scraped(&metrics);
     watched_by_prometheus(place.path(), &metrics);
