@@ -788,7 +788,7 @@ class RrulThroughput(Figures):
     """Acknowledgements that travelled up, for the load down."""
 
     down: float | None
-    """TCP payload delivered to the client."""
+    """Payload of the load delivered to the client."""
 
     down_by_class: dict[str, float]
     """Payload down, by class."""
@@ -800,7 +800,7 @@ class RrulThroughput(Figures):
     """Both together."""
 
     up: float | None
-    """TCP payload delivered to the server."""
+    """Payload of the load delivered to the server."""
 
     up_by_class: dict[str, float]
     """Payload up, by class."""
@@ -877,7 +877,7 @@ class RrulWebFigures(Figures):
     """Page loads, idle and loaded."""
 
     by_loader: dict[str, RrulLoaderFigures]
-    """By what loaded them and how: `chromium`, `native h2`, `native http/1.1`."""
+    """By what loaded them and how: `chromium`, `native h2`, `native h3`, `native http/1.1`."""
 
     cut_off: int
     """Loads that the end of their phase cut off."""
@@ -991,7 +991,7 @@ class RrulSummary(Figures):
     """TCP load while every load stream ran."""
 
     transferred_bytes: RrulTransferred
-    """TCP payload delivered."""
+    """Payload of the load delivered."""
 
     voip: dict[str, RrulCalls]
     """Calls, by class."""

@@ -64,14 +64,48 @@ impl Responder {
         sessions: Sessions,
         mailboxes: Mailboxes,
     ) -> Result<Self, Error> {
-        let socket = Arc::new(UdpSocket::bind(address)?);
+        Self::on(UdpSocket::bind(address)?, None, sessions, mailboxes)
+    }
+
+    /// The same, and another socket on its port, which gets the packets of QUIC; none on systems other than Linux.
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken or may not be used.
+    pub fn bind_with_quic(
+        address: SocketAddr,
+        sessions: Sessions,
+        mailboxes: Mailboxes,
+    ) -> Result<(Self, Option<Arc<UdpSocket>>), Error> {
+        #[cfg(target_os = "linux")]
+        {
+            let [socket, quic] = UdpSocket::bind_sorted(address, &crate::sieve::sort())?;
+            let quic = Arc::new(quic);
+            let responder = Self::on(socket, Some(&quic), sessions, mailboxes)?;
+            Ok((responder, Some(quic)))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            Ok((Self::bind(address, sessions, mailboxes)?, None))
+        }
+    }
+
+    fn on(
+        socket: UdpSocket,
+        quic: Option<&Arc<UdpSocket>>,
+        sessions: Sessions,
+        mailboxes: Mailboxes,
+    ) -> Result<Self, Error> {
+        let socket = Arc::new(socket);
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
         // An answer says by its length what the path takes.
         socket.ignore_path_mtu()?;
         // Elsewhere the responder alone drops what it does not answer.
         #[cfg(target_os = "linux")]
-        crate::sieve::guard(&socket, &sessions);
+        crate::sieve::guard(&socket, quic, &sessions);
+        #[cfg(not(target_os = "linux"))]
+        let _ = quic;
         Ok(Self {
             socket,
             sessions,

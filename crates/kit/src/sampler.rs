@@ -1,7 +1,8 @@
-//! Looks at every TCP stream at the end of every bin of 100 ms, and at the processors every second.
+//! Looks at every stream at the end of every bin of 100 ms, and at the processors every second.
 //!
 //! Both ends run one. What was *delivered* in a bin is counted by the receiver's kernel as it arrives ([`Arrivals`]), whenever
-//! the program came round to reading it. What was written by a sender is nowhere counted.
+//! the program came round to reading it; of QUIC, which the program has to read to know, as it is read. What was written by a sender is
+//! nowhere counted.
 
 use crate::arrivals::{Arrivals, Segments};
 use crate::stream::wait_until;
@@ -66,11 +67,42 @@ pub struct Sampler<S> {
     sink: S,
 }
 
+/// What carries a stream.
+#[derive(Clone, Debug)]
+pub enum Carrier {
+    /// The kernel's TCP.
+    Tcp(Arc<TcpStream>),
+    /// QUIC.
+    Quic(web::bulk::Watch),
+}
+
+impl Carrier {
+    fn info(&self) -> Option<TcpInfo> {
+        match self {
+            Self::Tcp(socket) => tcp::info(&**socket).ok(),
+            Self::Quic(watch) => Some(watch.info()),
+        }
+    }
+
+    fn congestion(&self) -> Option<String> {
+        match self {
+            Self::Tcp(socket) => tcp::congestion(&**socket).ok(),
+            Self::Quic(_) => Some(web::bulk::CONGESTION.to_owned()),
+        }
+    }
+}
+
+impl From<&Arc<TcpStream>> for Carrier {
+    fn from(socket: &Arc<TcpStream>) -> Self {
+        Self::Tcp(Arc::clone(socket))
+    }
+}
+
 /// A stream under observation.
 struct Live {
     id: u16,
     direction: &'static str,
-    socket: Arc<TcpStream>,
+    carrier: Carrier,
     received: Arrivals,
     /// Bytes acknowledged at the last sample.
     acked: u64,
@@ -111,18 +143,18 @@ impl<S: Sink> Sampler<S> {
     }
 
     /// Begins to observe stream `id`, whose data goes `up`, `down` or `both` ways. Whoever receives on it counts what was read by
-    /// what this returns: that is what has arrived where TCP itself does not tell, as on other systems than Linux.
+    /// what this returns: that is what has arrived where TCP itself does not tell, as on other systems than Linux, and of QUIC.
     pub fn begin(
         &self,
         id: u16,
         direction: &'static str,
-        socket: &Arc<TcpStream>,
+        carrier: impl Into<Carrier>,
     ) -> Arc<AtomicU64> {
         let read: Arc<AtomicU64> = Arc::default();
         self.lock().push(Live {
             id,
             direction,
-            socket: Arc::clone(socket),
+            carrier: carrier.into(),
             received: Arrivals::default(),
             acked: 0,
             last: clock::now(),
@@ -139,7 +171,7 @@ impl<S: Sink> Sampler<S> {
         };
         let mut live = streams.swap_remove(index);
         drop(streams);
-        if let Ok(info) = tcp::info(&*live.socket) {
+        if let Some(info) = live.carrier.info() {
             self.sink
                 .series(live.row(self.origin, self.end, &info, true));
             let read = live.read.load(Ordering::Relaxed);
@@ -147,7 +179,7 @@ impl<S: Sink> Sampler<S> {
             end.retransmits = info.total_retrans.map(u64::from);
             end.ecn = info.ecn;
         }
-        end.cc = tcp::congestion(&*live.socket).ok();
+        end.cc = live.carrier.congestion();
         self.sink.ended(end);
     }
 
@@ -177,7 +209,7 @@ impl<S: Sink> Sampler<S> {
     fn sample(&self) {
         let mut streams = self.lock();
         for live in streams.iter_mut() {
-            if let Ok(info) = tcp::info(&*live.socket) {
+            if let Some(info) = live.carrier.info() {
                 self.sink
                     .series(live.row(self.origin, self.end, &info, false));
             }

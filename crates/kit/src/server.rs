@@ -35,12 +35,13 @@ impl Serving {
         register: &'static Register,
         log: Log,
     ) -> anyhow::Result<Self> {
-        let identity = &config.identity;
-        let site = web::Site::start(identity.certificate(), identity.private_key())?;
+        let identity = config.identity.clone();
         let server = Server::bind(config)?;
         let mailboxes = Mailboxes::default();
         let sessions = server.sessions();
-        let responder = Responder::bind(server.local_addr(), sessions, mailboxes.clone())?;
+        let (responder, quic) =
+            Responder::bind_with_quic(server.local_addr(), sessions, mailboxes.clone())?;
+        let site = web::Site::start(identity.certificate(), identity.private_key(), quic)?;
         let equipment = Equipment {
             mailboxes,
             socket: responder.socket(),

@@ -4,6 +4,11 @@
 //! a session, others if they look like a DNS query, and while there is no session nothing passes. That changes nothing in
 //! what is answered, as the responder looks at all of it again, and at the tag besides: it is only cheaper. The filter is replaced
 //! before a new client is told the number of its session, so that none of its datagrams meets the old one.
+//!
+//! A server of pages has two sockets on its port, and the kernel sorts between them ([`sort`]): packets of QUIC (RFC 9000 section 17: the
+//! second bit is set) go to the other one, where there is a session at all. What is ours, or looks like a query, has that bit by chance
+//! or in its magic number, and is looked for first. A packet with a short header of a connection whose number happens to look so
+//! is lost: one connection of 16 million has such a number.
 
 use session::Sessions;
 use session::wire::MAGIC;
@@ -16,7 +21,9 @@ const MOST: usize = 64;
 
 // Instructions (linux/bpf_common.h): load four octets; skip `yes` or `no` instructions; return how many octets to keep.
 const LOAD: u16 = 0x20;
+const LOAD_OCTET: u16 = 0x30;
 const EQUAL: u16 = 0x15;
+const HAS_BITS: u16 = 0x45;
 const RETURN: u16 = 0x06;
 const ALL: u32 = u32::MAX;
 /// The filter sees the UDP header first.
@@ -28,16 +35,41 @@ const SESSION: [u32; 2] = [16, 20];
 const COUNTS: u32 = 4;
 const ONE_QUESTION: u32 = 0x0001_0000;
 
-/// Keeps the filter of `socket` at what `sessions` there are.
-pub(crate) fn guard(socket: &Arc<UdpSocket>, sessions: &Sessions) {
-    let socket = Arc::clone(socket);
+/// Set in every packet of QUIC version 1.
+const FIXED_BIT: u32 = 0x40;
+
+/// Keeps the filter of `socket`, and of the one for QUIC if there is one, at what `sessions` there are.
+pub(crate) fn guard(socket: &Arc<UdpSocket>, quic: Option<&Arc<UdpSocket>>, sessions: &Sessions) {
+    let (socket, quic) = (Arc::clone(socket), quic.map(Arc::clone));
     sessions.watch(move |numbers| {
-        let socket = SockRef::from(&*socket);
-        // A kernel that does not take it: the responder drops the same, at more cost.
-        if socket.attach_filter(&program(numbers)).is_err() {
-            let _ = socket.detach_filter();
+        attach(&socket, &program(numbers));
+        if let Some(quic) = &quic {
+            let nobody = numbers.is_empty();
+            attach(quic, &[keep(if nobody { 0 } else { ALL })]);
         }
     });
+}
+
+fn attach(socket: &UdpSocket, program: &[SockFilter]) {
+    let socket = SockRef::from(socket);
+    // A kernel that does not take it: what is behind the socket drops the same, at more cost.
+    if socket.attach_filter(program).is_err() {
+        let _ = socket.detach_filter();
+    }
+}
+
+/// Which of the two sockets gets a datagram: 0 for ours, 1 for that of QUIC. Here the payload comes first.
+pub(crate) fn sort() -> Vec<SockFilter> {
+    vec![
+        SockFilter::new(LOAD, 0, 0, 0),
+        skip(u32::from_be_bytes(MAGIC), 4, 0),
+        SockFilter::new(LOAD, 0, 0, COUNTS),
+        skip(ONE_QUESTION, 2, 0),
+        SockFilter::new(LOAD_OCTET, 0, 0, 0),
+        SockFilter::new(HAS_BITS, 1, 0, FIXED_BIT),
+        keep(0),
+        keep(1),
+    ]
 }
 
 const fn load(at: u32) -> SockFilter {
@@ -160,6 +192,44 @@ mod tests {
         for local in ["127.0.0.1:0", "[::1]:0"] {
             assert_eq!(arrived(local, &SESSIONS, &sent), [0, 1, 2, 11], "{local}");
         }
+    }
+
+    #[test]
+    fn packets_of_quic_go_to_their_own_socket() {
+        let [ours, quic] = UdpSocket::bind_sorted("127.0.0.1:0".parse().unwrap(), &sort()).unwrap();
+        let initial = [0xc3, 0, 0, 0, 1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0];
+        let short = [0x49, b'S', b'O', b'C', 4, 5, 6, 7, 8];
+        let mut busy = query(1);
+        busy[0] = 0xc3;
+        let sent = [
+            initial.to_vec(),
+            request(9),
+            short.to_vec(),
+            query(1),
+            busy,
+            vec![0x15; 20],
+            vec![0x49],
+        ];
+        let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        for datagram in &sent {
+            let to = ours.local_addr().unwrap();
+            stranger.send_to(datagram, to).unwrap();
+        }
+        let places = |socket: &UdpSocket, count| {
+            let mut batch = RecvBatch::new(64, 2_048);
+            let mut places = Vec::new();
+            while places.len() < count {
+                assert!(socket.wait(PATIENCE).unwrap().datagram, "{places:?}");
+                socket.recv(&mut batch).unwrap();
+                for datagram in batch.iter() {
+                    places.extend(sent.iter().position(|sent| sent == datagram.payload));
+                }
+            }
+            places
+        };
+        assert_eq!(places(&quic, 2), [0, 2]);
+        // What is too short to be told is ours to drop.
+        assert_eq!(places(&ours, 5), [1, 3, 4, 5, 6]);
     }
 
     #[test]

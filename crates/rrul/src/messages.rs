@@ -9,6 +9,7 @@
 //! far:  done        what it has to say of itself
 //! ```
 
+use super::plan::Transport;
 use kit::mailbox::CallArrival;
 use kit::sampler::StreamEnd;
 use schema::tables::{Cpu, Hop, Series};
@@ -51,6 +52,9 @@ pub struct StreamSetup {
     pub id: u16,
     /// What the far end does with it.
     pub role: Role,
+    /// What carries a load.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// DSCP of what the far end sends.
     pub class: Dscp,
     /// Congestion control of the sender; without one, its host's default.

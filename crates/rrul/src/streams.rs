@@ -1,7 +1,7 @@
 //! The plan's groups, probes, calls and the rest as single streams, numbered and named.
 
 use super::messages::{Role, StreamSetup};
-use super::plan::{Call, Direction, Load, Plan, Probe, ProbeKind};
+use super::plan::{Call, Direction, Load, Plan, Probe, ProbeKind, Transport};
 use std::time::Duration;
 use units::{Dscp, Ecn, Rate, Span, TrafficClass};
 
@@ -14,7 +14,7 @@ pub enum Kind {
     CallUp,
     /// Look-ups of names.
     Dns,
-    /// TCP load from the server.
+    /// Load from the server.
     Down,
     /// Small requests on new connections.
     Https,
@@ -30,7 +30,7 @@ pub enum Kind {
     UdpPaced,
     /// Request and reply in datagrams.
     UdpRr,
-    /// TCP load to the server.
+    /// Load to the server.
     Up,
     /// Loads of a web page.
     Web,
@@ -47,6 +47,8 @@ pub struct StreamPlan {
     pub name: String,
     /// What it does, seen from the client.
     pub kind: Kind,
+    /// What carries a load.
+    pub transport: Transport,
     /// DSCP of its packets.
     pub class: Dscp,
     /// The ECN field of its datagrams.
@@ -115,6 +117,7 @@ impl StreamPlan {
             id: 0,
             name: String::new(),
             kind: Kind::UdpRr,
+            transport: Transport::Tcp,
             class: Dscp::CS0,
             ecn: Ecn::NotEct,
             family: common.families.first().copied().unwrap_or(4),
@@ -134,10 +137,15 @@ impl StreamPlan {
         let length = load.length.map(|length| start + length.0);
         let one = |kind, turn| Self {
             kind,
+            transport: load.transport,
             class: load.class,
             family: turn_of(common.families, turn),
             server: load.server,
-            congestion: load.cc.clone().or_else(|| common.cc.map(str::to_owned)),
+            congestion: load
+                .cc
+                .clone()
+                .or_else(|| common.cc.map(str::to_owned))
+                .filter(|_| load.transport.is_tcp()),
             rate: load.rate,
             start,
             stop: length.map_or_else(|| plan.load_end(), |end| end.min(plan.load_end())),
@@ -211,6 +219,7 @@ impl StreamPlan {
         Some(StreamSetup {
             id: self.id,
             role,
+            transport: self.transport,
             class: self.class,
             cc: self.congestion.clone().filter(|_| role == Role::Source),
             rate: self.rate.filter(|_| role == Role::Source),
@@ -227,6 +236,23 @@ impl StreamPlan {
     /// The congestion control to set at the near end: the sender's.
     pub fn cc(&self) -> Option<&str> {
         self.congestion.as_deref().filter(|_| self.kind == Kind::Up)
+    }
+
+    /// What it is, as the table `streams` says it.
+    pub fn label(&self) -> &'static str {
+        match (self.kind, self.transport) {
+            (Kind::Down | Kind::Up, Transport::Quic) => "quic_load",
+            (kind, _) => kind.label(),
+        }
+    }
+
+    /// What it does, in a word or two.
+    const fn words(&self) -> &'static str {
+        match (self.kind, self.transport) {
+            (Kind::Down, Transport::Quic) => "QUIC down",
+            (Kind::Up, Transport::Quic) => "QUIC up",
+            (kind, _) => kind.words(),
+        }
     }
 
     /// The marks of its packets as sent.
@@ -259,7 +285,7 @@ fn turn_of(families: &[u8], turn: u16) -> u8 {
 /// Numbers and names the streams: `TCP down CS1 IPv6 #2`, without what all have in common.
 fn name(streams: &mut [StreamPlan], tell_family: bool, tell_server: bool) {
     for index in 0..streams.len() {
-        let key = |s: &StreamPlan| (s.kind, s.class, s.ecn, s.family, s.server);
+        let key = |s: &StreamPlan| (s.words(), s.class, s.ecn, s.family, s.server);
         let alike = streams[..index]
             .iter()
             .filter(|s| key(s) == key(&streams[index]));
@@ -283,7 +309,7 @@ fn name(streams: &mut [StreamPlan], tell_family: bool, tell_server: bool) {
         stream.id = u16::try_from(index).unwrap_or(u16::MAX);
         stream.name = format!(
             "{} {}{ecn}{family}{server} #{number}",
-            stream.kind.words(),
+            stream.words(),
             stream.class
         );
     }
@@ -319,8 +345,8 @@ impl Kind {
         }
     }
 
-    /// As the table `streams` says it.
-    pub const fn label(self) -> &'static str {
+    /// As the table `streams` says it, of what TCP carries.
+    const fn label(self) -> &'static str {
         match self {
             Self::CallDown | Self::CallUp => "voip",
             Self::Dns => "dns",
@@ -388,7 +414,7 @@ mod tests {
             let streams = streams("rrul", families);
             let load: Vec<_> = streams
                 .iter()
-                .filter(|stream| stream.kind.label() == "tcp_load")
+                .filter(|stream| stream.label() == "tcp_load")
                 .collect();
             assert_eq!(load.len(), 16);
             let v6 = load.iter().filter(|stream| stream.family == 6).count();
@@ -411,6 +437,26 @@ mod tests {
         let unique: std::collections::HashSet<_> = names.iter().collect();
         assert_eq!(unique.len(), names.len());
         assert!(streams.iter().zip(0..).all(|(stream, id)| stream.id == id));
+    }
+
+    #[test]
+    fn loads_over_quic_say_so_and_have_no_congestion_control_of_the_kernel() {
+        let mut plan = crate::catalogue::find("tcp_bidirectional").unwrap();
+        plan.load[0].transport = Transport::Quic;
+        let common = Common {
+            families: &[4],
+            cc: Some("reno"),
+        };
+        let streams = StreamPlan::all(&plan, &common);
+        let of = |stream: &StreamPlan| (stream.name.clone(), stream.label());
+        assert_eq!(
+            of(&streams[0]),
+            ("QUIC down CS0 #1".to_owned(), "quic_load")
+        );
+        assert_eq!(of(&streams[1]), ("QUIC up CS0 #1".to_owned(), "quic_load"));
+        assert!(streams[..2].iter().all(|stream| stream.cc().is_none()));
+        let far = streams[0].far_setup().unwrap();
+        assert_eq!((far.transport, far.cc), (Transport::Quic, None));
     }
 
     #[test]

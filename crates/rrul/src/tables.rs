@@ -82,7 +82,7 @@ impl Tables {
             streams: streams.iter().map(planned).collect(),
             calls: streams
                 .iter()
-                .filter(|plan| plan.kind.label() == "voip")
+                .filter(|plan| plan.label() == "voip")
                 .map(|plan| (plan.id, CallCounters::new(plan)))
                 .collect(),
             lab,
@@ -402,7 +402,7 @@ fn planned(plan: &StreamPlan) -> Stream {
     Stream {
         id: plan.id,
         name: plan.name.clone(),
-        kind: plan.kind.label().into(),
+        kind: plan.label().into(),
         direction: plan.kind.direction().into(),
         class: plan.class.to_string().into(),
         family: plan.family,

@@ -64,12 +64,12 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     let (streams, samples) = (&outcome.tables.streams, &outcome.tables.samples);
     let rates = &summary.throughput_mbps;
     for (direction, rate) in [("down", rates.down), ("up", rates.up)] {
-        let load = |s: &schema::tables::Stream| s.kind == "tcp_load" && s.direction == direction;
+        let load = |s: &schema::tables::Stream| s.is_load() && s.direction == direction;
         if streams.iter().any(load) && rate.is_none_or(|rate| rate <= 0.0) {
             list.add(
                 "no_load",
-                format!("no TCP load went {direction}: the path was not full"),
-                "see whether a firewall lets TCP through to the server's port, and run again",
+                format!("no load went {direction}: the path was not full"),
+                "see whether a firewall lets TCP, and UDP for QUIC, through to the server's port, and run again",
             );
         }
     }

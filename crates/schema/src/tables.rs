@@ -95,7 +95,7 @@ table! {
         id: u16,
         /// For people: `tcp up CS1 #2`.
         name: String,
-        /// What it is: `tcp_load`, `tcp_rr`, `udp_rr`, `udp_paced`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
+        /// What it is: `tcp_load`, `quic_load`, `tcp_rr`, `udp_rr`, `udp_paced`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
         kind: Label,
         /// Where its data goes: `up`, `down` or `both`.
         direction: Label,
@@ -125,6 +125,13 @@ table! {
         total_bytes: Option<u64> => "bytes",
         /// Segments retransmitted over the whole run.
         retransmits: Option<u64> => "segments",
+    }
+}
+
+impl Stream {
+    /// Whether it is there to fill the path.
+    pub fn is_load(&self) -> bool {
+        matches!(&*self.kind, "tcp_load" | "quic_load")
     }
 }
 
@@ -230,7 +237,7 @@ table! {
         stream: u16,
         /// What loaded it: `native` or `chromium`.
         loader: Label,
-        /// `http/1.1` or `h2`, as agreed with the page's own host.
+        /// `http/1.1`, `h2` or `h3`, as agreed with the page's own host.
         protocol: Label,
         /// Name of the page model, or the URL.
         page: String,
@@ -271,9 +278,9 @@ table! {
         blocked_ns: Option<u64> => "ns",
         /// Looked up the host's name.
         dns_ns: Option<u64> => "ns",
-        /// Connected by TCP.
+        /// Connected by TCP; null over HTTP/3.
         connect_ns: Option<u64> => "ns",
-        /// Agreed on TLS.
+        /// Agreed on TLS; over HTTP/3 the handshake of QUIC, which has it in it.
         tls_ns: Option<u64> => "ns",
         /// Sent the request and waited for the first octet of the answer.
         wait_ns: Option<u64> => "ns",

@@ -163,8 +163,8 @@ impl Dialer {
         &self.keys
     }
 
-    /// The next preamble: no two have the same nonce.
-    fn preamble(&self, stream: u16, kind: u8) -> [u8; Preamble::LEN] {
+    /// The next preamble, for data stream number `stream` of the plan: no two have the same nonce.
+    pub fn preamble(&self, stream: u16, kind: u8) -> [u8; Preamble::LEN] {
         let preamble = Preamble {
             kind,
             stream,

@@ -89,9 +89,13 @@ impl Slot {
     pub fn count(&self, socket: &impl sys::AsHandle) {
         if let Ok(info) = sys::tcp::info(socket) {
             let octets = |count: Option<u64>| count.unwrap_or_default();
-            self.meter
-                .add(octets(info.bytes_received), octets(info.bytes_acked));
+            self.add(octets(info.bytes_received), octets(info.bytes_acked));
         }
+    }
+
+    /// Counts octets that the connection has carried.
+    pub fn add(&self, received: u64, sent: u64) {
+        self.meter.add(received, sent);
     }
 }
 
@@ -193,6 +197,16 @@ impl Session {
         self.arrived.notify_all();
         // Cut already, perhaps.
         let _ = self.control.shutdown(Shutdown::Both);
+    }
+
+    /// What a data stream that did not come by TCP says of itself, and its place among those that the session may have open; `None` when
+    /// the preamble is not one of this session's, has been used before, or there is no place.
+    pub fn admit(&self, preamble: &[u8; Preamble::LEN]) -> Option<(Preamble, Slot)> {
+        let said = Preamble::parse(preamble).ok()?;
+        Preamble::verify(preamble, &self.keys.to_server).ok()?;
+        let mut inbox = self.inbox();
+        let is_new = said.session == self.id && !self.is_closed() && inbox.nonces.admit(said.nonce);
+        is_new.then(|| Some((said, self.slot()?)))?
     }
 
     /// Takes a stream whose tag is right; drops it (and so closes it) when its nonce has been used

@@ -6,7 +6,7 @@
 
 use isobath_web::browser::{Browser, Chromium, Options, Proxied};
 use isobath_web::{PageLoad, PageModel, Site, Target, dns, fingerprint, load};
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use units::Dscp;
@@ -35,11 +35,11 @@ fn main() {
 fn serve(file: &str) {
     let made = rcgen::generate_simple_self_signed(vec!["isobath".to_owned()]).unwrap();
     let certificate = made.cert.der();
-    let site = Site::start(certificate, &made.signing_key.serialize_der()).unwrap();
+    let site = Site::start(certificate, &made.signing_key.serialize_der(), None).unwrap();
     let models = PageModel::names().map(|name| PageModel::find(name).unwrap());
     let published = TOKENS
         .zip(models)
-        .map(|(token, model)| site.publish(token, model));
+        .map(|(token, model)| site.publish(token, Ipv4Addr::LOCALHOST.into(), model));
     let _published: Vec<_> = published.collect();
     std::thread::spawn(answer);
     let listener = TcpListener::bind(("0.0.0.0", PORT)).unwrap();

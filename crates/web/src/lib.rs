@@ -12,6 +12,7 @@
 //!   near end                            far end
 //!   load(..)  -- HOST.TOKEN ----------> dns::answer     on the UDP port of isobath serve
 //!   Browser   -- TLS, h2, http/1.1 ---> Site::take      on its TCP port, handed over unread
+//!             -- QUIC, h3 ------------> Site::start     a socket of its own on the UDP port
 //! ```
 //!
 //! Everything that decides is a state machine or a pure function: what has been found and may be
@@ -19,11 +20,14 @@
 //! answered (`dns`).
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod browser;
+pub mod bulk;
 mod content;
 mod credentials;
 pub mod dns;
 pub mod guests;
+mod http3;
 mod loader;
 mod model;
 pub mod names;

@@ -98,9 +98,9 @@ pub struct ObjectLoad {
     pub blocked: Option<Duration>,
     /// Looked up the host's name.
     pub dns: Option<Duration>,
-    /// Connected by TCP.
+    /// Connected by TCP; `None` with HTTP/3.
     pub connect: Option<Duration>,
-    /// Agreed on TLS.
+    /// Agreed on TLS; with HTTP/3 the handshake of QUIC, which has TLS's in it.
     pub tls: Option<Duration>,
     /// Sent the request and waited for the first octet of the answer.
     pub wait: Option<Duration>,

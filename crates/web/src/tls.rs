@@ -28,10 +28,10 @@ pub(crate) fn server_config(credentials: &Credentials) -> Result<ServerConfig, E
     Ok(config)
 }
 
-/// A client that speaks `protocol` with the server of this certificate and no other.
+/// A client that speaks `protocol`, by its name (RFC 7301), with the server of this certificate and no other.
 pub(crate) fn client_config(
     fingerprint: [u8; 32],
-    protocol: HttpVersion,
+    protocol: Vec<u8>,
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = provider();
     let pin = Pin {
@@ -43,7 +43,7 @@ pub(crate) fn client_config(
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(pin))
         .with_no_client_auth();
-    config.alpn_protocols = vec![alpn(protocol)];
+    config.alpn_protocols = vec![protocol];
     config.resumption = rustls::client::Resumption::disabled();
     Ok(Arc::new(config))
 }

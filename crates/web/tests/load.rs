@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::HttpVersion;
 
-const BOTH: [HttpVersion; 2] = [HttpVersion::Http1, HttpVersion::H2];
+const ALL: [HttpVersion; 3] = [HttpVersion::Http1, HttpVersion::H2, HttpVersion::H3];
 
 fn visit(stand: &Stand, model: &PageModel, protocol: HttpVersion) -> PageLoad {
     load(
@@ -69,11 +69,11 @@ fn connections(load: &PageLoad) -> BTreeMap<(&str, bool), BTreeSet<u16>> {
 }
 
 #[test]
-fn both_pages_arrive_whole_over_both_protocols() {
+fn both_pages_arrive_whole_over_all_protocols() {
     let stand = Stand::new();
     for name in PageModel::names() {
         let (model, published) = stand.publish(name);
-        for protocol in BOTH {
+        for protocol in ALL {
             let load = visit(&stand, &model, protocol);
             assert_whole(&load, &model);
             assert_eq!(load.protocol, protocol);
@@ -85,10 +85,14 @@ fn both_pages_arrive_whole_over_both_protocols() {
 }
 
 #[test]
-fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
+fn http_1_has_at_most_six_connections_to_a_host_and_the_others_have_one() {
     let stand = Stand::new();
     let (model, _published) = stand.publish("today");
-    for (protocol, most) in [(HttpVersion::Http1, 6), (HttpVersion::H2, 1)] {
+    for (protocol, most) in [
+        (HttpVersion::Http1, 6),
+        (HttpVersion::H2, 1),
+        (HttpVersion::H3, 1),
+    ] {
         let before = stand.accepted.load(Ordering::Relaxed);
         let load = visit(&stand, &model, protocol);
         let by_host = connections(&load);
@@ -99,7 +103,12 @@ fn http_1_has_at_most_six_connections_to_a_host_and_http_2_has_one() {
                 .all(|connections| connections.len() <= most)
         );
         let all = by_host.values().map(BTreeSet::len).sum::<usize>();
-        assert!(stand.accepted.load(Ordering::Relaxed) - before >= all);
+        let accepted = stand.accepted.load(Ordering::Relaxed) - before;
+        if protocol == HttpVersion::H3 {
+            assert_eq!(accepted, 0, "TCP has no part in it");
+        } else {
+            assert!(accepted >= all);
+        }
         if protocol == HttpVersion::Http1 {
             let busiest = by_host.values().map(BTreeSet::len).max();
             assert!(busiest > Some(2), "requests run side by side: {by_host:?}");
@@ -131,7 +140,7 @@ fn every_host_is_looked_up_once_and_connected_to_before_it_is_asked() {
 fn no_object_is_found_before_what_reveals_it() {
     let stand = Stand::new();
     let (model, _published) = stand.publish("today");
-    for protocol in BOTH {
+    for protocol in ALL {
         let load = visit(&stand, &model, protocol);
         let by_number: BTreeMap<_, _> = load.objects.iter().map(|o| (o.object, o)).collect();
         for object in &load.objects {
@@ -174,15 +183,9 @@ fn a_probe_times_connection_handshake_and_answer() {
 
 /// The one line of a load that must fail.
 #[track_caller]
-fn complaint(target: &Target, timeout: Duration) -> String {
+fn complaint(target: &Target, protocol: HttpVersion, timeout: Duration) -> String {
     let model = PageModel::find("today").unwrap();
-    let load = load(
-        &model,
-        target,
-        HttpVersion::H2,
-        timeout,
-        &AtomicBool::new(false),
-    );
+    let load = load(&model, target, protocol, timeout, &AtomicBool::new(false));
     assert_eq!(load.load_time, None);
     assert!(load.objects.iter().all(|object| object.status.is_none()));
     let line = load.error.unwrap();
@@ -201,7 +204,7 @@ fn every_fault_is_told_in_one_line() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let good = stand.target;
     let told = |target: Target, text: &str| {
-        let line = complaint(&target, Duration::from_millis(400));
+        let line = complaint(&target, HttpVersion::H2, Duration::from_millis(400));
         assert!(line.contains(text), "{line}");
     };
     told(
@@ -236,6 +239,53 @@ fn every_fault_is_told_in_one_line() {
 }
 
 #[test]
+fn faults_of_http_3_are_told_in_one_line_too() {
+    let stand = Stand::new();
+    let (_, published) = stand.publish("today");
+    let told = |target: Target, text: &str| {
+        let line = complaint(&target, HttpVersion::H3, Duration::from_millis(400));
+        assert!(line.contains(text), "{line}");
+    };
+    let good = stand.target;
+    let stranger = Target {
+        fingerprint: [0; 32],
+        ..good
+    };
+    told(stranger, "is not the host that the key");
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let peer = silent.local_addr().unwrap();
+    let missing = "not done within 400ms: 70 of 70 objects are missing";
+    told(Target { peer, ..good }, missing);
+    drop(published);
+    told(good, missing);
+    let other = stand
+        .site
+        .publish(1, good.peer.ip(), PageModel::find("today").unwrap());
+    told(good, "https://www.0123456789abcdef.isobath.test");
+    drop(other);
+}
+
+#[test]
+fn a_client_of_http_3_at_another_address_shows_first_that_it_is_there() {
+    let stand = Stand::new();
+    let model = PageModel::find("rrul2013").unwrap();
+    let elsewhere = "192.0.2.1".parse().unwrap();
+    let _published = stand.site.publish(TOKEN, elsewhere, model.clone());
+    assert_whole(&visit(&stand, &model, HttpVersion::H3), &model);
+}
+
+#[test]
+fn connections_of_http_3_end_with_the_load() {
+    let stand = Stand::new();
+    let (model, published) = stand.publish("rrul2013");
+    assert_whole(&visit(&stand, &model, HttpVersion::H3), &model);
+    // The server alone would keep them for a minute.
+    let mut patience = (0..2_000).map(|_| std::thread::park_timeout(Duration::from_millis(10)));
+    while published.connections() > 0 && patience.next().is_some() {}
+    assert_eq!(published.connections(), 0);
+}
+
+#[test]
 fn a_load_that_is_aborted_keeps_what_it_has() {
     let stand = Stand::new();
     let model = PageModel::parse(
@@ -245,7 +295,9 @@ fn a_load_that_is_aborted_keeps_what_it_has() {
         "slow",
     );
     let model = model.unwrap();
-    let _published = stand.site.publish(TOKEN, model.clone());
+    let _published = stand
+        .site
+        .publish(TOKEN, stand.address().ip(), model.clone());
     let abort = AtomicBool::new(false);
     let load = std::thread::scope(|scope| {
         let loading = scope.spawn(|| load(&model, &stand.target, HttpVersion::Http1, LONG, &abort));
@@ -274,8 +326,10 @@ fn withdrawing_a_page_ends_its_connections() {
         "slow",
     );
     let model = model.unwrap();
-    for protocol in BOTH {
-        let published = stand.site.publish(TOKEN, model.clone());
+    for protocol in ALL {
+        let published = stand
+            .site
+            .publish(TOKEN, stand.address().ip(), model.clone());
         let load = std::thread::scope(|scope| {
             let loading = scope.spawn(|| visit(&stand, &model, protocol));
             while published.connections() == 0 {

@@ -77,7 +77,7 @@ export function streams(run: RunView): Spec | null {
   const many = run.tcp.flows.length > 2 * MOST ? ` The first ${MOST} streams of a direction are drawn; the table has all.` : "";
   return {
     id: "streams", title, zoom: true,
-    about: `Mbit/s of TCP payload per 100 ms, one panel a stream, the same scale in a direction; dotted: mean under load.${many}`,
+    about: `Mbit/s of payload per 100 ms, one panel a stream, the same scale in a direction; dotted: mean under load.${many}`,
     howTo: [
       "Each panel is one TCP stream of the load.",
       "Good is the same height everywhere unless a class is meant to have more: CS1 (background) at most 5 % of the bandwidth and yet not starved, EF at most 30 %.",

@@ -81,8 +81,8 @@ interface Panel { title: string; drawn: Drawn[]; height: number }
 function panels(run: RunView, theme: Theme): Panel[] {
   const directions = new Set(run.tcp.flows.map((flow) => flow.direction));
   const wanted: [string, number, (panel: number) => Drawn[]][] = [];
-  if (directions.has("down")) wanted.push(["Download, Mbit/s of TCP payload, by class", 130, (i) => throughput(run, "down", i, theme)]);
-  if (directions.has("up")) wanted.push(["Upload, Mbit/s of TCP payload, by class", 110, (i) => throughput(run, "up", i, theme)]);
+  if (directions.has("down")) wanted.push(["Download, Mbit/s of payload, by class", 130, (i) => throughput(run, "down", i, theme)]);
+  if (directions.has("up")) wanted.push(["Upload, Mbit/s of payload, by class", 110, (i) => throughput(run, "up", i, theme)]);
   const kind = latencyKind(run);
   if (kind) wanted.push([`${kindWords(kind)} round trip, ms`, 180, (i) => latency(run, kind, i, theme)]);
   if (probesOf(run, "tcp_rr").length) wanted.push(["TCP round trip, ms", 130, (i) => latency(run, "tcp_rr", i, theme)]);

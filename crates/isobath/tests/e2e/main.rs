@@ -37,6 +37,7 @@ mod mistakes;
 mod ndt7;
 mod oracle;
 mod packet_log;
+mod quic;
 mod records;
 mod replay;
 mod replay_udp;

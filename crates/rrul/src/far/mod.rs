@@ -1,6 +1,7 @@
 //! The far end of a run: what `isobath serve` does for one client.
 
 mod datagrams;
+mod quic;
 
 use super::messages::{
     self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamSetup,
@@ -20,6 +21,7 @@ use sys::proc::OwnCpu;
 use sys::udp::UdpSocket;
 use sys::{clock, tcp};
 use units::{Instant, TrafficClass};
+use web::bulk::Loads;
 
 /// Rows kept for a client: an hour of its largest plan would be more, and is told in `rows_lost`.
 const MOST_ROWS: usize = 500_000;
@@ -127,9 +129,14 @@ fn serve_run(
     };
     let mailboxes = far.open_mailboxes();
     let page = setup.page.clone();
-    let _published = page.map(|page| equipment.site.publish(session.id, page));
+    let _published = page.map(|page| {
+        let peer = session.peer.ip();
+        equipment.site.publish(session.id, peer, page)
+    });
+    let has_quic = setup.streams.iter().any(|s| !s.transport.is_tcp());
+    let loads = has_quic.then(|| equipment.site.loads(session.id, session.peer.ip()));
     control.send(&messages::Far::Ready)?;
-    match far.run(control)? {
+    match far.run(control, loads)? {
         Near::Finish => far.finish(control, mailboxes, cpu_before)?,
         // Nothing but the page was served: whoever wants to know how long it takes has tried.
         Near::Setup(next) if setup.streams.is_empty() => return Ok(Some(*next)),
@@ -220,7 +227,7 @@ fn unasked(role: Role) -> f64 {
 
 impl Far<'_> {
     /// Serves all streams until the client says something, or is gone.
-    fn run(&self, control: &mut Control) -> Result<Near, Error> {
+    fn run(&self, control: &mut Control, loads: Option<Loads>) -> Result<Near, Error> {
         std::thread::scope(|scope| {
             let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
             // Whatever goes wrong here, a thread that was not told to end would hold the session for ever.
@@ -228,6 +235,9 @@ impl Far<'_> {
             let session = self.session;
             start(scope, session, || self.sampler.run(&self.stop));
             start(scope, session, || self.accept(scope));
+            if let Some(loads) = loads {
+                start(scope, session, move || self.accept_quic(scope, &loads));
+            }
             for stream in &self.setup.streams {
                 if matches!(stream.role, Role::Talk { .. } | Role::Trace { .. }) {
                     start(scope, session, move || self.datagrams(stream, &abort));
@@ -253,7 +263,8 @@ impl Far<'_> {
             if stream.preamble.kind != STREAM_KIND {
                 continue;
             }
-            let Some(index) = waiting.iter().position(|setup| setup.id == id) else {
+            let is_it = |setup: &&StreamSetup| setup.id == id && setup.transport.is_tcp();
+            let Some(index) = waiting.iter().position(is_it) else {
                 continue;
             };
             let setup = waiting.swap_remove(index);

@@ -106,6 +106,11 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
         return Ok(());
     };
     let (name, test) = (&plan.name, takes.test);
+    if load.iter().any(|group| !group.transport.is_tcp()) {
+        return Err(format!(
+            "plan {name} has load over QUIC, and {test} loads by TCP - take another plan"
+        ));
+    }
     if load.iter().any(|group| group.length.is_some()) {
         return Err(format!(
             "plan {name} has load that comes and goes, and {} has all its streams at once - take another plan",

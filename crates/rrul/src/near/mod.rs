@@ -3,6 +3,7 @@
 mod datagrams;
 pub(crate) mod echo;
 mod pages;
+mod quic;
 mod rehearsal;
 mod tcp;
 
@@ -17,7 +18,14 @@ use kit::sampler::Sampler;
 use session::ClockOffset;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sys::clock;
 use units::Instant;
+
+/// How long a stream may take to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// A load stream that ends this long before its time was broken. (One that is sent to us ends by the far end's clock.)
+const EARLY: Duration = Duration::from_secs(1);
 
 /// One stream at the near end.
 pub(super) struct NearStream<'a> {
@@ -46,6 +54,9 @@ impl NearStream<'_> {
             Kind::CallDown => self.call_down(peer, address, &abort),
             Kind::CallUp => self.call_up(peer, address, &abort),
             Kind::Dns => self.dns(peer, address, &abort),
+            Kind::Down | Kind::Up if !self.plan.transport.is_tcp() => {
+                self.quic(peer, address, &abort)
+            }
             Kind::Down | Kind::Up | Kind::TcpRr => self.tcp(peer, address, &abort),
             Kind::Https => self.https(peer, address),
             Kind::IcmpRr => echo::echoes(self.plan, address, self.sampler, &abort),
@@ -78,6 +89,12 @@ impl NearStream<'_> {
 
     fn until(&self) -> Instant {
         self.sampler.origin() + self.plan.stop
+    }
+
+    /// What is wrong with a stream that ends now, if its time was not up.
+    fn early(&self, abort: &dyn Fn() -> bool) -> Option<String> {
+        let is_early = !abort() && clock::now() + EARLY < self.until();
+        is_early.then(|| "the connection ended before its time".to_owned())
     }
 
     /// How far the far end's clock is from ours.

@@ -11,13 +11,6 @@ use kit::sampler::StreamEnd;
 use schema::tables::Sample;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use sys::clock;
-
-/// How long a TCP stream may take to connect.
-const CONNECT: Duration = Duration::from_secs(10);
-/// A load stream that ends this long before its time was broken. (One that is sent to us ends by the far end's clock.)
-const EARLY: Duration = Duration::from_secs(1);
 
 impl NearStream<'_> {
     pub(super) fn tcp(
@@ -31,7 +24,7 @@ impl NearStream<'_> {
             |socket: &socket2::Socket| kit::stream::prepare(socket, plan.class, plan.cc());
         let opened = peer
             .dialer
-            .open(address, plan.id, STREAM_KIND, CONNECT, prepare)
+            .open(address, plan.id, STREAM_KIND, super::CONNECT, prepare)
             .map_err(|error| error.to_string())?;
         let connected_ns = self.sampler.since_origin(opened.established);
         self.tell(Finding::Opened {
@@ -61,10 +54,7 @@ impl NearStream<'_> {
             }
         }
         self.sampler.end(end);
-        if failure.is_none() && !abort() && clock::now() + EARLY < self.until() {
-            failure = Some("the connection ended before its time".to_owned());
-        }
-        failure.map_or(Ok(()), Err)
+        failure.or_else(|| self.early(abort)).map_or(Ok(()), Err)
     }
 
     fn tcp_sample(&self, exchange: &tcp_rr::Exchange) -> Sample {

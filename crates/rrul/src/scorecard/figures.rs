@@ -105,7 +105,7 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
     let fair = &summary.fairness;
     vec![
         format!(
-            "throughput    down {}, up {}, sum {} Mbit/s of TCP payload; ACKs {} down, {} up",
+            "throughput    down {}, up {}, sum {} Mbit/s of payload; ACKs {} down, {} up",
             rate(rates.down, sure_of("down")),
             rate(rates.up, sure_of("up")),
             rate(rates.sum, sure_of("sum")),

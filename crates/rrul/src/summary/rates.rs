@@ -121,8 +121,16 @@ impl View<'_> {
         grown.collect()
     }
 
+    /// Whether TCP alone loads `direction`: of QUIC it is not known what its headers and acknowledgements take.
+    fn is_of_tcp(&self, direction: &str) -> bool {
+        self.load(direction).all(|stream| stream.kind == "tcp_load")
+    }
+
     /// Mbit/s of the headers of the data segments of the wanted load streams, as they arrived.
     fn headers(&self, direction: &str, wanted: &dyn Fn(&Stream) -> bool) -> Option<f64> {
+        if !self.is_of_tcp(direction) {
+            return None;
+        }
         let mut grown = self.grown(direction, |row| row.data_segs_in);
         grown.retain(|id, _| self.streams.get(id).is_some_and(|stream| wanted(stream)));
         let rates = grown.iter().map(|(id, (segments, seconds))| {
@@ -161,6 +169,9 @@ impl View<'_> {
     }
 
     fn acks_for(&self, direction: &str) -> Option<AckFigures> {
+        if !self.is_of_tcp(direction) {
+            return None;
+        }
         // Segments without data that the receivers sent.
         let counted = self.grown(direction, |row| {
             row.segs_out?.checked_sub(row.data_segs_out?)
@@ -261,6 +272,9 @@ impl View<'_> {
     /// A stream's mean rate over IPv6 by that over IPv4, headers included: an IPv6 segment carries 20 octets less, and that is no
     /// unfairness (RRUL: "accounting for ACK and MTU differences").
     fn v6_over_v4(&self, direction: &str) -> Option<f64> {
+        if !self.is_of_tcp(direction) {
+            return None;
+        }
         let mean = |family: u8| {
             let is_of_family = |stream: &Stream| stream.family == family;
             let streams = self.load(direction).filter(|s| is_of_family(s)).count();
@@ -283,7 +297,7 @@ impl View<'_> {
             .tables
             .streams
             .iter()
-            .filter(|stream| matches!(&*stream.kind, "tcp_load" | "tcp_rr"));
+            .filter(|stream| stream.is_load() || stream.kind == "tcp_rr");
         Distribution::of(tcp.filter_map(|stream| stream.slew_ms))
     }
 

@@ -126,7 +126,7 @@ impl<'a> View<'a> {
     /// The load streams of `direction`.
     pub(super) fn load(&self, direction: &str) -> impl Iterator<Item = &'a Stream> {
         let streams = self.tables.streams.iter();
-        streams.filter(move |s| s.direction == direction && s.kind == "tcp_load")
+        streams.filter(move |s| s.direction == direction && s.is_load())
     }
 }
 

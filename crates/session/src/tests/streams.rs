@@ -43,6 +43,24 @@ fn a_stream_goes_to_the_session_it_names() {
 }
 
 #[test]
+fn a_stream_that_did_not_come_by_tcp_is_admitted_once_and_by_its_own_session() {
+    let running = Running::keyed();
+    let (one, other) = (running.connect().unwrap(), running.connect().unwrap());
+    let sessions = running.server.sessions();
+    let session = |client: &Client| sessions.find(client.welcome.session).unwrap();
+    let said = one.dialer.preamble(7, 1);
+    assert!(session(&other).admit(&said).is_none());
+    let (preamble, slot) = session(&one).admit(&said).unwrap();
+    assert_eq!((preamble.stream, preamble.kind), (7, 1));
+    assert!(session(&one).admit(&said).is_none(), "a second time");
+    let mut forged = one.dialer.preamble(8, 1);
+    forged[7] ^= 1;
+    assert!(session(&one).admit(&forged).is_none());
+    slot.add(5, 9);
+    assert_eq!(session(&one).meter.octets(), (5, 9));
+}
+
+#[test]
 fn what_follows_the_preamble_is_the_streams_own() {
     let running = Running::keyed();
     let client = running.connect().unwrap();

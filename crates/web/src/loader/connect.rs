@@ -1,7 +1,9 @@
-//! Connections to a page's server: TCP, TLS, HTTP, each timed.
+//! Connections to a page's server: TCP, TLS, HTTP, or QUIC and HTTP, each timed.
 
 use super::Target;
 use super::exchange::Sender;
+use crate::http3::client as http3;
+use crate::quic::{Failed, Windows};
 use crate::reason::reason;
 use crate::tls;
 use hyper::client::conn::{http1, http2};
@@ -18,9 +20,15 @@ use tokio_rustls::client::TlsStream;
 use units::HttpVersion;
 use units::{Instant, TrafficClass};
 
-/// What a stream and a connection may receive ahead of the reader: Chromium's settings of HTTP/2.
+/// What a stream and a connection may receive ahead of the reader: Chromium's settings of HTTP/2 and of HTTP/3.
 const STREAM_WINDOW: u32 = 6 * 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 15 * 1024 * 1024;
+const WINDOWS: Windows = Windows {
+    of_stream: STREAM_WINDOW,
+    of_connection: CONNECTION_WINDOW,
+    // Requests are short.
+    ahead: 64 << 10,
+};
 
 /// A time from its begin to its end.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +50,11 @@ impl Phase {
 }
 
 /// A connection that is ready for requests.
-#[derive(Debug)]
 pub(super) struct Opened {
     pub(super) sender: Sender,
+    /// The TCP handshake; of no length with QUIC.
     pub(super) connect: Phase,
+    /// The TLS handshake; with QUIC its own, which has TLS's in it.
     pub(super) tls: Phase,
 }
 
@@ -60,10 +69,7 @@ pub(super) struct Dialer {
 
 impl Dialer {
     pub(super) fn new(target: &Target, protocol: HttpVersion) -> Result<Self, String> {
-        if protocol == HttpVersion::H3 {
-            return Err("pages are loaded by http/1.1 or h2".to_owned());
-        }
-        let config = tls::client_config(target.fingerprint, protocol);
+        let config = tls::client_config(target.fingerprint, tls::alpn(protocol));
         Ok(Self {
             peer: target.peer,
             class: target.class(),
@@ -77,6 +83,9 @@ impl Dialer {
     /// # Errors
     /// One line.
     pub(super) async fn open(&self, host: &str) -> Result<Opened, String> {
+        if self.protocol == HttpVersion::H3 {
+            return self.open_by_quic(host).await;
+        }
         let (stream, connect) = self.connect().await?;
         let (stream, tls) = self.handshake(host, stream).await?;
         let sender = self.speak(stream).await;
@@ -86,6 +95,22 @@ impl Dialer {
             sender,
             connect,
             tls,
+        })
+    }
+
+    async fn open_by_quic(&self, host: &str) -> Result<Opened, String> {
+        let begin = sys::clock::now();
+        let (peer, dscp) = (self.peer, self.class.dscp);
+        let sender = http3::open(peer, host, &self.config, WINDOWS, dscp).await;
+        let sender = sender.map_err(|failed| match failed {
+            Failed::Mistrusted(_) => self.stranger(),
+            Failed::Otherwise(why) => format!("QUIC with {host} at {peer} failed: {why}"),
+        })?;
+        let end = sys::clock::now();
+        Ok(Opened {
+            sender: Sender::H3(sender),
+            connect: Phase { begin, end: begin },
+            tls: Phase { begin, end },
         })
     }
 
@@ -137,32 +162,31 @@ impl Dialer {
             CertificateError::ApplicationVerificationFailure,
         )) = inner
         {
-            return format!("{} is not the host that the key was made for", self.peer);
+            return self.stranger();
         }
         let why = reason(error);
         format!("TLS with {host} at {} failed: {why}", self.peer)
     }
 
+    fn stranger(&self) -> String {
+        format!("{} is not the host that the key was made for", self.peer)
+    }
+
     /// The connection itself runs as a task of its own and ends with its last request.
     pub(super) async fn speak(&self, stream: TlsStream<TcpStream>) -> hyper::Result<Sender> {
         let stream = TokioIo::new(stream);
-        match self.protocol {
-            HttpVersion::Http1 => {
-                let (sender, connection) = http1::handshake(stream).await?;
-                tokio::spawn(connection);
-                Ok(Sender::Http1(sender))
-            }
-            // See `new`.
-            HttpVersion::H2 | HttpVersion::H3 => {
-                let mut builder = http2::Builder::new(TokioExecutor::new());
-                builder
-                    .timer(TokioTimer::new())
-                    .initial_stream_window_size(STREAM_WINDOW)
-                    .initial_connection_window_size(CONNECTION_WINDOW);
-                let (sender, connection) = builder.handshake(stream).await?;
-                tokio::spawn(connection);
-                Ok(Sender::H2(sender))
-            }
+        if self.protocol == HttpVersion::Http1 {
+            let (sender, connection) = http1::handshake(stream).await?;
+            tokio::spawn(connection);
+            return Ok(Sender::Http1(sender));
         }
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW);
+        let (sender, connection) = builder.handshake(stream).await?;
+        tokio::spawn(connection);
+        Ok(Sender::H2(sender))
     }
 }

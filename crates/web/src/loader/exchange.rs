@@ -1,16 +1,16 @@
 //! One request and its answer.
 
 use super::queue::urgency;
+use crate::answer::Body;
+use crate::http3::client as http3;
 use crate::reason::reason;
 use crate::result::Kind;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty};
-use hyper::body::Incoming;
+use http_body_util::Empty;
 use hyper::client::conn::{http1, http2};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use hyper::http::request::Builder;
-use hyper::{Request, Response};
-use units::HttpVersion;
+use hyper::{Request, StatusCode};
 use units::Instant;
 
 /// RFC 9218 section 5.
@@ -23,10 +23,10 @@ const AGENT: &str = concat!(
 );
 
 /// The near end of a connection.
-#[derive(Debug)]
 pub(super) enum Sender {
     Http1(http1::SendRequest<Empty<Bytes>>),
     H2(http2::SendRequest<Empty<Bytes>>),
+    H3(http3::Sender),
 }
 
 impl Sender {
@@ -35,21 +35,30 @@ impl Sender {
         match self {
             Self::Http1(_) => None,
             Self::H2(sender) => Some(Self::H2(sender.clone())),
+            Self::H3(sender) => Some(Self::H3(sender.clone())),
         }
     }
 
-    const fn protocol(&self) -> HttpVersion {
+    /// The connection, where it has to be closed at the end.
+    pub(super) fn quic(&self) -> Option<quinn::Connection> {
         match self {
-            Self::Http1(_) => HttpVersion::Http1,
-            Self::H2(_) => HttpVersion::H2,
+            Self::Http1(_) | Self::H2(_) => None,
+            Self::H3(sender) => Some(sender.connection()),
         }
     }
 
-    async fn send(&mut self, request: Request<Empty<Bytes>>) -> hyper::Result<Response<Incoming>> {
-        match self {
-            Self::Http1(sender) => sender.send_request(request).await,
-            Self::H2(sender) => sender.send_request(request).await,
-        }
+    /// Sends the request and waits for the head of its answer.
+    async fn send(&mut self, wish: &Wish) -> Result<(StatusCode, Body), String> {
+        let answer = match self {
+            Self::Http1(sender) => sender.send_request(by_path(wish, Empty::new())?).await,
+            Self::H2(sender) => sender.send_request(by_url(wish, Empty::new())?).await,
+            Self::H3(sender) => {
+                let (head, body) = sender.send(by_url(wish, ())?).await?;
+                return Ok((head.status(), Body::Quic(body)));
+            }
+        };
+        let answer = answer.map_err(|error| reason(&error))?;
+        Ok((answer.status(), Body::Tcp(answer.into_body())))
     }
 
     /// Whether another request can follow. After a whole answer that takes the connection's task a
@@ -58,6 +67,8 @@ impl Sender {
         match self {
             Self::Http1(sender) => sender.ready().await.is_ok(),
             Self::H2(sender) => sender.ready().await.is_ok(),
+            // It takes any number at once.
+            Self::H3(_) => true,
         }
     }
 }
@@ -111,18 +122,14 @@ async fn converse(
     tell: &impl Fn(u64),
     outcome: &mut Outcome,
 ) -> Result<(), String> {
-    let words = |error: hyper::Error| reason(&error);
-    let request = request(sender.protocol(), wish).map_err(|error| error.to_string())?;
-    let answer = sender.send(request).await.map_err(words)?;
+    let (status, mut body) = sender.send(wish).await?;
     outcome.first = Some(sys::clock::now());
-    outcome.status = Some(answer.status().as_u16());
-    if !answer.status().is_success() {
-        return Err(format!("the server answered {}", answer.status()));
+    outcome.status = Some(status.as_u16());
+    if !status.is_success() {
+        return Err(format!("the server answered {status}"));
     }
-    let mut body = answer.into_body();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(words)?;
-        outcome.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+    while let Some(octets) = body.next().await? {
+        outcome.bytes += octets.len() as u64;
         if outcome.bytes > wish.size {
             return Err(format!("more than {} octets came", wish.size));
         }
@@ -135,17 +142,19 @@ async fn converse(
     Ok(())
 }
 
-fn request(protocol: HttpVersion, wish: &Wish) -> hyper::http::Result<Request<Empty<Bytes>>> {
-    let request = match protocol {
-        HttpVersion::Http1 => Request::get(&wish.path).header(HOST, &wish.authority),
-        HttpVersion::H2 | HttpVersion::H3 => {
-            Request::get(format!("https://{}{}", wish.authority, wish.path))
-        }
-    };
-    described(request, wish.kind).body(Empty::new())
+/// As HTTP/1.1 asks.
+fn by_path<B>(wish: &Wish, body: B) -> Result<Request<B>, String> {
+    let request = Request::get(&wish.path).header(HOST, &wish.authority);
+    described(request, wish.kind, body)
 }
 
-fn described(request: Builder, kind: Kind) -> Builder {
+/// As HTTP/2 and HTTP/3 ask.
+fn by_url<B>(wish: &Wish, body: B) -> Result<Request<B>, String> {
+    let request = Request::get(format!("https://{}{}", wish.authority, wish.path));
+    described(request, wish.kind, body)
+}
+
+fn described<B>(request: Builder, kind: Kind, body: B) -> Result<Request<B>, String> {
     let urgency = urgency(kind);
     let priority = match kind {
         // What can be shown or used in part may be sent interleaved.
@@ -158,4 +167,6 @@ fn described(request: Builder, kind: Kind) -> Builder {
         .header(ACCEPT_ENCODING, "gzip, deflate, br, zstd")
         .header(ACCEPT_LANGUAGE, "en")
         .header(PRIORITY, priority)
+        .body(body)
+        .map_err(|error| error.to_string())
 }

@@ -1,6 +1,6 @@
 //! The native loader: what a browser does on the network when it opens a page, and nothing else.
 //!
-//! It looks up every host, connects, agrees on TLS 1.3 without resumption, and asks for the objects in the order
+//! It looks up every host, connects, by TCP or QUIC, agrees on TLS 1.3 without resumption, and asks for the objects in the order
 //! in which a browser finds them, with a browser's limits and priorities. It neither parses nor paints: where an object is
 //! named is known from the page model. So a load takes what the network takes.
 //!
@@ -73,7 +73,11 @@ pub fn load(
         Ok(run) => run,
         Err(why) => return failed(protocol, why),
     };
-    let ended = block_on(run.drive(), timeout, abort);
+    let ended = block_on(async {
+        let ended = within(timeout, abort, run.drive()).await;
+        run.close().await;
+        ended
+    });
     run.finish(ended.err())
 }
 
@@ -88,23 +92,26 @@ fn failed(protocol: HttpVersion, why: String) -> PageLoad {
     }
 }
 
-/// Runs `work` on this thread, with an end. All tasks that it began end with it.
-fn block_on<T>(
-    work: impl Future<Output = T>,
-    timeout: Duration,
-    abort: &AtomicBool,
-) -> Result<T, String> {
+/// Runs `work` on this thread. All tasks that it began end with it.
+fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("cannot load pages: {error}"))?;
-    runtime.block_on(async {
-        tokio::select! {
-            done = work => Ok(done),
-            () = tokio::time::sleep(timeout) => Err(format!("not done within {timeout:?}")),
-            () = aborted(abort) => Err("stopped".to_owned()),
-        }
-    })
+    runtime.block_on(work)
+}
+
+/// What `work` comes to within this time, unless it is to stop before.
+async fn within<T>(
+    timeout: Duration,
+    abort: &AtomicBool,
+    work: impl Future<Output = T>,
+) -> Result<T, String> {
+    tokio::select! {
+        done = work => Ok(done),
+        () = tokio::time::sleep(timeout) => Err(format!("not done within {timeout:?}")),
+        () = aborted(abort) => Err("stopped".to_owned()),
+    }
 }
 
 async fn aborted(abort: &AtomicBool) {

@@ -2,7 +2,7 @@
 
 use super::connect::Dialer;
 use super::exchange::{Wish, exchange};
-use super::{Target, block_on};
+use super::{Target, block_on, within};
 use crate::names::host_name;
 use crate::result::{Kind, Probe};
 use crate::server::{PROBE_ANSWER, PROBE_PATH};
@@ -23,7 +23,7 @@ pub fn probe(target: &Target, timeout: Duration, abort: &AtomicBool) -> Probe {
         http: None,
         error: None,
     };
-    let ended = block_on(measure(target, &mut probe), timeout, abort);
+    let ended = block_on(within(timeout, abort, measure(target, &mut probe)));
     probe.error = ended.and_then(|done| done).err();
     probe
 }

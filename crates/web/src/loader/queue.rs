@@ -2,8 +2,8 @@
 //!
 //! - HTTP/1.1: at most six connections to a host, kept for the next request; a free one takes the most urgent
 //!   request that waits for its host.
-//! - HTTP/2: one connection to a host takes all requests at once; the server goes by their priorities
-//!   (RFC 9218).
+//! - HTTP/2 and HTTP/3: one connection to a host takes all requests at once, with their priorities (RFC 9218); what it makes of
+//!   these is the server's to decide.
 //! - Fonts and data from other hosts than the document's are asked for without credentials, and so over
 //!   connections of their own (Fetch standard, "connection pool key").
 //! - Images, and scripts below the head, may wait: while the head's style sheets and scripts are missing, at most two of

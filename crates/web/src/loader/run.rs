@@ -9,6 +9,7 @@ use super::resolve::resolve;
 use crate::content::{Port, layout};
 use crate::model::PageModel;
 use crate::names::host_name;
+use crate::quic;
 use crate::result::{Kind, ObjectLoad, PageLoad};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +34,7 @@ enum Event {
 struct Connection {
     /// Not there while the one request it can take is under way.
     sender: Option<Sender>,
-    /// Look-up, TCP, TLS: until the first request has taken them as its own.
+    /// Look-up, TCP, TLS or QUIC: until the first request has taken them as its own.
     phases: Option<[Phase; 3]>,
 }
 
@@ -89,6 +90,15 @@ impl<'a> Run<'a> {
             self.handle(event);
             self.advance();
         }
+    }
+
+    /// Closes connections of QUIC: a server would keep them until they have been idle for long. TCP's end with their sockets.
+    pub(super) async fn close(&self) {
+        let senders = self
+            .connections
+            .iter()
+            .filter_map(|kept| kept.sender.as_ref());
+        quic::close(senders.filter_map(Sender::quic).collect()).await;
     }
 
     /// The result; `cut` says why it is not complete, if it was cut off.

@@ -3,35 +3,52 @@
 //! Whoever listens on the port looks at a connection's `ClientHello`, without taking it, and hands the
 //! connection over with the session's token ([`Site::take`]). From there on a page is served as long as
 //! it is published ([`Site::publish`]): TLS 1.3 with ALPN `h2` or `http/1.1`, content made up by
-//! the page model. When its [`Published`] is dropped, all its connections end.
+//! the page model. Where it has a UDP socket, QUIC carries the same with ALPN `h3`: the token is in the handshake's name there, too. With
+//! ALPN `isobath` it carries loads ([`crate::bulk`]).
+//! When its [`Published`] is dropped, all its connections end.
 //!
 //! # Bounds
 //! 256 connections to a token; 16 KiB of request header, 64 fields; 256 requests at once on a connection of
-//! HTTP/2; 10 s for the handshake and 60 s without an octet in either direction. Nothing is kept
-//! for a token that is not published, and no body is held in memory.
+//! HTTP/2 or HTTP/3; 10 s for the handshake and 60 s without an octet in either direction. Nothing is kept
+//! for a token that is not published, and no body is held in memory. By QUIC a server answers a client's first packet with up to three
+//! times its length (RFC 9000 section 8.1): here only a host that has a page, which has shown by TCP that it is there. From any
+//! other a token is wanted first (section 8.1.2), in an answer that is shorter than the question.
 
 mod idle;
 mod respond;
 mod serve;
+mod udp;
 
 pub(crate) use respond::{PROBE_ANSWER, PROBE_PATH};
 
+use crate::bulk::{self, Bulk, Expected, Loads};
 use crate::credentials::Credentials;
 use crate::model::PageModel;
+use crate::quic::{self, Windows};
 use crate::tls;
 use serve::{Arrival, serve};
 use std::collections::HashMap;
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use sys::udp::UdpSocket;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio_rustls::TlsAcceptor;
+use units::HttpVersion;
 
 /// A browser has at most 256 connections in all (Chromium's `ClientSocketPoolManager`).
 const MAX_CONNECTIONS: usize = 256;
+
+/// By QUIC. Requests are short; a load has another window, which is its stream's, too.
+const WINDOWS: Windows = Windows {
+    of_stream: bulk::WINDOW,
+    of_connection: 256 << 10,
+    ahead: 128 << 10,
+};
 
 /// Why no pages can be served.
 #[derive(Debug, Error)]
@@ -54,14 +71,22 @@ pub struct Site {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The published pages, by token.
+/// What is published, by token.
 #[derive(Clone, Debug, Default)]
-struct Pages(Arc<Mutex<HashMap<u64, Arc<Page>>>>);
+pub(crate) struct Pages(Arc<Mutex<Offered>>);
+
+#[derive(Debug, Default)]
+struct Offered {
+    pages: HashMap<u64, Arc<Page>>,
+    loads: HashMap<u64, Expected>,
+}
 
 /// A page that is published, and what all its connections share.
 #[derive(Debug)]
 pub(crate) struct Page {
     token: u64,
+    /// The client's, as its session has it.
+    peer: IpAddr,
     model: PageModel,
     connections: AtomicUsize,
     ended: watch::Sender<bool>,
@@ -79,22 +104,38 @@ pub struct Published {
 pub(crate) struct Place(Arc<Page>);
 
 impl Site {
-    /// Starts to serve, with a certificate and its private key in DER form. Nothing is published yet.
+    /// Starts to serve, with a certificate and its private key in DER form, and by QUIC where there is a socket for that. Nothing is
+    /// published yet.
     ///
     /// # Errors
     /// [`SiteError::Certificate`] when TLS does not take them; [`SiteError::Start`] when the system
-    /// gives no thread.
-    pub fn start(certificate: &[u8], key: &[u8]) -> Result<Self, SiteError> {
+    /// gives no thread, or no QUIC: none but Linux does.
+    pub fn start(
+        certificate: &[u8],
+        key: &[u8],
+        quic: Option<Arc<UdpSocket>>,
+    ) -> Result<Self, SiteError> {
         let credentials =
             Credentials::from_der(certificate, key).map_err(rustls::Error::General)?;
         let acceptor = TlsAcceptor::from(Arc::new(tls::server_config(&credentials)?));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        let pages = Pages::default();
+        let endpoint = {
+            let _inside = runtime.enter();
+            let protocols = vec![tls::alpn(HttpVersion::H3), bulk::ALPN.to_vec()];
+            let endpoint = |socket| quic::returning(socket, &credentials, WINDOWS, protocols);
+            quic.map(endpoint).transpose()?
+        };
+        let published = pages.clone();
         // Bounded in fact: what is sent holds one of a page's places.
         let (arrivals, mut arrived) = mpsc::unbounded_channel();
         let work = move || {
             runtime.block_on(async {
+                if let Some(endpoint) = endpoint {
+                    tokio::spawn(udp::serve(endpoint, published));
+                }
                 while let Some(arrival) = arrived.recv().await {
                     tokio::spawn(serve(arrival, acceptor.clone()));
                 }
@@ -102,22 +143,23 @@ impl Site {
         };
         let thread = thread::Builder::new().name("web".to_owned()).spawn(work)?;
         Ok(Self {
-            pages: Pages::default(),
+            pages,
             arrivals: Some(arrivals),
             thread: Some(thread),
         })
     }
 
-    /// Publishes a page for the session `token`, in place of any that was there.
+    /// Publishes a page for the session `token`, whose client is `peer`, in place of any that was there.
     #[must_use = "a page is withdrawn when this is dropped"]
-    pub fn publish(&self, token: u64, model: PageModel) -> Published {
+    pub fn publish(&self, token: u64, peer: IpAddr, model: PageModel) -> Published {
         let page = Arc::new(Page {
             token,
+            peer: peer.to_canonical(),
             model,
             connections: AtomicUsize::new(0),
             ended: watch::channel(false).0,
         });
-        let before = self.pages.lock().insert(token, Arc::clone(&page));
+        let before = self.pages.lock().pages.insert(token, Arc::clone(&page));
         if let Some(before) = before {
             before.ended.send_replace(true);
         }
@@ -125,15 +167,29 @@ impl Site {
         Published { page, pages }
     }
 
+    /// The loads by QUIC of the session `token`, whose client is `peer`, from now on, in place of any that were asked for before.
+    pub fn loads(&self, token: u64, peer: IpAddr) -> Loads {
+        let (sender, arrived) = sync_channel(MAX_CONNECTIONS);
+        let expected = Expected {
+            peer: peer.to_canonical(),
+            arrived: sender,
+        };
+        self.pages.lock().loads.insert(token, expected);
+        Loads {
+            token,
+            pages: self.pages.clone(),
+            arrived,
+        }
+    }
+
     /// Serves a connection of whose octets none has been taken. `held` is dropped when the connection
     /// ends, which is at once when nothing is published for `token` or it has 256 connections.
     ///
     /// Answers get the DSCP with which the connection arrived.
     pub fn take(&self, socket: TcpStream, token: u64, held: impl Send + 'static) {
-        let Some(page) = self.pages.lock().get(&token).map(Arc::clone) else {
+        let Some(place) = self.pages.find(token).and_then(Place::of) else {
             return;
         };
-        let Some(place) = Place::of(page) else { return };
         if prepare(&socket).is_err() {
             return;
         }
@@ -171,7 +227,36 @@ impl Drop for Site {
 }
 
 impl Pages {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Page>>> {
+    fn find(&self, token: u64) -> Option<Arc<Page>> {
+        self.lock().pages.get(&token).map(Arc::clone)
+    }
+
+    /// Where the loads of the session `token` go.
+    fn load(&self, token: u64) -> Option<SyncSender<Bulk>> {
+        let offered = self.lock();
+        let expected = offered.loads.get(&token)?;
+        Some(expected.arrived.clone())
+    }
+
+    pub(crate) fn expect_no_more(&self, token: u64) {
+        self.lock().loads.remove(&token);
+    }
+
+    /// Whether there is nothing to be had.
+    fn is_empty(&self) -> bool {
+        let offered = self.lock();
+        offered.pages.is_empty() && offered.loads.is_empty()
+    }
+
+    /// Whether there is something for the client at `address`.
+    fn has_peer(&self, address: IpAddr) -> bool {
+        let (address, offered) = (address.to_canonical(), self.lock());
+        let pages = offered.pages.values().map(|page| page.peer);
+        let mut peers = pages.chain(offered.loads.values().map(|load| load.peer));
+        peers.any(|peer| peer == address)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Offered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -185,11 +270,11 @@ impl Published {
 
 impl Drop for Published {
     fn drop(&mut self) {
-        let mut pages = self.pages.lock();
+        let mut offered = self.pages.lock();
         // Another page may have taken its place.
         let is_ours = |page: &Arc<Page>| Arc::ptr_eq(page, &self.page);
-        if pages.get(&self.page.token).is_some_and(is_ours) {
-            pages.remove(&self.page.token);
+        if offered.pages.get(&self.page.token).is_some_and(is_ours) {
+            offered.pages.remove(&self.page.token);
         }
         self.page.ended.send_replace(true);
     }

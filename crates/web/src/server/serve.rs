@@ -21,9 +21,9 @@ use units::HttpVersion;
 /// For a handshake; on a full path one takes seconds.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Without an octet in either direction. Browsers keep idle connections longer, and cope.
-const IDLE: Duration = Duration::from_secs(60);
+pub(super) const IDLE: Duration = Duration::from_secs(60);
 /// Browsers send about 1 KiB.
-const MAX_HEADER: usize = 16 * 1024;
+pub(super) const MAX_HEADER: u32 = 16 * 1024;
 const MAX_FIELDS: usize = 64;
 /// As many as all connections of HTTP/1.1 to one page together.
 const MAX_STREAMS: u32 = 256;
@@ -85,17 +85,18 @@ async fn exchange(
                 .timer(TokioTimer::new())
                 .header_read_timeout(IDLE)
                 .max_headers(MAX_FIELDS)
-                .max_buf_size(MAX_HEADER);
+                .max_buf_size(MAX_HEADER as usize);
             builder.serve_connection(stream, answer).await.ok()
         }
-        // The other is not on offer over TCP.
-        HttpVersion::H2 | HttpVersion::H3 => {
+        HttpVersion::H2 => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
             builder
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(MAX_STREAMS)
-                .max_header_list_size(u32::try_from(MAX_HEADER).unwrap_or(u32::MAX));
+                .max_header_list_size(MAX_HEADER);
             builder.serve_connection(stream, answer).await.ok()
         }
+        // Not over TCP, and not on offer there.
+        HttpVersion::H3 => None,
     }
 }

@@ -176,11 +176,11 @@ impl ModelSite {
     pub(crate) fn start(model: PageModel) -> Self {
         let made = rcgen::generate_simple_self_signed(["isobath".to_owned()]).unwrap();
         let certificate = made.cert.der().to_vec();
-        let site = Site::start(&certificate, &made.signing_key.serialize_der()).unwrap();
+        let site = Site::start(&certificate, &made.signing_key.serialize_der(), None).unwrap();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let url = model.url(0, TOKEN, address.port());
-        let published = site.publish(TOKEN, model);
+        let published = site.publish(TOKEN, Ipv4Addr::LOCALHOST.into(), model);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 site.take(stream, TOKEN, ());

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use isobath_web::{PageModel, Published, Site, Target, dns, fingerprint};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -32,8 +32,10 @@ impl Stand {
     pub(crate) fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(vec!["isobath".to_owned()]).unwrap();
         let certificate = made.cert.der().to_vec();
-        let site = Site::start(&certificate, &made.signing_key.serialize_der()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let quic = sys::udp::UdpSocket::bind(listener.local_addr().unwrap()).unwrap();
+        let key = made.signing_key.serialize_der();
+        let site = Site::start(&certificate, &key, Some(Arc::new(quic))).unwrap();
         let resolver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut stand = Self {
             site: Arc::new(site),
@@ -57,7 +59,9 @@ impl Stand {
 
     pub(crate) fn publish(&self, name: &str) -> (PageModel, Published) {
         let model = PageModel::find(name).unwrap();
-        let published = self.site.publish(TOKEN, model.clone());
+        let published = self
+            .site
+            .publish(TOKEN, Ipv4Addr::LOCALHOST.into(), model.clone());
         (model, published)
     }
 

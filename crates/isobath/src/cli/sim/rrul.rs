@@ -107,6 +107,12 @@ fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
             plan.name, plan.servers
         ));
     }
+    if plan.load.iter().any(|load| !load.transport.is_tcp()) {
+        return refused(format!(
+            "plan {} has load over QUIC, which is not simulated - use 'isobath rrul --lab'",
+            plan.name
+        ));
+    }
     let name = args.cc.algorithm().name();
     let other = plan.load.iter().filter_map(|load| load.cc.as_deref());
     if let Some(cc) = other.into_iter().find(|cc| *cc != name) {

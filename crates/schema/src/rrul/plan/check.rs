@@ -2,7 +2,7 @@
 
 use super::{Load, Plan, ProbeKind};
 use std::time::Duration;
-use units::{HttpVersion, Rate};
+use units::Rate;
 
 /// Shortest message of a probe, in octets: the header that every one has.
 pub const SMALLEST_PROBE: u64 = 56;
@@ -58,6 +58,10 @@ impl Plan {
         if self.load.iter().any(|load| load.streams == 0) {
             return Err("a load group has no streams - write at least streams = 1".to_owned());
         }
+        let has_cc = |load: &Load| !load.transport.is_tcp() && load.cc.is_some();
+        if self.load.iter().any(has_cc) {
+            return Err("a load over QUIC has CUBIC - leave cc out of its group".to_owned());
+        }
         let too_slow = |load: &Load| load.rate.is_some_and(|rate| rate < LEAST_RATE);
         if self.load.iter().any(too_slow) {
             return Err(format!("a load group's rate is below {LEAST_RATE}"));
@@ -100,13 +104,12 @@ impl Plan {
         if self.call.iter().any(|call| call.every.0 < LEAST_INTERVAL) {
             return Err("a call sends at most every 1ms - use a longer interval".to_owned());
         }
-        if let Some(web) = &self.web {
-            if web.protocols.is_empty() {
-                return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
-            }
-            if web.protocols.contains(&HttpVersion::H3) {
-                return Err("[web] loads pages by http/1.1 or h2, not by h3".to_owned());
-            }
+        if self
+            .web
+            .as_ref()
+            .is_some_and(|web| web.protocols.is_empty())
+        {
+            return Err("[web] has no protocols - write protocols = [\"h2\"]".to_owned());
         }
         if let Some(trace) = &self.trace {
             if !(1..=MOST_HOPS).contains(&trace.hops) {

@@ -15,7 +15,9 @@ mod defaults;
 mod parts;
 
 pub use check::{LARGEST_PROBE, SMALLEST_PROBE};
-pub use parts::{Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Switch, Trace, Web};
+pub use parts::{
+    Call, Direction, EcnField, Families, Load, Probe, ProbeKind, Switch, Trace, Transport, Web,
+};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

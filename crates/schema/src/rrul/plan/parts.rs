@@ -9,12 +9,15 @@ const RTP: u64 = 12;
 /// Octets of G.711 for a millisecond: 64 kbit/s (ITU-T G.711).
 const G711_PER_MS: u64 = 8;
 
-/// A group of TCP load streams.
+/// A group of load streams.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Where the data goes.
     pub direction: Direction,
+    /// What carries it.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// Its DSCP.
     #[serde(default)]
     pub class: Dscp,
@@ -27,7 +30,7 @@ pub struct Load {
     /// How long the group lasts; without one, to the load's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Span>,
-    /// Congestion control of the sender; without one, `--cc`, or the sending host's default.
+    /// Congestion control of the sender of TCP; without one, `--cc`, or the sending host's default. That of QUIC is CUBIC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
     /// The most that each stream sends, payload; without one, as much as the path takes.
@@ -36,6 +39,24 @@ pub struct Load {
     /// Which of the plan's servers, from 0.
     #[serde(default)]
     pub server: u8,
+}
+
+/// What carries a load.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// The kernel's TCP.
+    #[default]
+    Tcp,
+    /// QUIC version 1 (RFC 9000), each stream over a connection of its own.
+    Quic,
+}
+
+impl Transport {
+    /// Whether it is the usual one.
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp)
+    }
 }
 
 /// Streams of round trips, each with one in flight at a time, but for paced ones.

@@ -69,7 +69,7 @@ pub struct Summary {
     pub ecn: EcnFigures,
     /// Where delay under load begins.
     pub bottleneck: Option<PathFigures>,
-    /// TCP payload delivered.
+    /// Payload of the load delivered.
     pub transferred_bytes: Transferred,
     /// How sure the figures are that people ask for first, by their path in this summary, such as `latency_ms.loaded.p50`: of
     /// medians and rates from their values by the second, of shares by Wilson's interval. Means of pages have their own.

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Throughput {
-    /// TCP payload delivered to the client.
+    /// Payload of the load delivered to the client.
     pub down: Option<f64>,
-    /// TCP payload delivered to the server.
+    /// Payload of the load delivered to the server.
     pub up: Option<f64>,
     /// Both together.
     pub sum: Option<f64>,

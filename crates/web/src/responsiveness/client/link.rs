@@ -1,11 +1,9 @@
 //! Requests on an open connection, by HTTP/2 or HTTP/3.
 
-use super::super::upload::Upload;
-use super::http3;
+use super::super::upload::{Upload, filler};
+use crate::answer::Body;
+use crate::http3::client as http3;
 use crate::reason::reason;
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use hyper::client::conn::http2;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use hyper::http::request::Builder;
@@ -28,12 +26,6 @@ pub struct Link {
 pub(super) enum Connection {
     H2(http2::SendRequest<Upload>),
     H3(http3::Sender),
-}
-
-/// The body of an answer.
-enum Body {
-    H2(Incoming),
-    H3(http3::Body),
 }
 
 impl Link {
@@ -127,30 +119,16 @@ impl Link {
                     .map_err(|e| e.to_string())?;
                 let answer = sender.send_request(request).await;
                 let answer = answer.map_err(|error| reason(&error))?;
-                Ok((answer.status(), Body::H2(answer.into_body())))
+                Ok((answer.status(), Body::Tcp(answer.into_body())))
             }
             Connection::H3(mut sender) => {
                 let request = request.body(()).map_err(|error| error.to_string())?;
-                let (head, body) = sender.send(request, counter.as_deref()).await?;
-                Ok((head.status(), Body::H3(body)))
+                let (head, body) = match counter {
+                    Some(counter) => sender.upload(request, filler(), &counter).await,
+                    None => sender.send(request).await,
+                }?;
+                Ok((head.status(), Body::Quic(body)))
             }
         }
-    }
-}
-
-impl Body {
-    /// The next octets.
-    async fn next(&mut self) -> Result<Option<Bytes>, String> {
-        let body = match self {
-            Self::H2(body) => body,
-            Self::H3(body) => return body.next().await,
-        };
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| reason(&error))?;
-            if let Ok(data) = frame.into_data() {
-                return Ok(Some(data));
-            }
-        }
-        Ok(None)
     }
 }

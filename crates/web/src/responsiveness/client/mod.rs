@@ -1,11 +1,12 @@
 //! The near end.
 
-mod http3;
 mod link;
 
 pub use link::Link;
 
-use crate::reason::{mistrust, reason};
+use crate::http3::client as http3;
+use crate::quic::{Failed, Windows};
+use crate::reason::{mistrust, reason, untrusted};
 use crate::trust::{Trust, config};
 use far_ends::nq::Origin;
 use hyper::client::conn::http2;
@@ -20,13 +21,18 @@ use sys::clock;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use units::HttpVersion;
+use units::{Dscp, HttpVersion};
 
 /// Octets that a server may send before we have read any: enough for a path of 1 Gbit/s and 100 ms.
 const WINDOW: u32 = 16 << 20;
 /// Octets that wait in the connection above TCP, and unsent in TCP: what waits there delays requests, and is no path's doing.
 const MOST_BUFFERED: usize = 16 << 10;
 const MOST_UNSENT: u32 = 16 << 10;
+const WINDOWS: Windows = Windows {
+    of_stream: WINDOW,
+    of_connection: WINDOW,
+    ahead: MOST_BUFFERED,
+};
 
 /// Opens connections with one server.
 #[derive(Clone, Debug)]
@@ -115,7 +121,15 @@ impl Dialer {
 
     async fn open_by_quic(&self) -> Result<Opened, String> {
         let begun = clock::now();
-        let sender = http3::open(self.address, self.host(), &self.config).await?;
+        let (address, host) = (self.address, self.host());
+        let sender = http3::open(address, host, &self.config, WINDOWS, Dscp::CS0).await;
+        let sender = sender.map_err(|failed| {
+            let why = match failed {
+                Failed::Mistrusted(why) => untrusted(&why),
+                Failed::Otherwise(why) => why,
+            };
+            format!("QUIC with {host} at {address} failed: {why}")
+        })?;
         Ok(Opened {
             link: self.link(Connection::H3(sender)),
             tcp: None,

@@ -5,23 +5,36 @@
 //! long a request waits in this host: here it is the congestion window and a little more ([`keep_short`]), as a limit on what TCP keeps unsent
 //! has it.
 
+#[cfg(target_os = "linux")]
+mod marked;
+#[cfg(not(target_os = "linux"))]
+#[path = "unmarked.rs"]
+mod marked;
+
 use crate::credentials::Credentials;
 use crate::guests::{Guests, Limits, TICK};
-use crate::reason::{reason, untrusted};
+use crate::reason::reason;
 use crate::tls;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt};
+use quinn::{
+    AsyncUdpSocket, Connection, Endpoint, EndpointConfig, Incoming, Runtime, TokioRuntime,
+    TransportConfig, VarInt,
+};
 use rustls::ClientConfig;
 use socket2::SockRef;
+use std::error::Error;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use units::HttpVersion;
+use units::{Dscp, HttpVersion};
 
 /// For a handshake of a guest; on a full path one takes seconds.
 const HANDSHAKE: Duration = Duration::from_secs(15);
+/// Without a packet in either direction, in milliseconds; as with TCP.
+const IDLE: VarInt = VarInt::from_u32(60_000);
 /// Where so many connections are open, whoever opens another has to show first that it is where it says (RFC 9000 section 8.1.2).
 const CROWD: usize = 64;
 /// Octets of what has come and was not looked at yet, where the system lets a socket have so many.
@@ -29,14 +42,19 @@ const ROOM: usize = 4 << 20;
 /// How often it is looked how large the congestion window is, while it changes and at least.
 const LOOK: Duration = Duration::from_millis(5);
 const SELDOM: Duration = Duration::from_millis(160);
+/// For a packet to leave.
+const FLUSH: Duration = Duration::from_millis(1);
+/// TLS's alerts about certificates, as errors of QUIC.
+const MISTRUST: RangeInclusive<u64> = 0x100 + 42..=0x100 + 49;
 /// No error (RFC 9114 section 8.1).
 const NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
 /// How much the two ends may have under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// Octets that the other end may send before any were read.
-    pub(crate) receive: u32,
+    /// Octets that the other end may send before any were read: on a stream, and on all together.
+    pub(crate) of_stream: u32,
+    pub(crate) of_connection: u32,
     /// Octets that are kept beyond the congestion window.
     pub(crate) ahead: usize,
 }
@@ -44,13 +62,13 @@ pub(crate) struct Windows {
 impl Windows {
     fn transport(self) -> Arc<TransportConfig> {
         let mut transport = TransportConfig::default();
-        let receive = VarInt::from_u32(self.receive);
         transport
-            .stream_receive_window(receive)
-            .receive_window(receive)
+            .stream_receive_window(VarInt::from_u32(self.of_stream))
+            .receive_window(VarInt::from_u32(self.of_connection))
             .send_window(self.ahead as u64)
             .max_concurrent_bidi_streams(VarInt::from_u32(256))
             .max_concurrent_uni_streams(VarInt::from_u32(16))
+            .max_idle_timeout(Some(IDLE.into()))
             .datagram_receive_buffer_size(None);
         Arc::new(transport)
     }
@@ -66,50 +84,72 @@ impl Drop for Open {
     }
 }
 
-/// A new connection with the server of `host` at `address`.
+/// Closes connections, and lets them say so: what runs them ends with this thread's runtime.
+pub(crate) async fn close(connections: Vec<Connection>) {
+    if connections.is_empty() {
+        return;
+    }
+    for connection in connections {
+        connection.close(NO_ERROR, b"");
+    }
+    flush().await;
+}
+
+/// Lets what was handed to a connection leave, where nothing runs it for a while.
+pub(crate) async fn flush() {
+    tokio::time::sleep(FLUSH).await;
+}
+
+/// A new connection with the server of `host` at `address`, from a port of its own. Its packets have this DSCP where the system lets them.
 ///
 /// # Errors
-/// One line.
+/// [`Failed`].
 pub(crate) async fn connect(
     address: SocketAddr,
     host: &str,
     config: &Arc<ClientConfig>,
     windows: Windows,
-) -> Result<Open, String> {
-    let failed = |why: String| format!("QUIC with {host} at {address} failed: {why}");
-    let crypto = QuicClientConfig::try_from(Arc::clone(config));
-    let crypto = crypto.map_err(|error| failed(error.to_string()))?;
+    dscp: Dscp,
+) -> Result<Open, Failed> {
+    let failed = |error: &(dyn Error + 'static)| Failed::Otherwise(reason(error));
+    let crypto = QuicClientConfig::try_from(Arc::clone(config)).map_err(|error| failed(&error))?;
     let mut config = quinn::ClientConfig::new(Arc::new(crypto));
     config.transport_config(windows.transport());
     let any = match address {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = UdpSocket::bind(SocketAddr::new(any, 0));
+    let socket = marked::bind(SocketAddr::new(any, 0), dscp);
     let endpoint = socket.and_then(|socket| endpoint(socket, None));
-    let endpoint = endpoint.map_err(|error| failed(reason(&error)))?;
+    let endpoint = endpoint.map_err(|error| failed(&error))?;
     let connecting = endpoint.connect_with(config, address, host);
-    let connecting = connecting.map_err(|error| failed(reason(&error)))?;
-    let connection = connecting.await.map_err(|error| failed(why(&error)))?;
+    let connecting = connecting.map_err(|error| failed(&error))?;
+    let connection = connecting.await.map_err(|error| Failed::from(&error))?;
     tokio::spawn(keep_short(connection.clone(), windows));
     Ok(Open(connection))
 }
 
-/// Why a handshake came to nothing.
-fn why(error: &quinn::ConnectionError) -> String {
-    match error {
-        quinn::ConnectionError::TimedOut => "nobody answers".to_owned(),
-        quinn::ConnectionError::TransportError(refused) => {
+/// Why there is no connection.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// The server's certificate is not believed, for this reason.
+    Mistrusted(String),
+    /// Anything else.
+    Otherwise(String),
+}
+
+impl From<&quinn::ConnectionError> for Failed {
+    fn from(error: &quinn::ConnectionError) -> Self {
+        match error {
+            quinn::ConnectionError::TimedOut => Self::Otherwise("nobody answers".to_owned()),
             // The alert of a client that does not believe the server (RFC 8446 section 6, RFC 9001 section 4.8).
-            let code = u64::from(refused.code);
-            let is_mistrust = (0x100 + 42..=0x100 + 48).contains(&code);
-            if is_mistrust {
-                untrusted(&refused.reason)
-            } else {
-                reason(error)
+            quinn::ConnectionError::TransportError(refused)
+                if MISTRUST.contains(&u64::from(refused.code)) =>
+            {
+                Self::Mistrusted(refused.reason.clone())
             }
+            _ => Self::Otherwise(reason(error)),
         }
-        _ => reason(error),
     }
 }
 
@@ -133,11 +173,28 @@ async fn keep_short(connection: Connection, windows: Windows) {
     }
 }
 
-fn endpoint(socket: UdpSocket, server: Option<quinn::ServerConfig>) -> io::Result<Endpoint> {
-    // What comes while this thread does something else has to wait there.
-    let _ = SockRef::from(&socket).set_recv_buffer_size(ROOM);
-    let runtime = Arc::new(TokioRuntime);
-    Endpoint::new(EndpointConfig::default(), server, socket, runtime)
+fn endpoint(
+    socket: Arc<dyn AsyncUdpSocket>,
+    server: Option<quinn::ServerConfig>,
+) -> io::Result<Endpoint> {
+    let mut config = EndpointConfig::default();
+    // Nobody is to clear the bit by which packets of QUIC are known on a port that has other datagrams, too (RFC 9287).
+    config.grease_quic_bit(false);
+    Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime))
+}
+
+/// A server on `socket`, of `protocols` by their names (RFC 7301), that answers each client with the marks with which its connection came.
+///
+/// # Errors
+/// When the key does not fit the certificate, or the socket cannot be used: on systems other than Linux.
+pub(crate) fn returning(
+    socket: Arc<sys::udp::UdpSocket>,
+    credentials: &Credentials,
+    windows: Windows,
+    protocols: Vec<Vec<u8>>,
+) -> io::Result<Endpoint> {
+    let config = config(credentials, windows, protocols)?;
+    endpoint(marked::returning(socket)?, Some(config))
 }
 
 /// Takes connections of `socket` until `stop` is raised, and lets `converse` have each. Those beyond the limits are refused.
@@ -145,7 +202,7 @@ fn endpoint(socket: UdpSocket, server: Option<quinn::ServerConfig>) -> io::Resul
 /// # Errors
 /// When the key does not fit the certificate, or the socket cannot be used.
 pub(crate) async fn serve<F>(
-    socket: UdpSocket,
+    socket: std::net::UdpSocket,
     credentials: &Credentials,
     windows: Windows,
     limits: Limits,
@@ -155,7 +212,17 @@ pub(crate) async fn serve<F>(
 where
     F: Future<Output = ()> + Send,
 {
-    let endpoint = endpoint(socket, Some(config(credentials, windows)?))?;
+    // What comes while this thread does something else has to wait there.
+    let _ = SockRef::from(&socket).set_recv_buffer_size(ROOM);
+    let socket = TokioRuntime.wrap_udp_socket(socket)?;
+    let endpoint = endpoint(
+        socket,
+        Some(config(
+            credentials,
+            windows,
+            vec![tls::alpn(HttpVersion::H3)],
+        )?),
+    )?;
     let guests = Arc::new(Guests::default());
     while !stop.load(Ordering::Relaxed) {
         let Ok(Some(incoming)) = tokio::time::timeout(TICK, endpoint.accept()).await else {
@@ -172,25 +239,34 @@ where
         };
         tokio::spawn(async move {
             let _guest = guest;
-            let Ok(connecting) = incoming.accept() else {
+            let Some(open) = accept(incoming, windows).await else {
                 return;
             };
-            let Ok(Ok(connection)) = tokio::time::timeout(HANDSHAKE, connecting).await else {
-                return;
-            };
-            let open = Open(connection.clone());
-            tokio::spawn(keep_short(connection.clone(), windows));
             // Why a conversation came to nothing the client knows.
-            let _ = tokio::time::timeout(limits.longest, converse(connection)).await;
-            drop(open);
+            let _ = tokio::time::timeout(limits.longest, converse(open.0.clone())).await;
         });
     }
     Ok(())
 }
 
-fn config(credentials: &Credentials, windows: Windows) -> io::Result<quinn::ServerConfig> {
+/// Agrees with a client; `None` when that comes to nothing.
+pub(crate) async fn accept(incoming: Incoming, windows: Windows) -> Option<Open> {
+    let connecting = incoming.accept().ok()?;
+    let connection = tokio::time::timeout(HANDSHAKE, connecting)
+        .await
+        .ok()?
+        .ok()?;
+    tokio::spawn(keep_short(connection.clone(), windows));
+    Some(Open(connection))
+}
+
+fn config(
+    credentials: &Credentials,
+    windows: Windows,
+    protocols: Vec<Vec<u8>>,
+) -> io::Result<quinn::ServerConfig> {
     let mut config = tls::server_config(credentials).map_err(io::Error::other)?;
-    config.alpn_protocols = vec![tls::alpn(HttpVersion::H3)];
+    config.alpn_protocols = protocols;
     let crypto = QuicServerConfig::try_from(config).map_err(io::Error::other)?;
     let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     config
