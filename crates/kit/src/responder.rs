@@ -2,8 +2,8 @@
 //!
 //! A datagram is answered when its tag proves that it belongs to a session, with a reply of the same length. A datagram that
 //! wants no reply goes to the mailbox of its stream. A DNS query is answered when the name it asks for is that of a session's
-//! page. Everything else is dropped without a word, most of it by the kernel already (`sieve.rs`), so the port tells strangers
-//! nothing and amplifies nothing.
+//! page. Everything else is dropped without a word, most of it by the kernel already (`sieve.rs`), so this socket tells
+//! strangers nothing and amplifies nothing.
 
 use crate::mailbox::{CallArrival, Mailboxes, Peer};
 use session::wire::{Kind, Probe, Receipt};
@@ -64,7 +64,7 @@ impl Responder {
         sessions: Sessions,
         mailboxes: Mailboxes,
     ) -> Result<Self, Error> {
-        Self::on(UdpSocket::bind(address)?, None, sessions, mailboxes)
+        Self::on(UdpSocket::bind(address)?, sessions, mailboxes)
     }
 
     /// The same, and another socket on its port, which gets the packets of QUIC; none on systems other than Linux.
@@ -80,9 +80,8 @@ impl Responder {
         #[cfg(target_os = "linux")]
         {
             let [socket, quic] = UdpSocket::bind_sorted(address, &crate::sieve::sort())?;
-            let quic = Arc::new(quic);
-            let responder = Self::on(socket, Some(&quic), sessions, mailboxes)?;
-            Ok((responder, Some(quic)))
+            let responder = Self::on(socket, sessions, mailboxes)?;
+            Ok((responder, Some(Arc::new(quic))))
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -90,12 +89,7 @@ impl Responder {
         }
     }
 
-    fn on(
-        socket: UdpSocket,
-        quic: Option<&Arc<UdpSocket>>,
-        sessions: Sessions,
-        mailboxes: Mailboxes,
-    ) -> Result<Self, Error> {
+    fn on(socket: UdpSocket, sessions: Sessions, mailboxes: Mailboxes) -> Result<Self, Error> {
         let socket = Arc::new(socket);
         // With the system's default a burst may be lost here instead of on the path.
         let _ = socket.set_buffers(BUFFER, BUFFER);
@@ -103,9 +97,7 @@ impl Responder {
         socket.ignore_path_mtu()?;
         // Elsewhere the responder alone drops what it does not answer.
         #[cfg(target_os = "linux")]
-        crate::sieve::guard(&socket, quic, &sessions);
-        #[cfg(not(target_os = "linux"))]
-        let _ = quic;
+        crate::sieve::guard(&socket, &sessions);
         Ok(Self {
             socket,
             sessions,

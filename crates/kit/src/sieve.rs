@@ -6,9 +6,9 @@
 //! before a new client is told the number of its session, so that none of its datagrams meets the old one.
 //!
 //! A server of pages has two sockets on its port, and the kernel sorts between them ([`sort`]): packets of QUIC (RFC 9000 section 17: the
-//! second bit is set) go to the other one, where there is a session at all. What is ours, or looks like a query, has that bit by chance
-//! or in its magic number, and is looked for first. A packet with a short header of a connection whose number happens to look so
-//! is lost: one connection of 16 million has such a number.
+//! second bit is set) go to the other one, whose filter lets nothing pass while nothing is published. What is ours, or looks like a query,
+//! has that bit by chance or in its magic number, and is looked for first. A packet with a short header of a connection whose number
+//! happens to look so is lost: one connection of 16 million has such a number.
 
 use session::Sessions;
 use session::wire::MAGIC;
@@ -38,24 +38,16 @@ const ONE_QUESTION: u32 = 0x0001_0000;
 /// Set in every packet of QUIC version 1.
 const FIXED_BIT: u32 = 0x40;
 
-/// Keeps the filter of `socket`, and of the one for QUIC if there is one, at what `sessions` there are.
-pub(crate) fn guard(socket: &Arc<UdpSocket>, quic: Option<&Arc<UdpSocket>>, sessions: &Sessions) {
-    let (socket, quic) = (Arc::clone(socket), quic.map(Arc::clone));
+/// Keeps the filter of `socket` at what `sessions` there are.
+pub(crate) fn guard(socket: &Arc<UdpSocket>, sessions: &Sessions) {
+    let socket = Arc::clone(socket);
     sessions.watch(move |numbers| {
-        attach(&socket, &program(numbers));
-        if let Some(quic) = &quic {
-            let nobody = numbers.is_empty();
-            attach(quic, &[keep(if nobody { 0 } else { ALL })]);
+        let socket = SockRef::from(&*socket);
+        // A kernel that does not take it: the responder drops the same, at more cost.
+        if socket.attach_filter(&program(numbers)).is_err() {
+            let _ = socket.detach_filter();
         }
     });
-}
-
-fn attach(socket: &UdpSocket, program: &[SockFilter]) {
-    let socket = SockRef::from(socket);
-    // A kernel that does not take it: what is behind the socket drops the same, at more cost.
-    if socket.attach_filter(program).is_err() {
-        let _ = socket.detach_filter();
-    }
 }
 
 /// Which of the two sockets gets a datagram: 0 for ours, 1 for that of QUIC. Here the payload comes first.

@@ -141,6 +141,7 @@ fn whoever_is_told_to_stop_stops() {
         thread::park_timeout(Duration::from_millis(50));
         stop.store(true, Ordering::Relaxed);
         assert_eq!(receiving.join().unwrap(), None);
+        assert!(clock::now() < latest, "it was told so");
     });
     drop(far);
 }

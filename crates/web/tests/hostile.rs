@@ -22,18 +22,23 @@ fn dial(stand: &Stand) -> TcpStream {
     socket
 }
 
-/// TLS with a page's host; any certificate will do.
-fn tls(stand: &Stand, host: &str, protocol: &str) -> Tls {
+/// TLS 1.3 with any certificate.
+fn trusting(protocol: &str) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(&[&rustls::version::TLS13])
         .unwrap()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(anyone::Anyone(provider)))
         .with_no_client_auth();
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+    config
+}
+
+/// TLS with a page's host.
+fn tls(stand: &Stand, host: &str, protocol: &str) -> Tls {
     let name = ServerName::try_from(host.to_owned()).unwrap();
-    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let connection = ClientConnection::new(Arc::new(trusting(protocol)), name).unwrap();
     StreamOwned::new(connection, dial(stand))
 }
 
@@ -131,6 +136,40 @@ fn headers_without_end_are_refused() {
             "{status:?}"
         );
     }
+    drop(published);
+    assert_serves(&stand);
+}
+
+/// Octets of a frame of HTTP/3 that a server took of a client, which says that it has a thousand million of them, until it had enough.
+async fn flood(stand: &Stand) -> u64 {
+    let config = quinn::crypto::rustls::QuicClientConfig::try_from(trusting("h3")).unwrap();
+    let config = quinn::ClientConfig::new(Arc::new(config));
+    let endpoint = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    let connecting = endpoint.connect_with(config, stand.address(), &name("www"));
+    let connection = connecting.unwrap().await.unwrap();
+    let (mut request, _answer) = connection.open_bi().await.unwrap();
+    // HEADERS, and a length in eight octets (RFC 9114 section 7, RFC 9000 section 16).
+    let frame = [0x01, 0xc0, 0, 0, 0, 0x3b, 0x9a, 0xca, 0];
+    let mut taken = 0;
+    let (mut next, filler) = (&frame[..], [0; 16 << 10]);
+    while request.write_all(next).await.is_ok() {
+        taken += next.len() as u64;
+        next = &filler;
+    }
+    taken
+}
+
+#[test]
+fn a_frame_of_http_3_without_end_is_not_kept() {
+    let stand = Stand::new();
+    let (_, published) = stand.publish("today");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let taken = runtime.block_on(flood(&stand));
+    // 4 MiB, and what comes until it is looked at.
+    assert!(taken < 500 << 20, "{taken}");
     drop(published);
     assert_serves(&stand);
 }

@@ -242,10 +242,12 @@ fn every_fault_is_told_in_one_line() {
 fn faults_of_http_3_are_told_in_one_line_too() {
     let stand = Stand::new();
     let (_, published) = stand.publish("today");
-    let told = |target: Target, text: &str| {
-        let line = complaint(&target, HttpVersion::H3, Duration::from_millis(400));
+    let told_in = |target: Target, time: Duration, text: &str| {
+        let line = complaint(&target, HttpVersion::H3, time);
         assert!(line.contains(text), "{line}");
     };
+    let told = |target, text: &str| told_in(target, LONG, text);
+    let soon = |target, text: &str| told_in(target, Duration::from_millis(400), text);
     let good = stand.target;
     let stranger = Target {
         fingerprint: [0; 32],
@@ -255,9 +257,9 @@ fn faults_of_http_3_are_told_in_one_line_too() {
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let peer = silent.local_addr().unwrap();
     let missing = "not done within 400ms: 70 of 70 objects are missing";
-    told(Target { peer, ..good }, missing);
+    soon(Target { peer, ..good }, missing);
     drop(published);
-    told(good, missing);
+    soon(good, missing);
     let other = stand
         .site
         .publish(1, good.peer.ip(), PageModel::find("today").unwrap());

@@ -79,7 +79,7 @@ export function streams(run: RunView): Spec | null {
     id: "streams", title, zoom: true,
     about: `Mbit/s of payload per 100 ms, one panel a stream, the same scale in a direction; dotted: mean under load.${many}`,
     howTo: [
-      "Each panel is one TCP stream of the load.",
+      "Each panel is one stream of the load, over TCP or QUIC.",
       "Good is the same height everywhere unless a class is meant to have more: CS1 (background) at most 5 % of the bandwidth and yet not starved, EF at most 30 %.",
       "Jain's index is 1 when all have the same and 1/n when one has everything.",
       "A notch with a peak behind it is a lost packet: what came after it is counted when it has been sent again, so a peak may be above the rate of the path.",

@@ -54,6 +54,7 @@ fn pages_and_load_go_over_quic_beside_tcp() {
         let is_quic = stream.kind == "quic_load";
         assert_eq!(is_quic, stream.name.starts_with("QUIC"));
         assert_eq!(stream.congestion_control.as_deref(), Some("cubic"));
+        assert!(stream.connected_ns.is_some(), "{stream:?}");
         assert!(stream.connected_ns < stream.first_byte_ns, "{stream:?}");
         // What was counted bin by bin is what came in all.
         let end = if stream.direction == "down" {

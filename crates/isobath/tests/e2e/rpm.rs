@@ -46,7 +46,8 @@ fn our_server_is_as_responsive_as_the_lab_lets_it_be() {
         );
         assert!(of("foreign/tcp_ms/n") >= 3.0, "{way}: {summary:#}");
         assert!(of("self_ms/n") >= 3.0, "{way}: {summary:#}");
-        assert!(of("connections") >= 5.0, "{way}: {summary:#}");
+        // One at first, and more as long as they carry more: on a busy machine that is soon over.
+        assert!(of("connections") >= 2.0, "{way}: {summary:#}");
     }
 }
 
@@ -74,7 +75,8 @@ fn by_http3_the_same_server_says_the_same_of_the_lab() {
         );
         assert!(of("foreign/tls_ms/n") >= 3.0, "{way}: {summary:#}");
         assert!(of("self_ms/n") >= 3.0, "{way}: {summary:#}");
-        assert!(of("connections") >= 5.0, "{way}: {summary:#}");
+        // One at first, and more as long as they carry more: on a busy machine that is soon over.
+        assert!(of("connections") >= 2.0, "{way}: {summary:#}");
     }
 }
 

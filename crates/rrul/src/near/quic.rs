@@ -1,6 +1,7 @@
 //! Load over QUIC at the near end, either way.
 
 use super::{NearStream, pages};
+use crate::collector::Finding;
 use crate::messages::STREAM_KIND;
 use crate::run::Peer;
 use crate::streams::Kind;
@@ -19,7 +20,10 @@ impl NearStream<'_> {
         let target = pages::target(peer, address, plan.class);
         let greeting = peer.dialer.preamble(plan.id, STREAM_KIND);
         let mut bulk = bulk::connect(&target, &greeting, super::CONNECT, abort)?;
-        self.opened();
+        self.tell(Finding::Opened {
+            stream: plan.id,
+            connected_ns: self.sampler.since_origin(bulk.established()),
+        });
         let carrier = Carrier::Quic(bulk.watch());
         let read = self.sampler.begin(plan.id, plan.kind.direction(), carrier);
         let mut end = StreamEnd {

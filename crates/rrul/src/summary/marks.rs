@@ -3,7 +3,7 @@
 use super::super::streams::ecn_name;
 use super::view::View;
 use schema::rrul::{EcnFigures, Marks, TcpEcn, TcpMarks};
-use schema::tables::Series;
+use schema::tables::{Series, Stream};
 use std::collections::BTreeMap;
 use units::{Ecn, TrafficClass};
 
@@ -46,9 +46,10 @@ impl View<'_> {
         }
     }
 
-    /// What the ends of the load streams of `direction` counted in the whole run.
+    /// What the ends of the load streams over TCP of `direction` counted in the whole run.
     fn tcp_marks(&self, direction: &str) -> Option<TcpMarks> {
-        self.load(direction).next()?;
+        let is_tcp = |stream: &&Stream| stream.kind == "tcp_load";
+        self.load(direction).find(is_tcp)?;
         let told: Vec<bool> = self.load(direction).filter_map(|s| s.ecn_agreed).collect();
         let count = |streams: usize| u32::try_from(streams).unwrap_or(u32::MAX);
         let ce_segments = self.last_counts(direction, true, |row| row.ce_segs_in);
@@ -63,7 +64,7 @@ impl View<'_> {
         })
     }
 
-    /// The last value of a cumulative counter of each load stream of `direction`, at its receiver or its sender, all together.
+    /// The last value of a cumulative counter of each load stream over TCP of `direction`, at its receiver or its sender, all together.
     pub(super) fn last_counts(
         &self,
         direction: &str,
@@ -72,7 +73,9 @@ impl View<'_> {
     ) -> Option<u64> {
         let mut last: BTreeMap<u16, u64> = BTreeMap::new();
         for row in self.all_bins(direction, at_receiver) {
-            if let Some(count) = counter(row) {
+            let stream = self.streams.get(&row.stream);
+            let is_tcp = stream.is_none_or(|stream| stream.kind == "tcp_load");
+            if let Some(count) = counter(row).filter(|_| is_tcp) {
                 let last = last.entry(row.stream).or_default();
                 *last = count.max(*last);
             }

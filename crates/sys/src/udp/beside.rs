@@ -3,7 +3,8 @@
 //! The kernel gives a datagram to the socket that fits it best: one that is connected to where it came from fits better
 //! than one that takes from everybody. So a server can have one port for all, and a socket, a thread and a buffer for each
 //! peer that has much to say. Two sockets share a port only where both allow it (`SO_REUSEADDR`) at the moment of binding;
-//! the older one allows it for that moment alone, so no other program can join later.
+//! the older one allows it for that moment alone, so no other program can join later (but see `sorted.rs`: one of the same user can join a
+//! port that two protocols share).
 
 use super::{UdpSocket, enable, nonblocking};
 use crate::{Error, sockopt};

@@ -2,8 +2,10 @@
 //!
 //! Sockets that allow it when they are bound (`SO_REUSEPORT`) have a port together, and a program of the classic packet filter says of each
 //! datagram whose it is (socket(7), `SO_ATTACH_REUSEPORT_CBPF`). So two protocols have one port, one hole in a firewall, and each a socket,
-//! a buffer and a thread of its own. Another program of the same user may bind the port, too, and gets nothing: what arrives is sorted
-//! between these two.
+//! a buffer and a thread of its own. Another program of the same user may bind the port, too, and gets nothing while these two are open.
+//!
+//! Before it sorts, the kernel puts together what comes close together (GRO) for a socket that it takes by a hash of the addresses: neither of the
+//! two is to ask for trains ([`UdpSocket::receive_trains`]), or datagrams of the other might share one stamp.
 
 use super::UdpSocket;
 use crate::{Error, sockopt};

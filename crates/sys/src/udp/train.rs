@@ -30,6 +30,11 @@ impl UdpSocket {
             .map_err(|e| self.error("receive trains at", e))
     }
 
+    /// Whether trains are sent as such: until the kernel has refused to cut one.
+    pub fn sends_trains(&self) -> bool {
+        !self.no_trains.load(Ordering::Relaxed)
+    }
+
     /// Sends the datagrams at the start of `batch` that are alike (destination, source, class and length; the last may be
     /// shorter) with one system call, without waiting, and returns how many the kernel has taken. Where it does not cut
     /// trains, as many as [`UdpSocket::send`] would.

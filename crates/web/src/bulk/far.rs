@@ -1,12 +1,13 @@
 //! The far end of loads: connections that are greeted wait for the session that they name.
 
-use super::{Bulk, Engine, GREETING, WINDOW};
+use super::{Bulk, Engine, GREETING};
 use crate::quic::Open;
 use crate::server::Pages;
-use quinn::VarInt;
 use std::net::IpAddr;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::thread;
 use std::time::Duration;
+use sys::clock;
 use tokio::runtime::Handle;
 
 /// For the greeting, once there is a connection.
@@ -31,7 +32,15 @@ pub(crate) struct Expected {
 impl Loads {
     /// The next one, if it comes within `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<Bulk> {
-        self.arrived.recv_timeout(timeout).ok()
+        match self.arrived.recv_timeout(timeout) {
+            Ok(bulk) => Some(bulk),
+            Err(RecvTimeoutError::Timeout) => None,
+            // Another has taken its place: nothing comes any more.
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::park_timeout(timeout);
+                None
+            }
+        }
     }
 }
 
@@ -43,7 +52,6 @@ impl Drop for Loads {
 
 /// Waits for the greeting on a new connection, and hands the load over.
 pub(crate) async fn take(open: Open, arrived: SyncSender<Bulk>) -> Option<()> {
-    open.0.set_receive_window(VarInt::from_u32(WINDOW));
     let greeted = async {
         let (sending, mut receiving) = open.0.accept_bi().await.ok()?;
         let mut greeting = [0; GREETING];
@@ -53,6 +61,7 @@ pub(crate) async fn take(open: Open, arrived: SyncSender<Bulk>) -> Option<()> {
     let (sending, receiving, greeting) = tokio::time::timeout(PATIENCE, greeted).await.ok()??;
     let bulk = Bulk {
         engine: Engine::Shared(Handle::current()),
+        established: clock::now(),
         open,
         sending,
         receiving,

@@ -16,7 +16,7 @@ pub use near::connect;
 
 use crate::quic::{self, Open};
 use bytes::Bytes;
-use quinn::{Connection, RecvStream, SendStream};
+use quinn::{Connection, RecvStream, SendStream, VarInt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::clock;
@@ -35,8 +35,10 @@ pub const CONGESTION: &str = "cubic";
 pub(crate) const WINDOW: u32 = 16 << 20;
 /// What is handed to the connection at once. QUIC encrypts it, so nobody compresses it.
 static PIECE: Bytes = Bytes::from_static(&[0; 32 << 10]);
-/// With a rate, what is sent at once: so much of its time, and at least a packet.
+/// With a rate, what is sent at once: so much of its time, and at least a packet. Timers end up to a millisecond late.
 const AT_ONCE: Duration = Duration::from_millis(2);
+/// With a rate, how much that was late is made up for.
+const MADE_UP: Duration = Duration::from_millis(5);
 const LEAST: u64 = 1_200;
 /// How often it is looked whether to stop.
 const TICK: Duration = Duration::from_millis(20);
@@ -45,6 +47,7 @@ const TICK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Bulk {
     engine: Engine,
+    established: Instant,
     open: Open,
     sending: SendStream,
     receiving: RecvStream,
@@ -68,6 +71,11 @@ impl Bulk {
     /// What its near end said first.
     pub const fn greeting(&self) -> &[u8; GREETING] {
         &self.greeting
+    }
+
+    /// When this end had the connection.
+    pub const fn established(&self) -> Instant {
+        self.established
     }
 
     /// Octets of UDP payload received and sent so far.
@@ -109,6 +117,8 @@ impl Bulk {
         until: Instant,
         abort: &dyn Fn() -> bool,
     ) -> Option<Instant> {
+        // Not before it is known that this is what it is for.
+        self.open.0.set_receive_window(VarInt::from_u32(WINDOW));
         let receiving = &mut self.receiving;
         let mut first = None;
         self.engine.block_on(async {
@@ -163,18 +173,21 @@ impl Watch {
 
 /// Sends for ever; why it cannot any more.
 async fn fill(stream: &mut SendStream, rate: Option<Rate>) -> String {
-    let begun = clock::now();
-    let mut sent = 0;
+    let mut due = clock::now();
     let most = rate.map_or(PIECE.len() as u64, |rate| rate.bytes_in(AT_ONCE).max(LEAST));
     let piece = PIECE.slice(..PIECE.len().min(usize::try_from(most).unwrap_or(usize::MAX)));
     loop {
         if let Err(error) = stream.write_chunk(piece.clone()).await {
             return crate::reason::reason(&error);
         }
-        sent += piece.len() as u64;
-        if let Some(rate) = rate {
-            let due = begun + rate.time_for(sent);
-            tokio::time::sleep(due.since(clock::now())).await;
+        let Some(rate) = rate else { continue };
+        let now = clock::now();
+        let late = now.since(due);
+        due = due + late.saturating_sub(MADE_UP) + rate.time_for(piece.len() as u64);
+        if due > now {
+            tokio::time::sleep(due.since(now)).await;
+        } else {
+            tokio::task::yield_now().await;
         }
     }
 }

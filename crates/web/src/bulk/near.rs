@@ -7,6 +7,8 @@ use crate::quic::{self, Failed, Windows};
 use crate::reason::reason;
 use crate::tls;
 use std::time::Duration;
+use sys::clock;
+use units::Instant;
 
 /// A host that every session has.
 const HOST: &str = "load";
@@ -40,9 +42,10 @@ pub fn connect(
             () = over(abort) => Err("stopped".to_owned()),
         }
     });
-    let (open, (sending, receiving)) = opened?;
+    let (established, open, (sending, receiving)) = opened?;
     Ok(Bulk {
         engine: Engine::Own(runtime),
+        established,
         open,
         sending,
         receiving,
@@ -52,7 +55,10 @@ pub fn connect(
 
 type Streams = (quinn::SendStream, quinn::RecvStream);
 
-async fn open(target: &Target, greeting: &[u8; GREETING]) -> Result<(quic::Open, Streams), String> {
+async fn open(
+    target: &Target,
+    greeting: &[u8; GREETING],
+) -> Result<(Instant, quic::Open, Streams), String> {
     let peer = target.peer;
     let failed = |why: String| format!("QUIC with {peer} failed: {why}");
     let config = tls::client_config(target.fingerprint, ALPN.to_vec());
@@ -63,10 +69,11 @@ async fn open(target: &Target, greeting: &[u8; GREETING]) -> Result<(quic::Open,
         Failed::Mistrusted(_) => format!("{peer} is not the host that the key was made for"),
         Failed::Otherwise(why) => failed(why),
     })?;
+    let established = clock::now();
     let streams = open.0.open_bi().await;
     let (mut sending, receiving) = streams.map_err(|error| failed(reason(&error)))?;
     let greeted = sending.write_all(greeting).await;
     greeted.map_err(|error| failed(reason(&error)))?;
     quic::flush().await;
-    Ok((open, (sending, receiving)))
+    Ok((established, open, (sending, receiving)))
 }

@@ -1,9 +1,10 @@
 //! UDP sockets for QUIC whose packets have a DSCP. The library sets a packet's ECN field alone, and clears the rest of the octet.
 
 use super::ROOM;
+use super::marks::Marks;
 use quinn::udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
-use std::collections::HashMap;
+use socket2::{SockFilter, SockRef};
 use std::fmt;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::SocketAddr;
@@ -15,25 +16,26 @@ use sys::udp::{Outgoing, RecvBatch, UdpSocket};
 use tokio::io::Interest;
 use units::{Dscp, Ecn, TrafficClass};
 
-/// Octets of the longest train that comes, and of how many packets.
+/// Octets of the longest train that comes, and its packets at most.
 const LONGEST: usize = 65_535;
 const MOST: usize = 64;
-/// Trains, or single packets, that are taken at once.
+/// Trains, or single packets, that are taken at once: no more than the library has room for.
 const AT_ONCE: usize = 8;
+const _: () = assert!(AT_ONCE <= BATCH_SIZE);
 /// Packets that are sent with one call.
 const TRAIN: usize = 10;
-/// Peers whose marks are known: more than a server has connections.
-const MOST_PEERS: usize = 8_192;
+/// An instruction of the packet filter: how many octets to keep (`linux/bpf_common.h`).
+const RETURN: u16 = 0x06;
 /// The first bit of a packet with a long header: one of a handshake (RFC 9000 section 17.2).
 const LONG: u8 = 0x80;
 
 /// The DSCP of what is sent.
 #[derive(Debug)]
-enum Marks {
+enum Class {
     /// The same for all.
     Fixed(Dscp),
-    /// That with which the peer's own handshake came. All others have none.
-    Returned(Mutex<HashMap<SocketAddr, Dscp>>),
+    /// The peer's own.
+    Returned(Arc<Marks>),
 }
 
 #[derive(Debug)]
@@ -42,7 +44,7 @@ struct Marked {
     /// The same socket, to be asked whether it is ready.
     readiness: tokio::net::UdpSocket,
     batch: Mutex<RecvBatch>,
-    marks: Marks,
+    class: Class,
 }
 
 /// A socket on `local`, all of whose packets have this DSCP.
@@ -51,31 +53,42 @@ struct Marked {
 /// When the system gives none.
 pub(super) fn bind(local: SocketAddr, dscp: Dscp) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     let socket = UdpSocket::bind(local).map_err(io::Error::other)?;
-    marked(Arc::new(socket), Marks::Fixed(dscp))
+    // Without them every packet costs as much as a train.
+    let _ = socket.receive_trains();
+    marked(Arc::new(socket), Class::Fixed(dscp))
 }
 
-/// `socket`, which sends to each peer with the DSCP with which that peer's handshake came.
+/// `socket`, on which each peer gets its own DSCP. It receives no trains: the kernel puts them together before it sorts by protocol, and
+/// would so with other datagrams of the port.
 ///
 /// # Errors
 /// When the system does not let it be used so.
-pub(super) fn returning(socket: Arc<UdpSocket>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-    marked(socket, Marks::Returned(Mutex::default()))
+pub(super) fn server(
+    socket: Arc<UdpSocket>,
+    marks: Arc<Marks>,
+) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+    marked(socket, Class::Returned(marks))
 }
 
-fn marked(socket: Arc<UdpSocket>, marks: Marks) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+/// Lets the kernel drop all that arrives at `socket`, or nothing of it. Where it does not, what is behind the socket drops it.
+pub(crate) fn gate(socket: &UdpSocket, is_open: bool) {
+    let keep = if is_open { u32::MAX } else { 0 };
+    let program = [SockFilter::new(RETURN, 0, 0, keep)];
+    let _ = SockRef::from(socket).attach_filter(&program);
+}
+
+fn marked(socket: Arc<UdpSocket>, class: Class) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     // What comes while its thread does something else has to wait there.
     let _ = socket.set_buffers(ROOM, ROOM);
     // The library finds out itself how long a packet may be (RFC 8899).
     socket.ignore_path_mtu().map_err(io::Error::other)?;
     socket.ignore_icmp().map_err(io::Error::other)?;
-    // Without them every packet costs as much as a train.
-    let _ = socket.receive_trains();
     let same = std::net::UdpSocket::from(socket.as_fd().try_clone_to_owned()?);
     Ok(Arc::new(Marked {
         socket,
         readiness: tokio::net::UdpSocket::from_std(same)?,
-        batch: Mutex::new(RecvBatch::new(AT_ONCE.min(BATCH_SIZE), LONGEST)),
-        marks,
+        batch: Mutex::new(RecvBatch::new(AT_ONCE, LONGEST)),
+        class,
     }))
 }
 
@@ -96,7 +109,7 @@ impl Marked {
                 .first()
                 .is_some_and(|first| first & LONG != 0)
             {
-                self.marks.learn(datagram.source, class.dscp);
+                self.class.learn(datagram.source, class.dscp);
             }
             let length = datagram.payload.len().min(buffer.len());
             buffer[..length].copy_from_slice(&datagram.payload[..length]);
@@ -122,7 +135,7 @@ impl AsyncUdpSocket for Marked {
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         let class = TrafficClass {
-            dscp: self.marks.of(transmit.destination),
+            dscp: self.class.of(transmit.destination),
             ecn: Ecn::from_bits(transmit.ecn.map_or(0, |ecn| ecn as u8)),
         };
         let length = transmit.segment_size.unwrap_or(transmit.contents.len());
@@ -154,15 +167,14 @@ impl AsyncUdpSocket for Marked {
         loop {
             ready!(self.readiness.poll_recv_ready(context))?;
             let received = self.readiness.try_io(Interest::READABLE, || {
-                match self.socket.recv(&mut batch).map_err(io::Error::other)? {
-                    0 => Err(ErrorKind::WouldBlock.into()),
-                    count => Ok(count),
+                match self.socket.recv(&mut batch) {
+                    // What a system without memory cannot hand over is lost. An error would be the end of all connections.
+                    Ok(0) | Err(_) => Err(ErrorKind::WouldBlock.into()),
+                    Ok(count) => Ok(count),
                 }
             });
-            match received {
-                Ok(_) => return Poll::Ready(Ok(self.hand_over(&batch, buffers, metas))),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
+            if received.is_ok() {
+                return Poll::Ready(Ok(self.hand_over(&batch, buffers, metas)));
             }
         }
     }
@@ -172,7 +184,8 @@ impl AsyncUdpSocket for Marked {
     }
 
     fn max_transmit_segments(&self) -> usize {
-        TRAIN
+        // Where the kernel cuts none, a part of one might find no room.
+        if self.socket.sends_trains() { TRAIN } else { 1 }
     }
 
     fn max_receive_segments(&self) -> usize {
@@ -184,21 +197,18 @@ impl AsyncUdpSocket for Marked {
     }
 }
 
-impl Marks {
+impl Class {
     fn of(&self, peer: SocketAddr) -> Dscp {
         match self {
             Self::Fixed(dscp) => *dscp,
-            Self::Returned(known) => lock(known).get(&peer).copied().unwrap_or_default(),
+            Self::Returned(marks) => marks.of(peer),
         }
     }
 
     fn learn(&self, peer: SocketAddr, dscp: Dscp) {
-        let Self::Returned(known) = self else { return };
-        let mut known = lock(known);
-        if known.len() >= MOST_PEERS {
-            known.clear();
+        if let Self::Returned(marks) = self {
+            marks.learn(peer, dscp);
         }
-        known.insert(peer, dscp);
     }
 }
 

@@ -1,4 +1,4 @@
-//! QUIC version 1 (RFC 9000) as HTTP/3 needs it: each connection of a client from a port of its own, as with TCP, and a server for
+//! QUIC version 1 (RFC 9000) as HTTP/3 and loads need it: each connection of a client from a port of its own, as with TCP, and a server for
 //! strangers.
 //!
 //! A connection keeps what is written to it until it is acknowledged. How much that may be decides whether a path is loaded, and how
@@ -10,11 +10,15 @@ mod marked;
 #[cfg(not(target_os = "linux"))]
 #[path = "unmarked.rs"]
 mod marked;
+mod marks;
+
+pub(crate) use marked::gate;
 
 use crate::credentials::Credentials;
 use crate::guests::{Guests, Limits, TICK};
 use crate::reason::reason;
 use crate::tls;
+use marks::{Kept, Marks};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
     AsyncUdpSocket, Connection, Endpoint, EndpointConfig, Incoming, Runtime, TokioRuntime,
@@ -47,13 +51,14 @@ const FLUSH: Duration = Duration::from_millis(1);
 /// TLS's alerts about certificates, as errors of QUIC.
 const MISTRUST: RangeInclusive<u64> = 0x100 + 42..=0x100 + 49;
 /// No error (RFC 9114 section 8.1).
-const NO_ERROR: VarInt = VarInt::from_u32(0x100);
+pub(crate) const NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
 /// How much the two ends may have under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// Octets that the other end may send before any were read: on a stream, and on all together.
+    /// Octets that the other end may send on a stream before any were read.
     pub(crate) of_stream: u32,
+    /// The same of all streams together.
     pub(crate) of_connection: u32,
     /// Octets that are kept beyond the congestion window.
     pub(crate) ahead: usize,
@@ -76,7 +81,7 @@ impl Windows {
 
 /// A connection that closes when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Open(pub(crate) Connection);
+pub(crate) struct Open(pub(crate) Connection, Option<Kept>);
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -115,6 +120,8 @@ pub(crate) async fn connect(
     let crypto = QuicClientConfig::try_from(Arc::clone(config)).map_err(|error| failed(&error))?;
     let mut config = quinn::ClientConfig::new(Arc::new(crypto));
     config.transport_config(windows.transport());
+    // As the socket says where packets come from.
+    let address = SocketAddr::new(address.ip().to_canonical(), address.port());
     let any = match address {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -126,7 +133,7 @@ pub(crate) async fn connect(
     let connecting = connecting.map_err(|error| failed(&error))?;
     let connection = connecting.await.map_err(|error| Failed::from(&error))?;
     tokio::spawn(keep_short(connection.clone(), windows));
-    Ok(Open(connection))
+    Ok(Open(connection, None))
 }
 
 /// Why there is no connection.
@@ -178,23 +185,48 @@ fn endpoint(
     server: Option<quinn::ServerConfig>,
 ) -> io::Result<Endpoint> {
     let mut config = EndpointConfig::default();
-    // Nobody is to clear the bit by which packets of QUIC are known on a port that has other datagrams, too (RFC 9287).
+    // Without this transport parameter (RFC 9287) no peer may clear the bit by which packets of QUIC are known on a port that has other
+    // datagrams, too.
     config.grease_quic_bit(false);
     Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(TokioRuntime))
 }
 
-/// A server on `socket`, of `protocols` by their names (RFC 7301), that answers each client with the marks with which its connection came.
-///
-/// # Errors
-/// When the key does not fit the certificate, or the socket cannot be used: on systems other than Linux.
-pub(crate) fn returning(
-    socket: Arc<sys::udp::UdpSocket>,
-    credentials: &Credentials,
+/// A server that answers each client with the marks with which its handshake came.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) endpoint: Endpoint,
+    marks: Arc<Marks>,
     windows: Windows,
-    protocols: Vec<Vec<u8>>,
-) -> io::Result<Endpoint> {
-    let config = config(credentials, windows, protocols)?;
-    endpoint(marked::returning(socket)?, Some(config))
+}
+
+impl Server {
+    /// A server of `protocols`, by their names (RFC 7301), on `socket`.
+    ///
+    /// # Errors
+    /// When the key does not fit the certificate, or the socket cannot be used: on systems other than Linux.
+    pub(crate) fn new(
+        socket: Arc<sys::udp::UdpSocket>,
+        credentials: &Credentials,
+        windows: Windows,
+        protocols: Vec<Vec<u8>>,
+    ) -> io::Result<Self> {
+        let config = config(credentials, windows, protocols)?;
+        let marks = Arc::new(Marks::default());
+        let socket = marked::server(socket, Arc::clone(&marks))?;
+        Ok(Self {
+            endpoint: endpoint(socket, Some(config))?,
+            marks,
+            windows,
+        })
+    }
+
+    /// Agrees with a client; `None` when that comes to nothing.
+    pub(crate) async fn accept(&self, incoming: Incoming) -> Option<Open> {
+        let kept = self.marks.keep(incoming.remote_address());
+        let mut open = accept(incoming, self.windows).await?;
+        open.1 = Some(kept);
+        Some(open)
+    }
 }
 
 /// Takes connections of `socket` until `stop` is raised, and lets `converse` have each. Those beyond the limits are refused.
@@ -250,14 +282,14 @@ where
 }
 
 /// Agrees with a client; `None` when that comes to nothing.
-pub(crate) async fn accept(incoming: Incoming, windows: Windows) -> Option<Open> {
+async fn accept(incoming: Incoming, windows: Windows) -> Option<Open> {
     let connecting = incoming.accept().ok()?;
     let connection = tokio::time::timeout(HANDSHAKE, connecting)
         .await
         .ok()?
         .ok()?;
     tokio::spawn(keep_short(connection.clone(), windows));
-    Some(Open(connection))
+    Some(Open(connection, None))
 }
 
 fn config(

@@ -1,5 +1,6 @@
 //! UDP sockets for QUIC where a packet's DSCP is the system's to say.
 
+use super::marks::Marks;
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -16,7 +17,10 @@ pub(super) fn bind(local: SocketAddr, _: Dscp) -> io::Result<Arc<dyn AsyncUdpSoc
 }
 
 /// # Errors
-/// Always: what it would return is not told here.
-pub(super) fn returning(_: Arc<UdpSocket>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+/// Always: with which DSCP peers send is not told here.
+pub(super) fn server(_: Arc<UdpSocket>, _: Arc<Marks>) -> io::Result<Arc<dyn AsyncUdpSocket>> {
     Err(ErrorKind::Unsupported.into())
 }
+
+/// Nothing is dropped here.
+pub(crate) const fn gate(_: &UdpSocket, _: bool) {}

@@ -9,10 +9,13 @@
 //!
 //! # Bounds
 //! 256 connections to a token; 16 KiB of request header, 64 fields; 256 requests at once on a connection of
-//! HTTP/2 or HTTP/3; 10 s for the handshake and 60 s without an octet in either direction. Nothing is kept
-//! for a token that is not published, and no body is held in memory. By QUIC a server answers a client's first packet with up to three
-//! times its length (RFC 9000 section 8.1): here only a host that has a page, which has shown by TCP that it is there. From any
-//! other a token is wanted first (section 8.1.2), in an answer that is shorter than the question.
+//! HTTP/2 or HTTP/3; 10 s for the handshake (15 s by QUIC) and 60 s without an octet in either direction. Nothing is kept
+//! for a token that is not published, and no body is held in memory.
+//!
+//! By HTTP/3 a client may send 4 MiB and a quarter of what it gets: the library keeps a frame until it is whole. A server of QUIC answers a
+//! client's first packet with up to three times its length (RFC 9000 section 8.1): here only a host that has a page or a load, which
+//! has shown by TCP that it is there, and while fewer than 512 connections are open. From any other a token is wanted first (section
+//! 8.1.2), in an answer that is shorter than the question. While nothing is published the kernel drops what arrives.
 
 mod idle;
 mod respond;
@@ -24,7 +27,7 @@ pub(crate) use respond::{PROBE_ANSWER, PROBE_PATH};
 use crate::bulk::{self, Bulk, Expected, Loads};
 use crate::credentials::Credentials;
 use crate::model::PageModel;
-use crate::quic::{self, Windows};
+use crate::quic::{self, Server, Windows};
 use crate::tls;
 use serve::{Arrival, serve};
 use std::collections::HashMap;
@@ -43,7 +46,7 @@ use units::HttpVersion;
 /// A browser has at most 256 connections in all (Chromium's `ClientSocketPoolManager`).
 const MAX_CONNECTIONS: usize = 256;
 
-/// By QUIC. Requests are short; a load has another window, which is its stream's, too.
+/// By QUIC. Requests are short; a load that comes has another window ([`Bulk::receive`]), which is its stream's, too.
 const WINDOWS: Windows = Windows {
     of_stream: bulk::WINDOW,
     of_connection: 256 << 10,
@@ -57,8 +60,8 @@ pub enum SiteError {
     /// TLS does not take the certificate or its key.
     #[error("the server's certificate cannot serve web pages: {0}")]
     Certificate(#[from] rustls::Error),
-    /// The system gives no thread or no descriptors.
-    #[error("cannot start the thread that serves web pages: {0}")]
+    /// The system gives no thread or no descriptors, or QUIC is not to be had.
+    #[error("cannot start to serve web pages: {0}")]
     Start(#[from] io::Error),
 }
 
@@ -71,9 +74,18 @@ pub struct Site {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is published, by token.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pages(Arc<Mutex<Offered>>);
+/// What is published.
+#[derive(Clone, Debug)]
+pub(crate) struct Pages(Arc<Publisher>);
+
+#[derive(Debug)]
+struct Publisher {
+    offered: Mutex<Offered>,
+    /// Nothing arrives at it while nothing is published.
+    quic: Option<Arc<UdpSocket>>,
+}
+
+/// By token.
 
 #[derive(Debug, Default)]
 struct Offered {
@@ -121,23 +133,33 @@ impl Site {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let pages = Pages::default();
-        let endpoint = {
+        if let Some(socket) = &quic {
+            quic::gate(socket, false);
+        }
+        let pages = Pages(Arc::new(Publisher {
+            offered: Mutex::default(),
+            quic: quic.clone(),
+        }));
+        let server = {
             let _inside = runtime.enter();
             let protocols = vec![tls::alpn(HttpVersion::H3), bulk::ALPN.to_vec()];
-            let endpoint = |socket| quic::returning(socket, &credentials, WINDOWS, protocols);
-            quic.map(endpoint).transpose()?
+            let server = |socket| Server::new(socket, &credentials, WINDOWS, protocols);
+            quic.map(server).transpose()?.map(Arc::new)
         };
         let published = pages.clone();
         // Bounded in fact: what is sent holds one of a page's places.
         let (arrivals, mut arrived) = mpsc::unbounded_channel();
         let work = move || {
             runtime.block_on(async {
-                if let Some(endpoint) = endpoint {
-                    tokio::spawn(udp::serve(endpoint, published));
+                if let Some(server) = server.clone() {
+                    tokio::spawn(udp::serve(server, published));
                 }
                 while let Some(arrival) = arrived.recv().await {
                     tokio::spawn(serve(arrival, acceptor.clone()));
+                }
+                if let Some(server) = server {
+                    server.endpoint.close(quic::NO_ERROR, b"");
+                    quic::flush().await;
                 }
             });
         };
@@ -159,7 +181,8 @@ impl Site {
             connections: AtomicUsize::new(0),
             ended: watch::channel(false).0,
         });
-        let before = self.pages.lock().pages.insert(token, Arc::clone(&page));
+        let insert = |offered: &mut Offered| offered.pages.insert(token, Arc::clone(&page));
+        let before = self.pages.change(insert);
         if let Some(before) = before {
             before.ended.send_replace(true);
         }
@@ -174,7 +197,8 @@ impl Site {
             peer: peer.to_canonical(),
             arrived: sender,
         };
-        self.pages.lock().loads.insert(token, expected);
+        self.pages
+            .change(|offered| offered.loads.insert(token, expected));
         Loads {
             token,
             pages: self.pages.clone(),
@@ -239,13 +263,23 @@ impl Pages {
     }
 
     pub(crate) fn expect_no_more(&self, token: u64) {
-        self.lock().loads.remove(&token);
+        self.change(|offered| offered.loads.remove(&token));
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Offered) -> T) -> T {
+        let mut offered = self.lock();
+        let before = offered.is_empty();
+        let changed = change(&mut offered);
+        let now = offered.is_empty();
+        if let Some(socket) = self.0.quic.as_ref().filter(|_| now != before) {
+            quic::gate(socket, !now);
+        }
+        changed
     }
 
     /// Whether there is nothing to be had.
     fn is_empty(&self) -> bool {
-        let offered = self.lock();
-        offered.pages.is_empty() && offered.loads.is_empty()
+        self.lock().is_empty()
     }
 
     /// Whether there is something for the client at `address`.
@@ -257,7 +291,14 @@ impl Pages {
     }
 
     fn lock(&self) -> MutexGuard<'_, Offered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let offered = self.0.offered.lock();
+        offered.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Offered {
+    fn is_empty(&self) -> bool {
+        self.pages.is_empty() && self.loads.is_empty()
     }
 }
 
@@ -270,12 +311,13 @@ impl Published {
 
 impl Drop for Published {
     fn drop(&mut self) {
-        let mut offered = self.pages.lock();
         // Another page may have taken its place.
         let is_ours = |page: &Arc<Page>| Arc::ptr_eq(page, &self.page);
-        if offered.pages.get(&self.page.token).is_some_and(is_ours) {
-            offered.pages.remove(&self.page.token);
-        }
+        self.pages.change(|offered| {
+            if offered.pages.get(&self.page.token).is_some_and(is_ours) {
+                offered.pages.remove(&self.page.token);
+            }
+        });
         self.page.ended.send_replace(true);
     }
 }
