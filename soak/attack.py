@@ -24,10 +24,15 @@ def probe(session):
     return struct.pack(">4sBBBBHHIQ", b"ISOB", 1, 1, 0, 0, 1, 0, 7, session) + os.urandom(8) + bytes(32)
 
 
+def initial():
+    """What looks like a client's first packet of QUIC (RFC 9000 section 17.2.2), and cannot be decrypted."""
+    return b"\xc3\0\0\0\1\x08" + os.urandom(1194)
+
+
 def datagrams():
     """What strangers send by UDP, over and over: requests, noise, and a query."""
     query = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"\3www\7example\3org\0" + struct.pack(">HH", 1, 1)
-    return [probe(int.from_bytes(os.urandom(8), "big")) for _ in range(64)] + [os.urandom(48) for _ in range(30)] + [query, b""]
+    return [probe(int.from_bytes(os.urandom(8), "big")) for _ in range(64)] + [os.urandom(48) for _ in range(30)] + [initial() for _ in range(16)] + [query, b""]
 
 
 def client_hello():
