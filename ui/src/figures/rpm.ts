@@ -15,6 +15,10 @@ interface Drawn { name: string; line: Line; colour: string; text: (value: number
 const STEPS: Record<RpmStep["name"], string> = { tcp: "TCP handshake", tls: "TLS handshake", http: "HTTP, new connection", self: "HTTP, loaded connection" };
 const LOADS = ["idle", "down", "up"] as const;
 
+const isQuic = ({ run }: RunView) => run.plan?.http === "h3";
+/** By QUIC the handshake of TLS is part of its own. */
+const stepWords = (run: RunView, name: RpmStep["name"]) => (name === "tls" && isQuic(run) ? "QUIC handshake" : STEPS[name]);
+
 const wayColour = (load: string, theme: Theme) => (load === "up" ? theme.ink : theme.blue);
 const stepColour = (name: RpmStep["name"], theme: Theme) => ({ tcp: theme.sky, tls: theme.purple, http: theme.green, self: theme.orange })[name];
 const rounds = (value: Num | undefined) => `${digits(value)} RPM`;
@@ -36,11 +40,11 @@ function told(intervals: RpmInterval[]): Line {
   return { t_s: known.map(({ t_s }) => t_s), v: known.map(({ rpm }) => rpm), bin_s: null, n: known.length };
 }
 
-function panels({ rpm }: RunView, theme: Theme): { title: string; height: number; drawn: Drawn[] }[] {
-  const { ways, steps } = rpm!;
+function panels(run: RunView, theme: Theme): { title: string; height: number; drawn: Drawn[] }[] {
+  const { ways, steps } = run.rpm!;
   const loads = ways.map(({ load, intervals }): Drawn => ({ name: `load ${load}`, line: carried(intervals), colour: wayColour(load, theme), text: mbps }));
   const rounds = ways.map(({ load, intervals }): Drawn => ({ name: `RPM ${load}`, line: told(intervals), colour: wayColour(load, theme), text: (v) => digits(v), dots: true }));
-  const ofSteps = steps.map(({ name, line_ms }): Drawn => ({ name: STEPS[name], line: line_ms, colour: stepColour(name, theme), text: ms }));
+  const ofSteps = steps.map(({ name, line_ms }): Drawn => ({ name: stepWords(run, name), line: line_ms, colour: stepColour(name, theme), text: ms }));
   const all = [
     { title: "Carried in each interval, Mbit/s of HTTP payload", height: 120, drawn: loads },
     { title: "Time of each step of a request, ms", height: 220, drawn: ofSteps },
@@ -102,7 +106,7 @@ export function requests(run: RunView): Spec | null {
   const steps = run.rpm?.steps ?? [];
   const rows = steps.flatMap((step) => LOADS.flatMap((load) => {
     const f = step[load];
-    return f ? [[STEPS[step.name], load, count(f.n), ...[f.p5, f.p50, f.p95, f.p99, f.max].map(digits)]] : [];
+    return f ? [[stepWords(run, step.name), load, count(f.n), ...[f.p5, f.p50, f.p95, f.p99, f.max].map(digits)]] : [];
   }));
   if (!rows.length) return null;
   const failed = run.rpm!.failed.n.reduce((a, b) => a + b, 0);
@@ -112,7 +116,7 @@ export function requests(run: RunView): Spec | null {
   return {
     id: "requests", title: `${title}${failed ? `; ${plural(failed, "request", "requests")} came to nothing` : ""}`,
     about: "All requests of the run, medians and tails. RPM is made of the last intervals' means without their slowest 5 %, so it does not follow from these figures alone.",
-    howTo: ["A new connection waits for the sum of its three steps; the time of a TLS handshake is given per round trip.", "On an idle path each step is one round trip and the work of both ends."],
+    howTo: [isQuic(run) ? "A new connection waits for the sum of its two steps." : "A new connection waits for the sum of its three steps; the time of a TLS handshake is given per round trip.", "On an idle path each step is one round trip and the work of both ends."],
     html: () => h("div", { class: "below" }, table({ head: ["step", "load", "n", "p5, ms", "median, ms", "p95, ms", "p99, ms", "max, ms"], rows }, "Steps of a request")),
   };
 }
