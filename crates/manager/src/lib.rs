@@ -287,7 +287,7 @@ fn dial(
 
 fn in_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name(name.to_owned());
-    thread.spawn(work).map(|_| ())
+    sys::threads::spawn(thread, work)
 }
 
 /// Makes the interface with its addresses and routes. It is gone with its descriptor, and they with it.

@@ -99,10 +99,8 @@ impl Socket {
     /// When the system gives no thread.
     pub fn serve(&self, engine: Handle) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
-        thread::Builder::new()
-            .name("control".to_owned())
-            .spawn(move || accept(&listener, &engine))
-            .map(|_| ())
+        let thread = thread::Builder::new().name("control".to_owned());
+        sys::threads::spawn(thread, move || accept(&listener, &engine))
     }
 }
 
@@ -148,7 +146,8 @@ fn accept(listener: &UnixListener, engine: &Handle) {
             drop(place);
         };
         // Without a thread the closure is dropped, and the connection with it.
-        let _ = thread::Builder::new().name("tool".to_owned()).spawn(work);
+        let thread = thread::Builder::new().name("tool".to_owned());
+        let _ = sys::threads::spawn(thread, work);
     }
 }
 
@@ -225,9 +224,8 @@ fn reply(
 fn be_told(stream: &UnixStream, number: u64, engine: &Handle) -> io::Result<()> {
     let (outbox, messages) = outbox();
     let stream = stream.try_clone()?;
-    thread::Builder::new()
-        .name("told".to_owned())
-        .spawn(move || tell(&stream, &messages))?;
+    let thread = thread::Builder::new().name("told".to_owned());
+    sys::threads::spawn(thread, move || tell(&stream, &messages))?;
     engine.tell(Command::Come {
         client: number,
         outbox,

@@ -9,7 +9,7 @@ use super::plan::{Carrier, Plan};
 use super::sending::Together;
 use super::{receiver, receiving, sending};
 use kit::datagrams::{Link, Terms};
-use kit::far::{Equipment, StopOnDrop, start};
+use kit::far::{Equipment, StopOnDrop, start_to_join};
 use kit::mailbox::HELLO;
 use mbm::loss::Counts;
 use schema::Direction;
@@ -172,7 +172,7 @@ impl Run<'_> {
                     sent,
                     abort: &abort,
                 };
-                start(scope, self.session, move || receiving::run(&job, link))
+                start_to_join(scope, self.session, move || receiving::run(&job, link))
             });
             let receiving: Vec<_> = receiving.collect();
             let mut counts = self.end(control)?.into_iter();

@@ -228,7 +228,7 @@ impl Server {
         };
         let thread = thread::Builder::new().name("session".to_owned());
         // Without a thread the closure is dropped, and the connection with it.
-        if let Err(error) = thread.spawn(work) {
+        if let Err(error) = sys::threads::spawn(thread, work) {
             service.note(&Event::Lack { error: &error });
         }
     }

@@ -46,6 +46,7 @@ mod sockopt;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/tcp.rs")]
 pub mod tcp;
 mod tcp_info;
+pub mod threads;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/tun.rs")]
 pub mod tun;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/udp.rs")]

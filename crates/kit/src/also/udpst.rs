@@ -163,8 +163,8 @@ fn begin<'scope>(
         let _ = test(&own, &admitted, stop);
     };
     // Without a thread the closure is dropped, and its place with it.
-    let begun = thread::Builder::new().spawn_scoped(scope, work);
-    answer(socket, datagram, begun.map_or(&no_place, |_| &response));
+    let begun = sys::threads::spawn_scoped(thread::Builder::new(), scope, work);
+    answer(socket, datagram, begun.map_or(&no_place, |()| &response));
 }
 
 /// A socket on a port of its own, where the client of `datagram` finds it.

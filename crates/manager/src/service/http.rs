@@ -125,7 +125,7 @@ impl House {
             });
         };
         let thread = thread::Builder::new().name("http".to_owned());
-        thread.spawn(work).map(|_| ())
+        sys::threads::spawn(thread, work)
     }
 
     async fn accept(self: Arc<Self>, listener: Listener, access: Access) {

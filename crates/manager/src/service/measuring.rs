@@ -40,7 +40,7 @@ pub(super) fn begin(job: Job, desk: Handle) -> Result<(), String> {
         desk.tell(Command::Measured { path, result });
     };
     let thread = thread::Builder::new().name("measure".to_owned());
-    let begun = thread.spawn(work).map(|_| ());
+    let begun = sys::threads::spawn(thread, work);
     begun.map_err(|error| format!("start a thread: {error}"))
 }
 

@@ -124,7 +124,7 @@ impl Iperf3 {
             }
         };
         // Without a thread the closure is dropped, and the connection with it.
-        let _ = thread::Builder::new().spawn_scoped(scope, work);
+        let _ = sys::threads::spawn_scoped(thread::Builder::new(), scope, work);
     }
 
     /// Opens streams of datagrams.
