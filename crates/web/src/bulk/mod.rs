@@ -37,9 +37,9 @@ pub(crate) const WINDOW: u32 = 16 << 20;
 static PIECE: Bytes = Bytes::from_static(&[0; 32 << 10]);
 /// With a rate, what is sent at once: so much of its time, and at least a packet. Timers end up to a millisecond late.
 const AT_ONCE: Duration = Duration::from_millis(2);
+const LEAST: u64 = 1_200;
 /// With a rate, how much that was late is made up for.
 const MADE_UP: Duration = Duration::from_millis(5);
-const LEAST: u64 = 1_200;
 /// How often it is looked whether to stop.
 const TICK: Duration = Duration::from_millis(20);
 

@@ -74,7 +74,10 @@ pub(super) fn server(
 pub(crate) fn gate(socket: &UdpSocket, is_open: bool) {
     let keep = if is_open { u32::MAX } else { 0 };
     let program = [SockFilter::new(RETURN, 0, 0, keep)];
-    let _ = SockRef::from(socket).attach_filter(&program);
+    let socket = SockRef::from(socket);
+    if socket.attach_filter(&program).is_err() {
+        let _ = socket.detach_filter();
+    }
 }
 
 fn marked(socket: Arc<UdpSocket>, class: Class) -> io::Result<Arc<dyn AsyncUdpSocket>> {
