@@ -303,9 +303,18 @@ fn a_page_that_hangs_is_given_up_in_time_with_what_was_loaded() {
     let resolver = Resolver::start(ResponseCode::NoError);
     let mut browser = start(&chromium, Some(server.site(resolver.address)));
     let url = server.url("www");
-    let late = browser.load(&url, Duration::from_secs(3), &AtomicBool::new(false));
-    let error = late.error.as_deref().unwrap();
-    assert!(error.ends_with("did not finish within 3 s"), "{error}");
+    let mut late_after = |seconds| {
+        let late = browser.load(&url, Duration::from_secs(seconds), &AtomicBool::new(false));
+        let error = late.error.as_deref().unwrap();
+        let words = format!("did not finish within {seconds} s");
+        assert!(error.ends_with(&words), "{error}");
+        late
+    };
+    let mut late = late_after(3);
+    if late.loaded() < 2 {
+        // A busy machine takes longer to load the rest.
+        late = late_after(20);
+    }
     assert_eq!(
         (late.objects.len(), late.loaded(), late.load_time),
         (3, 2, None)
