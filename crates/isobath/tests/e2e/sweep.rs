@@ -1,11 +1,12 @@
 //! Sweeps in virtual time, from outside.
 
-use crate::support::{Ran, Running, eventually, folder, isobath, run};
+use crate::support::{PROGRAM, Ran, Running, eventually, folder, isobath, run, skip};
 use record::TableReader;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const SWEEP: &str = "repetitions = 3\nmeasurements = ['btc --rate 10Mbit --loss 1%']\ntables = ['transfers']\n\
                      [parameters]\nrtt = ['10ms', '40ms']\ncc = ['cubic', 'reno']\nduration = '2s'\n";
@@ -127,6 +128,41 @@ fn who_interrupts_a_sweep_keeps_its_runs_and_is_told_how_to_go_on() {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["status"], "complete");
     }
+}
+
+/// On a disk of memory, mounted where only these runs see it: too small, and then large enough.
+#[test]
+fn a_sweep_whose_disk_is_full_says_so_and_goes_on_when_there_is_room() {
+    let place = folder(&[("s.toml", SWEEP)]);
+    sweep(place.path(), &["s.toml", "-o", "whole"]).ended(0);
+    let script = r#"
+mkdir disk && mount -t tmpfs -o size=24k none disk || exit 99
+"$0" sim sweep s.toml -q --jobs 1 -o disk/out
+status=$?
+ls disk/out/transfers | wc -l > made
+mount -o remount,size=4m disk || exit 99
+"$0" sim sweep -q --resume disk/out >&2 || exit 98
+cp -r disk/out kept
+exit $status
+"#;
+    let mut command = Command::new("unshare");
+    command
+        .args(["-Urm", "sh", "-c", script, PROGRAM])
+        .current_dir(place.path());
+    let ran = Running::start(command).finish();
+    if ran.code() == Some(99) || ran.stderr.starts_with("unshare") {
+        skip(ran.stderr.trim());
+        return;
+    }
+    ran.ended(3);
+    assert!(ran.stderr.contains("No space left on device"), "{ran:?}");
+    let made = fs::read_to_string(place.path().join("made")).unwrap();
+    assert!(made.trim().parse::<u32>().unwrap() < 12, "{made}");
+    let [whole, kept] =
+        ["whole", "kept"].map(|name| fs::read(place.path().join(name).join("runs.parquet")));
+    assert!(whole.unwrap() == kept.unwrap());
+    let tables = fs::read_dir(place.path().join("kept/transfers")).unwrap();
+    assert_eq!(tables.count(), 12);
 }
 
 #[test]
