@@ -22,7 +22,7 @@ export interface Bar { start_ms: number; host: string; path: string; kind: strin
 export interface Web {
   loads: Load[];
   loads_total: number;
-  groups: { loader: string; phase: string; failed: number; ms: Figures | null; sd_ms: Num; ci95_ms: Num }[];
+  groups: { loader: string; protocol: string; phase: string; failed: number; ms: Figures | null; sd_ms: Num; ci95_ms: Num }[];
   waterfalls: { load: number; stands_for: string; objects: Bar[] }[];
 }
 export interface HttpsSteps { probes: number; failed: number; connect_ms: Figures | null; tls_ms: Figures | null; http_ms: Figures | null }

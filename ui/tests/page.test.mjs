@@ -28,6 +28,18 @@ test("a full run shows every figure, asks no network and has no errors", async (
   assert.deepEqual(problems, []);
 });
 
+test("page loads over different protocols are told apart", async () => {
+  const { page, problems } = await chrome.open("bloated");
+  const words = (await page.locator("#web svg").allTextContents()).join(" ");
+  const kinds = ["own loader, HTTP/2", "own loader, HTTP/3", "Chromium, HTTP/2"];
+  for (const kind of kinds) assert.ok(words.includes(kind), kind);
+  const rows = await page.locator("#web .below tbody tr").evaluateAll((all) => all.map((row) => [...row.children].slice(0, 2).map((cell) => cell.textContent).join(" ")));
+  assert.deepEqual(rows.sort(), kinds.flatMap((kind) => ["idle", "loaded"].map((phase) => `${kind} ${phase}`)).sort());
+  const choices = await page.locator("#waterfall select option").allTextContents();
+  assert.ok(kinds.every((kind) => choices.some((choice) => choice.startsWith(`loaded, ${kind}, slowest`))), choices.join(" | "));
+  assert.deepEqual(problems, []);
+});
+
 test("the tables of marks do not cover each other", async () => {
   const { page } = await chrome.open("bloated");
   for (const width of [1280, 800, 390]) {

@@ -137,8 +137,8 @@ export function internals(run: RunView): Spec | null {
     return { option: option as unknown as Option, height: heightOf(places) };
   };
   return {
-    id: "tcp", zoom: true, title: total ? `${total.toLocaleString("en")} segments were sent again` : "What TCP thought of the path",
-    about: "TCP_INFO of each sender every 100 ms: minimum and maximum per bin. Retransmissions per second.",
+    id: "tcp", zoom: true, title: total ? `${total.toLocaleString("en")} segments were sent again` : "What the senders thought of the path",
+    about: "What each sender said every 100 ms (TCP_INFO, or the statistics of its QUIC connection): minimum and maximum per bin. Retransmissions per second.",
     howTo: [
       "The congestion window is how much a sender lets be on its way; the smoothed round trip is how long it waits for acknowledgements.",
       "A saw is a loss-based control that fills the queue until something is dropped; every tooth ends in retransmissions.",

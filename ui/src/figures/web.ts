@@ -11,6 +11,31 @@ import { scale } from "./load";
 const symbolOf = (loader: string) => (loader === "chromium" ? "diamond" : "circle");
 const LOADER: Record<string, string> = { native: "own loader", chromium: "Chromium" };
 const loaderWords = (loader: string) => LOADER[loader] ?? loader;
+const PROTOCOL: Record<string, string> = { "http/1.1": "HTTP/1.1", h2: "HTTP/2", h3: "HTTP/3" };
+
+/** Who loaded a page, and over what. */
+interface Kind { loader: string; protocol: string }
+
+/** The protocols of all loads that were timed, in order. */
+const protocolsOf = (web: Web) => [...new Set(web.loads.filter((load) => load.load_ms !== null).map((load) => load.protocol))].sort();
+
+/** What a kind of loads is called: without the protocol where all loads have the same. */
+function kindWords(web: Web, { loader, protocol }: Kind): string {
+  const over = protocolsOf(web).length > 1 ? `, ${PROTOCOL[protocol] ?? protocol}` : "";
+  return loaderWords(loader) + over;
+}
+
+function kindColour(web: Web, { loader, protocol }: Kind, theme: Theme): string {
+  const colours = loader === "chromium" ? [theme.orange, theme.vermillion, theme.purple] : [theme.blue, theme.green, theme.sky];
+  return colours[Math.max(0, protocolsOf(web).indexOf(protocol)) % colours.length]!;
+}
+
+/** Every kind with a load that was timed. */
+function kindsOf(web: Web): Kind[] {
+  const timed = web.loads.filter((load) => load.load_ms !== null);
+  const kinds = new Map(timed.map(({ loader, protocol }) => [`${loader} ${protocol}`, { loader, protocol }]));
+  return [...kinds.keys()].sort().map((key) => kinds.get(key)!);
+}
 
 function median(run: RunView, web: Web, phase: string): number | null {
   const told = numberAt(run.run.summary, `web.${phase}_ms.p50`);
@@ -21,8 +46,8 @@ function median(run: RunView, web: Web, phase: string): number | null {
 
 function drawLoads(run: RunView, web: Web, theme: Theme, width: number): { option: Option; height: number } {
   const places = stack(width, [210], 46, 64, 58);
-  const loaders = [...new Set(web.loads.map((load) => load.loader))];
-  const colour = (loader: string) => (loader === "chromium" ? theme.orange : theme.blue);
+  const kinds = kindsOf(web);
+  const colour = (kind: Kind) => kindColour(web, kind, theme);
   const means = web.groups.flatMap((group): Series[] => {
     const span = group.phase === "idle" ? (run.phases.web_idle ?? run.phases.idle) : run.phases.loaded;
     if (!group.ms || !span) return [];
@@ -30,23 +55,23 @@ function drawLoads(run: RunView, web: Web, theme: Theme, width: number): { optio
     const half = group.ms.n > 2 ? (group.ci95_ms ?? 0) : 0;
     const mean = group.ms.mean;
     return [{
-      type: "line", xAxisIndex: 0, yAxisIndex: 0, silent: true, showSymbol: false, data: [[span[0], mean], [span[1], mean]], lineStyle: { color: colour(group.loader), width: 1.6 }, tooltip: { show: false },
-      markArea: { silent: true, itemStyle: { color: colour(group.loader), opacity: 0.16 }, data: [[{ coord: [span[0], mean - half] }, { coord: [span[1], mean + half] }]] },
+      type: "line", xAxisIndex: 0, yAxisIndex: 0, silent: true, showSymbol: false, data: [[span[0], mean], [span[1], mean]], lineStyle: { color: colour(group), width: 1.6 }, tooltip: { show: false },
+      markArea: { silent: true, itemStyle: { color: colour(group), opacity: 0.16 }, data: [[{ coord: [span[0], mean - half] }, { coord: [span[1], mean + half] }]] },
     } as unknown as Series];
   });
-  const dots = loaders.map((loader): Series => ({
-    type: "scatter", name: loaderWords(loader), xAxisIndex: 0, yAxisIndex: 0, symbol: symbolOf(loader), symbolSize: 7, itemStyle: { color: colour(loader), opacity: 0.85 },
-    data: web.loads.filter((load) => load.loader === loader && load.load_ms !== null).map((load) => ({ value: [load.t_s, load.load_ms], load })),
+  const dots = kinds.map((kind): Series => ({
+    type: "scatter", name: kindWords(web, kind), xAxisIndex: 0, yAxisIndex: 0, symbol: symbolOf(kind.loader), symbolSize: 7, itemStyle: { color: colour(kind), opacity: 0.85 },
+    data: web.loads.filter((load) => load.loader === kind.loader && load.protocol === kind.protocol && load.load_ms !== null).map((load) => ({ value: [load.t_s, load.load_ms], load })),
   } as unknown as Series));
   const option = {
     title: [panelTitle("Page load time, ms", places[0]!, theme)],
-    legend: legend(theme, loaders.map((loader) => ({ name: loaderWords(loader), colour: colour(loader) }))),
+    legend: legend(theme, kinds.map((kind) => ({ name: kindWords(web, kind), colour: colour(kind) }))),
     grid: places,
     xAxis: [timeAxis(0, run.end_s, theme, true)],
     yAxis: [valueAxis(0, theme, { min: 0, splitNumber: 4 })],
     tooltip: tooltip(theme, "item", ({ data, color }: { data: { load: Load }; color: string }) => {
       const { load } = data;
-      return tip(`${loaderWords(load.loader)}, begun at ${load.t_s.toFixed(1)} s`, [
+      return tip(`${kindWords(web, load)}, begun at ${load.t_s.toFixed(1)} s`, [
         { colour: color, name: "load time", value: ms(load.load_ms) }, { name: "first byte", value: ms(load.first_byte_ms) },
         { name: "objects", value: String(load.objects) }, { name: "failed", value: String(load.failed) }, { name: "size", value: bytes(load.bytes) },
       ]);
@@ -57,7 +82,7 @@ function drawLoads(run: RunView, web: Web, theme: Theme, width: number): { optio
 }
 
 function groups(web: Web): HTMLElement {
-  const rows = web.groups.map((g) => [loaderWords(g.loader), g.phase, g.ms?.n ?? 0, g.ms ? `${digits(g.ms.mean)} ± ${digits(g.ci95_ms)}` : null, digits(g.sd_ms), digits(g.ms?.p50), digits(g.ms?.max), g.failed]);
+  const rows = web.groups.map((g) => [kindWords(web, g), g.phase, g.ms?.n ?? 0, g.ms ? `${digits(g.ms.mean)} ± ${digits(g.ci95_ms)}` : null, digits(g.sd_ms), digits(g.ms?.p50), digits(g.ms?.max), g.failed]);
   return h("div", { class: "below" }, table({ head: ["loader", "phase", "loads", "mean ± 95 % CI, ms", "s.d., ms", "median, ms", "slowest, ms", "failed"], rows }, "Page load times"));
 }
 
@@ -87,7 +112,7 @@ const STEPS: [string, keyof Bar, (theme: Theme) => string][] = [
   ["waiting for a connection", "blocked_ms", (t) => t.grid],
   ["name look-up", "dns_ms", (t) => t.purple],
   ["TCP connection", "connect_ms", (t) => t.orange],
-  ["TLS", "tls_ms", (t) => t.vermillion],
+  ["TLS or QUIC handshake", "tls_ms", (t) => t.vermillion],
   ["request, until the first byte", "wait_ms", (t) => t.green],
   ["receiving", "receive_ms", (t) => t.blue],
 ];
@@ -122,7 +147,8 @@ export function waterfall(run: RunView): Spec | null {
   const falls = (run.web?.waterfalls ?? []).map((fall) => ({ ...fall, of: run.web!.loads.find((load) => load.load === fall.load) }));
   const first = falls[0];
   if (!first) return null;
-  const name = (fall: (typeof falls)[number]) => `${fall.of?.phase ?? ""}, ${loaderWords(fall.of?.loader ?? "")}, ${fall.stands_for}: ${ms(fall.of?.load_ms)}`;
+  const kind = (of: Load | undefined) => (of ? `${of.phase ?? ""}, ${kindWords(run.web!, of)}` : "");
+  const name = (fall: (typeof falls)[number]) => `${kind(fall.of)}, ${fall.stands_for}: ${ms(fall.of?.load_ms)}`;
   const end = Math.max(...falls.flatMap((fall) => fall.objects.map((bar) => bar.start_ms + (bar.total_ms ?? 0))));
   let chosen = Math.max(0, falls.findIndex((fall) => fall.of?.phase === "loaded"));
   const start = chosen;

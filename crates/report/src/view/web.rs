@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most loads that the page lists; a run has some hundred.
 const MOST_LOADS: usize = 4_000;
 /// Most waterfalls, each of which has up to some hundred bars.
-const MOST_WATERFALLS: usize = 6;
+const MOST_WATERFALLS: usize = 12;
 /// Most bars of a waterfall.
 const MOST_OBJECTS: usize = 400;
 
@@ -22,7 +22,7 @@ pub(crate) struct Web {
     loads: Vec<Load>,
     /// How many loads there were; more than are listed only in runs of days.
     loads_total: u64,
-    /// Loads of a loader in a phase taken together.
+    /// Loads of a phase by the same loader over the same protocol, taken together.
     groups: Vec<Group>,
     waterfalls: Vec<Waterfall>,
     /// Load times in ms, by phase, in order of time.
@@ -50,6 +50,7 @@ struct Load {
 #[derive(Serialize)]
 struct Group {
     loader: String,
+    protocol: String,
     phase: &'static str,
     failed: u64,
     ms: Option<Figures>,
@@ -93,6 +94,14 @@ const fn word(phase: Phase) -> &'static str {
     }
 }
 
+/// Loads that can be compared with each other.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Kind {
+    phase: Phase,
+    loader: String,
+    protocol: String,
+}
+
 /// Reads both tables; `None` when no page was loaded.
 pub(crate) fn read(record: &Record, phases: &Phases) -> Result<Option<Web>, record::Error> {
     let mut loads: Vec<(Option<Phase>, PageLoad)> = Vec::new();
@@ -106,20 +115,20 @@ pub(crate) fn read(record: &Record, phases: &Phases) -> Result<Option<Web>, reco
     if loads.is_empty() {
         return Ok(None);
     }
-    let mut by_group: BTreeMap<(Phase, String), Vec<&PageLoad>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<Kind, Vec<&PageLoad>> = BTreeMap::new();
     for (phase, load) in &loads {
-        if let Some(phase) = phase {
-            by_group
-                .entry((*phase, load.loader.clone().into_owned()))
-                .or_default()
-                .push(load);
+        if let Some(phase) = *phase {
+            let kind = Kind {
+                phase,
+                loader: load.loader.clone().into_owned(),
+                protocol: load.protocol.clone().into_owned(),
+            };
+            by_kind.entry(kind).or_default().push(load);
         }
     }
-    let groups = by_group
-        .iter()
-        .map(|((phase, loader), loads)| group(*phase, loader, loads))
-        .collect();
-    let waterfalls = waterfalls(record, &by_group)?;
+    let groups = by_kind.iter().map(|(kind, loads)| group(kind, loads));
+    let groups = groups.collect();
+    let waterfalls = waterfalls(record, &by_kind)?;
     let mut times: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
     for (phase, load) in &loads {
         if let (Some(phase), Some(ns)) = (phase, load.load_ns) {
@@ -157,7 +166,7 @@ fn listed(phase: Option<Phase>, load: &PageLoad) -> Load {
     }
 }
 
-fn group(phase: Phase, loader: &str, loads: &[&PageLoad]) -> Group {
+fn group(kind: &Kind, loads: &[&PageLoad]) -> Group {
     let mut times: Vec<f64> = loads
         .iter()
         .filter_map(|load| load.load_ns)
@@ -170,8 +179,9 @@ fn group(phase: Phase, loader: &str, loads: &[&PageLoad]) -> Group {
     let sd = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
     let half = sd.map(|sd| crate::compare::student_t((n - 1) as f64) * sd / (n as f64).sqrt());
     Group {
-        loader: loader.to_owned(),
-        phase: word(phase),
+        loader: kind.loader.clone(),
+        protocol: kind.protocol.clone(),
+        phase: word(kind.phase),
         failed: (loads.len() - n) as u64,
         ms: Figures::of(&times, n as u64),
         sd_ms: sd.map(short),
@@ -179,19 +189,18 @@ fn group(phase: Phase, loader: &str, loads: &[&PageLoad]) -> Group {
     }
 }
 
-/// The loads that stand for the others: of each loader and phase the one in the middle, and of the loaded phase the
-/// slowest.
-fn chosen(by_group: &BTreeMap<(Phase, String), Vec<&PageLoad>>) -> Vec<(u32, u64, &'static str)> {
+/// The loads that stand for the others: of each kind the one in the middle, and under load the slowest.
+fn chosen(by_kind: &BTreeMap<Kind, Vec<&PageLoad>>) -> Vec<(u32, u64, &'static str)> {
     let mut chosen = Vec::new();
     let mut seen = BTreeSet::new();
-    for ((phase, _), loads) in by_group {
+    for (kind, loads) in by_kind {
         let mut sorted: Vec<&PageLoad> = loads
             .iter()
             .copied()
             .filter(|load| load.load_ns.is_some())
             .collect();
         sorted.sort_unstable_by_key(|load| load.load_ns);
-        let slowest = sorted.last().filter(|_| *phase == Phase::Loaded);
+        let slowest = sorted.last().filter(|_| kind.phase == Phase::Loaded);
         let median = sorted.get(sorted.len().saturating_sub(1) / 2);
         for (load, why) in [(median, "median"), (slowest, "slowest")] {
             if let Some(load) = load.filter(|load| seen.insert(load.load)) {
@@ -205,9 +214,9 @@ fn chosen(by_group: &BTreeMap<(Phase, String), Vec<&PageLoad>>) -> Vec<(u32, u64
 
 fn waterfalls(
     record: &Record,
-    by_group: &BTreeMap<(Phase, String), Vec<&PageLoad>>,
+    by_kind: &BTreeMap<Kind, Vec<&PageLoad>>,
 ) -> Result<Vec<Waterfall>, record::Error> {
-    let chosen = chosen(by_group);
+    let chosen = chosen(by_kind);
     let mut objects: BTreeMap<u32, Vec<PageObject>> = BTreeMap::new();
     each(record, |row: PageObject| {
         if chosen.iter().any(|&(load, ..)| load == row.load) {
