@@ -10,6 +10,7 @@ mod datagrams;
 mod iperf3;
 mod udpst;
 
+use crate::log::Log;
 use crate::register::Register;
 use crate::secret::secret;
 use datagrams::Datagrams;
@@ -20,12 +21,14 @@ use session::Identity;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::{Error, tcp};
 use udpst::Udpst;
 use web::Credentials;
+use web::guests::Visits;
 
 /// How often `stop` is looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -166,8 +169,9 @@ pub trait Page: Send {
     fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()>;
 }
 
-/// Makes one that takes connections of a listener, and keeps records below a folder; by HTTPS where it has credentials.
-pub type MakePage = fn(TcpListener, PathBuf, Option<&Credentials>) -> io::Result<Box<dyn Page>>;
+/// Makes one that takes connections of a listener, and keeps records below a folder; by HTTPS where it has credentials. It says who visits.
+pub type MakePage =
+    fn(TcpListener, PathBuf, Option<&Credentials>, Visits) -> io::Result<Box<dyn Page>>;
 
 /// What servers have in common.
 pub struct Common<'a> {
@@ -183,6 +187,8 @@ pub struct Common<'a> {
     pub records: &'a Path,
     /// Who has the page.
     pub register: &'static Register,
+    /// Told of tests.
+    pub log: &'a Arc<Log>,
 }
 
 impl Common<'_> {
@@ -193,6 +199,12 @@ impl Common<'_> {
             Credentials::from_der(certificate, key).map_err(io::Error::other)
         };
         self.credentials.cloned().map_or_else(own, Ok)
+    }
+
+    /// For servers that know no log.
+    fn visits(&self) -> Visits {
+        let log = Arc::clone(self.log);
+        Arc::new(move |peer, what| Box::new(log.visit(peer, what)))
     }
 }
 
@@ -209,11 +221,14 @@ impl Other {
         let server = match also.protocol {
             Protocol::Stamp => datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS)))?,
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
-            Protocol::Iperf3 => Server::Iperf3(Iperf3::bind(also.address(address))?),
+            Protocol::Iperf3 => {
+                Server::Iperf3(Iperf3::bind(also.address(address), Arc::clone(common.log))?)
+            }
             Protocol::Rpm => Server::Rpm(responsiveness(also.address(address), common)?),
             Protocol::Ndt7 => Server::Ndt7(ndt7(also.address(address), common)?),
             Protocol::Udpst => {
-                Server::Udpst(Udpst::bind(also.address(address), common.keys.to_vec())?)
+                let (keys, log) = (common.keys.to_vec(), Arc::clone(common.log));
+                Server::Udpst(Udpst::bind(also.address(address), keys, log)?)
             }
             Protocol::Page => Server::Page(page(also.address(address), common)?),
         };
@@ -263,8 +278,10 @@ fn responsiveness(
 
 /// A server of ndt7 on `address`.
 fn ndt7(address: SocketAddr, common: &Common<'_>) -> Result<web::ndt7::server::Server, Error> {
-    let serve =
-        |listener| web::ndt7::server::Server::new(listener, &common.shown_to_clients()?, secret());
+    let serve = |listener| {
+        let credentials = common.shown_to_clients()?;
+        web::ndt7::server::Server::new(listener, &credentials, secret(), common.visits())
+    };
     serve(listen(address)?).map_err(|error| unusable(address, error))
 }
 
@@ -278,6 +295,7 @@ fn page(address: SocketAddr, common: &Common<'_>) -> Result<Box<dyn Page>, Error
         listen(address)?,
         common.records.to_owned(),
         common.credentials,
+        common.visits(),
     );
     page.map_err(|error| unusable(address, error))
 }

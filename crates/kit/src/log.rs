@@ -9,7 +9,7 @@ use session::{Event, Session};
 use std::fmt::Display;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sys::{clock, process};
 use units::Instant;
@@ -85,6 +85,18 @@ impl Log {
         self.write(budget, &line);
     }
 
+    /// Somebody else's client begins a test; dropped when that is over.
+    pub fn visit(self: &Arc<Self>, peer: SocketAddr, what: &'static str) -> Visit {
+        let peer = canonical(peer);
+        self.write(&self.strangers, &format!("{peer} begins {what}"));
+        Visit {
+            log: Arc::clone(self),
+            peer,
+            what,
+            began: clock::now(),
+        }
+    }
+
     /// A client that has the key did not get what it asked for.
     pub fn refused(&self, peer: SocketAddr, reason: &str) {
         let line = format!("{} refused: {reason}", canonical(peer));
@@ -103,6 +115,28 @@ impl Log {
             // Without stderr there is nobody to tell.
             let _ = stderr.lock().write_all(lines.as_bytes());
         }
+    }
+}
+
+/// A test of somebody else's client under way.
+#[derive(Debug)]
+pub struct Visit {
+    log: Arc<Log>,
+    peer: SocketAddr,
+    what: &'static str,
+    began: Instant,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let Self {
+            log, peer, what, ..
+        } = self;
+        let seconds = clock::now().since(self.began).as_secs_f64();
+        log.write(
+            &log.strangers,
+            &format!("{peer} ends {what} after {seconds:.1} s"),
+        );
     }
 }
 

@@ -11,6 +11,7 @@ use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use sys::{process, tcp};
 use web::Credentials;
@@ -124,13 +125,14 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
     }
     process::return_freed_memory();
     let stop = process::interrupt_flag()?;
+    let log = Arc::new(Log::new(args.quiet));
     let serving = Serving::bind(
         ServerConfig {
             address: args.address,
             ..config
         },
         register,
-        Log::new(args.quiet),
+        Arc::clone(&log),
     )?;
     let address = serving.local_addr();
     let common = Common {
@@ -140,6 +142,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         keys: &args.udpst_key,
         records: &args.records,
         register,
+        log: &log,
     };
     let others = args.also.iter().map(|also| Other::bind(*also, &common));
     let others = others.collect::<Result<Vec<_>, _>>()?;

@@ -21,7 +21,7 @@ pub struct Serving {
     responder: Responder,
     equipment: Equipment,
     register: &'static Register,
-    log: Log,
+    log: Arc<Log>,
 }
 
 impl Serving {
@@ -33,7 +33,7 @@ impl Serving {
     pub fn bind(
         config: ServerConfig,
         register: &'static Register,
-        log: Log,
+        log: Arc<Log>,
     ) -> anyhow::Result<Self> {
         let identity = config.identity.clone();
         let server = Server::bind(config)?;
@@ -101,7 +101,7 @@ impl Serving {
 struct Measurements {
     equipment: Equipment,
     register: &'static Register,
-    log: Log,
+    log: Arc<Log>,
 }
 
 impl Service for Measurements {

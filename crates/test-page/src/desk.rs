@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::clock;
 use units::{Instant, source};
+use web::guests::Visits;
 
 /// Runs at once, in all and of one source: each makes the path full.
 const MOST_RUNS: usize = 4;
@@ -30,6 +31,7 @@ pub(crate) struct Desk {
     plan: Plan,
     runs: Mutex<HashMap<String, Arc<Run>>>,
     kept: Mutex<Kept>,
+    visits: Visits,
 }
 
 #[derive(Default)]
@@ -83,13 +85,14 @@ impl Seen {
 }
 
 impl Desk {
-    /// Keeps records of runs of `plan` below `records`.
-    pub(crate) fn new(records: PathBuf, plan: Plan) -> Self {
+    /// Keeps records of runs of `plan` below `records`; `visits` is told of runs.
+    pub(crate) fn new(records: PathBuf, plan: Plan, visits: Visits) -> Self {
         Self {
             records,
             plan,
             runs: Mutex::default(),
             kept: Mutex::default(),
+            visits,
         }
     }
 
@@ -120,8 +123,12 @@ impl Desk {
             stop: Arc::default(),
         });
         runs.insert(id, Arc::clone(&run));
-        let desk = Arc::clone(self);
-        Ok(Admitted { desk, run })
+        drop(runs);
+        Ok(Admitted {
+            desk: Arc::clone(self),
+            run,
+            _visit: (self.visits)(peer, "page"),
+        })
     }
 
     pub(crate) fn run(&self, id: &str) -> Option<Arc<Run>> {
@@ -150,6 +157,7 @@ impl Desk {
 pub(crate) struct Admitted {
     desk: Arc<Desk>,
     pub(crate) run: Arc<Run>,
+    _visit: Box<dyn Send + Sync>,
 }
 
 impl Drop for Admitted {
@@ -206,10 +214,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use web::guests::untold;
 
     #[test]
     fn few_measure_at_once_and_a_place_is_free_again_when_its_run_is_over() {
-        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan()));
+        let here = Arc::new(());
+        let visits: Visits = {
+            let here = Arc::clone(&here);
+            Arc::new(move |_, _| Box::new(Arc::clone(&here)))
+        };
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan(), visits));
+        let visitors = || Arc::strong_count(&here) - 2;
         let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 40_000));
         let one = desk.admit(peer(1)).unwrap();
         let two = desk.admit(peer(1)).unwrap();
@@ -219,14 +234,16 @@ mod tests {
         assert_ne!(one.run.id, two.run.id);
         let (id, run) = (one.run.id.clone(), Arc::clone(&one.run));
         assert!(desk.run(&id).is_some() && !run.is_over());
+        assert_eq!(visitors(), 4);
         drop(one);
+        assert_eq!(visitors(), 3);
         assert!(desk.run(&id).is_none() && run.is_over());
         assert!(desk.admit(peer(4)).is_ok());
     }
 
     #[test]
     fn a_stream_is_had_once_and_only_by_those_who_load() {
-        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan()));
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan(), untold()));
         let admitted = desk.admit(([192, 0, 2, 1], 40_000).into()).unwrap();
         let run = &admitted.run;
         assert!(run.claim(0).is_some() && run.claim(0).is_none());

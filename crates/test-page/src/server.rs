@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use units::HttpVersion;
-use web::guests::{self, Guest, Limits};
+use web::guests::{self, Guest, Limits, Visits};
 use web::websocket::{self, Socket, Terms, told};
 use web::{Acceptor, Credentials};
 
@@ -42,7 +42,7 @@ const MOST_UNSENT: u32 = 256 << 10;
 /// The page asks only its own server, and runs only its own scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A page that takes connections of `listener` and keeps records below `records`, by HTTPS where it has credentials.
+/// A page that takes connections of `listener` and keeps records below `records`, by HTTPS where it has credentials; `visits` is told of runs.
 ///
 /// # Errors
 /// When the key does not fit the certificate.
@@ -50,10 +50,11 @@ pub fn make(
     listener: TcpListener,
     records: PathBuf,
     credentials: Option<&Credentials>,
+    visits: Visits,
 ) -> io::Result<Box<dyn Page>> {
     let new = |credentials| Acceptor::new(credentials, HttpVersion::Http1);
     let acceptor = credentials.map(new).transpose()?;
-    let desk = Arc::new(Desk::new(records, plan::plan()));
+    let desk = Arc::new(Desk::new(records, plan::plan(), visits));
     Ok(Box::new(TestPage {
         listener,
         acceptor,

@@ -1,7 +1,7 @@
 //! A server for strangers: so many connections at once, so many from one address, and none for ever.
 
 use std::io;
-use std::net::{IpAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +20,14 @@ pub struct Limits {
     pub most_from_one: usize,
     /// How long a connection lasts at most.
     pub longest: Duration,
+}
+
+/// Told when somebody's test begins, with who it is and what; what it returns is dropped when the test is over.
+pub type Visits = Arc<dyn Fn(SocketAddr, &'static str) -> Box<dyn Send + Sync> + Send + Sync>;
+
+/// Visits that nobody hears of.
+pub fn untold() -> Visits {
+    Arc::new(|_, _| Box::new(()))
 }
 
 /// Takes connections of `listener` until `stop` is raised, and lets `converse` have each, with the guest's place, which is free again when

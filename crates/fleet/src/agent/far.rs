@@ -51,7 +51,7 @@ impl FarEnd {
         let serving = Serving::bind(
             ServerConfig::keyed(identity, port),
             register,
-            Log::new(true),
+            Arc::new(Log::new(true)),
         )?;
         let address = SocketAddr::new(advertise, serving.local_addr().port());
         let thread = thread::Builder::new().name("far end".to_owned());

@@ -4,7 +4,7 @@ use crate::support::{Machine, PROGRAM, SMALL_LAB, TempDir, folder, number, run};
 use serde_json::Value;
 use std::fs;
 
-const SERVER: &str = "far=exec isobath serve --also iperf3 --ephemeral --quiet --json > /dev/null";
+const SERVER: &str = "far=exec isobath serve --also iperf3 --ephemeral --json > /dev/null 2> log";
 
 /// The small lab, with a tenth of the packets lost on the way to the server.
 fn losing() -> String {
@@ -125,6 +125,14 @@ fn two_clients_of_iperf3_have_their_tests_at_once() {
     }
     let first = fs::read_to_string(place.path().join("first")).unwrap();
     assert!(first.contains("receiver"), "{first}");
+    // What the server has to say of the first client, which was gone before the others came.
+    let log = fs::read_to_string(place.path().join("log")).unwrap();
+    let mut lines = log.lines();
+    let client = lines
+        .next()
+        .and_then(|line| line.strip_suffix(" begins iperf3"));
+    let ends = format!("{} ends iperf3 after ", client.unwrap());
+    assert!(lines.any(|line| line.starts_with(&ends)), "{log}");
 }
 
 #[test]

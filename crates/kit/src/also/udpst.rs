@@ -5,11 +5,13 @@
 //! long as the request, and so many a second.
 
 use super::TICK;
+use crate::log::{Log, Visit};
 use crate::udpst::{BUFFER, End, Ended, SILENT, receive, send};
 use far_ends::udpst::{
     Admitted, Direction, Search, Sender, SendingRate, Server, SharedKey, Taken, Terms, Trial,
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, Scope};
 use std::time::Duration;
@@ -34,6 +36,7 @@ pub(super) struct Udpst {
     socket: UdpSocket,
     server: Server,
     tests: AtomicU32,
+    log: Arc<Log>,
 }
 
 /// So many in a second.
@@ -65,15 +68,20 @@ impl Drop for Place<'_> {
 }
 
 impl Udpst {
-    /// Listens on `address`, for whoever has one of `keys`.
+    /// Listens on `address`, for whoever has one of `keys`; `log` is told of tests.
     ///
     /// # Errors
     /// When the port is taken or may not be used.
-    pub(super) fn bind(address: SocketAddr, keys: Vec<SharedKey>) -> Result<Self, Error> {
+    pub(super) fn bind(
+        address: SocketAddr,
+        keys: Vec<SharedKey>,
+        log: Arc<Log>,
+    ) -> Result<Self, Error> {
         Ok(Self {
             socket: UdpSocket::bind(address)?,
             server: Server::new(keys, LONGEST_S),
             tests: AtomicU32::new(0),
+            log,
         })
     }
 
@@ -90,6 +98,7 @@ impl Udpst {
             socket,
             mut server,
             tests,
+            log,
         } = self;
         let mut batch = RecvBatch::new(BATCH, LONGEST);
         let mut refusals = Refusals::default();
@@ -109,7 +118,9 @@ impl Udpst {
                             Some(Taken::Admitted(admitted)) => {
                                 tests.fetch_add(1, Ordering::Relaxed);
                                 let place = Place(&tests);
-                                begin(scope, &socket, &datagram, admitted, place, stop);
+                                let (client, log) = (datagram.source, Arc::clone(&log));
+                                let told = move |what| log.visit(client, what);
+                                begin(scope, &socket, &datagram, admitted, (place, told), stop);
                             }
                             Some(Taken::Refused(pdu)) if refusals.is_allowed() => {
                                 answer(&socket, &datagram, &pdu);
@@ -147,7 +158,10 @@ fn begin<'scope>(
     socket: &UdpSocket,
     datagram: &Datagram<'_>,
     admitted: Box<Admitted>,
-    place: Place<'scope>,
+    (place, told): (
+        Place<'scope>,
+        impl FnOnce(&'static str) -> Visit + Send + 'scope,
+    ),
     stop: &'scope AtomicBool,
 ) {
     let now = now_s();
@@ -160,7 +174,7 @@ fn begin<'scope>(
         let _place = place;
         say(&own, &admitted.null(now));
         // What becomes of a test the client knows.
-        let _ = test(&own, &admitted, stop);
+        let _ = test(&own, &admitted, told, stop);
     };
     // Without a thread the closure is dropped, and its place with it.
     let begun = sys::threads::spawn_scoped(thread::Builder::new(), scope, work);
@@ -198,11 +212,20 @@ fn say(socket: &UdpSocket, pdu: &[u8]) {
     let _ = socket.send(&[out]);
 }
 
-/// Waits for the activation, and has the test.
-fn test(socket: &UdpSocket, admitted: &Admitted, stop: &AtomicBool) -> Result<(), Error> {
+/// Waits for the activation, and has the test, of which `told` hears.
+fn test(
+    socket: &UdpSocket,
+    admitted: &Admitted,
+    told: impl FnOnce(&'static str) -> Visit,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     let Some(terms) = activation(socket, admitted, stop)? else {
         return Ok(());
     };
+    let _visit = told(match terms.direction {
+        Direction::Upstream => "udpst upload",
+        Direction::Downstream => "udpst download",
+    });
     let lasts = Duration::from_secs(terms.test_s.into()) + MORE;
     let end = End {
         socket,

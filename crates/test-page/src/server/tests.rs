@@ -26,7 +26,7 @@ impl Serving {
         let page = Box::new(TestPage {
             listener,
             acceptor: None,
-            desk: Arc::new(Desk::new(records.to_owned(), plan)),
+            desk: Arc::new(Desk::new(records.to_owned(), plan, guests::untold())),
         });
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);

@@ -3,7 +3,7 @@
 mod carrier;
 
 use crate::credentials::{Acceptor, Credentials};
-use crate::guests::{self, Guests, Limits};
+use crate::guests::{self, Guests, Limits, Visits};
 use crate::websocket::{self, Terms};
 use bytes::Bytes;
 use carrier::Carrier;
@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use std::future::ready;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -48,18 +48,25 @@ pub struct Server {
     listener: TcpListener,
     acceptor: Acceptor,
     filler: Bytes,
+    visits: Visits,
 }
 
 impl Server {
-    /// A server that takes connections of `listener`, and shows these credentials. What it sends depends on `seed`.
+    /// A server that takes connections of `listener`, and shows these credentials. What it sends depends on `seed`; `visits` is told of tests.
     ///
     /// # Errors
     /// When the key does not fit the certificate.
-    pub fn new(listener: TcpListener, credentials: &Credentials, seed: u64) -> io::Result<Self> {
+    pub fn new(
+        listener: TcpListener,
+        credentials: &Credentials,
+        seed: u64,
+        visits: Visits,
+    ) -> io::Result<Self> {
         Ok(Self {
             listener,
             acceptor: Acceptor::new(credentials, HttpVersion::Http1)?,
             filler: websocket::filler(seed, MessageSize::LONGEST),
+            visits,
         })
     }
 
@@ -77,23 +84,34 @@ impl Server {
             listener,
             acceptor,
             filler,
+            visits,
         } = self;
         let tests = Arc::new(Guests::default());
         guests::serve(listener, LIMITS, stop, |stream, guest| {
-            let (acceptor, filler, tests) = (acceptor.clone(), filler.clone(), Arc::clone(&tests));
+            let (acceptor, filler) = (acceptor.clone(), filler.clone());
+            let desk = Desk {
+                tests: Arc::clone(&tests),
+                visits: Arc::clone(&visits),
+            };
             async move {
                 let _guest = guest;
                 // Whoever goes away early needs no answer.
-                let _ = connection(stream, acceptor, filler, tests).await;
+                let _ = connection(stream, acceptor, filler, desk).await;
             }
         })
     }
 }
 
+/// Where tests are entered.
+struct Desk {
+    tests: Arc<Guests>,
+    visits: Visits,
+}
+
 /// A connection with a client.
 struct Connection {
-    client: IpAddr,
-    tests: Arc<Guests>,
+    client: SocketAddr,
+    desk: Desk,
     carrier: Carrier,
 }
 
@@ -101,7 +119,7 @@ async fn connection(
     stream: tokio::net::TcpStream,
     acceptor: Acceptor,
     filler: Bytes,
-    tests: Arc<Guests>,
+    desk: Desk,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     // Where the kernel does not know it, more is left over at the end.
@@ -109,7 +127,7 @@ async fn connection(
     let shown = |address: SocketAddr| {
         SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
     };
-    let client = stream.peer_addr()?.ip();
+    let client = stream.peer_addr()?;
     let ends = ConnectionInfo {
         client: shown(stream.peer_addr()?),
         server: shown(stream.local_addr()?),
@@ -121,7 +139,7 @@ async fn connection(
         .await?;
     let connection = Connection {
         client,
-        tests,
+        desk,
         carrier: Carrier { tcp, ends, filler },
     };
     websocket::serve(stream, |request| ready(connection.answer(request))).await
@@ -142,15 +160,22 @@ impl Connection {
                 "the query is too long, or not URL-encoded\n",
             );
         }
-        let Some(guest) = self.tests.enter(self.client, TESTS) else {
+        let Some(guest) = self.desk.tests.enter(self.client.ip(), TESTS) else {
             return plain(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "all tests of this server are taken - try again later\n",
             );
         };
         let carrier = self.carrier.clone();
+        let visits = Arc::clone(&self.desk.visits);
+        let client = self.client;
+        let what = match test {
+            Test::Download => "ndt7 download",
+            Test::Upload => "ndt7 upload",
+        };
         let carry = async move |socket| {
             let _guest = guest;
+            let _visit = visits(client, what);
             carrier.carry(socket, test).await;
         };
         websocket::upgrade(&mut request, TERMS, carry)

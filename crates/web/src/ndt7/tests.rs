@@ -2,6 +2,7 @@
 
 use super::client::{Dialer, Event, Load};
 use super::server::Server;
+use crate::guests::untold;
 use crate::websocket::filler;
 use crate::{Credentials, Trust};
 use far_ends::ndt7::{MessageSize, SUBPROTOCOL, Test};
@@ -24,7 +25,7 @@ impl Serving {
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let (chain, key) = (own.cert.der(), own.signing_key.serialize_der());
         let credentials = Credentials::from_der(chain, &key).unwrap();
-        let server = Server::new(listener, &credentials, 7).unwrap();
+        let server = Server::new(listener, &credentials, 7, untold()).unwrap();
         let address = server.local_addr().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);

@@ -12,12 +12,14 @@ mod streams;
 mod test;
 
 use super::TICK;
+use crate::log::Log;
 use crate::stream::is_timeout;
 use far_ends::iperf3::{BUSY, CONNECTED, COOKIE, is_connect};
 use hall::Hall;
 use socket2::SockRef;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope};
 use std::time::Duration;
@@ -40,14 +42,15 @@ pub(super) struct Iperf3 {
     listener: TcpListener,
     socket: UdpSocket,
     hall: Hall,
+    log: Arc<Log>,
 }
 
 impl Iperf3 {
-    /// Listens on `address`, by TCP and UDP.
+    /// Listens on `address`, by TCP and UDP; `log` is told of tests.
     ///
     /// # Errors
     /// When the port is taken or may not be used.
-    pub(super) fn bind(address: SocketAddr) -> Result<Self, Error> {
+    pub(super) fn bind(address: SocketAddr, log: Arc<Log>) -> Result<Self, Error> {
         let failed = |error| {
             Error::io("listen on", format!("TCP port {address}"), error)
                 .advise("choose a free port and an address of this host")
@@ -60,6 +63,7 @@ impl Iperf3 {
             listener,
             socket: UdpSocket::bind(address)?,
             hall: Hall::default(),
+            log,
         })
     }
 
@@ -119,7 +123,10 @@ impl Iperf3 {
                 return;
             };
             match self.hall.enter(peer.ip().to_canonical()) {
-                Some(seat) => Test::new(&self.hall, &seat, socket, stop).run(&cookie),
+                Some(seat) => {
+                    let _visit = self.log.visit(peer, "iperf3");
+                    Test::new(&self.hall, &seat, socket, stop).run(&cookie);
+                }
                 None => drop((&socket).write_all(&[BUSY])),
             }
         };
