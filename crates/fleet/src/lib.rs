@@ -6,7 +6,8 @@
 //! - [`schedule`] - which runs begin when, the same on every host;
 //! - [`lease`] - how hosts and links are taken for a run that loads, and given back;
 //! - [`ledger`] - what has been begun, ended and handed over, so that nothing is lost or done twice;
-//! - `estimates` - what is known of a path, for programs that ask.
+//! - `estimates` - what is known of a path, for programs that ask;
+//! - `links` - what path traces tell of the links that hosts share.
 //!
 //! What does I/O is thin: [`bus`] speaks with NATS, [`agent`] lives at a place, and a web page shows what is there.
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ mod http_client;
 pub mod identity;
 pub mod lease;
 pub mod ledger;
+mod links;
 pub mod messages;
 mod moment;
 mod name;

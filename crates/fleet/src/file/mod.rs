@@ -136,7 +136,8 @@ pub struct MeasureSpec {
     /// Octets a day of each pair.
     #[serde(default)]
     pub daily: Option<Bytes>,
-    /// Whether it loads its path, so that its ends and links are its own meanwhile. By itself, everything but `estimate` does.
+    /// Whether it loads its path, so that its ends and links are its own meanwhile. By itself, everything but `estimate` does, and of these
+    /// `estimate bottleneck`, which fills it.
     #[serde(default)]
     pub loads: Option<bool>,
     /// Bounds beyond which somebody is to hear of a run.
@@ -242,7 +243,19 @@ impl FleetFile {
 impl MeasureSpec {
     /// Whether a run of it loads its path.
     pub fn is_load(&self) -> bool {
-        self.loads.unwrap_or_else(|| self.verb() != "estimate")
+        let is_load = || self.verb() != "estimate" || self.is_bottleneck();
+        self.loads.unwrap_or_else(is_load)
+    }
+
+    /// Whether a run of it traces its path.
+    pub fn is_traced(&self) -> bool {
+        self.verb() == "rrul" || self.is_bottleneck()
+    }
+
+    /// Whether it is `estimate bottleneck`.
+    fn is_bottleneck(&self) -> bool {
+        let mut words = self.run.split_whitespace();
+        words.next() == Some("estimate") && words.next() == Some("bottleneck")
     }
 
     /// Its verb.

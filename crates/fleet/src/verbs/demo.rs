@@ -4,7 +4,7 @@
 use super::{NOTICE, OPERATOR, Program, account, revisions, wait, web};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
-use crate::file::FleetFile;
+use crate::file::{FleetFile, MeasureSpec};
 use crate::stage::{self, Stage};
 use crate::{Moment, Name};
 use clap::Parser;
@@ -112,6 +112,9 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     until_ended(nats, &file.name, began, &interrupt)?;
     said(&["status"])?;
     said(&["runs", name, "--matrix", "--last", "24h"])?;
+    if file.measures.iter().any(MeasureSpec::is_traced) {
+        said(&["links", name])?;
+    }
     said(&["export", name, "--out", &path("archive")])?;
     drop(stage);
     Ok(if interrupt.load(Ordering::Relaxed) {

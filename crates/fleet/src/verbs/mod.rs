@@ -5,6 +5,7 @@ mod ask;
 mod demo;
 mod export;
 mod key;
+mod links;
 mod pause;
 mod record;
 mod retention;
@@ -41,6 +42,8 @@ pub enum Verb {
     Retention(retention::Args),
     /// Ask for the latest estimate of a path property, within limits on age and accuracy.
     Ask(ask::Args),
+    /// Find links that hosts share, from path traces, and print them as entries for the fleet file.
+    Links(links::Args),
     /// Fetch the record of one run.
     Record(record::Args),
     /// Create a key pair for an agent or an operator, and print the public key.
@@ -77,6 +80,7 @@ pub fn run(verb: &Verb, program: Program) -> anyhow::Result<u8> {
         Verb::Export(args) => wait(export::run(args)),
         Verb::Retention(args) => wait(retention::run(args)),
         Verb::Ask(args) => wait(ask::run(args)),
+        Verb::Links(args) => wait(links::run(args)),
         Verb::Record(args) => wait(record::run(args)),
         Verb::Key(args) => key::run(args),
         Verb::Users(args) => users::run(args),

@@ -769,6 +769,51 @@ fn a_browser_sees_what_the_fleet_finds_as_it_comes() {
     }
 }
 
+/// Four hosts of the lab, and nothing of what two of them share.
+const SHARED: &str = r#"
+name = "shared"
+[[host]]
+name = "berlin-1"
+[[host]]
+name = "berlin-2"
+[[host]]
+name = "paris-1"
+[[host]]
+name = "oslo-1"
+[[measure]]
+name = "path"
+run = "estimate bottleneck --duration 3s"
+pairs = { between = { from = ["berlin-1", "berlin-2"], to = ["paris-1", "oslo-1"] } }
+takes = "9s"
+every = "20s"
+"#;
+
+#[test]
+fn what_two_hosts_share_is_found_by_path_traces() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("shared.toml", SHARED)]);
+    let line = "fleet demo --file shared.toml --duration 45s -q -o demo --nats-server";
+    let arguments: Vec<_> = line.split(' ').chain([SERVER]).collect();
+    let ran = run(place.path(), &arguments);
+    let told = &ran.ended(0).stdout;
+    let links = told.split("$ isobath fleet links shared\n").nth(1).unwrap();
+    let links = links.split("\n$ ").next().unwrap();
+    // On a busy machine it is not known whether a queue grew, or too few runs end: then the entry is a comment.
+    let entry = links.lines().map(|line| line.trim_start_matches("# "));
+    let entry = entry.skip_while(|line| *line != "[[link]]");
+    let entry: Vec<_> = entry.take_while(|line| !line.is_empty()).collect();
+    let entry: toml::Table = entry.join("\n").parse().unwrap();
+    let behind = entry["link"][0]["behind"].as_array();
+    let behind: Vec<_> = behind
+        .unwrap()
+        .iter()
+        .filter_map(|host| host.as_str())
+        .collect();
+    assert_eq!(behind, ["berlin-1", "berlin-2"], "{told}");
+}
+
 /// Two hosts of the lab, probes and loads.
 const SHOWN: &str = r#"
 name = "two"

@@ -13,7 +13,7 @@ fn help(verb: &[&str]) -> String {
 
 #[test]
 fn the_help_of_every_verb_is_what_it_was() {
-    let verbs: [&[&str]; 71] = [
+    let verbs: [&[&str]; 72] = [
         &[],
         &["serve"],
         &["rrul"],
@@ -60,6 +60,7 @@ fn the_help_of_every_verb_is_what_it_was() {
         &["fleet", "export"],
         &["fleet", "retention"],
         &["fleet", "ask"],
+        &["fleet", "links"],
         &["fleet", "record"],
         &["fleet", "key"],
         &["fleet", "users"],
