@@ -252,10 +252,10 @@ impl MeasureSpec {
         self.verb() == "rrul" || self.is_bottleneck()
     }
 
-    /// Whether it is `estimate bottleneck`.
+    /// Whether it is `estimate bottleneck`; options may stand before the property.
     fn is_bottleneck(&self) -> bool {
         let mut words = self.run.split_whitespace();
-        words.next() == Some("estimate") && words.next() == Some("bottleneck")
+        words.next() == Some("estimate") && words.any(|word| word == "bottleneck")
     }
 
     /// Its verb.

@@ -82,8 +82,22 @@ fn only_estimates_do_not_load_unless_the_file_says_so() {
     assert!(!measure.is_load());
     measure.loads = Some(true);
     assert!(measure.is_load());
-    (measure.loads, measure.run) = (None, "rrul --duration 10s".to_owned());
-    assert!(measure.is_load());
+    measure.loads = None;
+    // Of estimates one fills its path, wherever its options stand.
+    for (run, is_load, is_traced) in [
+        ("rrul --duration 10s", true, true),
+        ("btc", true, false),
+        ("estimate available", false, false),
+        ("estimate bottleneck --duration 5s", true, true),
+        ("estimate --duration 5s bottleneck", true, true),
+    ] {
+        run.clone_into(&mut measure.run);
+        assert_eq!(
+            (measure.is_load(), measure.is_traced()),
+            (is_load, is_traced),
+            "{run}"
+        );
+    }
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Runs that do not come to their end: what was measured is kept, and nothing keeps running.
 
 use crate::support::{
-    Machine, PROGRAM, Running, SMALL_LAB, Signal, TempDir, children, entries, eventually, folder,
-    is_alive, isobath, number, rows, run, short_plan, skip, values,
+    Machine, Running, SMALL_LAB, Signal, TempDir, children, entries, eventually, folder, is_alive,
+    isobath, number, rows, run, short_plan, values, with_own_mounts,
 };
 use schema::tables::{Counters, Sample};
 use std::fs;
-use std::process::Command;
 
 fn place() -> TempDir {
     folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(30))])
@@ -196,15 +195,9 @@ status=$?
 cp -r disk/run kept
 exit $status
 "#;
-    let mut command = Command::new("unshare");
-    command
-        .args(["-Urm", "sh", "-c", script, PROGRAM])
-        .current_dir(place.path());
-    let ran = Running::start(command).finish();
-    if ran.code() == Some(99) || ran.stderr.starts_with("unshare") {
-        skip(ran.stderr.trim());
+    let Some(ran) = with_own_mounts(place.path(), script) else {
         return;
-    }
+    };
     let line = ran.refused(3);
     assert!(line.starts_with("rrul: cannot write disk/run/"), "{line}");
     assert!(line.contains("No space left on device"), "{line}");

@@ -453,6 +453,21 @@ pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// Runs `script` with the program as `$0`, where it can mount what nobody else sees, until its last process has ended; status 99 says that it
+/// could not. Nothing, and the test is skipped, where the system does not let it.
+pub(crate) fn with_own_mounts(place: &Path, script: &str) -> Option<Ran> {
+    let mut command = Command::new("unshare");
+    command
+        .args(["-Urm", "sh", "-c", script, PROGRAM])
+        .current_dir(place);
+    let ran = Running::start(command).finish();
+    if ran.code() == Some(99) || ran.stderr.starts_with("unshare") {
+        skip(ran.stderr.trim());
+        return None;
+    }
+    Some(ran)
+}
+
 /// Says that this test is skipped, and why.
 pub(crate) fn skip(reason: &str) {
     let thread = std::thread::current();

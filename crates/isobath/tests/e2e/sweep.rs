@@ -1,12 +1,11 @@
 //! Sweeps in virtual time, from outside.
 
-use crate::support::{PROGRAM, Ran, Running, eventually, folder, isobath, run, skip};
+use crate::support::{Ran, Running, eventually, folder, isobath, run, with_own_mounts};
 use record::TableReader;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 const SWEEP: &str = "repetitions = 3\nmeasurements = ['btc --rate 10Mbit --loss 1%']\ntables = ['transfers']\n\
                      [parameters]\nrtt = ['10ms', '40ms']\ncc = ['cubic', 'reno']\nduration = '2s'\n";
@@ -145,15 +144,9 @@ mount -o remount,size=4m disk || exit 99
 cp -r disk/out kept
 exit $status
 "#;
-    let mut command = Command::new("unshare");
-    command
-        .args(["-Urm", "sh", "-c", script, PROGRAM])
-        .current_dir(place.path());
-    let ran = Running::start(command).finish();
-    if ran.code() == Some(99) || ran.stderr.starts_with("unshare") {
-        skip(ran.stderr.trim());
+    let Some(ran) = with_own_mounts(place.path(), script) else {
         return;
-    }
+    };
     ran.ended(3);
     assert!(ran.stderr.contains("No space left on device"), "{ran:?}");
     let made = fs::read_to_string(place.path().join("made")).unwrap();
