@@ -247,7 +247,7 @@ impl MeasureSpec {
         self.loads.unwrap_or_else(is_load)
     }
 
-    /// Whether a run of it traces its path.
+    /// Whether a run of it traces its path; with `rrul` that is up to its plan, too.
     pub fn is_traced(&self) -> bool {
         self.verb() == "rrul" || self.is_bottleneck()
     }

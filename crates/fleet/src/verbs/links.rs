@@ -112,7 +112,7 @@ impl<'a> Report<'a> {
             hosts * hosts.saturating_sub(1)
         );
         if self.traces == 0 {
-            page.push_str("# No run of this time traced its path: plan 'rrul' or 'estimate bottleneck', or look further back with --last.\n");
+            page.push_str("# No run of this time traced its path: 'estimate bottleneck' does, and 'rrul' by a plan with [trace], as plan rrul has. Or look further back with --last.\n");
         } else if self.found.links.is_empty() {
             page.push_str("# None found: no link has two or more hosts on each side.\n");
         }
