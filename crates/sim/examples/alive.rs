@@ -1,7 +1,7 @@
 //! How fast the simulator is with many connections alive, and how much memory each takes, told as JSON.
 //!
 //! ```text
-//! crowd CONNECTIONS SECONDS
+//! alive CONNECTIONS SECONDS
 //! ```
 //!
 //! Two hosts and 1 Gbit/s between them each way, with a queue of 65,000 packets. Each connection has a round trip of its own (10 to
