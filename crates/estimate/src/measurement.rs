@@ -3,12 +3,12 @@
 use crate::messages::Setup;
 use crate::plan::Plan;
 use crate::scorecard;
-use crate::tables::TrainRow;
+use crate::tables::{ProbeRow, TrainRow};
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure, read};
+use kit::measurement::{FarEnd, Figure, Measurement, RoundTrips, figure, read};
 use record::{Record, Run};
-use schema::estimate::Finding;
-use schema::estimate::Summary;
+use schema::estimate::plan::What;
+use schema::estimate::{Finding, Summary};
 use session::{Control, Error, Session};
 use std::sync::Arc;
 
@@ -58,6 +58,20 @@ impl Measurement for Estimate {
 
     fn scorecard(&self, run: &Run, summary: &Self::Summary) -> String {
         scorecard::scorecard(run, summary)
+    }
+
+    /// Of `estimate rtt`: what the others send back rides among packets that fill the path.
+    fn round_trips(&self, record: &Record) -> anyhow::Result<RoundTrips> {
+        let plan: Plan = read(&record.run().plan, "plan")?;
+        let mut found = RoundTrips::default();
+        if plan.what == What::Rtt {
+            let probes: Vec<ProbeRow> = record.rows()?;
+            let back = probes
+                .iter()
+                .filter_map(|probe| probe.returned_ns?.checked_sub(probe.t_ns));
+            found.idle.extend(back.map(|ns| ns as f64 / 1e9));
+        }
+        Ok(found)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers by HTTP to whoever asks on a listener: few at a time, none for long, and none that a strange page made a browser ask.
 
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -23,10 +23,11 @@ const AGAIN: Duration = Duration::from_millis(50);
 const OTHER: &str = "unexpected Host header - use this host's address or name\n";
 
 /// Answers on `listener` until it is dropped; a connection may last for `patience`.
-pub(crate) async fn serve<A, F>(listener: TcpListener, patience: Duration, answer: A)
+pub(crate) async fn serve<A, F, B>(listener: TcpListener, patience: Duration, answer: A)
 where
     A: Fn(Request<Incoming>) -> F + Clone + 'static,
-    F: Future<Output = Response<String>>,
+    F: Future<Output = Response<B>>,
+    B: Body<Error = Infallible> + From<String> + 'static,
 {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
@@ -46,10 +47,11 @@ where
     }
 }
 
-async fn connection<A, F>(stream: TcpStream, answer: A)
+async fn connection<A, F, B>(stream: TcpStream, answer: A)
 where
     A: Fn(Request<Incoming>) -> F,
-    F: Future<Output = Response<String>>,
+    F: Future<Output = Response<B>>,
+    B: Body<Error = Infallible> + From<String> + 'static,
 {
     let answers = service_fn(async |request: Request<Incoming>| {
         let host = request.headers().get(HOST).map(HeaderValue::to_str);
@@ -72,13 +74,13 @@ where
 }
 
 /// An answer that is text.
-pub(crate) fn plain(status: StatusCode, text: impl Into<String>) -> Response<String> {
-    of_kind(status, "text/plain; charset=utf-8", text.into())
+pub(crate) fn plain<B: From<String>>(status: StatusCode, text: impl Into<String>) -> Response<B> {
+    of_kind(status, "text/plain; charset=utf-8", text.into().into())
 }
 
 /// An answer of this kind.
-pub(crate) fn of_kind(status: StatusCode, kind: &'static str, text: String) -> Response<String> {
-    let mut response = Response::new(text);
+pub(crate) fn of_kind<B>(status: StatusCode, kind: &'static str, body: B) -> Response<B> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     let kind = HeaderValue::from_static(kind);
     response.headers_mut().insert(CONTENT_TYPE, kind);

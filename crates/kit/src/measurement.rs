@@ -37,10 +37,27 @@ pub trait Measurement: Sync {
         None
     }
 
+    /// The round trips of the record's probes, which histograms over many runs are made of; none where it has none.
+    ///
+    /// # Errors
+    /// As [`Measurement::summary`].
+    fn round_trips(&self, _: &Record) -> anyhow::Result<RoundTrips> {
+        Ok(RoundTrips::default())
+    }
+
     /// The page of a record where it is not the common one.
     fn page(&self, _: &Record, _: &Run) -> Option<anyhow::Result<String>> {
         None
     }
+}
+
+/// How long probes took there and back, each in seconds.
+#[derive(Debug, Default)]
+pub struct RoundTrips {
+    /// While the measurement itself did not load the path.
+    pub idle: Vec<f64>,
+    /// While it did.
+    pub loaded: Vec<f64>,
 }
 
 /// What a server does for the clients of one measurement.
@@ -103,6 +120,11 @@ pub trait Stored: Sync {
     /// # Errors
     /// When it has none, or its summary is of another version.
     fn explanation_of(&self, run: &Run) -> anyhow::Result<String>;
+    /// See [`Measurement::round_trips`].
+    ///
+    /// # Errors
+    /// As [`Measurement::summary`].
+    fn round_trips_of(&self, record: &Record) -> anyhow::Result<RoundTrips>;
     /// See [`Measurement::page`].
     fn page_of(&self, record: &Record, run: &Run) -> Option<anyhow::Result<String>>;
 }
@@ -129,6 +151,10 @@ impl<M: Measurement> Stored for M {
         explanation.ok_or_else(|| {
             anyhow::anyhow!("a record of test '{}' has no score to explain", run.test)
         })
+    }
+
+    fn round_trips_of(&self, record: &Record) -> anyhow::Result<RoundTrips> {
+        self.round_trips(record)
     }
 
     fn page_of(&self, record: &Record, run: &Run) -> Option<anyhow::Result<String>> {

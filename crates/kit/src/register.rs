@@ -1,7 +1,7 @@
 //! Every measurement that a program has, and every far end that a server is: to add one is to add a line.
 
 use crate::also::MakePage;
-use crate::measurement::{Served, Stored};
+use crate::measurement::{RoundTrips, Served, Stored};
 use anyhow::anyhow;
 use record::{Record, Run};
 use serde_json::Value;
@@ -42,6 +42,14 @@ impl Register {
             run.summary = measurement.summary_of(record)?;
         }
         Ok(run)
+    }
+
+    /// The round trips of a record's probes.
+    ///
+    /// # Errors
+    /// When this program has no such measurement; when its plan or its tables are of another version.
+    pub fn round_trips(&self, record: &Record) -> anyhow::Result<RoundTrips> {
+        self.of_test(&record.run().test)?.round_trips_of(record)
     }
 
     /// The far end that the first line of a client asks for, and its set-up.

@@ -4,11 +4,11 @@ use crate::messages::Setup;
 use crate::plan::Plan;
 use crate::scorecard;
 use crate::streams::{Common, StreamPlan};
-use crate::summary::summarise;
+use crate::summary::{round_trips, summarise};
 use crate::tables::Tables;
 use anyhow::Context as _;
 use kit::far::Equipment;
-use kit::measurement::{FarEnd, Figure, Measurement, figure};
+use kit::measurement::{FarEnd, Figure, Measurement, RoundTrips, figure};
 use record::{Record, Run};
 use schema::rrul::Summary;
 use session::{Control, Error, Session};
@@ -65,15 +65,7 @@ impl Measurement for Rrul {
     type Summary = Summary;
 
     fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
-        let run = record.run();
-        let plan = Plan::of_record(&run.plan).context("run.json has another plan")?;
-        let checked = plan.check().map_err(anyhow::Error::msg);
-        checked.context("run.json has another plan")?;
-        let common = Common {
-            families: &run.path.families,
-            cc: None,
-        };
-        let tables = Tables::read(record, &StreamPlan::all(&plan, &common))?;
+        let (plan, tables) = read(record)?;
         Ok(summarise(&plan, &tables))
     }
 
@@ -84,6 +76,25 @@ impl Measurement for Rrul {
     fn explanation(&self, run: &Run, summary: &Self::Summary) -> Option<String> {
         Some(scorecard::explain(run, summary))
     }
+
+    fn round_trips(&self, record: &Record) -> anyhow::Result<RoundTrips> {
+        let (plan, tables) = read(record)?;
+        Ok(round_trips(&plan, &tables))
+    }
+}
+
+/// The plan and the tables of a record.
+fn read(record: &Record) -> anyhow::Result<(Plan, Tables)> {
+    let run = record.run();
+    let plan = Plan::of_record(&run.plan).context("run.json has another plan")?;
+    let checked = plan.check().map_err(anyhow::Error::msg);
+    checked.context("run.json has another plan")?;
+    let common = Common {
+        families: &run.path.families,
+        cc: None,
+    };
+    let tables = Tables::read(record, &StreamPlan::all(&plan, &common))?;
+    Ok((plan, tables))
 }
 
 impl FarEnd for Rrul {

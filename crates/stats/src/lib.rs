@@ -10,6 +10,7 @@ mod distribution;
 mod fairness;
 mod fraction;
 mod gamma;
+mod histogram;
 pub mod hurst;
 pub mod interval;
 pub mod ks;
@@ -20,3 +21,4 @@ mod student;
 
 pub use distribution::{Distribution, quantile};
 pub use fairness::jain;
+pub use histogram::{Histogram, SCALE};

@@ -17,6 +17,7 @@ mod state;
 
 use crate::bus::{self, Access};
 use crate::ledger::Entry;
+use crate::outcome::{Became, Outcome};
 use crate::revisions::Due;
 use crate::{Identity, Moment, Name};
 use anyhow::Context as _;
@@ -27,6 +28,7 @@ use kit::register::Register;
 use kit::usage::Usage;
 use metrics::Metrics;
 use metrics::otlp::Collector;
+use record::Record;
 use run::Running;
 use state::State;
 use std::cell::RefCell;
@@ -294,10 +296,27 @@ fn agenda(state: &Rc<RefCell<State>>, now: Moment, is_time: bool) -> std::io::Re
     Ok(())
 }
 
+/// For the metrics, before anybody may clear away the record.
+async fn count_round_trips(state: &RefCell<State>, outcome: &Outcome) {
+    // As with figures: an invalid run says more of its host than of its path.
+    if outcome.status != Became::Complete {
+        return;
+    }
+    let (folder, register) = {
+        let state = state.borrow();
+        (state.folder(&outcome.run), state.register)
+    };
+    let read = move || register.round_trips(&Record::open(&folder).ok()?).ok();
+    if let Ok(Some(found)) = tokio::task::spawn_blocking(read).await {
+        state.borrow_mut().metrics.took(&outcome.run, found);
+    }
+}
+
 /// One run from its beginning in the ledger to its end there.
 async fn go(state: Rc<RefCell<State>>, due: Due) {
     let id = due.id();
     let outcome = Box::pin(Running::new(Rc::clone(&state), due).carry_out()).await;
+    count_round_trips(&state, &outcome).await;
     let mut is_told = false;
     // The disk may have room again later; if the agent ends before, its next start closes the run.
     loop {

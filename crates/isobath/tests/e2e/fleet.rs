@@ -245,8 +245,8 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
     }
     assert!(cut_short(counts) >= 1.0, "{counts:#}");
     exported(&fleet, counts);
-    scraped(&metrics);
-    watched_by_prometheus(place.path(), &metrics);
+    let trips = scraped(&metrics);
+    watched_by_prometheus(place.path(), &metrics, trips);
     collector.has_heard_of_it();
     outside::exported_to_a_bucket(&fleet, counts);
     kept_for_a_time(&fleet);
@@ -264,7 +264,9 @@ fn a_fleet_loses_nothing_and_does_nothing_twice_when_agents_and_the_server_are_k
 }
 
 /// What an agent counts, as the parser of Prometheus' own library reads it.
-fn scraped(address: &str) {
+///
+/// Returns how many round trips of `estimate rtt` there are.
+fn scraped(address: &str) -> f64 {
     let script = r#"
 import json, sys, urllib.request
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
@@ -299,6 +301,10 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families(text) for s in f
         name == "isobath_agent_threshold_exceeded" && labels["figure"] == "value" && *value < 0.5
     };
     assert!(samples.iter().any(held), "{samples:?}");
+    let idle = [&rtt[..], &[("load", "idle")]].concat();
+    let trips = value("isobath_agent_round_trip_seconds_count", &idle);
+    assert!(trips > 3.0, "{samples:?}");
+    trips
 }
 
 /// Unpacked by scripts/setup.sh.
@@ -382,8 +388,8 @@ fn alerts_fire_where_a_fleet_fares_badly_and_dashboards_ask_what_prometheus_unde
     promtool(place.path(), &["test", "rules", "bad.yml"]);
 }
 
-/// Prometheus itself, with our rules, until it has found figures at the agent's `address`.
-fn watched_by_prometheus(place: &Path, address: &str) {
+/// Prometheus itself, with our rules, until it has found figures at the agent's `address`, and so many round trips in native histograms.
+fn watched_by_prometheus(place: &Path, address: &str, trips: f64) {
     let port = free_port();
     let config = format!(
         "global: {{ scrape_interval: 1s }}\nrule_files: ['{SHARE}/prometheus/isobath-alerts.yml']\n\
@@ -393,20 +399,36 @@ fn watched_by_prometheus(place: &Path, address: &str) {
     let mut command = Command::new(format!("{PROMETHEUS}/prometheus"));
     command
         .arg("--config.file=prometheus.yml")
+        .arg("--enable-feature=native-histograms")
         .arg("--storage.tsdb.path=prometheus")
         .arg(format!("--web.listen-address=127.0.0.1:{port}"))
         .current_dir(place);
     let prometheus = Running::start(command);
-    eventually("Prometheus has a figure of the agent", || {
-        let question = "isobath_agent_figure{job=\"isobath\",measure=\"rtt\",unit=\"ms\"} > 0";
+    let asked = |question: &str| {
         let mut curl = Command::new("curl");
         curl.args(["-sG", "--data-urlencode", &format!("query={question}")]);
         let told = curl.arg(format!("http://127.0.0.1:{port}/api/v1/query"));
         let told = told.output().unwrap().stdout;
         let answer: Value = serde_json::from_slice(&told).unwrap_or_default();
-        let found = answer["data"]["result"].as_array();
-        found.is_some_and(|found| !found.is_empty())
+        let value = answer.pointer("/data/result/0/value/1")?.as_str()?;
+        value.parse::<f64>().ok()
+    };
+    eventually("Prometheus has a figure of the agent", || {
+        asked("isobath_agent_figure{job=\"isobath\",measure=\"rtt\",unit=\"ms\"} > 0").is_some()
     });
+    let idle = r#"isobath_agent_round_trip_seconds{measure="rtt",load="idle"}"#;
+    let ask = |function: &str| asked(&format!("{function}{idle})")).unwrap();
+    let count = ask("histogram_count(");
+    assert!((count - trips).abs() < 0.5, "{count} of {trips}");
+    let [low, median, high] =
+        ["0", "0.5", "1"].map(|quantile| ask(&format!("histogram_quantile({quantile}, ")));
+    let mean = ask("histogram_sum(") / count;
+    assert!(
+        0.0 < low && low <= median && median <= high,
+        "{low} {median} {high}"
+    );
+    // A bound of a bucket may be an eighth of a doubling beyond what is in it.
+    assert!(low / 1.1 < mean && mean < high * 1.1, "{low} {mean} {high}");
     prometheus.signal(Signal::TERM);
     prometheus.finish();
 }

@@ -22,10 +22,21 @@ mod web;
 use super::Plan;
 use super::tables::Tables;
 use kit::lab_counters::LabCounters;
+use kit::measurement::RoundTrips;
 use schema::rrul::Summary;
 pub(crate) use web::CUT_OFF;
 
 use view::{View, is_latency, is_paced};
+
+/// What the summary's latency is made of.
+pub(crate) fn round_trips(plan: &Plan, tables: &Tables) -> RoundTrips {
+    let view = View::new(plan, tables);
+    let during = |when| view.milliseconds(when, &is_latency).map(|ms| ms / 1e3);
+    RoundTrips {
+        idle: during(&view.idle).collect(),
+        loaded: during(&view.loaded).collect(),
+    }
+}
 
 /// The summary of what is in `tables`, for a run of `plan`.
 pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {

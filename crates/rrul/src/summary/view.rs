@@ -64,15 +64,24 @@ impl<'a> View<'a> {
     }
 
     /// Round trips in ms of the wanted streams within `when`.
+    pub(super) fn milliseconds(
+        &self,
+        when: &Range<u64>,
+        wanted: &dyn Fn(&Stream) -> bool,
+    ) -> impl Iterator<Item = f64> {
+        let samples = self
+            .samples(wanted)
+            .filter(|sample| when.contains(&sample.t_ns));
+        samples.filter_map(|sample| Some(sample.rtt_ns? as f64 / 1e6))
+    }
+
+    /// Their distribution.
     pub(super) fn round_trips(
         &self,
         when: &Range<u64>,
         wanted: &dyn Fn(&Stream) -> bool,
     ) -> Option<Distribution> {
-        let samples = self
-            .samples(wanted)
-            .filter(|sample| when.contains(&sample.t_ns));
-        Distribution::of(samples.filter_map(|sample| Some(sample.rtt_ns? as f64 / 1e6)))
+        Distribution::of(self.milliseconds(when, wanted))
     }
 
     /// The bins of the load streams of `direction` within the loaded time, as the receiver or the sender saw them.

@@ -1,15 +1,20 @@
-//! What an agent counts and what its runs found last: kept here once, told as `OpenMetrics` to whoever asks ([`openmetrics`]) and by OTLP to
-//! a collector ([`otlp`]).
+//! What an agent counts and what its runs found last: kept here once, told to whoever asks as `OpenMetrics` ([`openmetrics`]) or in Prometheus'
+//! own format ([`protobuf`]), and by OTLP to a collector ([`otlp`]).
 
 pub(super) mod openmetrics;
 pub(super) mod otlp;
+pub(super) mod protobuf;
+#[cfg(test)]
+mod tests;
 
-use crate::Moment;
 use crate::figures::{self, Found};
 use crate::file::{FleetFile, Threshold};
 use crate::outcome::{Became, Outcome};
+use crate::{Moment, RunId};
+use kit::measurement::RoundTrips;
 use kit::register::Register;
 use record::Verdict;
+use stats::Histogram;
 use std::collections::BTreeMap;
 
 /// Runs of a measurement towards a host.
@@ -31,6 +36,9 @@ struct Told {
     passed: Option<bool>,
     /// Whether figures of the last complete run are beyond a threshold.
     exceeded: BTreeMap<String, bool>,
+    /// Of probes of all complete runs, in seconds: while the run did not load its path, and while it did.
+    idle: Histogram,
+    loaded: Histogram,
 }
 
 /// What is so at this moment.
@@ -55,9 +63,10 @@ pub(super) struct Metrics {
 enum Kind {
     Gauge,
     Counter,
+    Histogram,
 }
 
-/// A metric; its name is without the prefix that all have.
+/// A metric; its name is without the prefix that all have, and without its unit.
 #[derive(Debug)]
 struct Metric {
     name: &'static str,
@@ -70,7 +79,14 @@ struct Metric {
 #[derive(Debug)]
 struct Sample {
     labels: Vec<(&'static str, String)>,
-    value: f64,
+    value: Value,
+}
+
+/// One of a histogram is a histogram.
+#[derive(Debug)]
+enum Value {
+    Number(f64),
+    Histogram(Histogram),
 }
 
 impl Metrics {
@@ -91,9 +107,7 @@ impl Metrics {
         register: &Register,
         thresholds: &[Threshold],
     ) {
-        let run = &outcome.run;
-        let [fleet, measure, to] = [&run.fleet, &run.measure, &run.to].map(ToString::to_string);
-        let told = self.runs.entry(Runs { fleet, measure, to }).or_default();
+        let told = self.of_run(&outcome.run);
         *told.ended.entry(outcome.status).or_default() += 1;
         told.last = outcome.ended;
         match outcome.verdict {
@@ -113,6 +127,18 @@ impl Metrics {
         }
     }
 
+    /// The probes of a complete run were back after so long.
+    pub(super) fn took(&mut self, run: &RunId, found: RoundTrips) {
+        let told = self.of_run(run);
+        told.idle.extend(found.idle);
+        told.loaded.extend(found.loaded);
+    }
+
+    fn of_run(&mut self, run: &RunId) -> &mut Told {
+        let [fleet, measure, to] = [&run.fleet, &run.measure, &run.to].map(ToString::to_string);
+        self.runs.entry(Runs { fleet, measure, to }).or_default()
+    }
+
     /// Forgets what is not in the fleet's `file` any more: of a measurement or a host that is gone nobody waits for another run.
     pub(super) fn keep_to(&mut self, file: &FleetFile) {
         let has = |runs: &Runs| {
@@ -123,6 +149,15 @@ impl Metrics {
         };
         self.runs
             .retain(|runs, _| runs.fleet != file.name.as_str() || has(runs));
+    }
+
+    /// What is told of the agent itself.
+    fn build(&self) -> [(&'static str, String); 3] {
+        [
+            ("name", self.name.clone()),
+            ("site", self.site.clone().unwrap_or_default()),
+            ("version", session::VERSION.to_owned()),
+        ]
     }
 
     /// Everything as it is `now`.
@@ -162,6 +197,15 @@ impl Metrics {
                 "Whether a figure of the last complete run is beyond a threshold of the fleet file (1) or within (0)",
             )
             .with(self.each(Told::exceeded)),
+            Metric {
+                kind: Kind::Histogram,
+                is_seconds: true,
+                ..Metric::gauge(
+                    "round_trip",
+                    "Round trips of the probes of complete runs, before a run loads its path and while it does",
+                )
+            }
+            .with(self.each(Told::round_trips)),
         ]
     }
 
@@ -199,6 +243,16 @@ impl Told {
         figures.map(one).collect()
     }
 
+    fn round_trips(&self) -> Vec<Sample> {
+        let both = [("idle", &self.idle), ("loaded", &self.loaded)];
+        let found = both.into_iter().filter(|(_, found)| found.count() > 0);
+        let one = |(load, found): (&'static str, &Histogram)| Sample {
+            labels: vec![("load", load.to_owned())],
+            value: Value::Histogram(found.clone()),
+        };
+        found.map(one).collect()
+    }
+
     fn exceeded(&self) -> Vec<Sample> {
         let exceeded = self.exceeded.iter();
         let one =
@@ -211,7 +265,7 @@ impl Sample {
     fn of<const N: usize>(labels: [(&'static str, String); N], value: f64) -> Self {
         Self {
             labels: labels.into(),
-            value,
+            value: Value::Number(value),
         }
     }
 }
@@ -233,95 +287,5 @@ impl Metric {
 
     fn with(self, samples: Vec<Sample>) -> Self {
         Self { samples, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::RunId;
-    use crate::outcome::Times;
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
-    static NOTHING: Register = Register {
-        measurements: &[],
-        far_ends: &[],
-        page: None,
-    };
-    const IDLE: Now = Now {
-        is_connected: true,
-        running: 0,
-        unhanded: 0,
-    };
-
-    fn ended(metrics: &mut Metrics, run: &str) {
-        let run: RunId = run.parse().unwrap();
-        let times = Times {
-            planned: run.instant,
-            began: None,
-            ended: run.instant,
-        };
-        let mut outcome =
-            Outcome::without_record(run, None, times, Became::Complete, String::new());
-        outcome.verdict = Some(Verdict::Fail);
-        metrics.ended(&outcome, &NOTHING, &[]);
-        let [fleet, measure, to] =
-            [&outcome.run.fleet, &outcome.run.measure, &outcome.run.to].map(ToString::to_string);
-        let told = metrics.runs.get_mut(&Runs { fleet, measure, to }).unwrap();
-        told.figures = vec![Found {
-            name: "throughput".to_owned(),
-            unit: "Mbit/s".to_owned(),
-            value: 4.5,
-        }];
-        told.exceeded.insert("throughput".to_owned(), true);
-    }
-
-    #[test]
-    fn what_the_file_does_not_ask_for_any_more_is_no_longer_told() {
-        let mut metrics = Metrics::of("a", None, Moment::default());
-        for run in ["f.m.a.b", "f.m.a.c", "f.n.a.b", "g.n.a.b"] {
-            ended(&mut metrics, &format!("{run}.20261125T080000000Z"));
-        }
-        let file = "name = 'f'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[measure]]\nname = 'm'\nrun = 'btc'\n\
-                    pairs = { mesh = ['all'] }\ntakes = '20s'\nevery = '1min'";
-        metrics.keep_to(&FleetFile::parse(file, "f").unwrap());
-        let text = openmetrics::text(&metrics, &IDLE).unwrap();
-        let told = |labels: &str| text.lines().filter(|line| line.contains(labels)).count();
-        // Runs, the last one's time, a figure, a verdict, a threshold.
-        assert_eq!(told(r#"fleet="f",measure="m",to="b""#), 5, "{text}");
-        assert_eq!(told(r#"fleet="g""#), 5, "{text}");
-        assert_eq!(told(r#"fleet="f""#), 5, "{text}");
-    }
-
-    /// The names of metrics in a text.
-    fn named(text: &str) -> BTreeSet<String> {
-        let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-        let ours = words.filter(|word| word.starts_with("isobath_agent_"));
-        ours.map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn rules_dashboards_and_documents_name_metrics_that_are_there() {
-        let mut metrics = Metrics::of("a", Some("here"), Moment::default());
-        ended(&mut metrics, "f.m.a.b.20261125T080000000Z");
-        let text = openmetrics::text(&metrics, &IDLE).unwrap();
-        let samples = text.lines().filter(|line| !line.starts_with('#'));
-        let told = named(&samples.collect::<Vec<_>>().join("\n"));
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let read = |path: &str| named(&fs::read_to_string(root.join(path)).unwrap());
-        for path in [
-            "share/prometheus/isobath-alerts.yml",
-            "share/grafana/isobath-fleet.json",
-        ] {
-            let unknown: Vec<_> = read(path).difference(&told).cloned().collect();
-            assert!(unknown.is_empty(), "{path}: {unknown:?} of {told:?}");
-        }
-        let missing: Vec<_> = told.difference(&read("docs/fleet.md")).cloned().collect();
-        assert!(
-            missing.is_empty(),
-            "docs/fleet.md does not have {missing:?}"
-        );
     }
 }

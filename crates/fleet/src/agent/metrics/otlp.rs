@@ -2,7 +2,7 @@
 //!
 //! Each push has all values as they are, counts since the agent's start: one that is lost costs nothing but its moment, so none is repeated.
 
-use super::{Kind, Metric, Metrics, Now, Sample};
+use super::{Kind, Metric, Metrics, Now, Value};
 use crate::Moment;
 use crate::agent::{State, wall};
 use crate::http_client::{self, HttpClient};
@@ -16,11 +16,13 @@ use opentelemetry_proto::tonic::collector::metrics::v1::{
 };
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
 use opentelemetry_proto::tonic::metrics::v1::{
-    self as proto, AggregationTemporality, Gauge, NumberDataPoint, ResourceMetrics, ScopeMetrics,
-    Sum, metric::Data, number_data_point::Value,
+    self as proto, AggregationTemporality, ExponentialHistogram, ExponentialHistogramDataPoint,
+    Gauge, NumberDataPoint, ResourceMetrics, ScopeMetrics, Sum,
+    exponential_histogram_data_point::Buckets, metric::Data, number_data_point,
 };
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use prost::Message as _;
+use stats::{Histogram, SCALE};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -186,15 +188,22 @@ fn request(metrics: &Metrics, now: &Now, at: Moment) -> ExportMetricsServiceRequ
 
 /// A metric that has values; `span` is since when it counts, and now, in nanoseconds since 1970.
 fn message(metric: &Metric, span: [u64; 2]) -> Option<proto::Metric> {
-    let samples = metric.samples.iter();
-    let data_points: Vec<_> = samples.map(|sample| point(sample, span)).collect();
+    if metric.samples.is_empty() {
+        return None;
+    }
+    let cumulative = AggregationTemporality::Cumulative.into();
     let data = match metric.kind {
-        _ if data_points.is_empty() => return None,
-        Kind::Gauge => Data::Gauge(Gauge { data_points }),
+        Kind::Gauge => Data::Gauge(Gauge {
+            data_points: numbers(metric, span),
+        }),
         Kind::Counter => Data::Sum(Sum {
-            data_points,
-            aggregation_temporality: AggregationTemporality::Cumulative.into(),
+            data_points: numbers(metric, span),
+            aggregation_temporality: cumulative,
             is_monotonic: true,
+        }),
+        Kind::Histogram => Data::ExponentialHistogram(ExponentialHistogram {
+            data_points: histograms(metric, span),
+            aggregation_temporality: cumulative,
         }),
     };
     Some(proto::Metric {
@@ -206,15 +215,61 @@ fn message(metric: &Metric, span: [u64; 2]) -> Option<proto::Metric> {
     })
 }
 
-fn point(sample: &Sample, [since, at]: [u64; 2]) -> NumberDataPoint {
-    let labels = sample.labels.iter();
-    NumberDataPoint {
-        attributes: labels.map(|(label, of)| pair(label, of)).collect(),
-        start_time_unix_nano: since,
-        time_unix_nano: at,
-        value: Some(Value::AsDouble(sample.value)),
-        ..NumberDataPoint::default()
+fn numbers(metric: &Metric, [since, at]: [u64; 2]) -> Vec<NumberDataPoint> {
+    let samples = metric.samples.iter();
+    let points = samples.filter_map(|sample| {
+        let Value::Number(value) = sample.value else {
+            return None;
+        };
+        Some(NumberDataPoint {
+            attributes: attributes(&sample.labels),
+            start_time_unix_nano: since,
+            time_unix_nano: at,
+            value: Some(number_data_point::Value::AsDouble(value)),
+            ..NumberDataPoint::default()
+        })
+    });
+    points.collect()
+}
+
+fn histograms(metric: &Metric, [since, at]: [u64; 2]) -> Vec<ExponentialHistogramDataPoint> {
+    let samples = metric.samples.iter();
+    let points = samples.filter_map(|sample| {
+        let Value::Histogram(found) = &sample.value else {
+            return None;
+        };
+        Some(ExponentialHistogramDataPoint {
+            attributes: attributes(&sample.labels),
+            start_time_unix_nano: since,
+            time_unix_nano: at,
+            count: found.count(),
+            sum: Some(found.sum()),
+            scale: SCALE,
+            zero_count: found.zeros(),
+            positive: Some(buckets(found)),
+            ..ExponentialHistogramDataPoint::default()
+        })
+    });
+    points.collect()
+}
+
+/// All from the first to the last that is not empty.
+fn buckets(found: &Histogram) -> Buckets {
+    let offset = found.buckets().next().map_or(0, |(number, _)| number);
+    let mut counts = Vec::new();
+    for (number, count) in found.buckets() {
+        let place = usize::try_from(number - offset).unwrap_or_default();
+        counts.resize(place, 0);
+        counts.push(count);
     }
+    Buckets {
+        offset,
+        bucket_counts: counts,
+    }
+}
+
+fn attributes(labels: &[(&'static str, String)]) -> Vec<KeyValue> {
+    labels.iter().map(|(label, of)| pair(label, of)).collect()
 }
 
 fn pair(key: &str, value: &str) -> KeyValue {
@@ -261,6 +316,15 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn buckets_are_told_from_the_first_to_the_last() {
+        let mut found = Histogram::default();
+        found.extend([1.0, 1.0, 1.05, 1.3]);
+        let told = buckets(&found);
+        assert_eq!((told.offset, told.bucket_counts), (-1, vec![2, 1, 0, 0, 1]));
+        assert!(buckets(&Histogram::default()).bucket_counts.is_empty());
     }
 
     #[test]

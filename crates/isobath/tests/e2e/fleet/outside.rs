@@ -87,6 +87,14 @@ impl Collector {
         let rtt =
             values(figures).find(|point| has(point, "measure", "rtt") && has(point, "unit", "ms"));
         let rtt = rtt.unwrap_or_else(|| panic!("{figures:#}"));
+        let trips = &named("isobath.agent.round_trip").unwrap()["exponentialHistogram"];
+        let of_rtt = values(&trips["dataPoints"]).find(|point| has(point, "measure", "rtt"));
+        let of_rtt = of_rtt.unwrap_or_else(|| panic!("{trips:#}"));
+        // In this JSON numbers of 64 bits are text.
+        let count = |number: &Value| number.as_str().unwrap().parse::<u64>().unwrap();
+        let counts = values(&of_rtt["positive"]["bucketCounts"]).map(count);
+        assert_eq!(counts.sum::<u64>(), count(&of_rtt["count"]), "{of_rtt:#}");
+        assert_eq!(of_rtt["scale"], 3);
         assert!(
             number(rtt, "/asDouble") > 0.0 && has(rtt, "to", "a"),
             "{rtt:#}"
