@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tries the packages in dist/ (scripts/release.sh makes them) where nothing else of Isobath is: as root, on a machine of the same kind. It
 # installs what it needs (scripts/setup.sh packages), and a small Debian into target/packages/debian.tar. All of it: `scripts/packages-test.sh`;
-# single parts: `scripts/packages-test.sh sums static debian wheels sbom formula container arm`.
+# single parts: `scripts/packages-test.sh sums static debian wheels sbom formula container compose arm`.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -194,6 +194,40 @@ container() {
     say "the container is built, runs by $runtime, and measures in a lab"
 }
 
+# The fleet of containers, all but Prometheus and Grafana, whose images are in a registry, as NATS' is: that one is made here.
+compose() {
+    context=$work/tried/isobath-$version-container nats=$work/tried/nats
+    [ -d "$context" ] || container
+    if [ "$said" != "isobath $version" ]; then
+        say "the fleet of containers cannot be run here"
+        return
+    fi
+    mkdir -p "$nats"
+    # It is a static program.
+    cp target/tools/nats-server/bin/nats-server "$nats"
+    printf '%s\n' 'FROM scratch' 'COPY nats-server /' 'ENTRYPOINT ["/nats-server"]' >"$nats/Containerfile"
+    podman --log-level error build --quiet -t nats:2 "$nats" >"$work/tried/nats.txt" 2>&1 || fail "$(cat "$work/tried/nats.txt")"
+    podman tag "isobath:$version" isobath
+    up="podman-compose --podman-args=--runtime=$runtime" folder=$context/compose
+    (cd "$folder" && $up --podman-run-args="--ulimit=nofile=1024:1024 --ulimit=nproc=1000:1000" up -d --no-build nats apply berlin oslo paris page) \
+        >"$work/tried/compose.txt" 2>&1 || fail "$(tail -n 5 "$work/tried/compose.txt")"
+    # Runs begin twice a minute. Those of a busy machine are invalid, which is not what is tried here.
+    begun=false
+    for _ in $(seq 90); do
+        sleep 1
+        podman exec compose_berlin_1 /isobath fleet runs compose --nats nats://nats --json >"$work/tried/runs.json" 2>/dev/null || continue
+        python3 -c 'import json, sys; counts = json.load(sys.stdin)["counts"]; sys.exit(counts["complete"] + counts["invalid"] < 3)' \
+            <"$work/tried/runs.json" && begun=true && break
+    done
+    page=$(curl -sf http://127.0.0.1:4896/fleet/compose) || page=
+    agents=$(podman exec compose_oslo_1 /isobath fleet status --nats nats://nats 2>&1) || :
+    (cd "$folder" && $up down) >>"$work/tried/compose.txt" 2>&1
+    podman volume rm -f compose_nats compose_berlin compose_oslo compose_paris >/dev/null
+    "$begun" || fail "no run ended in the fleet of containers: $agents"
+    case $page in *rtt*) ;; *) fail "the page of the fleet of containers is '$page'" ;; esac
+    say "a fleet of three containers measures, and its page shows it"
+}
+
 # The other processor's program, under an emulator: what needs no network, and a lab if the emulator lets it.
 arm() {
     tree=$(unpack "$dist/isobath-$version-aarch64-linux.tar.gz")
@@ -215,10 +249,10 @@ arm() {
 scripts/setup.sh packages
 rm -rf "$work/tried"
 mkdir -p "$work/tried"
-[ $# -gt 0 ] || set -- sums static debian wheels sbom formula container arm
+[ $# -gt 0 ] || set -- sums static debian wheels sbom formula container compose arm
 for part; do
     case $part in
-    sums | static | debian | wheels | sbom | formula | container | arm) "$part" ;;
+    sums | static | debian | wheels | sbom | formula | container | compose | arm) "$part" ;;
     *) fail "'$part' is no part" ;;
     esac
 done

@@ -55,6 +55,11 @@ container() {
     into=$work/tree/isobath-$version-container
     mkdir -p "$into/data" "$into/tmp"
     cp packaging/Containerfile "$into"
+    # A fleet of containers, and what draws it.
+    cp -r packaging/compose "$into/compose"
+    mkdir "$into/share"
+    cp -r share/grafana share/prometheus "$into/share"
+    chmod -R u=rwX,go=rX "$into"
     # Empty folders that stay when they are copied.
     touch "$into/data/.keep" "$into/tmp/.keep"
     for machine in $MACHINES; do

@@ -158,6 +158,7 @@ for what in "$@"; do
     packages)
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' packages-packages.txt)
+        install_nats
         [ -d ../target/tools/cyclonedx/cyclonedx ] || install_wheel cyclonedx 'cyclonedx-python-lib[json-validation]' "$cyclonedx" --no-cache-dir
         ;;
     *)
