@@ -1,13 +1,15 @@
 //! What became of runs, and their records.
 
-use super::{Bus, PATIENCE, RESULT, parse};
+use super::retention::of_records;
+use super::{Bus, PATIENCE, RECORDS, RESULT, parse};
 use crate::outcome::{HandedOver, Outcome};
 use crate::{Identity, Moment, Name, PublicKey, RunId};
 use anyhow::{Context as _, anyhow, bail};
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
 use async_nats::jetstream::consumer::{Consumer, DeliverPolicy};
-use async_nats::jetstream::stream::DirectGetErrorKind;
+use async_nats::jetstream::object_store::ObjectInfo;
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use async_nats::{HeaderMap, HeaderValue};
 use data_encoding::{BASE64URL, HEXLOWER};
 use futures_util::StreamExt as _;
@@ -17,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 /// A message may be a little longer than this.
 const MOST_SUMMARY: usize = 512 << 10;
@@ -104,6 +106,7 @@ impl Bus {
         most: u64,
     ) -> anyhow::Result<()> {
         let mut left = most;
+        let parts = self.jetstream.get_stream_no_info(of_records()).await?;
         for (name, digest) in &outcome.files {
             // It comes from somebody else: nothing of it leads out of the folder.
             anyhow::ensure!(
@@ -111,12 +114,11 @@ impl Bus {
                 "'{name}' is no name of a file"
             );
             let object = object(&outcome.run, name);
-            let found = self.records.get(object.as_str()).await;
+            let found = self.records.info(object.as_str()).await;
             let found = found.with_context(|| format!("{object} is not in the object store"))?;
             let path = folder.join(name);
             let mut file = tokio::fs::File::create(&path).await?;
-            let mut found = found.take(left.saturating_add(1));
-            let copied = copy(&mut found, &mut file).await;
+            let copied = copy(&parts, &found, left, &mut file).await;
             let copied = copied.with_context(|| format!("{object} cannot be fetched"))?;
             let rest = left.checked_sub(copied);
             left = rest.with_context(|| {
@@ -246,27 +248,33 @@ impl Bus {
     }
 }
 
-/// Copies what comes; how many octets that were. Of an object whose parts have been deleted nothing ever comes.
+/// Copies the parts of an object `to` a file until there are more than `most` octets; returns how many there are.
+///
+/// Each is asked for by itself. The client library reads an object by a consumer, which stays on the server for half a minute after
+/// the last part, and a server takes only so many: reading hundreds of files in a row, as an experiment does, it refuses.
 async fn copy(
-    from: &mut (impl AsyncRead + Unpin),
+    parts: &Stream<()>,
+    object: &ObjectInfo,
+    most: u64,
     to: &mut (impl AsyncWrite + Unpin),
 ) -> anyhow::Result<u64> {
-    let (mut part, mut copied) = (Vec::with_capacity(128 << 10), 0);
-    loop {
-        part.clear();
-        let read = tokio::time::timeout(PATIENCE * 5, from.read_buf(&mut part)).await;
-        let read = read.map_err(|_| {
-            let s = (PATIENCE * 5).as_secs();
-            anyhow!("NATS sent nothing of it for {s} s - its parts may be deleted already")
-        })??;
-        if read == 0 {
-            // What the disk does not take is said here or never.
-            to.flush().await?;
-            return Ok(copied);
+    let subject = format!("$O.{RECORDS}.C.{}", object.nuid);
+    let (mut next, mut copied) = (None, 0);
+    for _ in 0..object.chunks {
+        let part = parts.direct_get_next_for_subject(subject.as_str(), next);
+        let part = part
+            .await
+            .context("one of its parts may be deleted already")?;
+        to.write_all(&part.payload).await?;
+        copied += part.payload.len() as u64;
+        next = Some(part.sequence.saturating_add(1));
+        if copied > most {
+            break;
         }
-        to.write_all(&part).await?;
-        copied += read as u64;
     }
+    // What the disk does not take is said here or never.
+    to.flush().await?;
+    Ok(copied)
 }
 
 fn told_by(message: &Message) -> Option<HandedOver> {

@@ -74,7 +74,7 @@ impl Bus {
 }
 
 /// The stream behind the object store of records.
-fn of_records() -> String {
+pub(super) fn of_records() -> String {
     format!("OBJ_{RECORDS}")
 }
 

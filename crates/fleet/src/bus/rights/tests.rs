@@ -230,6 +230,9 @@ async fn an_agent_can_do_its_own_work() {
         .await
         .unwrap();
     assert_eq!(fs::read(fetched.join("run.json")).unwrap(), b"{}");
+    // Nothing is left of that on the server, which takes only so many consumers.
+    let stream = scene.operator.jetstream.get_stream("OBJ_isobath-records");
+    assert_eq!(stream.await.unwrap().cached_info().state.consumer_count, 0);
 
     // Objects have no owners: what another has put there is not what was signed.
     let folder = scene.place.path().join("record");
