@@ -78,10 +78,30 @@ pub fn spawn_in(ns: &Netns, mut command: Command, hosts: Option<&str>) -> Result
 /// # Errors
 ///
 /// When there is no such program.
-pub fn spawn_tied(mut command: Command) -> Result<Child, Error> {
-    let program = command.get_program().to_string_lossy().into_owned();
+pub fn spawn_tied(command: Command) -> Result<Child, Error> {
+    spawn_after(command, tie())
+}
+
+/// The same, for a process that works on what strangers made: it has so many octets of address space, and files that it writes may be so
+/// long. An allocation beyond that fails, and so does a write.
+///
+/// # Errors
+///
+/// When there is no such program.
+pub fn spawn_confined(command: Command, memory: u64, file: u64) -> Result<Child, Error> {
+    let tie = tie();
+    let confine = move || {
+        tie()?;
+        limit(Resource::As, memory)?;
+        limit(Resource::Fsize, file)
+    };
+    spawn_after(command, confine)
+}
+
+/// Has the calling process, which is a child of this one by then, killed when its parent dies.
+fn tie() -> impl Fn() -> io::Result<()> + Send + Sync + 'static {
     let parent = rustix::process::getpid();
-    let tie = move || {
+    move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         // A parent that died before that sends no signal.
         if rustix::process::getppid() == Some(parent) {
@@ -89,14 +109,33 @@ pub fn spawn_tied(mut command: Command) -> Result<Child, Error> {
         } else {
             Err(rustix::io::Errno::SRCH.into())
         }
+    }
+}
+
+/// Lets the calling process have at most `most` of `resource`, or less where it was allowed less.
+fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    let hard = rustix::process::getrlimit(resource).maximum;
+    let most = Some(hard.map_or(most, |hard| hard.min(most)));
+    let limit = Rlimit {
+        current: most,
+        maximum: most,
     };
+    Ok(rustix::process::setrlimit(resource, limit)?)
+}
+
+/// Starts `command` once the child has done `first`, which makes system calls and nothing else.
+fn spawn_after(
+    mut command: Command,
+    first: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> Result<Child, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
     // SAFETY: between fork and exec there are system calls only: nothing allocates or locks.
     #[expect(
         unsafe_code,
-        reason = "who is told of a parent's death says so itself, between fork and exec"
+        reason = "who is told of a parent's death, or has less, says so itself, between fork and exec"
     )]
     unsafe {
-        command.pre_exec(tie);
+        command.pre_exec(first);
     }
     command.spawn().map_err(|e| Error::io("start", program, e))
 }
@@ -353,10 +392,35 @@ fn kill(id: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Stdio;
 
     /// The mark of a process that had this one's id before it.
     fn recycled() -> String {
         format!("{}.1.{}", std::process::id(), pid_namespace().unwrap())
+    }
+
+    /// How the shell's `script` ends that may have 64 MiB of memory and write files of 1 MiB.
+    fn confined(script: &str) -> ExitStatus {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stderr(Stdio::null());
+        let mut child = spawn_confined(command, 64 << 20, 1 << 20).unwrap();
+        child.wait().unwrap()
+    }
+
+    #[test]
+    fn a_process_has_no_more_than_it_may_have() {
+        assert!(confined("exit 0").success());
+        // It takes all the memory there is.
+        assert!(!confined("tail /dev/zero").success());
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("long");
+        let write = |blocks: u32| {
+            let file = file.display();
+            confined(&format!("dd if=/dev/zero of={file} bs=1024 count={blocks}"))
+        };
+        assert!(write(1_024).success());
+        assert!(!write(1_025).success());
+        assert_eq!(fs::metadata(&file).unwrap().len(), 1 << 20);
     }
 
     #[test]

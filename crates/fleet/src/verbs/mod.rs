@@ -63,8 +63,6 @@ pub struct Program {
     pub register: &'static Register,
     /// Whether its command line takes these words.
     pub takes: fn(&[String]) -> anyhow::Result<()>,
-    /// The page of the record in a folder.
-    pub page: fn(&Path) -> anyhow::Result<String>,
 }
 
 /// Carries out `verb`.

@@ -1,7 +1,7 @@
 //! What keeps the state fresh from NATS, and answers a browser.
 
 use super::state::{State, above, back, page};
-use super::{ask, html};
+use super::{ask, drawing, html};
 use crate::agent::wall;
 use crate::bus::Bus;
 use crate::verbs::Program;
@@ -160,10 +160,9 @@ impl Site {
         let folder = Scratch::new("isobath-fleet-record-")?;
         bus.fetch_record(&told.outcome, folder.path(), LONGEST_RECORD)
             .await?;
-        let page = self.served.program.page;
         // It goes on when nobody waits for it any more: folder and place are kept until it is done.
-        let drawn = tokio::task::spawn_blocking(move || (page(folder.path()), folder, place));
-        drawn.await?.0
+        let draw = move || (drawing::page(folder.path()), folder, place);
+        tokio::task::spawn_blocking(draw).await?.0
     }
 }
 

@@ -15,6 +15,7 @@
 mod ask;
 mod board;
 mod chart;
+mod drawing;
 mod history;
 mod html;
 mod live;

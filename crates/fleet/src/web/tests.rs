@@ -291,7 +291,6 @@ fn an_outcome_waits_for_the_revision_that_planned_it_and_not_for_ever() {
     let program = Program {
         register: &NOTHING,
         takes: |_| Ok(()),
-        page: |_| Ok(String::new()),
     };
     let told = |pair| HandedOver {
         outcome: outcome(pair, 5, Became::Complete),

@@ -13,7 +13,6 @@ const VERBS: [&str; 4] = ["rrul", "btc", "mbm", "estimate"];
 const PROGRAM: Program = Program {
     register: &REGISTER,
     takes,
-    page: |folder| super::report::page(&[folder.to_owned()]),
 };
 
 pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
