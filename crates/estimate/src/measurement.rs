@@ -60,15 +60,13 @@ impl Measurement for Estimate {
         scorecard::scorecard(run, summary)
     }
 
-    /// Of `estimate rtt`: what the others send back rides among packets that fill the path.
+    /// Of `estimate rtt`: what the others send back travels among packets that fill the path.
     fn round_trips(&self, record: &Record) -> anyhow::Result<RoundTrips> {
         let plan: Plan = read(&record.run().plan, "plan")?;
         let mut found = RoundTrips::default();
         if plan.what == What::Rtt {
             let probes: Vec<ProbeRow> = record.rows()?;
-            let back = probes
-                .iter()
-                .filter_map(|probe| probe.returned_ns?.checked_sub(probe.t_ns));
+            let back = probes.iter().filter_map(ProbeRow::round_trip_ns);
             found.idle.extend(back.map(|ns| ns as f64 / 1e9));
         }
         Ok(found)

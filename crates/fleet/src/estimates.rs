@@ -8,6 +8,7 @@ use crate::{Moment, Name, RunId};
 use schema::Direction;
 use schema::estimate::Summary;
 use schema::estimate::plan::{Method, What};
+use serde::Deserialize;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -259,7 +260,7 @@ fn answer(outcome: &Outcome) -> Option<Answer> {
     if !is_estimate || outcome.status != Became::Complete {
         return None;
     }
-    let summary: Summary = serde_json::from_value(outcome.summary.clone()).ok()?;
+    let summary: Summary = Deserialize::deserialize(&outcome.summary).ok()?;
     let run = &outcome.run;
     let mut ends = [run.from.clone(), run.to.clone()];
     if summary.direction == Direction::Down.label() {

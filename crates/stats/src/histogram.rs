@@ -1,4 +1,4 @@
-//! Counts in buckets that grow by a constant factor: any figure within 4.4 %, whatever its magnitude, in a few hundred numbers.
+//! Counts in buckets that grow by a constant factor: any figure within 9 %, whatever its magnitude, in a few hundred numbers.
 //!
 //! The buckets are those of OpenTelemetry's exponential histograms of scale 3 and of Prometheus' native histograms of schema 3: eight to a
 //! doubling, with a bound at each power of two. Histograms of many runs add up, which quantiles do not.

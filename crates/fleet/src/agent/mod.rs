@@ -23,6 +23,7 @@ use crate::{Identity, Moment, Name};
 use anyhow::Context as _;
 use book::Book;
 use far::FarEnd;
+use kit::measurement::RoundTrips;
 use kit::pool::lock;
 use kit::register::Register;
 use kit::usage::Usage;
@@ -162,6 +163,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
         register,
+        is_watched: args.metrics.is_some() || collector.is_some(),
         metrics: Metrics::of(
             args.name.as_str(),
             args.site.as_ref().map(Name::as_str),
@@ -296,27 +298,26 @@ fn agenda(state: &Rc<RefCell<State>>, now: Moment, is_time: bool) -> std::io::Re
     Ok(())
 }
 
-/// For the metrics, before anybody may clear away the record.
-async fn count_round_trips(state: &RefCell<State>, outcome: &Outcome) {
-    // As with figures: an invalid run says more of its host than of its path.
-    if outcome.status != Became::Complete {
-        return;
-    }
-    let (folder, register) = {
+/// For the metrics, where anybody wants them, and before the record may be cleared away.
+async fn round_trips(state: &RefCell<State>, outcome: &Outcome) -> Option<RoundTrips> {
+    let (folder, register, is_wanted) = {
         let state = state.borrow();
-        (state.folder(&outcome.run), state.register)
+        let folder = state.folder(&outcome.run);
+        (folder, state.register, state.is_watched)
     };
-    let read = move || register.round_trips(&Record::open(&folder).ok()?).ok();
-    if let Ok(Some(found)) = tokio::task::spawn_blocking(read).await {
-        state.borrow_mut().metrics.took(&outcome.run, found);
+    // As with figures: an invalid run says more of its host than of its path.
+    if !is_wanted || outcome.status != Became::Complete {
+        return None;
     }
+    let read = move || register.round_trips(&Record::open(&folder).ok()?).ok();
+    tokio::task::spawn_blocking(read).await.ok()?
 }
 
 /// One run from its beginning in the ledger to its end there.
 async fn go(state: Rc<RefCell<State>>, due: Due) {
     let id = due.id();
     let outcome = Box::pin(Running::new(Rc::clone(&state), due).carry_out()).await;
-    count_round_trips(&state, &outcome).await;
+    let found = round_trips(&state, &outcome).await;
     let mut is_told = false;
     // The disk may have room again later; if the agent ends before, its next start closes the run.
     loop {
@@ -331,7 +332,11 @@ async fn go(state: Rc<RefCell<State>>, due: Due) {
         }
         tokio::time::sleep(LOOK).await;
     }
-    state.borrow_mut().running.remove(&id);
+    let mut state = state.borrow_mut();
+    if let Some(found) = found {
+        state.metrics.took(&id, found);
+    }
+    state.running.remove(&id);
 }
 
 /// The wall clock.

@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) running: BTreeSet<RunId>,
     pub(super) register: &'static Register,
     pub(super) metrics: Metrics,
+    /// Whether the metrics are served or pushed.
+    pub(super) is_watched: bool,
     /// The connection, while it works.
     pub(super) bus: Option<Bus>,
     pub(super) stop: Arc<AtomicBool>,

@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 /// Bounds of a histogram's buckets as powers of two, in seconds: from 61 us to 8 s.
-const BOUNDS: RangeInclusive<i32> = -14..=3;
+pub(super) const BOUNDS: RangeInclusive<i32> = -14..=3;
 
 type Example = Exemplar<Vec<(String, String)>, f64>;
 

@@ -1,6 +1,7 @@
 //! What an agent tells in Prometheus' own protobuf format (`io.prometheus.client`), the one that carries native histograms: their buckets are
-//! as narrow as they were counted, where a text has one for each doubling.
+//! as narrow as they were counted, where a text has one for each doubling. Those are here, too, for readers that know no others.
 
+use super::openmetrics::BOUNDS;
 use super::{Kind, Metric, Metrics, Now, Value};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -59,13 +60,24 @@ struct Number {
     value: f64,
 }
 
-/// `Histogram`, as far as it is native.
+/// `Bucket`: how much is at most its bound.
+#[derive(Clone, Copy, prost::Message)]
+struct Bucket {
+    #[prost(uint64, tag = "1")]
+    cumulative_count: u64,
+    #[prost(double, tag = "2")]
+    upper_bound: f64,
+}
+
+/// `Histogram`.
 #[derive(prost::Message)]
 struct Buckets {
     #[prost(uint64, tag = "1")]
     sample_count: u64,
     #[prost(double, tag = "2")]
     sample_sum: f64,
+    #[prost(message, repeated, tag = "3")]
+    bucket: Vec<Bucket>,
     #[prost(sint32, tag = "5")]
     schema: i32,
     #[prost(double, tag = "6")]
@@ -163,9 +175,14 @@ fn buckets(found: &Histogram) -> Buckets {
         deltas.push(count - last);
         (next, last) = (number + 1, count);
     }
+    let bucket = BOUNDS.map(|exponent| Bucket {
+        cumulative_count: found.at_most(exponent),
+        upper_bound: f64::from(exponent).exp2(),
+    });
     Buckets {
         sample_count: found.count(),
         sample_sum: found.sum(),
+        bucket: bucket.collect(),
         schema: SCALE,
         zero_threshold: 0.0,
         zero_count: found.zeros(),
@@ -189,5 +206,9 @@ mod tests {
         assert_eq!(spans, [(0, 2), (14, 1)]);
         assert_eq!(told.positive_delta, [2, -1, 0]);
         assert_eq!((told.sample_count, told.zero_count), (5, 1));
+        // The one at 4 is missing from those up to 2: exponents from -14 to 1.
+        let without = told.bucket.iter();
+        let without = without.filter(|bucket| bucket.cumulative_count < 5);
+        assert_eq!((without.count(), told.bucket.len()), (16, 18));
     }
 }
