@@ -208,22 +208,25 @@ compose() {
     printf '%s\n' 'FROM scratch' 'COPY nats-server /' 'ENTRYPOINT ["/nats-server"]' >"$nats/Containerfile"
     podman --log-level error build --quiet -t nats:2 "$nats" >"$work/tried/nats.txt" 2>&1 || fail "$(cat "$work/tried/nats.txt")"
     podman tag "isobath:$version" isobath
-    up="podman-compose --podman-args=--runtime=$runtime" folder=$context/compose
+    up="podman-compose --podman-args=--runtime=$runtime" folder=$context/compose begun=false
     (cd "$folder" && $up --podman-run-args="--ulimit=nofile=1024:1024 --ulimit=nproc=1000:1000" up -d --no-build nats apply berlin oslo paris page) \
-        >"$work/tried/compose.txt" 2>&1 || fail "$(tail -n 5 "$work/tried/compose.txt")"
+        >"$work/tried/compose.txt" 2>&1 || begun=never
     # Runs begin twice a minute. Those of a busy machine are invalid, which is not what is tried here.
-    begun=false
     for _ in $(seq 90); do
+        [ "$begun" = false ] || break
         sleep 1
         podman exec compose_berlin_1 /isobath fleet runs compose --nats nats://nats --json >"$work/tried/runs.json" 2>/dev/null || continue
-        python3 -c 'import json, sys; counts = json.load(sys.stdin)["counts"]; sys.exit(counts["complete"] + counts["invalid"] < 3)' \
-            <"$work/tried/runs.json" && begun=true && break
+        if python3 -c 'import json, sys; counts = json.load(sys.stdin)["counts"]; sys.exit(counts["complete"] + counts["invalid"] < 3)' \
+            <"$work/tried/runs.json"; then
+            begun=true
+        fi
     done
     page=$(curl -sf http://127.0.0.1:4896/fleet/compose) || page=
     agents=$(podman exec compose_oslo_1 /isobath fleet status --nats nats://nats 2>&1) || :
-    (cd "$folder" && $up down) >>"$work/tried/compose.txt" 2>&1
+    (cd "$folder" && $up down) >>"$work/tried/compose.txt" 2>&1 || :
     podman volume rm -f compose_nats compose_berlin compose_oslo compose_paris >/dev/null
-    "$begun" || fail "no run ended in the fleet of containers: $agents"
+    podman untag nats:2
+    [ "$begun" = true ] || fail "no run ended in the fleet of containers: $agents $(tail -n 5 "$work/tried/compose.txt")"
     case $page in *rtt*) ;; *) fail "the page of the fleet of containers is '$page'" ;; esac
     say "a fleet of three containers measures, and its page shows it"
 }
