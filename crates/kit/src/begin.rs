@@ -7,6 +7,7 @@ use crate::usage::Usage;
 use jiff::Timestamp;
 use lab::Network;
 use record::{Endpoint, LabInfo, LabLink, Label, PathInfo, RecordWriter, Run};
+use serde::Deserialize;
 use serde::Serialize;
 use serde_json::json;
 use session::Client;
@@ -115,7 +116,7 @@ pub fn hosts<'a>(clients: impl IntoIterator<Item = &'a Client>) -> Vec<record::H
     let mut hosts = vec![host::facts("client")];
     for (index, client) in clients.into_iter().enumerate() {
         // A server of another version may say less of itself.
-        let facts: Option<record::Host> = serde_json::from_value(client.welcome.host.clone()).ok();
+        let facts: Option<record::Host> = Deserialize::deserialize(&client.welcome.host).ok();
         hosts.extend(facts.map(|facts| record::Host {
             role: server_role(index).into_owned(),
             ..facts

@@ -8,6 +8,7 @@
 
 use crate::far::Equipment;
 use record::{Record, Run};
+use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -197,7 +198,7 @@ impl<F: FarEnd> Served for F {
         setup: Value,
         equipment: &Equipment,
     ) -> Result<(), Error> {
-        let setup = serde_json::from_value(setup).map_err(|error| control.malformed(&error))?;
+        let setup = Deserialize::deserialize(&setup).map_err(|error| control.malformed(&error))?;
         self.serve(control, session, setup, equipment)
     }
 }

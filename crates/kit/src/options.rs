@@ -6,6 +6,7 @@ use crate::lab_server::Far;
 use crate::usage::print;
 use jiff::Timestamp;
 use record::Run;
+use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -158,10 +159,7 @@ impl Output {
         let dir = opened.writer.dir().to_owned();
         opened.writer.finish(run)?;
         self.tell(run, &dir, || {
-            Ok(scorecard(
-                run,
-                &serde_json::from_value(run.summary.clone())?,
-            ))
+            Ok(scorecard(run, &Deserialize::deserialize(&run.summary)?))
         })?;
         Ok(exit_status(run, ending))
     }

@@ -3,6 +3,7 @@
 mod cap_2001;
 
 use kit::usage::Usage;
+use serde::Deserialize;
 use serde_json::Value;
 use transport::{CongestionControl, Options};
 use units::Span;
@@ -76,7 +77,7 @@ impl Rules {
         for option in &self.option {
             set(&mut rules, option).map_err(Usage::of)?;
         }
-        serde_json::from_value(rules)
+        Deserialize::deserialize(&rules)
             .map_err(|error| Usage::of(anyhow::anyhow!("--option: {error}")))
     }
 }

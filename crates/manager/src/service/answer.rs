@@ -120,7 +120,7 @@ pub(super) fn estimate(measured: &Measured) -> Estimate<More> {
 fn uncorrected(measured: &Measured) -> Option<Range> {
     let finding = &measured.finding;
     let raw = finding.details.get("uncorrected")?;
-    serde_json::from_value(raw.clone())
+    Deserialize::deserialize(raw)
         .ok()
         .filter(|_| finding.conclusive)
 }

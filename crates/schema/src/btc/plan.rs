@@ -137,7 +137,7 @@ impl Plan {
     /// # Errors
     /// When it is of another version.
     pub fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
-        serde_json::from_value(kept.clone())
+        Deserialize::deserialize(kept)
     }
 
     /// Shortens the default segment, which fills a packet of 1,500 octets by IPv4, for the longer header of IPv6, and shares

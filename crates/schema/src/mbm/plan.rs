@@ -79,7 +79,7 @@ impl Plan {
     /// # Errors
     /// When it is of another version.
     pub fn of_record(kept: &serde_json::Value) -> serde_json::Result<Self> {
-        serde_json::from_value(kept.clone())
+        Deserialize::deserialize(kept)
     }
 
     /// What is wrong with it, if anything.

@@ -7,6 +7,7 @@ use super::summary::{Rows, decoded_of};
 use super::tables::{AskedRow, BottleneckRow};
 use record::Record;
 use report::experiment::{Axis, Figure, Kind as Drawn, Series};
+use serde::Deserialize;
 
 /// Seconds of a bin of frames.
 const BIN: f64 = 2.0;
@@ -42,9 +43,9 @@ impl Course {
     /// # Errors
     /// When it cannot be read.
     pub fn read(record: &Record, name: String, id: String) -> anyhow::Result<Self> {
-        let plan: Plan = serde_json::from_value(record.run().plan.clone())?;
+        let plan: Plan = Deserialize::deserialize(&record.run().plan)?;
         let rate = record.run().plan["bottleneck"]["rate"].clone();
-        let rate: units::Rate = serde_json::from_value(rate)?;
+        let rate: units::Rate = Deserialize::deserialize(&rate)?;
         Ok(Self {
             name,
             id,

@@ -6,13 +6,14 @@ use super::{SIMULATED, TEST};
 use record::{Record, Run};
 use report::description::Description;
 use report::experiment::Table;
+use serde::Deserialize;
 
 /// The page of `record`, whose summary stands in `run`.
 ///
 /// # Errors
 /// When a table or the summary cannot be read.
 pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
-    let summary: Summary = serde_json::from_value(run.summary.clone())?;
+    let summary: Summary = Deserialize::deserialize(&run.summary)?;
     let course = Course::read(record, summary.name(), "run".to_owned())?;
     let figures = course.all().into_iter().chain([course.cross()]);
     let description = Description {

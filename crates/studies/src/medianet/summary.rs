@@ -233,8 +233,8 @@ pub fn summarise(
 /// When its plan or a table cannot be read.
 pub fn of_record(record: &Record) -> anyhow::Result<Summary> {
     let described = &record.run().plan;
-    let plan: Plan = serde_json::from_value(described.clone())?;
-    let bottleneck = serde_json::from_value(described["bottleneck"].clone())?;
+    let plan: Plan = Deserialize::deserialize(described)?;
+    let bottleneck = Deserialize::deserialize(&described["bottleneck"])?;
     let rows = Rows::read(record)?;
     Ok(summarise(
         &plan,

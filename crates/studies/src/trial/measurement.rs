@@ -4,6 +4,7 @@ use super::summary::{self, Tables};
 use super::{Plan, SIMULATED, TEST, page, scorecard};
 use kit::measurement::{Figure, Measurement, figure, read};
 use record::{Record, Run};
+use serde::Deserialize;
 
 /// A trial of the manager.
 pub struct Trial;
@@ -23,7 +24,7 @@ impl Measurement for Trial {
     fn summary(&self, record: &Record) -> anyhow::Result<Self::Summary> {
         let kept = &record.run().plan;
         let plan: Plan = read(kept, "plan")?;
-        let rate = serde_json::from_value(kept["bottleneck"]["rate"].clone()).ok();
+        let rate = Deserialize::deserialize(&kept["bottleneck"]["rate"]).ok();
         let tables = Tables::read(record)?;
         let found = summary::summarise(&plan, &tables, rate, Vec::new());
         Ok(found)

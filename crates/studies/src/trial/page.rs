@@ -7,7 +7,7 @@ use super::{Plan, SECOND_NS, SIMULATED, TEST};
 use record::{Record, Run};
 use report::description::Description;
 use report::experiment::{Axis, Cell, Figure, Series, Table};
-use serde::Deserialize as _;
+use serde::Deserialize;
 
 /// The page of `record`, whose summary stands in `run`.
 ///
@@ -15,7 +15,7 @@ use serde::Deserialize as _;
 /// When a table or the summary cannot be read.
 pub fn page(record: &Record, run: &Run) -> anyhow::Result<String> {
     let plan = Plan::deserialize(&run.plan)?;
-    let summary: Summary = serde_json::from_value(run.summary.clone())?;
+    let summary: Summary = Deserialize::deserialize(&run.summary)?;
     // Nothing else is drawn: what else is damaged is in nobody's way.
     let tables = Tables {
         throughput: record.rows()?,

@@ -4,10 +4,11 @@ use super::plan::Plan;
 use kit::scorecard;
 use record::Run;
 use schema::replay::{Arrivals, Spread, Summary, Udp};
+use serde::Deserialize;
 
 /// The scorecard of `run`, whose summary is `summary`.
 pub fn scorecard(run: &Run, summary: &Summary) -> String {
-    let plan: Option<Plan> = serde_json::from_value(run.plan.clone()).ok();
+    let plan: Option<Plan> = Deserialize::deserialize(&run.plan).ok();
     let mut lines = vec![scorecard::title_over_tcp(run, "replay")];
     let lab = run.path.lab.is_some();
     lines.extend(plan.as_ref().map(|plan| sentence(plan, summary, lab)));

@@ -95,8 +95,7 @@ pub fn verify(folder: &Path) -> anyhow::Result<(Fidelity, Sets)> {
         folder.display(),
         run.test
     );
-    let plan: Plan =
-        serde_json::from_value(run.plan.clone()).context("run.json has another plan")?;
+    let plan: Plan = Deserialize::deserialize(&run.plan).context("run.json has another plan")?;
     let capture = folder.join(CAPTURE);
     ensure!(
         capture.exists(),

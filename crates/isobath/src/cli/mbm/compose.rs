@@ -9,6 +9,7 @@ use record::{Endpoint, Record, Run, Status};
 use schema::Direction;
 use schema::mbm::Plan;
 use schema::mbm::Summary;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -60,7 +61,7 @@ pub(super) fn part(folder: &Path, name: String, wanted: Option<Test>) -> anyhow:
             plan.streams
         )));
     }
-    let summary: Summary = serde_json::from_value(run.summary.clone())?;
+    let summary: Summary = Deserialize::deserialize(&run.summary)?;
     let is_it = |test: Test| match wanted {
         Some(wanted) => test == wanted,
         None => test.decider() == Decider::Losses,

@@ -25,6 +25,7 @@ use mbm_run::{quality, scorecard, summary};
 use record::{Run, Status, Verdict};
 use schema::mbm::Plan;
 use schema::mbm::plan::Carrier;
+use serde::Deserialize;
 use session::Client;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -148,7 +149,7 @@ pub(crate) fn conclude(
 
 fn report(args: &Measure, run: &Run, outcome: &Outcome, dir: &Path) -> anyhow::Result<u8> {
     args.output.tell(run, dir, || {
-        let summary = serde_json::from_value(run.summary.clone())?;
+        let summary = Deserialize::deserialize(&run.summary)?;
         Ok(scorecard::scorecard(run, &summary))
     })?;
     Ok(options::exit_status(run, &outcome.ending))

@@ -18,6 +18,7 @@ use mbm_run::summary::kept;
 use record::{HistoryLine, HistoryTest, Run, Status, Verdict};
 use schema::mbm::Plan;
 use schema::mbm::{Summary, TestSummary};
+use serde::Deserialize;
 use stats::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -89,7 +90,7 @@ fn wait(until: Instant, interrupt: &AtomicBool) {
 }
 
 fn summary(run: &Run) -> Option<Summary> {
-    serde_json::from_value(run.summary.clone()).ok()
+    Deserialize::deserialize(&run.summary).ok()
 }
 
 fn said(found: Option<&Run>) -> String {

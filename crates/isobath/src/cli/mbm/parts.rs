@@ -9,6 +9,7 @@ use mbm::loss::{Counts, Share};
 use mbm::sequential::{ALPHA, BETA, Hypotheses};
 use mbm_run::summary::kept;
 use report::{Composed, Composition, Subject};
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// What the runs say of the path that they are the parts of, in their order; none for runs of other measurements, or over
@@ -41,7 +42,7 @@ fn common_tests(subjects: &[Subject]) -> Vec<Test> {
         let tests = subject.run.summary["tests"].as_array();
         let tests = tests.into_iter().flatten();
         tests
-            .filter_map(|test| serde_json::from_value(test["test"].clone()).ok())
+            .filter_map(|test| Deserialize::deserialize(&test["test"]).ok())
             .collect()
     };
     let mut tests = subjects.first().map(names).unwrap_or_default();

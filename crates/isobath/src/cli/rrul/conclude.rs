@@ -9,6 +9,7 @@ use rrul::scorecard::scorecard;
 use rrul::summary::summarise;
 use rrul::warnings::warnings;
 use schema::rrul::plan::Plan;
+use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub(crate) fn report(args: &Args, measured: &Measured) -> anyhow::Result<()> {
         return Ok(());
     }
     args.output.tell(run, dir, || {
-        let summary = serde_json::from_value(run.summary.clone()).context("summary")?;
+        let summary = Deserialize::deserialize(&run.summary).context("summary")?;
         let card = scorecard(run, &summary);
         Ok(format!(
             "{card}report        isobath report {}\n",

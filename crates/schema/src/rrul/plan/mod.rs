@@ -85,7 +85,7 @@ impl Plan {
         if let Some(plan) = plan.as_object_mut() {
             plan.retain(|field, _| !OPTIONS.contains(&field.as_str()));
         }
-        serde_json::from_value(plan)
+        Deserialize::deserialize(&plan)
     }
 
     /// From the first probe to the last.

@@ -8,6 +8,7 @@ use mbm::compose::loss_rate;
 use record::Record;
 use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Source, Table};
 use schema::mbm::Summary;
+use serde::Deserialize;
 use serde_json::json;
 use stats::ks;
 
@@ -47,7 +48,7 @@ pub(super) fn all(bench: &Bench<'_>, cells: &[Cell], rule: &str, repeats: usize)
 }
 
 fn read(record: &Record) -> Option<Tested> {
-    let summary: Summary = serde_json::from_value(record.run().summary.clone()).ok()?;
+    let summary: Summary = Deserialize::deserialize(&record.run().summary).ok()?;
     let counts = summary.tests.first()?.result.figures.as_ref()?.counts;
     (counts.packets > 0).then(|| Tested {
         loss: counts.marks() as f64 / counts.packets as f64,

@@ -9,6 +9,7 @@ use record::{Record, Status};
 use report::experiment::{Cell as Entry, Experiment, Source, Table};
 use schema::btc::plan::Plan;
 use schema::btc::tables::Transfer;
+use serde::Deserialize;
 use stats::Distribution;
 use transport::Options;
 
@@ -91,7 +92,7 @@ impl Found {
 
     /// The same from its record; nothing without a whole pair.
     fn from(bench: &Bench<'_>, cell: &Cell, record: &Record) -> Option<Self> {
-        let plan: Plan = serde_json::from_value(record.run().plan.clone()).ok()?;
+        let plan: Plan = Deserialize::deserialize(&record.run().plan).ok()?;
         let transfers = record.rows::<Transfer>().ok()?;
         let simulated = bench.read(&simulated_name(cell));
         let simulated = simulated.and_then(|text| serde_json::from_str(&text).ok());

@@ -7,6 +7,7 @@ use crate::experiment::repeats::{LeftOut, gather};
 use crate::medianet::summary::Summary;
 use record::Record;
 use report::experiment::{Cell, Experiment, Source, Table};
+use serde::Deserialize;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn of(bench: &Bench<'_>, mode: Mode, runs: usize) -> Self {
         let names = (0..runs).map(|run| mode.record(run));
-        let read = |record: &Record| serde_json::from_value(record.run().summary.clone()).ok();
+        let read = |record: &Record| Deserialize::deserialize(&record.run().summary).ok();
         let (runs, left_out) = gather(bench, names, read);
         let runs = runs.into_iter();
         let mut found = Self {

@@ -6,6 +6,7 @@ use schema::replay::Summary;
 use schema::replay::plan::Plan;
 use schema::replay::tables::{Connection, Epoch};
 use schema::tables::Queue;
+use serde::Deserialize;
 use std::collections::HashSet;
 use units::Rate;
 
@@ -47,8 +48,8 @@ pub(super) struct Measured {
 impl Measured {
     pub(super) fn read(record: &Record) -> anyhow::Result<Self> {
         let run = record.run();
-        let summary: Summary = serde_json::from_value(run.summary.clone())?;
-        let plan: Plan = serde_json::from_value(run.plan.clone())?;
+        let summary: Summary = Deserialize::deserialize(&run.summary)?;
+        let plan: Plan = Deserialize::deserialize(&run.plan)?;
         let mut measured = Self {
             active: summary.active_connections.map(|of| of.of.mean),
             mbps: summary.throughput_mbps.unwrap_or_default().forward,

@@ -413,7 +413,7 @@ fn load(bench: &Bench<'_>, name: &str) -> Option<f64> {
     let Outcome::Complete(record) = pool::outcome(bench, name) else {
         return None;
     };
-    let summary: Summary = serde_json::from_value(record.run().summary.clone()).ok()?;
+    let summary: Summary = Deserialize::deserialize(&record.run().summary).ok()?;
     Some(summary.throughput_mbps?.forward).filter(|mbps| *mbps > 0.0)
 }
 

@@ -10,7 +10,7 @@ use crate::trial::summary::{Estimates, Place, Source, Summary, Tables, counts, m
 use crate::trial::tables::EstimateRow;
 use record::Record;
 use report::experiment::{Experiment, Table};
-use serde::Deserialize as _;
+use serde::Deserialize;
 use std::time::Duration;
 
 /// One run.
@@ -24,7 +24,7 @@ pub(super) struct Run {
 impl Run {
     fn read(record: &Record) -> anyhow::Result<Self> {
         let plan = Plan::deserialize(&record.run().plan)?;
-        let summary = serde_json::from_value(record.run().summary.clone())?;
+        let summary = Deserialize::deserialize(&record.run().summary)?;
         let tables = Tables::read(record)?;
         let read = tables.source.iter().filter(|row| counts(&plan, row.t_ns));
         Ok(Self {

@@ -7,6 +7,7 @@ use crate::experiment::repeats::{LeftOut, gather};
 use record::{Record, Verdict};
 use report::experiment::{Axis, Case, Experiment, Figure, Kind, Series, Table};
 use schema::mbm::Summary;
+use serde::Deserialize;
 use serde_json::json;
 
 /// Confidence of intervals.
@@ -108,7 +109,7 @@ impl<'a> Found<'a> {
 
 fn read(record: &Record) -> Option<Run> {
     let run = record.run();
-    let summary: Summary = serde_json::from_value(run.summary.clone()).ok()?;
+    let summary: Summary = Deserialize::deserialize(&run.summary).ok()?;
     let test = summary.tests.first()?;
     let first = &test.result;
     let counts = first.figures.as_ref().map(|figures| figures.counts);

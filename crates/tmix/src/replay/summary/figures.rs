@@ -10,6 +10,7 @@ use kit::lab_counters::LabRows;
 use record::Record;
 use schema::LinkTruth;
 use schema::replay::{Arrivals, BothWays, Bytes, Connections, Spread, Summary, Window};
+use serde::Deserialize;
 use std::collections::HashSet;
 use std::time::Duration;
 use units::Rate;
@@ -60,7 +61,7 @@ impl Figures {
     /// When the plan or a table cannot be read.
     pub fn of_record(record: &Record) -> anyhow::Result<Summary> {
         let run = record.run();
-        let plan: Plan = serde_json::from_value(run.plan.clone())?;
+        let plan: Plan = Deserialize::deserialize(&run.plan)?;
         let rows: Vec<Connection> = record.rows()?;
         let bytes = rows
             .iter()
