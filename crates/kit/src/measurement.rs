@@ -8,9 +8,8 @@
 
 use crate::far::Equipment;
 use record::{Record, Run};
-use serde::Deserialize;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use session::{Control, Error, Session};
 use std::sync::Arc;

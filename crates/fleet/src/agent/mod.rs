@@ -86,7 +86,7 @@ pub struct Args {
     /// Where to serve metrics.
     #[arg(
         long,
-        help = "Serve OpenMetrics at http://ADDRESS:PORT/metrics: run counts, and the latest figures",
+        help = "Serve OpenMetrics at http://ADDRESS:PORT/metrics: run counts, the latest figures, and histograms of round trips",
         value_name = "ADDRESS:PORT"
     )]
     metrics: Option<SocketAddr>,
@@ -309,8 +309,17 @@ async fn round_trips(state: &RefCell<State>, outcome: &Outcome) -> Option<RoundT
     if !is_wanted || outcome.status != Became::Complete {
         return None;
     }
-    let read = move || register.round_trips(&Record::open(&folder).ok()?).ok();
-    tokio::task::spawn_blocking(read).await.ok()?
+    let read = move || register.round_trips(&Record::open(&folder)?);
+    let found = tokio::task::spawn_blocking(read).await;
+    match found.map_err(anyhow::Error::from).flatten() {
+        Ok(found) => Some(found),
+        Err(error) => {
+            let run = &outcome.run;
+            let told = format!("{run}: its round trips are not in the metrics: {error:#}");
+            state.borrow().say(&told);
+            None
+        }
+    }
 }
 
 /// One run from its beginning in the ledger to its end there.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sys::process;
 
-/// Octets of address space. A record of the longest that is drawn takes a tenth.
+/// Octets of address space.
 const MEMORY: u64 = 4 << 30;
 /// Octets of a page.
 const LONGEST_PAGE: u64 = 64 << 20;

@@ -10,7 +10,7 @@
 //!
 //! [`ask`] answers programs. [`board`] keeps what is known of runs, which comes in as it is handed over, [`state`] that of all fleets. Pages
 //! are made of it when they are asked for, whole and without a script. A script of a few lines only asks for the page again and puts what is
-//! new in its place.
+//! new in its place. Reports are drawn by a process of their own ([`drawing`]).
 
 mod ask;
 mod board;
