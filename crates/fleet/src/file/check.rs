@@ -142,7 +142,10 @@ impl FleetFile {
                 (from.len() * to.len()) as u128
             }
         };
-        Ok(pairs * DAY.as_nanos() / measure.interval().0.as_nanos())
+        Ok(match &measure.cron {
+            Some(cron) => pairs * cron.a_day() as u128,
+            None => pairs * DAY.as_nanos() / measure.interval().0.as_nanos(),
+        })
     }
 
     /// How many hosts these are: at least two.
@@ -166,21 +169,7 @@ impl MeasureSpec {
             ));
         }
         self.check_words()?;
-        match (self.every, self.poisson) {
-            (Some(_), None) => {}
-            (None, Some(_)) if self.phase.is_none() => {}
-            (None, Some(_)) => {
-                return Err("a Poisson process has no phase - remove 'phase'".to_owned());
-            }
-            (None, None) => {
-                return Err(
-                    "it does not say when - add every = \"..\" or poisson = \"..\"".to_owned(),
-                );
-            }
-            (Some(_), Some(_)) => {
-                return Err("it has 'every' and 'poisson' - keep one of them".to_owned());
-            }
-        }
+        self.check_instants()?;
         for (name, span) in [("every or poisson", self.interval()), ("takes", self.takes)] {
             if span.0 < SHORTEST || span.0 > DAY {
                 return Err(format!("{name} is {span} - write 1s to 24h"));
@@ -190,6 +179,30 @@ impl MeasureSpec {
             return Err("octets is 0 - write what one run sends and receives".to_owned());
         }
         self.thresholds.iter().try_for_each(Threshold::check)
+    }
+
+    /// It says in one way when it is taken.
+    fn check_instants(&self) -> Result<(), String> {
+        let ways = [
+            ("every", self.every.is_some()),
+            ("poisson", self.poisson.is_some()),
+            ("cron", self.cron.is_some()),
+        ];
+        let mut said = ways.iter().filter(|(_, is_said)| *is_said);
+        match (said.next(), said.next()) {
+            (Some((one, _)), Some((other, _))) => {
+                Err(format!("it has '{one}' and '{other}' - keep one of them"))
+            }
+            (None, _) => Err(
+                "it does not say when - add every = \"..\", poisson = \"..\" or cron = \"..\""
+                    .to_owned(),
+            ),
+            (Some(("every", _)), None) => Ok(()),
+            (Some((one, _)), None) if self.phase.is_some() => Err(format!(
+                "a phase is of 'every', not of '{one}' - remove 'phase'"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Whoever writes fleet files may have agents measure, and no more.

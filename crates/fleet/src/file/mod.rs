@@ -25,19 +25,21 @@
 //! run = "estimate rtt --duration 5s"   # the command line, without its host
 //! pairs = { mesh = ["all"] }           # or star, between, random
 //! takes = "8s"
-//! every = "10min"                      # or poisson = "10min"
+//! every = "10min"                      # or poisson = "10min", or cron = "*/10 * * * *"
 //! octets = "100kB"
 //! ```
 //!
 //! Nothing here reads a disk or a clock: a text goes in, and a file that hangs together or one line that says what to do comes out.
 
 mod check;
+mod cron;
 #[cfg(test)]
 mod tests;
 mod threshold;
 mod window;
 
 use crate::{Name, PublicKey};
+pub use cron::Cron;
 use serde::Deserialize;
 pub use threshold::Threshold;
 use units::{Bytes, Span};
@@ -124,6 +126,9 @@ pub struct MeasureSpec {
     /// The mean time from one run of a pair to the next, when they come as a Poisson process.
     #[serde(default)]
     pub poisson: Option<Span>,
+    /// The instants at which each pair is measured, by the calendar.
+    #[serde(default)]
+    pub cron: Option<Cron>,
     /// Times of the day in which it is taken, of Universal Time; all day without them.
     #[serde(default)]
     pub windows: Vec<Window>,
@@ -263,9 +268,11 @@ impl MeasureSpec {
         self.run.split_whitespace().next().unwrap_or_default()
     }
 
-    /// The (mean) time from one run of a pair to the next.
+    /// The (mean) time from one run of a pair to the next; by the calendar, the shortest.
     pub fn interval(&self) -> Span {
-        self.every.or(self.poisson).unwrap_or_default()
+        let shortest = || self.cron.as_ref().map(|cron| Span(cron.shortest()));
+        let regular = self.every.or(self.poisson);
+        regular.or_else(shortest).unwrap_or_default()
     }
 
     /// By how much a run may begin late.

@@ -105,7 +105,7 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert_eq!(
         with("speed = 9"),
         "my.toml line 17: unknown field `speed`, expected one of `name`, `run`, `pairs`, `takes`, `every`, `phase`, `poisson`, \
-         `windows`, `patience`, `octets`, `daily`, `loads`, `threshold` - remove it, or correct its name"
+         `cron`, `windows`, `patience`, `octets`, `daily`, `loads`, `threshold` - remove it, or correct its name"
     );
     assert!(instead("name = \"b\"", "name = \"a\"").contains("two of [[host]] 'a' - rename"));
     assert!(instead("\"wired\"", "\"c\"").contains("'c' is both a host and a tag"));
@@ -123,6 +123,12 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert!(instead("every = \"10min\"", "every = \"1ms\"").contains("write 1s to 24h"));
     assert!(instead("every = \"10min\"", "every = 10").contains("line 16: "));
     assert!(with("poisson = \"1min\"").contains("keep one of them"));
+    assert!(with("cron = \"0 9 * * *\"").contains("it has 'every' and 'cron' - keep one"));
+    assert!(
+        instead("every = \"10min\"", "cron = \"9\"").contains("line 16: '9' is no crontab of five")
+    );
+    let phase = "cron = \"0 9 * * *\"\nphase = \"1s\"";
+    assert!(instead("every = \"10min\"", phase).contains("a phase is of 'every', not of 'cron'"));
     assert!(with("windows = [\"8-18\"]").contains("'8-18' is no window"));
     assert!(message("name = \"x\"").contains("missing field"));
 }

@@ -186,12 +186,17 @@ impl Plan {
             let is_random = matches!(measure.pairs, Pairs::Random(_));
             // With random pairs there is one sequence of instants, and a pair is drawn for each.
             let sequences = if is_random { 1 } else { pairs.len() };
+            let calendar = measure.cron.as_ref().map(|cron| cron.of(day));
             for index in 0..sequences {
                 let names = pairs[index].map(|host| self.host(host).as_str());
                 let of = if is_random { [""; 2] } else { names };
                 let purpose = [measure.name.as_str(), of[0], of[1]];
                 let mut dice = Dice::new(self.file.seed, &purpose, day.begins().as_millis());
-                for instant in instants(measure, day, &mut dice) {
+                let instants = match &calendar {
+                    Some(calendar) => by_calendar(measure, calendar),
+                    None => instants(measure, day, &mut dice),
+                };
+                for instant in instants {
                     let drawn = if is_random {
                         usize::try_from(dice.below(pairs.len() as u64)).unwrap_or(0)
                     } else {
@@ -238,10 +243,7 @@ fn pairs(file: &FleetFile, measure: &MeasureSpec) -> Vec<[u32; 2]> {
 /// The instants of a day at which a pair is to be measured: as many as it may have.
 fn instants(measure: &MeasureSpec, day: Day, dice: &mut Dice) -> Vec<Moment> {
     let mut instants = Vec::new();
-    let most = match (measure.daily, measure.octets) {
-        (Some(daily), Some(octets)) => daily.get() / octets.get().max(1),
-        _ => u64::MAX,
-    };
+    let most = most_a_day(measure);
     let mut after = match measure.every {
         Some(_) => Some(measure.phase.unwrap_or_default().0),
         None => dice.exponential(measure.interval().0),
@@ -249,10 +251,8 @@ fn instants(measure: &MeasureSpec, day: Day, dice: &mut Dice) -> Vec<Moment> {
     // Nanoseconds are added up, so that rounding to milliseconds does not.
     while let Some(passed) = after.filter(|passed| day.begins() + *passed < day.ends()) {
         let instant = day.begins() + passed;
-        let windows = &measure.windows;
-        let is_within = |window: &crate::file::Window| window.holds(instant.time_of_day());
-        if windows.is_empty() || windows.iter().any(is_within) {
-            if instants.len() as u64 == most {
+        if is_within(measure, instant) {
+            if instants.len() == most {
                 break;
             }
             instants.push(instant);
@@ -264,6 +264,30 @@ fn instants(measure: &MeasureSpec, day: Day, dice: &mut Dice) -> Vec<Moment> {
         after = step.and_then(|step| passed.checked_add(step));
     }
     instants
+}
+
+/// Those of its calendar, which has all of a day.
+fn by_calendar(measure: &MeasureSpec, calendar: &[Moment]) -> Vec<Moment> {
+    let within = calendar
+        .iter()
+        .filter(|instant| is_within(measure, **instant));
+    within.copied().take(most_a_day(measure)).collect()
+}
+
+/// Runs that a pair may have a day.
+fn most_a_day(measure: &MeasureSpec) -> usize {
+    match (measure.daily, measure.octets) {
+        (Some(daily), Some(octets)) => {
+            usize::try_from(daily.get() / octets.get().max(1)).unwrap_or(usize::MAX)
+        }
+        _ => usize::MAX,
+    }
+}
+
+/// Whether `instant` lies in one of its windows.
+fn is_within(measure: &MeasureSpec, instant: Moment) -> bool {
+    let mut windows = measure.windows.iter();
+    measure.windows.is_empty() || windows.any(|window| window.holds(instant.time_of_day()))
 }
 
 fn millis(span: Duration) -> u64 {

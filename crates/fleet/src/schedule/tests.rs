@@ -95,6 +95,25 @@ fn periods_have_a_phase_and_windows_and_begin_where_they_are_told_to() {
 }
 
 #[test]
+fn a_calendar_has_its_days_and_a_run_may_wait_for_its_shortest_period() {
+    // The 25th of November 2026 is a Wednesday.
+    let text = format!("{LOAD}cron = '0,20 9-10 * * WED'\nwindows = ['10:00-11:00']");
+    let plan = plan_of(2, &text);
+    let on = |day: Day| -> Vec<String> {
+        let runs = plan.of(day, Moment::default()).runs;
+        runs.iter().map(|run| run.instant.to_string()).collect()
+    };
+    let forth_and_back = ["2026-11-25T10:00:00Z"; 2];
+    assert_eq!(on(day())[..2], forth_and_back);
+    assert_eq!(on(day()).len(), 4);
+    assert_eq!(on(day().next()), Vec::<String>::new());
+    assert_eq!(
+        plan.file.measures[0].patience().0,
+        Duration::from_secs(20 * 60)
+    );
+}
+
+#[test]
 fn a_poisson_process_has_its_mean_and_each_pair_its_own() {
     let schedule = of(&plan_of(4, &format!("{PROBE}poisson = '1min'")));
     let runs = schedule.runs.len() as f64;

@@ -1,6 +1,7 @@
 //! `isobath fleet apply FILE`.
 
 use super::{OPERATOR, Program, fleet_file, from_now};
+use crate::Day;
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::{FleetFile, MeasureSpec};
@@ -111,6 +112,8 @@ fn check_figures(measure: &MeasureSpec, program: Program) -> anyhow::Result<()> 
 /// A day of the plan, in numbers.
 struct DayPlan {
     fleet: String,
+    /// Where days differ, the one that it is of.
+    day: Option<Day>,
     runs: usize,
     no_room: usize,
     no_budget: usize,
@@ -120,7 +123,9 @@ impl DayPlan {
     /// Tomorrow: today has begun.
     fn of(file: FleetFile) -> Self {
         let fleet = file.name.to_string();
-        let schedule = Plan::new(file).of(wall().day().next(), crate::Moment::default());
+        let tomorrow = wall().day().next();
+        let has_calendar = file.measures.iter().any(|measure| measure.cron.is_some());
+        let schedule = Plan::new(file).of(tomorrow, crate::Moment::default());
         let count = |wanted| {
             schedule
                 .left_out
@@ -130,6 +135,7 @@ impl DayPlan {
         };
         Self {
             fleet,
+            day: has_calendar.then_some(tomorrow),
             runs: schedule.runs.len(),
             no_room: count(LeftOut::NoRoom),
             no_budget: count(LeftOut::NoBudget),
@@ -145,16 +151,20 @@ fn page(day: &DayPlan, differs: &[String], absent: &[String], is_dry: bool) -> S
         (false, false) => lines.push(format!("fleet '{}' applied:", day.fleet)),
     }
     lines.extend(differs.iter().map(|line| format!("  {line}")));
-    lines.push(format!("{} runs a day", day.runs));
+    let when = match day.day {
+        Some(day) => format!("tomorrow, {day} (UTC)"),
+        None => "a day".to_owned(),
+    };
+    lines.push(format!("{} runs {when}", day.runs));
     if day.no_room > 0 {
         lines.push(format!(
-            "{} more a day find no room - raise 'every', 'patience' or lower 'takes'",
+            "{} more find no room - raise 'every', 'patience' or lower 'takes'",
             day.no_room
         ));
     }
     if day.no_budget > 0 {
         lines.push(format!(
-            "{} more a day are beyond a budget - raise 'daily' or 'every'",
+            "{} more are beyond a budget - raise 'daily' or 'every'",
             day.no_budget
         ));
     }
