@@ -11,7 +11,7 @@ PLAN ?= rrul
 LAB ?= dsl
 HOURS ?= 1
 
-.PHONY: demo test test-docs test-ui test-python lint lint-format lint-code lint-licences bench fuzz packages soak build
+.PHONY: demo test test-programs test-docs test-ui test-python lint lint-format lint-code lint-licences bench fuzz packages soak build
 
 build:
 	scripts/setup.sh build
@@ -22,13 +22,19 @@ demo: build
 
 test:
 	scripts/setup.sh build test
-	scripts/tests.sh
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-docs test-ui test-python
+	scripts/tests.sh --no-run
+	$(MAKE) --no-print-directory --jobs=2 test-programs test-docs
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ui test-python
+
+# Most of these wait for paths that are as slow as real ones, and what measures runs last: examples of the documentation fit beside the first.
+# Cargo has no part in how many of these there are at once.
+test-programs:
+	MAKEFLAGS= scripts/tests.sh
+
+test-docs:
+	MAKEFLAGS= $(CARGO) test --workspace --locked --doc --quiet
 
 # What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.
-# Cargo has no part in how many of these there are at once.
-test-docs:
-	MAKEFLAGS= $(CARGO) test --workspace --locked --doc
 
 test-ui:
 	scripts/ui.sh check
