@@ -16,7 +16,7 @@ install() {
     echo "python: installing $*"
     [ -x "$venv/bin/uv" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv"
     set -- $(printf ' -r %s' "$@")
-    "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" "$@"
+    "$venv/bin/uv" pip install --quiet --system-certs --python "$venv/bin/python" "$@"
     printf '%s\n' "$wanted" >"$venv/installed"
 }
 
