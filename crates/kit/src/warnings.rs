@@ -16,6 +16,9 @@ const THROTTLED_PCT: f64 = 10.0;
 const HOST_LATE_MS: f64 = 20.0;
 /// An emulator later than this (99th percentile) has measured itself.
 const EMULATOR_LATE_MS: f64 = 10.0;
+/// A hypervisor that takes more than this, or other programs that keep the processors busier, explain why an emulator is late.
+const NOTABLE_STEAL_PCT: f64 = 2.0;
+const NOTABLY_BUSY_PCT: f64 = 80.0;
 
 /// Warnings, in their order.
 #[derive(Default)]
@@ -59,7 +62,7 @@ impl List {
         self.processors(instrument);
         self.lateness(instrument);
         self.throttled(cpu);
-        self.emulator(links);
+        self.emulator(instrument, links);
     }
 
     /// Hosts that were too busy, or were not given their time.
@@ -124,14 +127,15 @@ impl List {
     }
 
     /// An emulator that measured itself, or lost what it had carried.
-    fn emulator(&mut self, links: &[LinkTruth]) {
+    fn emulator(&mut self, instrument: &Instrument, links: &[LinkTruth]) {
         let late = links.iter().map(|link| link.emulator_late_p99_us / 1e3);
         let late = late.fold(0.0, f64::max);
         if late >= EMULATOR_LATE_MS {
+            let (cause, advice) = why_late(instrument);
             self.add(
                 "emulator_late",
-                format!("the emulated links were {late:.0} ms late (99th percentile)"),
-                "'isobath lab calibrate' tells what this machine can emulate; use a slower lab",
+                format!("the emulated links were {late:.0} ms late (99th percentile){cause}"),
+                advice,
             );
         }
         let unwritten: u64 = links.iter().map(|link| link.unwritten).sum();
@@ -142,5 +146,59 @@ impl List {
                 "they are missing from what was delivered; run again on a quieter machine",
             );
         }
+    }
+}
+
+/// What kept this machine from emulating in time, as far as its processors tell, and what to do about it.
+fn why_late(instrument: &Instrument) -> (String, &'static str) {
+    let cpu = instrument.cpu.iter();
+    let steal = cpu.clone().map(|cpu| cpu.steal_pct).fold(0.0, f64::max);
+    let busy = cpu.map(|cpu| cpu.mean_pct).fold(0.0, f64::max);
+    if steal >= NOTABLE_STEAL_PCT {
+        (
+            format!(": the hypervisor took {steal:.0} % of this machine's time"),
+            "run again when its host is less busy, or use a machine that is not shared",
+        )
+    } else if busy >= NOTABLY_BUSY_PCT {
+        (
+            format!(": this machine's processors were {busy:.0} % busy"),
+            "end other programs, or use a slower lab ('isobath lab calibrate' tells what this machine can emulate)",
+        )
+    } else {
+        (
+            String::new(),
+            "'isobath lab calibrate' tells what this machine can emulate; use a slower lab",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::CpuUse;
+
+    #[test]
+    fn a_late_emulator_names_what_kept_it() {
+        let cause = |mean_pct, steal_pct| {
+            let cpu = CpuUse {
+                host: "client".to_owned(),
+                mean_pct,
+                max_pct: 100.0,
+                steal_pct,
+            };
+            let cpu = vec![cpu];
+            why_late(&Instrument {
+                cpu,
+                ..Instrument::default()
+            })
+        };
+        let (stolen, advice) = cause(95.0, 12.0);
+        assert_eq!(stolen, ": the hypervisor took 12 % of this machine's time");
+        assert!(advice.contains("not shared"), "{advice}");
+        assert_eq!(
+            cause(95.0, 1.0).0,
+            ": this machine's processors were 95 % busy"
+        );
+        assert_eq!(cause(30.0, 0.1).0, "");
     }
 }
