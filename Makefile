@@ -26,7 +26,7 @@ test:
 	$(MAKE) --no-print-directory --jobs=2 test-programs test-docs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ui test-python
 
-# Most of these wait for paths that are as slow as real ones, and what measures runs last: examples of the documentation fit beside the first.
+# Most tests wait for paths that are as slow as real ones, and those that measure run last: the documentation's examples run beside the others.
 # Cargo has no part in how many of these there are at once.
 test-programs:
 	MAKEFLAGS= scripts/tests.sh
@@ -34,8 +34,7 @@ test-programs:
 test-docs:
 	MAKEFLAGS= $(CARGO) test --workspace --locked --doc --quiet
 
-# What is left when all of the workspace is built and nothing that measures runs any more: one beside the other.
-
+# Nothing that measures runs any more: one beside the other.
 test-ui:
 	scripts/ui.sh check
 	scripts/ui.sh test

@@ -243,6 +243,7 @@ def texts():
     for name, pairs in (("mesh", "{ mesh = ['all'] }"), ("star", "{ star = { centre = 'h0', hosts = ['h1'] } }"), ("random", "{ random = ['all'] }")):
         measure = f"[[measure]]\nname = 'm'\nrun = 'btc'\ntakes = '20s'\npoisson = '30min'\noctets = '50MB'\npairs = {pairs}\n"
         put("fleet_file", name, fleet + measure)
+    put("fleet_file", "cron", fleet + measure.replace("poisson = '30min'", "cron = '*/10 8-17 15W,3 FEB MON#2'"))
     files("page_model", "pages/*.toml")
     files("trace", "labs/traces/*.trace", 2_000)
     put("trace", "mahimahi", "0\n5\n5\n12\n20\n")

@@ -6,7 +6,6 @@
 use anyhow::Context as _;
 use data_encoding::BASE64URL_NOPAD;
 use nkeys::{KeyPair, KeyPairType};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Write as _};

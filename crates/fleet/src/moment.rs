@@ -1,7 +1,7 @@
 //! Moments of the wall clock, in milliseconds: what hosts far apart can agree about.
 
+use crate::name::text_serde;
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Add;
 use std::str::FromStr;
@@ -126,18 +126,7 @@ impl FromStr for Moment {
     }
 }
 
-impl Serialize for Moment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(source)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+text_serde!(Moment);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Names, and the identity of a run that is made of them.
 
 use crate::Moment;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -100,21 +99,28 @@ impl FromStr for RunId {
 /// Serde by way of `FromStr` and `Display`.
 macro_rules! text_serde {
     ($($type:ty),*) => {$(
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(source)?;
+        $crate::name::text_deserialize!($type);
+    )*};
+}
+
+/// Deserialize by way of `FromStr`.
+macro_rules! text_deserialize {
+    ($type:ty) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(source)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
-    )*};
+    };
 }
-pub(crate) use text_serde;
+pub(crate) use {text_deserialize, text_serde};
 text_serde!(Name, RunId);
 
 #[cfg(test)]

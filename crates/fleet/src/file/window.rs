@@ -1,6 +1,6 @@
 //! Times of the day.
 
-use serde::{Deserialize, Deserializer};
+use crate::name::text_deserialize;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -48,12 +48,7 @@ fn time(text: &str) -> Option<Duration> {
     (minutes <= 24 * 60).then(|| Duration::from_secs(minutes * 60))
 }
 
-impl<'de> Deserialize<'de> for Window {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(source)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+text_deserialize!(Window);
 
 #[cfg(test)]
 mod tests {

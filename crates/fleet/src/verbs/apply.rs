@@ -158,13 +158,13 @@ fn page(day: &DayPlan, differs: &[String], absent: &[String], is_dry: bool) -> S
     lines.push(format!("{} runs {when}", day.runs));
     if day.no_room > 0 {
         lines.push(format!(
-            "{} more find no room - raise 'every', 'patience' or lower 'takes'",
+            "{} more find no room - measure less often, raise 'patience' or lower 'takes'",
             day.no_room
         ));
     }
     if day.no_budget > 0 {
         lines.push(format!(
-            "{} more are beyond a budget - raise 'daily' or 'every'",
+            "{} more are beyond a budget - raise 'daily' or measure less often",
             day.no_budget
         ));
     }
