@@ -13,8 +13,7 @@ const HAND_OVER: Duration = Duration::from_secs(30);
 
 /// When a run counts as missing of which nobody has told.
 pub(crate) fn overdue(due: &Due) -> Moment {
-    let measure = due.plan.measure(&due.run);
-    due.run.begins + measure.patience().0 + measure.takes.0 + HAND_OVER
+    due.over_by() + HAND_OVER
 }
 
 /// What became of a planned run, as far as is known.
@@ -37,6 +36,8 @@ pub struct Line {
     pub run: RunId,
     /// When it was to begin.
     pub begins: Moment,
+    /// Whether an operator asked for it, and not the schedule.
+    pub is_on_demand: bool,
     /// What became of it.
     pub fate: Fate,
 }
@@ -57,8 +58,10 @@ pub struct Account {
 /// How many of each.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Counts {
-    /// All that the file asks for.
+    /// All that the file or an operator asks for.
     pub planned: u64,
+    /// Of these, what an operator asked for: known by their outcomes.
+    pub on_demand: u64,
     /// Measured.
     pub complete: u64,
     /// Cut short.
@@ -87,11 +90,13 @@ impl Account {
         ))
     }
 
-    /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`.
+    /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`. Of the others' outcomes those that may be
+    /// had on demand were.
     pub fn of(
         planned: &[Due],
         left_out: &[(Due, LeftOut)],
         outcomes: Vec<Outcome>,
+        is_on_demand: impl Fn(&RunId) -> bool,
         now: Moment,
     ) -> Self {
         let mut account = Self::default();
@@ -112,13 +117,22 @@ impl Account {
             account.lines.push(Line {
                 run,
                 begins: due.run.begins,
+                is_on_demand: false,
                 fate,
             });
         }
         account.lines.extend(left_out.iter().map(|(due, why)| Line {
             run: due.id(),
             begins: due.run.begins,
+            is_on_demand: false,
             fate: Fate::LeftOut(*why),
+        }));
+        let on_demand = known.extract_if(|run, _| is_on_demand(run));
+        account.lines.extend(on_demand.map(|(run, outcome)| Line {
+            run,
+            begins: outcome.planned,
+            is_on_demand: true,
+            fate: Fate::Known(Box::new(outcome)),
         }));
         account
             .lines
@@ -131,7 +145,7 @@ impl Account {
     /// How many of each.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.lines.iter().for_each(|line| counts.add(&line.fate));
+        self.lines.iter().for_each(|line| counts.add(line));
         counts
     }
 
@@ -141,15 +155,16 @@ impl Account {
         for line in &self.lines {
             let run = &line.run;
             let pair = [&run.measure, &run.from, &run.to].map(Name::as_str);
-            pairs.entry(pair).or_default().add(&line.fate);
+            pairs.entry(pair).or_default().add(line);
         }
         pairs
     }
 }
 
 impl Counts {
-    fn add(&mut self, fate: &Fate) {
-        match fate {
+    fn add(&mut self, line: &Line) {
+        self.on_demand += u64::from(line.is_on_demand);
+        match &line.fate {
             Fate::Open => self.add_run(None, false),
             Fate::Missing => self.add_run(None, true),
             Fate::LeftOut(_) => self.add_left_out(),
@@ -194,7 +209,11 @@ impl Counts {
         let parts: Vec<_> = parts
             .map(|(count, word)| format!("{count} {word}"))
             .collect();
-        format!("{} planned: {}", self.planned, parts.join(", "))
+        let of_these = match self.on_demand {
+            0 => String::new(),
+            count => format!(" ({count} on demand)"),
+        };
+        format!("{} planned{of_these}: {}", self.planned, parts.join(", "))
     }
 }
 
@@ -234,20 +253,25 @@ mod tests {
         let first = planned[0].id();
         let mut other = first.clone();
         other.instant = other.instant + Duration::from_secs(1);
+        let mut asked = other.clone();
+        asked.measure = "asked".parse().unwrap();
         let outcomes = vec![
             outcome(first.clone()),
             outcome(first.clone()),
             outcome(other.clone()),
+            outcome(asked.clone()),
         ];
         let account = Account::of(
             &planned,
             &left_out,
             outcomes,
+            |run| *run == asked,
             since + Duration::from_secs(130),
         );
         let expected = Counts {
-            planned: 6,
-            failed: 1,
+            planned: 7,
+            on_demand: 1,
+            failed: 2,
             left_out: 3,
             missing: 1,
             open: 1,
@@ -257,10 +281,10 @@ mod tests {
         assert_eq!(account.twice, [first]);
         assert_eq!(account.unplanned.len(), 1);
         assert_eq!(account.unplanned[0].run, other);
-        assert_eq!(account.by_pair().len(), 2);
+        assert_eq!(account.by_pair().len(), 3);
         assert_eq!(
             expected.words(),
-            "6 planned: 1 failed, 3 left out, 1 missing, 1 open"
+            "7 planned (1 on demand): 2 failed, 3 left out, 1 missing, 1 open"
         );
     }
 }

@@ -165,9 +165,12 @@ impl Estimates {
         let of_pair = known.filter(|((_, ends), known)| *ends == asked.ends && is_by(known));
         let names: Vec<_> = of_pair.map(|((what, _), _)| *what).collect();
         let known = if names.is_empty() {
-            "plan an 'estimate' of this pair in the fleet file".to_owned()
+            "plan an 'estimate' of this pair in the fleet file, or measure now: 'isobath fleet ask --measure'".to_owned()
         } else {
-            format!("known of this pair: {}", names.join(", "))
+            format!(
+                "known of this pair: {}; measure now: 'isobath fleet ask --measure'",
+                names.join(", ")
+            )
         };
         let ([from, to], what) = (&asked.ends, asked.what.name());
         format!("no estimate of '{what}' from '{from}' to '{to}' is known - {known}")
@@ -212,7 +215,7 @@ impl Answer {
             ),
         };
         format!(
-            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - accept an older or less accurate one, or schedule it more often or with another estimator",
+            "the last estimate of '{}' from '{}' to '{}' is {} old and {accuracy} - accept an older or less accurate one, measure now ('isobath fleet ask --measure'), or schedule it more often or with another estimator",
             asked.what.name(),
             self.from,
             self.to,

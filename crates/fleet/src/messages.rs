@@ -41,7 +41,27 @@ pub struct Knock {
     pub verb: String,
 }
 
-/// The answer.
+/// What an operator asks of both ends of a run: to take it now, beside those of the schedule.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Demand {
+    /// The run, of a measurement that may be had on demand.
+    pub run: RunId,
+}
+
+/// The answer to a demand.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Promise {
+    /// It will take part.
+    Yes,
+    /// It will not.
+    No {
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+/// The answer to a knock.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Welcome {

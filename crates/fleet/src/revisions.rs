@@ -37,6 +37,12 @@ impl Due {
     pub fn id(&self) -> RunId {
         self.plan.id(&self.run)
     }
+
+    /// When it is over at the latest: after its patience, and the time that it takes.
+    pub fn over_by(&self) -> Moment {
+        let measure = self.plan.measure(&self.run);
+        self.run.begins + measure.patience().0 + measure.takes.0
+    }
 }
 
 /// Whose runs are kept in mind.
@@ -130,11 +136,8 @@ impl Revisions {
 
     /// Whether `run` is of a measurement and between hosts of the revision that held at its instant.
     pub fn may_plan(&self, run: &RunId) -> bool {
-        let revision = self.of(run.instant);
-        let file = revision
-            .and_then(|revision| revision.plan.as_ref())
-            .map(|plan| plan.file());
-        file.is_some_and(|file| {
+        self.plan(run.instant).is_some_and(|plan| {
+            let file = plan.file();
             let has = |name: &Name| file.hosts.iter().any(|host| host.name == *name);
             file.measures
                 .iter()
@@ -144,12 +147,32 @@ impl Revisions {
         })
     }
 
+    /// The run `id` on demand, by the revision that holds at its instant.
+    ///
+    /// # Errors
+    /// In one line, why it cannot be had.
+    pub fn on_demand(&self, id: &RunId) -> Result<Due, String> {
+        let plan = self.plan(id.instant);
+        let plan = plan.ok_or_else(|| {
+            let fleet = &id.fleet;
+            format!("fleet '{fleet}' is paused - 'isobath fleet pause {fleet} --resume' resumes it")
+        })?;
+        let run = plan.on_demand(id)?;
+        Ok(Due {
+            plan: Arc::clone(plan),
+            run,
+        })
+    }
+
+    /// The plan that holds at a moment, unless the fleet is paused.
+    pub fn plan(&self, at: Moment) -> Option<&Arc<Plan>> {
+        self.of(at)?.plan.as_ref()
+    }
+
     /// What the figures of `run` are held against.
     pub fn thresholds(&self, run: &RunId) -> &[Threshold] {
-        let plan = self
-            .of(run.instant)
-            .and_then(|revision| revision.plan.as_ref());
-        let mut measures = plan.into_iter().flat_map(|plan| &plan.file().measures);
+        let plan = self.plan(run.instant).into_iter();
+        let mut measures = plan.flat_map(|plan| &plan.file().measures);
         let measure = measures.find(|measure| measure.name == run.measure);
         measure.map_or(&[], |measure| &measure.thresholds)
     }

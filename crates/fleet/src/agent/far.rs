@@ -9,7 +9,7 @@ use crate::bus::{Bus, parse, place};
 use crate::messages::{Knock, Welcome};
 use crate::revisions::Due;
 use anyhow::Context as _;
-use futures_util::StreamExt as _;
+use async_nats::Message;
 use kit::log::Log;
 use kit::register::Register;
 use kit::server::Serving;
@@ -23,7 +23,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// By so much two hosts' clocks may differ.
-const SKEW: Duration = Duration::from_secs(10);
+pub(super) const SKEW: Duration = Duration::from_secs(10);
 const DEFAULT_NATS_PORT: u16 = 4_222;
 
 /// A far end at work.
@@ -94,20 +94,19 @@ pub(super) fn own_address(nats: &str) -> anyhow::Result<IpAddr> {
 /// Answers those who knock, until there is no more connection.
 pub(super) async fn doorkeeper(bus: Bus, state: Rc<RefCell<State>>) -> anyhow::Result<()> {
     let name = state.borrow().name.clone();
-    let mut knocks = bus.knocks(&name).await?;
-    while let Some(message) = knocks.next().await {
-        let welcome = parse::<Knock>(&message.payload).map_or_else(
+    let knocks = bus.knocks(&name).await?;
+    let welcome = |message: &Message| {
+        parse::<Knock>(&message.payload).map_or_else(
             || Welcome::No {
                 reason: "it does not understand the request - update both agents".to_owned(),
             },
             |knock| {
-                let who = Bus::knocker(&message);
+                let who = Bus::knocker(message);
                 state.borrow_mut().welcome(&knock, who.as_ref())
             },
-        );
-        bus.answer(&message, &welcome).await?;
-    }
-    anyhow::bail!("the server ended the subscription")
+        )
+    };
+    bus.answer_all(knocks, welcome).await
 }
 
 impl State {
@@ -136,16 +135,12 @@ impl State {
         let Some(revisions) = self.fleets.get_mut(&run.fleet) else {
             return no(format!("it knows no fleet '{}'", run.fleet));
         };
-        let late = |due: &Due| {
-            let measure = due.plan.measure(&due.run);
-            due.run.begins + measure.patience().0 + measure.takes.0 + SKEW
-        };
-        let is_it = |due: &Due| due.id() == *run && late(due) > now;
+        let is_it = |due: &Due| due.id() == *run && due.over_by() + SKEW > now;
         // It begins when the file asks for it or later, but not after its patience.
         let from = run.instant;
         let until = now + SKEW;
         let due = revisions.between(from, until.max(from));
-        if due.iter().any(is_it) {
+        if due.iter().chain(&self.demanded).any(is_it) {
             Welcome::Come {
                 address: self.far.address,
                 key: self.far.key.clone(),

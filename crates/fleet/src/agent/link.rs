@@ -1,6 +1,6 @@
 //! What an agent does while NATS is there. Each time it comes back, all of this begins anew.
 
-use super::{State, far, wall};
+use super::{State, demands, far, wall};
 use crate::bus::{Bus, Connection, PRESENCE};
 use crate::ledger::Entry;
 use crate::messages::Presence;
@@ -29,6 +29,7 @@ pub(super) async fn keep(connection: Connection, state: Rc<RefCell<State>>) {
                     over = beat(bus.clone(), Rc::clone(&state)) => over,
                     over = watch(bus.clone(), Rc::clone(&state)) => over,
                     over = far::doorkeeper(bus.clone(), Rc::clone(&state)) => over,
+                    over = demands::clerk(bus.clone(), Rc::clone(&state)) => over,
                     over = hand_over(bus, Rc::clone(&state)) => over,
                 };
                 state.borrow_mut().bus = None;

@@ -3,11 +3,13 @@
 //! Everything but the far end and the measurements happens in one thread. Its tasks share one [`State`]:
 //!
 //! - the **agenda** finds the runs that are due in the schedule and starts them, each a task that ends with an outcome in the ledger;
-//! - the **link** (while there is one) says that the agent is there, takes revisions of fleets, answers who knocks, and hands outcomes over.
+//! - the **link** (while there is one) says that the agent is there, takes revisions of fleets, answers who knocks, takes what operators
+//!   ask for, and hands outcomes over.
 //!
 //! The link comes and goes with NATS; the agenda goes on, with the revisions that were last heard and are kept on disk.
 
 mod book;
+mod demands;
 mod far;
 mod link;
 mod metrics;
@@ -162,6 +164,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         sequence: 1,
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
+        demanded: Vec::new(),
         register,
         is_watched: args.metrics.is_some() || collector.is_some(),
         metrics: Metrics::of(

@@ -51,6 +51,8 @@ pub(super) struct State {
     /// How other agents let us in, as they said last.
     pub(super) doors: BTreeMap<Name, (SocketAddr, String)>,
     pub(super) running: BTreeSet<RunId>,
+    /// What operators have asked this host to take part in, at either end, beside the schedule.
+    pub(super) demanded: Vec<Due>,
     pub(super) register: &'static Register,
     pub(super) metrics: Metrics,
     /// Whether the metrics are served or pushed.
@@ -105,6 +107,9 @@ impl State {
             return Vec::new();
         };
         let mut due = revisions.between(from, now + Duration::from_millis(1));
+        let demanded = self.demanded.iter();
+        let of_now = |due: &&Due| due.plan.file().name == *fleet && due.run.begins <= now;
+        due.extend(demanded.filter(of_now).cloned());
         let (book, name) = (&self.book, &self.name);
         due.retain(|due| due.plan.host(due.run.from) == name && !book.ledger().knows(&due.id()));
         due

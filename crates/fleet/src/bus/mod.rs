@@ -8,6 +8,7 @@
 //! | what became of runs | stream `isobath-results`, subjects `isobath.result.FLEET.MEASUREMENT.FROM.TO.INSTANT` |
 //! | their records | object store `isobath-records` |
 //! | to be let in | request and reply on `isobath.knock.TO.FROM` |
+//! | to measure now | request and reply on `isobath.demand.HOST`, which operators alone may use |
 //!
 //! The stream takes one message a subject and refuses the next, so a run has one outcome however often it is handed over.
 
@@ -18,7 +19,7 @@ mod results;
 pub mod retention;
 pub mod rights;
 
-use crate::messages::{Knock, Presence, Welcome};
+use crate::messages::{Demand, Knock, Presence, Promise, Welcome};
 use crate::{Name, lease};
 pub(crate) use access::place;
 pub use access::{Access, Connection, connect};
@@ -28,6 +29,7 @@ use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, object_store};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream as futures};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -50,6 +52,7 @@ const RESULTS: &str = "isobath-results";
 const RECORDS: &str = "isobath-records";
 const RESULT: &str = "isobath.result";
 const KNOCK: &str = "isobath.knock";
+const DEMAND: &str = "isobath.demand";
 
 /// The name by which operators are known to NATS.
 pub(crate) const OPERATOR: &str = "isobath fleet";
@@ -226,25 +229,58 @@ impl Bus {
         Ok(self.client.subscribe(format!("{KNOCK}.{name}.*")).await?)
     }
 
+    /// Asks agent `name` to take part in a run now.
+    ///
+    /// # Errors
+    /// When it does not answer, or will not.
+    pub async fn demand(&self, name: &Name, demand: &Demand) -> anyhow::Result<()> {
+        let payload = serde_json::to_vec(demand)?;
+        let answer = self
+            .client
+            .request(format!("{DEMAND}.{name}"), payload.into());
+        let answer = answer.await.map_err(|error| {
+            anyhow!(
+                "agent '{name}' does not take demands ({error}) - is it running, as new as this program, and its right to {DEMAND}.{name} in the server's users ('isobath fleet users')?"
+            )
+        })?;
+        match parse::<Promise>(&answer.payload) {
+            Some(Promise::Yes) => Ok(()),
+            Some(Promise::No { reason }) => bail!("agent '{name}' refuses: {reason}"),
+            None => {
+                bail!("agent '{name}' says what this version does not understand - update both")
+            }
+        }
+    }
+
+    /// What operators ask of agent `name`.
+    ///
+    /// # Errors
+    /// When the server does not take it.
+    pub async fn demands(&self, name: &Name) -> anyhow::Result<async_nats::Subscriber> {
+        Ok(self.client.subscribe(format!("{DEMAND}.{name}")).await?)
+    }
+
     /// Who asks to be let in, by the subject to which nobody else may publish.
     pub fn knocker(message: &async_nats::Message) -> Option<Name> {
         message.subject.rsplit('.').next()?.parse().ok()
     }
 
-    /// Answers one of them.
+    /// Answers all that is `asked`, for as long as there is a connection.
     ///
     /// # Errors
-    /// When the server does not take it.
-    pub async fn answer(
+    /// When there is none any more.
+    pub async fn answer_all<A: Serialize>(
         &self,
-        message: &async_nats::Message,
-        welcome: &Welcome,
+        mut asked: async_nats::Subscriber,
+        answer: impl Fn(&async_nats::Message) -> A,
     ) -> anyhow::Result<()> {
-        if let Some(reply) = &message.reply {
-            let payload = serde_json::to_vec(welcome)?;
-            self.client.publish(reply.clone(), payload.into()).await?;
+        while let Some(message) = asked.next().await {
+            let payload = serde_json::to_vec(&answer(&message))?;
+            if let Some(reply) = message.reply {
+                self.client.publish(reply, payload.into()).await?;
+            }
         }
-        Ok(())
+        bail!("the server ended the subscription")
     }
 }
 

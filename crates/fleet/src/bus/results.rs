@@ -184,6 +184,20 @@ impl Bus {
         self.outcomes_under(filter, since).await
     }
 
+    /// The same of one measurement of a fleet.
+    ///
+    /// # Errors
+    /// When the server does not say.
+    pub async fn outcomes_of_measure(
+        &self,
+        fleet: &Name,
+        measure: &Name,
+        since: Moment,
+    ) -> anyhow::Result<Vec<HandedOver>> {
+        let filter = format!("{RESULT}.{fleet}.{measure}.>");
+        self.outcomes_under(filter, since).await
+    }
+
     async fn outcomes_under(
         &self,
         filter: String,

@@ -1,12 +1,12 @@
 //! Who may do what at the NATS server: an agent what it needs, and nothing in the name of another.
 //!
-//! An agent hears changes of fleets, requests to be let in and answers to its own, and nothing else: it reads neither outcomes nor records of
+//! An agent hears changes of fleets, requests to be let in, demands of operators and answers to its own, and nothing else: it reads neither outcomes nor records of
 //! others. It says
 //! that it is there, and what became of its own runs. Two things are common to all, since NATS cannot part them: leases, and names of objects
 //! in the store. Who holds leases without need keeps others from loading their paths; who replaces a record is found out by its digest, which
 //! the agent that measured has signed.
 
-use super::{AGENTS, FLEETS, KNOCK, LEASES, RECORDS, RESULT, RESULTS};
+use super::{AGENTS, DEMAND, FLEETS, KNOCK, LEASES, RECORDS, RESULT, RESULTS};
 use crate::file::FleetFile;
 use crate::{Name, PublicKey};
 use std::fmt::Write as _;
@@ -82,6 +82,7 @@ fn heard(name: &Name) -> Vec<String> {
     vec![
         format!("$KV.{FLEETS}.*"),
         format!("{KNOCK}.{name}.*"),
+        format!("{DEMAND}.{name}"),
         format!("{}.>", inbox(name)),
     ]
 }

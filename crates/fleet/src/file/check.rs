@@ -5,7 +5,7 @@ use crate::Name;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
-use units::Bytes;
+use units::{Bytes, Span};
 
 /// Runs of a day at most: a day's schedule is made in memory.
 const MOST_RUNS: u128 = 2_000_000;
@@ -142,9 +142,10 @@ impl FleetFile {
                 (from.len() * to.len()) as u128
             }
         };
+        let of_pair = |interval: Span| DAY.as_nanos() / interval.0.as_nanos().max(1);
         Ok(match &measure.cron {
             Some(cron) => pairs * cron.a_day() as u128,
-            None => pairs * DAY.as_nanos() / measure.interval().0.as_nanos(),
+            None => pairs * measure.interval().map_or(0, of_pair),
         })
     }
 
@@ -170,7 +171,10 @@ impl MeasureSpec {
         }
         self.check_words()?;
         self.check_instants()?;
-        for (name, span) in [("every or poisson", self.interval()), ("takes", self.takes)] {
+        let interval = self
+            .interval()
+            .map(|interval| ("every or poisson", interval));
+        for (name, span) in interval.into_iter().chain([("takes", self.takes)]) {
             if span.0 < SHORTEST || span.0 > DAY {
                 return Err(format!("{name} is {span} - write 1s to 24h"));
             }
@@ -193,8 +197,12 @@ impl MeasureSpec {
             (Some((one, _)), Some((other, _))) => {
                 Err(format!("it has '{one}' and '{other}' - keep one of them"))
             }
+            (None, _) if self.on_demand && self.phase.is_none() => Ok(()),
+            (None, _) if self.on_demand => {
+                Err("a phase is of 'every', which it does not have - remove 'phase'".to_owned())
+            }
             (None, _) => Err(
-                "it does not say when - add every = \"..\", poisson = \"..\" or cron = \"..\""
+                "it does not say when - add every = \"..\", poisson = \"..\" or cron = \"..\", or on_demand = true"
                     .to_owned(),
             ),
             (Some(("every", _)), None) => Ok(()),

@@ -26,6 +26,7 @@
 //! pairs = { mesh = ["all"] }           # or star, between, random
 //! takes = "8s"
 //! every = "10min"                      # or poisson = "10min", or cron = "*/10 * * * *"
+//! on_demand = true                     # and whenever an operator asks
 //! octets = "100kB"
 //! ```
 //!
@@ -41,10 +42,13 @@ mod window;
 use crate::{Name, PublicKey};
 pub use cron::Cron;
 use serde::Deserialize;
+use std::time::Duration;
 pub use threshold::Threshold;
 use units::{Bytes, Span};
 pub use window::Window;
 
+/// By how much a run without a period may begin late.
+const PATIENCE: Span = Span(Duration::from_secs(60));
 /// The selector of every host.
 const ALL: &str = "all";
 
@@ -129,10 +133,14 @@ pub struct MeasureSpec {
     /// The instants at which each pair is measured, by the calendar.
     #[serde(default)]
     pub cron: Option<Cron>,
+    /// Whether operators may have a pair measured at once; then it may do without instants of its own.
+    #[serde(default)]
+    pub on_demand: bool,
     /// Times of the day in which it is taken, of Universal Time; all day without them.
     #[serde(default)]
     pub windows: Vec<Window>,
-    /// By how much a run may begin late because its ends are taken; otherwise it is left out. One period without it.
+    /// By how much a run may begin late because its ends are taken; otherwise it is left out. One period without it, and a minute where there
+    /// are no periods.
     #[serde(default)]
     pub patience: Option<Span>,
     /// Octets that a run sends and receives, for what hosts, links and pairs may have a day.
@@ -257,10 +265,19 @@ impl MeasureSpec {
         self.verb() == "rrul" || self.is_bottleneck()
     }
 
-    /// Whether it is `estimate bottleneck`; options may stand before the property.
+    /// Whether it is `estimate bottleneck`.
     fn is_bottleneck(&self) -> bool {
-        let mut words = self.run.split_whitespace();
-        words.next() == Some("estimate") && words.any(|word| word == "bottleneck")
+        self.estimates("bottleneck")
+    }
+
+    /// Whether it estimates this property; options may stand before it.
+    pub fn estimates(&self, what: &str) -> bool {
+        self.verb() == "estimate" && self.run.split_whitespace().any(|word| word == what)
+    }
+
+    /// Whether it measures the path from its far end.
+    pub fn is_reverse(&self) -> bool {
+        self.run.split_whitespace().any(|word| word == "--reverse")
     }
 
     /// Its verb.
@@ -268,15 +285,17 @@ impl MeasureSpec {
         self.run.split_whitespace().next().unwrap_or_default()
     }
 
-    /// The (mean) time from one run of a pair to the next; by the calendar, the shortest.
-    pub fn interval(&self) -> Span {
+    /// The (mean) time from one run of a pair to the next; by the calendar, the shortest. None where it is measured on demand only.
+    pub fn interval(&self) -> Option<Span> {
         let shortest = || self.cron.as_ref().map(|cron| Span(cron.shortest()));
         let regular = self.every.or(self.poisson);
-        regular.or_else(shortest).unwrap_or_default()
+        regular.or_else(shortest)
     }
 
     /// By how much a run may begin late.
     pub fn patience(&self) -> Span {
-        self.patience.unwrap_or_else(|| self.interval())
+        self.patience
+            .or_else(|| self.interval())
+            .unwrap_or(PATIENCE)
     }
 }

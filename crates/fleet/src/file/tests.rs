@@ -105,7 +105,7 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert_eq!(
         with("speed = 9"),
         "my.toml line 17: unknown field `speed`, expected one of `name`, `run`, `pairs`, `takes`, `every`, `phase`, `poisson`, \
-         `cron`, `windows`, `patience`, `octets`, `daily`, `loads`, `threshold` - remove it, or correct its name"
+         `cron`, `on_demand`, `windows`, `patience`, `octets`, `daily`, `loads`, `threshold` - remove it, or correct its name"
     );
     assert!(instead("name = \"b\"", "name = \"a\"").contains("two of [[host]] 'a' - rename"));
     assert!(instead("\"wired\"", "\"c\"").contains("'c' is both a host and a tag"));
@@ -126,6 +126,9 @@ fn what_cannot_be_carried_out_is_told_in_one_line() {
     assert!(with("cron = \"0 9 * * *\"").contains("it has 'every' and 'cron' - keep one"));
     assert!(
         instead("every = \"10min\"", "cron = \"9\"").contains("line 16: '9' is no crontab of five")
+    );
+    assert!(
+        instead("every = \"10min\"", "on_demand = true\nphase = \"1s\"").contains("remove 'phase'")
     );
     let phase = "cron = \"0 9 * * *\"\nphase = \"1s\"";
     assert!(instead("every = \"10min\"", phase).contains("a phase is of 'every', not of 'cron'"));

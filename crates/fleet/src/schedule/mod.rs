@@ -7,6 +7,7 @@
 //! A day is planned by itself, so that an agent which begins after months does not begin with the first of them. A run that would not end
 //! before its day does is left out.
 
+mod demand;
 pub mod packing;
 #[cfg(test)]
 mod tests;
@@ -243,10 +244,13 @@ fn pairs(file: &FleetFile, measure: &MeasureSpec) -> Vec<[u32; 2]> {
 /// The instants of a day at which a pair is to be measured: as many as it may have.
 fn instants(measure: &MeasureSpec, day: Day, dice: &mut Dice) -> Vec<Moment> {
     let mut instants = Vec::new();
+    let Some(interval) = measure.interval() else {
+        return instants;
+    };
     let most = most_a_day(measure);
     let mut after = match measure.every {
         Some(_) => Some(measure.phase.unwrap_or_default().0),
-        None => dice.exponential(measure.interval().0),
+        None => dice.exponential(interval.0),
     };
     // Nanoseconds are added up, so that rounding to milliseconds does not.
     while let Some(passed) = after.filter(|passed| day.begins() + *passed < day.ends()) {
@@ -259,7 +263,7 @@ fn instants(measure: &MeasureSpec, day: Day, dice: &mut Dice) -> Vec<Moment> {
         }
         let step = match measure.every {
             Some(every) => Some(every.0),
-            None => dice.exponential(measure.interval().0),
+            None => dice.exponential(interval.0),
         };
         after = step.and_then(|step| passed.checked_add(step));
     }

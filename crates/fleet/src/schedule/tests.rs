@@ -196,3 +196,85 @@ fn where_there_is_too_much_for_all_each_has_its_share() {
     assert_eq!(of(0) + of(1), 4_320);
     assert!((2_000..2_320).contains(&of(0)), "{}", of(0));
 }
+
+/// Now and then asked for, with what a link and a host may have a day.
+const ASKED: &str = "on_demand = true\noctets = '4MB'\nwindows = ['08:00-18:00']\n";
+
+fn run(plan: &Plan, from: &str, to: &str, time: &str) -> Result<Planned, String> {
+    let id = format!("f.m.{from}.{to}.20261125T{time}000Z");
+    plan.on_demand(&id.parse().unwrap())
+}
+
+#[test]
+fn what_is_asked_for_now_is_in_no_schedule_and_comes_at_once() {
+    let plan = plan_of(3, &format!("{LOAD}{ASKED}"));
+    assert!(of(&plan).runs.is_empty() && of(&plan).left_out.is_empty());
+    let found = run(&plan, "h0", "h2", "100000").unwrap();
+    assert_eq!(plan.id(&found).to_string(), "f.m.h0.h2.20261125T100000000Z");
+    assert_eq!(found.begins, found.instant);
+    let minute = Duration::from_secs(60);
+    assert_eq!(plan.measure(&found).patience().0, minute);
+    let refused = |from, to, time| run(&plan, from, to, time).unwrap_err();
+    assert!(refused("h0", "h2", "183000").contains("see its 'windows'"));
+    assert!(refused("h0", "h0", "100000").contains("not taken from 'h0' to 'h0'"));
+    assert!(refused("h0", "h9", "100000").contains("see its 'pairs'"));
+    let other = "f.x.h0.h1.20261125T100000000Z".parse().unwrap();
+    assert_eq!(
+        plan.on_demand(&other).unwrap_err(),
+        "fleet 'f' has no measure 'x'"
+    );
+    let scheduled = plan_of(3, &format!("{LOAD}every = '1h'"));
+    let refused = run(&scheduled, "h0", "h2", "100000").unwrap_err();
+    assert!(refused.contains("add on_demand = true"), "{refused}");
+}
+
+#[test]
+fn what_is_asked_for_now_spends_of_the_same_budgets() {
+    let text = format!("{LOAD}{ASKED}every = '4h'\n");
+    let plan = |place: &str, daily: &str| {
+        let file = plan_of(4, &text).file.clone();
+        let mut file = file;
+        let daily = Some(daily.parse().unwrap());
+        match place {
+            "link" => file.links[0].daily = daily,
+            "host" => file.hosts[1].daily = daily,
+            "pair" => file.measures[0].daily = daily,
+            _ => {}
+        }
+        Plan::new(file)
+    };
+    let free = plan("", "0B");
+    let others = of(&free).runs;
+    // At 8, 12 and 16 o'clock each of the 12 pairs.
+    assert_eq!(others.len(), 36);
+    let asked = |plan: &Plan, from, to| {
+        let run = run(plan, from, to, "100000").unwrap();
+        assert_eq!(
+            plan.has_budget(&run),
+            plan.without_budget(&run, &others).is_some()
+        );
+        plan.without_budget(&run, &others)
+    };
+    assert_eq!(asked(&free, "h0", "h2"), None);
+    // Eight pairs cross the link, six have the host.
+    let refused = asked(&plan("link", "99MB"), "h2", "h1").unwrap();
+    assert!(
+        refused.contains("link 'uplink' has a budget of 99MB a day, of which 96MB are"),
+        "{refused}"
+    );
+    let refused = asked(&plan("host", "72MB"), "h2", "h1").unwrap();
+    assert!(
+        refused.contains("host 'h1' has a budget of 72MB a day, of which 72MB are"),
+        "{refused}"
+    );
+    assert!(
+        asked(&plan("pair", "12MB"), "h0", "h1")
+            .unwrap()
+            .contains("spent what it may have")
+    );
+    for (place, daily) in [("link", "100MB"), ("host", "76MB"), ("pair", "16MB")] {
+        let plan = plan(place, daily);
+        let run = run(&plan, "h0", "h2", "100000").unwrap();
+        assert_eq!(plan.without_budget(&run, &others), None, "{place}");
+    }
+}

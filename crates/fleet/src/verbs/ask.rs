@@ -1,5 +1,7 @@
 //! `isobath fleet ask WHAT FROM TO`.
 
+mod demand;
+
 use super::{CLOCKS_APART, OPERATOR, of_kept, revisions};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
@@ -33,9 +35,18 @@ pub struct Args {
     /// Maximum half-width of the interval, in percent of the value.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     within: Option<f64>,
+    /// Measure now if no known estimate is recent and accurate enough.
+    #[arg(
+        long,
+        help = "Measure now if no known estimate is recent and accurate enough; requires a measurement with on_demand = true in the fleet file"
+    )]
+    measure: bool,
     /// Print the answer as one JSON object.
     #[arg(long)]
     json: bool,
+    /// Hide the progress bar.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// Exit status of an answer that is not conclusive.
@@ -48,7 +59,8 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let bus = Bus::open(&args.access, OPERATOR).await?;
     let now = wall();
     let max_age = args.max_age.0;
-    let known = known(&bus, args, now).await?;
+    let fleets = fleets(&bus, args.fleet.as_ref()).await?;
+    let mut known = known(&bus, args, &fleets, now).await?;
     let asked = Asked {
         what: args.what,
         ends: [args.from.clone(), args.to.clone()],
@@ -56,7 +68,15 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         max_age,
         within_pct: args.within,
     };
-    let answer = known.answer(&asked, now)?;
+    let answer = match known.answer(&asked, now) {
+        Err(_) if args.measure => {
+            let outcome = demand::measure(&bus, &asked, fleets, now, args.quiet).await?;
+            let now = wall();
+            known.take(&outcome, now);
+            known.answer(&asked, now)?
+        }
+        answer => answer?,
+    };
     if args.json {
         print(&serde_json::to_string(&answer)?)?;
     } else {
@@ -66,15 +86,20 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// What is known of the pair, either way: a far end can send, too.
-async fn known(bus: &Bus, args: &Args, now: Moment) -> anyhow::Result<Estimates> {
+async fn known(
+    bus: &Bus,
+    args: &Args,
+    fleets: &[(Name, Revisions)],
+    now: Moment,
+) -> anyhow::Result<Estimates> {
     let back = u64::try_from(args.max_age.0.max(LOOK_BACK).as_millis()).unwrap_or(u64::MAX);
     // What ended since then by the agents' clocks came later by the server's, which differs less than this.
     let back = back.saturating_add(CLOCKS_APART);
     let since = Moment::from_millis(now.as_millis().saturating_sub(back));
     let mut known = Estimates::default();
-    for (name, revisions) in fleets(bus, args.fleet.as_ref()).await? {
+    for (name, revisions) in fleets {
         for pair in [[&args.from, &args.to], [&args.to, &args.from]] {
-            for told in bus.outcomes_of_pair(Some(&name), pair, since).await? {
+            for told in bus.outcomes_of_pair(Some(name), pair, since).await? {
                 if revisions.may_plan(&told.outcome.run) && !revisions.is_forged(&told) {
                     known.take(&told.outcome, now);
                 }

@@ -87,7 +87,7 @@ fn json(
             Fate::Known(outcome) => json!(outcome),
             _ => Value::Null,
         };
-        json!({ "run": line.run, "begins": line.begins, "status": status, "reason": reason, "thresholds_exceeded": beyond(line), "outcome": outcome })
+        json!({ "run": line.run, "begins": line.begins, "on_demand": line.is_on_demand, "status": status, "reason": reason, "thresholds_exceeded": beyond(line), "outcome": outcome })
     });
     let runs: Vec<_> = runs.collect();
     let unplanned: Vec<_> = account

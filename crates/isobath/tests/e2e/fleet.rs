@@ -41,6 +41,12 @@ takes = "2s"
 every = "2s"
 patience = "20s"
 [[measure]]
+name = "asked"
+run = "estimate jitter --duration 300ms --reverse"
+on_demand = true
+pairs = { star = { centre = "b", hosts = ["a"] } }
+takes = "10s"
+[[measure]]
 name = "back"
 run = "estimate owd --duration 300ms"
 loads = true
@@ -518,11 +524,55 @@ fn programs_are_told(fleet: &Place, get: &impl Fn(&str) -> String) {
     );
     let none = fleet.fleet(&["ask", "rtt", "a", "b", "--within", "0"]);
     assert!(none.refused(2).contains("such as 10"), "{none:?}");
+    measured_now(fleet);
     let other = fleet.fleet(&["ask", "rtt", "a", "b", "--fleet", "other"]);
     assert!(
         other.refused(2).contains("there is no fleet 'other'"),
         "{other:?}"
     );
+}
+
+/// An estimate that nobody has planned is there when somebody asks for it.
+fn measured_now(fleet: &Place) {
+    let none = fleet.fleet(&["ask", "jitter", "a", "b"]);
+    assert!(none.refused(3).contains("measure now"), "{none:?}");
+    let ask = ["ask", "jitter", "a", "b", "--measure", "--json"];
+    let mut told = fleet.fleet(&ask);
+    // On a busy machine a run may be invalid, or not conclusive.
+    eventually("an estimate on demand", || {
+        let is_told = matches!(told.code(), Some(0 | 5));
+        if !is_told {
+            assert!(told.refused(3).contains("is invalid"), "{told:?}");
+            told = fleet.fleet(&ask);
+        }
+        is_told
+    });
+    let told = told.json();
+    let run = told["run"].as_str().unwrap();
+    assert!(run.starts_with("pair.asked.b.a."), "{told:#}");
+    assert_eq!(
+        (&told["from"], &told["to"]),
+        (&"a".into(), &"b".into()),
+        "{told:#}"
+    );
+    // It is known now, and is not measured again.
+    let again = fleet.fleet(&ask[..5]);
+    assert!(again.stdout.contains(run), "{again:?}");
+    let account = fleet.account();
+    assert!(number(&account, "/counts/on_demand") >= 1.0, "{account:#}");
+    let line = values(&account["runs"]).find(|line| line["run"] == *run);
+    assert_eq!(line.unwrap()["on_demand"], true);
+    for (words, why) in [
+        (&["loss", "a", "b"][..], "add a measurement with run"),
+        (
+            &["rtt", "a", "b", "--max-age", "1us"],
+            "is not taken on demand",
+        ),
+        (&["jitter", "b", "a"], "is not taken from 'a' to 'b'"),
+    ] {
+        let refused = fleet.fleet(&[&["ask"], words, &["--measure"]].concat());
+        assert!(refused.refused(3).contains(why), "{refused:?}");
+    }
 }
 
 #[test]

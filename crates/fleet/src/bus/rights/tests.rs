@@ -1,9 +1,9 @@
 //! What a real server lets an agent do that has its own key, and what not.
 
 use super::*;
-use crate::bus::{Access, Bus, Connection, connect};
+use crate::bus::{Access, Bus, Connection, connect, parse};
 use crate::lease::{Answer, Ask};
-use crate::messages::{Knock, Presence};
+use crate::messages::{Demand, Knock, Presence, Promise};
 use crate::outcome::{Became, Outcome, Times};
 use crate::revisions::Document;
 use crate::{Identity, Moment, RunId};
@@ -216,6 +216,7 @@ async fn an_agent_can_do_its_own_work() {
     };
     assert_eq!(Bus::knocker(&heard.unwrap()).as_ref(), Some(&a.name));
 
+    demands_are_taken(&scene).await;
     let told = scene.told().await;
     let kept = scene.operator.outcome(&told.run).await.unwrap().unwrap();
     assert_eq!(
@@ -245,6 +246,38 @@ async fn an_agent_can_do_its_own_work() {
         }
     };
     assert!(forged.to_string().contains("not the file"));
+}
+
+/// An operator asks for a run now, and no agent does.
+async fn demands_are_taken(scene: &Scene) {
+    let (a, b) = (&scene.a, &scene.b);
+    let demand = Demand {
+        run: outcome("a", "b").run,
+    };
+    let demands = b.bus.demands(&b.name).await.unwrap();
+    let no = || Promise::No {
+        reason: "it is late".to_owned(),
+    };
+    let answering = b.bus.answer_all(demands, |message| {
+        let heard = parse::<Demand>(&message.payload).unwrap();
+        if heard == demand { Promise::Yes } else { no() }
+    });
+    let asking = async {
+        // The server may hear of the subscription after the first of them.
+        while scene.operator.demand(&b.name, &demand).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let other = Demand {
+            run: outcome("b", "a").run,
+        };
+        let refused = scene.operator.demand(&b.name, &other).await.unwrap_err();
+        assert_eq!(refused.to_string(), "agent 'b' refuses: it is late");
+        assert!(is_refused(a.bus.demand(&b.name, &demand)).await);
+    };
+    tokio::select! {
+        over = answering => panic!("{over:?}"),
+        () = asking => {}
+    }
 }
 
 #[tokio::test]
@@ -319,7 +352,13 @@ async fn an_agent_cannot_hear_what_goes_to_others() {
     let scene = Box::pin(Scene::set()).await;
     let client = &scene.a.connection.client;
     let mut others = Vec::new();
-    for subject in ["isobath.result.>", "isobath.knock.b.*", "_INBOX_b.>", ">"] {
+    for subject in [
+        "isobath.result.>",
+        "isobath.knock.b.*",
+        "isobath.demand.b",
+        "_INBOX_b.>",
+        ">",
+    ] {
         others.push(client.subscribe(subject).await.unwrap());
     }
     let mut own = client.subscribe("_INBOX_a.x").await.unwrap();
@@ -334,7 +373,7 @@ async fn an_agent_cannot_hear_what_goes_to_others() {
             break;
         }
     }
-    for subject in ["isobath.knock.b.c", "_INBOX_b.x"] {
+    for subject in ["isobath.knock.b.c", "isobath.demand.b", "_INBOX_b.x"] {
         say(subject).await;
     }
     scene.told().await;
