@@ -108,6 +108,8 @@ for what in "$@"; do
             exit 1
         fi
         install_tool cargo-nextest "$nextest"
+        # Node trusts its own list of authorities, not the system's: behind a proxy with a certificate of its own npm would try for a minute.
+        export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}"
         # Measurement Lab's own client.
         grep -qF "\"version\": \"$ndt7\"" ../target/tools/ndt7/node_modules/@m-lab/ndt7/package.json 2>/dev/null ||
             npm install --silent --no-save --prefix ../target/tools/ndt7 "@m-lab/ndt7@$ndt7"
