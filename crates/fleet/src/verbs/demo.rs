@@ -5,12 +5,14 @@ use super::{NOTICE, OPERATOR, Program, account, revisions, wait, web};
 use crate::agent::wall;
 use crate::bus::{Access, Bus};
 use crate::file::{FleetFile, MeasureSpec};
+use crate::schedule::Plan;
 use crate::stage::{self, Stage};
-use crate::{Moment, Name};
-use clap::Parser;
+use crate::{Moment, Name, RunId};
+use clap::{Parser, ValueEnum as _};
 use kit::options::INTERRUPTED;
 use kit::usage::{Usage, print};
 use lab::{Network, profiles};
+use schema::estimate::plan::What;
 use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -107,6 +109,13 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let name = file.name.as_str();
     tell(&format!("the fleet measures for {}", args.duration));
     rest(args.duration.0, &interrupt);
+    if let Some([what, from, to]) = on_demand(&file) {
+        let asked = said(&["ask", what, from, to, "--measure", "--max-age", "1s"]);
+        if let Err(error) = asked {
+            // A busy machine is no reason to end here.
+            tell(&format!("{error:#}"));
+        }
+    }
     said(&["pause", name])?;
     rest(NOTICE, &interrupt);
     until_ended(nats, &file.name, began, &interrupt)?;
@@ -121,6 +130,25 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
         INTERRUPTED
     } else {
         0
+    })
+}
+
+/// What may be asked for now from the first host of the file to its last.
+fn on_demand(file: &FleetFile) -> Option<[&str; 3]> {
+    let plan = Plan::new(file.clone());
+    let (from, to) = (&file.hosts.first()?.name, &file.hosts.last()?.name);
+    file.measures.iter().find_map(|measure| {
+        let run = RunId {
+            fleet: file.name.clone(),
+            measure: measure.name.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            instant: wall(),
+        };
+        plan.on_demand(&run).ok()?;
+        let mut all = What::value_variants().iter().map(|what| what.name());
+        let what = all.find(|what| measure.estimates(what))?;
+        Some([what, from.as_str(), to.as_str()])
     })
 }
 

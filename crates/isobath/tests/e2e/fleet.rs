@@ -908,6 +908,12 @@ pairs = { mesh = ["all"] }
 takes = "5s"
 every = "10s"
 patience = "10s"
+[[measure]]
+name = "asked"
+run = "estimate jitter --duration 500ms"
+pairs = { mesh = ["all"] }
+takes = "5s"
+on_demand = true
 "#;
 
 #[test]
@@ -922,6 +928,7 @@ fn a_fleet_is_shown_at_work_in_a_lab() {
     let told = &ran.ended(0).stdout;
     for verb in [
         "apply",
+        "ask jitter berlin-1 paris-1 --measure",
         "pause",
         "status",
         "runs two --matrix",
