@@ -11,7 +11,7 @@ PLAN ?= rrul
 LAB ?= dsl
 HOURS ?= 1
 
-.PHONY: demo test test-programs test-docs test-ui test-python lint lint-format lint-code lint-licences bench fuzz packages soak build
+.PHONY: demo test test-tools test-built test-programs test-docs test-ui test-python lint lint-format lint-code lint-licences bench fuzz packages soak build
 
 build:
 	scripts/setup.sh build
@@ -21,10 +21,17 @@ demo: build
 	target/release/isobath rrul --lab $(LAB) --plan $(PLAN)
 
 test:
-	scripts/setup.sh build test
-	scripts/tests.sh --no-run
+	scripts/setup.sh build test-packages
+	$(MAKE) --no-print-directory --jobs=2 test-tools test-built
 	$(MAKE) --no-print-directory --jobs=2 test-programs test-docs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ui test-python
+
+# What is fetched waits for the network, while the compiler does not. Whoever is asked for a password was before.
+test-tools:
+	scripts/setup.sh test
+
+test-built:
+	MAKEFLAGS= $(CARGO) test --workspace --locked --no-run
 
 # Most tests wait for paths that are as slow as real ones, and those that measure run last: the documentation's examples run beside the others.
 # Cargo has no part in how many of these there are at once.

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need,
-# `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need, `scripts/setup.sh release` what
-# making the release's packages needs, `scripts/setup.sh packages` what trying them needs, `scripts/setup.sh other-systems` what compiling
-# for Windows and macOS needs. cargo-nextest, cargo-deny and zig go into target/tools, cargo-fuzz where cargo installs programs.
+# Installs what is missing: `scripts/setup.sh build` what building needs, `scripts/setup.sh test` what the tests need (`test-packages`: what
+# of that root installs), `scripts/setup.sh lint` what the checks need, `scripts/setup.sh fuzz` what fuzzing and campaigns need,
+# `scripts/setup.sh release` what making the release's packages needs, `scripts/setup.sh packages` what trying them needs,
+# `scripts/setup.sh other-systems` what compiling for Windows and macOS needs. cargo-nextest, cargo-deny and zig go into target/tools, cargo-fuzz where cargo installs programs.
 # Debian and Ubuntu; elsewhere it says what to install. What is there already is left alone.
 set -eu
 cd "$(dirname "$0")"
@@ -97,7 +97,7 @@ for what in "$@"; do
             exit 1
         fi
         ;;
-    test)
+    test-packages)
         # Word by word on purpose.
         # shellcheck disable=SC2046
         install_packages $(grep -v '^#' test-packages.txt)
@@ -107,6 +107,11 @@ for what in "$@"; do
             echo "setup: Node $(node --version) is too old for the report's page - install 20 or newer, then run this again" >&2
             exit 1
         fi
+        python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+        command -v pip3 >/dev/null || install_packages python3-pip
+        ;;
+    test)
+        ./setup.sh test-packages
         install_tool cargo-nextest "$nextest"
         # Node trusts its own list of authorities, not the system's: behind a proxy with a certificate of its own npm would try for a minute.
         export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}"
@@ -122,7 +127,6 @@ for what in "$@"; do
         unpack_program prometheus
         unpack_program unbound
         ./ui.sh setup
-        python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
         ./python.sh setup
         ;;
     lint)
@@ -164,7 +168,7 @@ for what in "$@"; do
         [ -d ../target/tools/cyclonedx/cyclonedx ] || install_wheel cyclonedx 'cyclonedx-python-lib[json-validation]' "$cyclonedx" --no-cache-dir
         ;;
     *)
-        echo "setup: '$what' is none of 'build', 'test', 'lint', 'fuzz', 'release', 'packages' and 'other-systems'" >&2
+        echo "setup: '$what' is none of 'build', 'test', 'test-packages', 'lint', 'fuzz', 'release', 'packages' and 'other-systems'" >&2
         exit 2
         ;;
     esac
