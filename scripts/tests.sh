@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all tests of the workspace, eight beside each other. What failed runs again when nothing is beside it, three times at most, and the last
+# Runs all tests of the workspace, six beside each other. What failed runs again when nothing is beside it, three times at most, and the last
 # result counts: a stalled machine spoils a measurement once, a defect is there again. Each failure is printed, and is to be looked into.
 # At the end it lists what was skipped, and what could not be decided, because the hypervisor kept the machine waiting however often it was
 # tried.
