@@ -90,13 +90,12 @@ impl Account {
         ))
     }
 
-    /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`. Of the others' outcomes those that may be
-    /// had on demand were.
+    /// That of what was `planned`, and what the schedule had no place for, by `outcomes`, at `now`. What operators asked for is known by its
+    /// outcomes.
     pub fn of(
         planned: &[Due],
         left_out: &[(Due, LeftOut)],
         outcomes: Vec<Outcome>,
-        is_on_demand: impl Fn(&RunId) -> bool,
         now: Moment,
     ) -> Self {
         let mut account = Self::default();
@@ -127,7 +126,7 @@ impl Account {
             is_on_demand: false,
             fate: Fate::LeftOut(*why),
         }));
-        let on_demand = known.extract_if(|run, _| is_on_demand(run));
+        let on_demand = known.extract_if(|_, outcome| outcome.on_demand);
         account.lines.extend(on_demand.map(|(run, outcome)| Line {
             run,
             begins: outcome.planned,
@@ -255,17 +254,20 @@ mod tests {
         other.instant = other.instant + Duration::from_secs(1);
         let mut asked = other.clone();
         asked.measure = "asked".parse().unwrap();
+        let asked = Outcome {
+            on_demand: true,
+            ..outcome(asked)
+        };
         let outcomes = vec![
             outcome(first.clone()),
             outcome(first.clone()),
             outcome(other.clone()),
-            outcome(asked.clone()),
+            asked,
         ];
         let account = Account::of(
             &planned,
             &left_out,
             outcomes,
-            |run| *run == asked,
             since + Duration::from_secs(130),
         );
         let expected = Counts {

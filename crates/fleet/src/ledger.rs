@@ -87,6 +87,11 @@ impl Ledger {
         self.runs.contains_key(run)
     }
 
+    /// Whether a run is over.
+    pub fn has_ended(&self, run: &RunId) -> bool {
+        matches!(self.runs.get(run), Some(Stage::Ended(_) | Stage::Handed))
+    }
+
     /// Runs that have begun and not ended, with when they were to begin and did. For an agent that has just started: those cut short.
     pub fn begun(&self) -> impl Iterator<Item = (&RunId, Moment, Moment)> {
         self.runs.iter().filter_map(|(run, stage)| match stage {

@@ -22,6 +22,9 @@ pub struct Outcome {
     pub run: RunId,
     /// Where the host that measures stands.
     pub site: Option<Name>,
+    /// Whether an operator asked for it, and not the schedule.
+    #[serde(default)]
+    pub on_demand: bool,
     /// When it was to begin, by the schedule.
     pub planned: Moment,
     /// When it began; null for one that did not.
@@ -139,6 +142,7 @@ impl Outcome {
             schema: SCHEMA.to_owned(),
             run,
             site,
+            on_demand: false,
             planned: times.planned,
             began: times.began,
             ended: times.ended,

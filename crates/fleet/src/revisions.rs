@@ -3,7 +3,7 @@
 //! A revision plans the runs that are asked for while it holds and that begin while it does. So no run is in two of them, and what was
 //! planned at any time in the past can be told from the revisions alone.
 
-use crate::file::{FileError, FleetFile, Threshold};
+use crate::file::{FileError, FleetFile, PATIENCE, Threshold};
 use crate::outcome::HandedOver;
 use crate::schedule::{LeftOut, Plan, Planned};
 use crate::{Day, Moment, Name, PublicKey, RunId};
@@ -30,6 +30,8 @@ pub struct Due {
     pub plan: Arc<Plan>,
     /// When it begins, and between whom.
     pub run: Planned,
+    /// Whether an operator asks for it, and not the schedule.
+    pub is_on_demand: bool,
 }
 
 impl Due {
@@ -38,10 +40,19 @@ impl Due {
         self.plan.id(&self.run)
     }
 
+    /// By how much it may begin late. Whoever asks for a run now waits for it: no period, which may be a day, but a minute.
+    pub fn patience(&self) -> Duration {
+        let measure = self.plan.measure(&self.run);
+        if self.is_on_demand {
+            measure.patience.unwrap_or(PATIENCE).0
+        } else {
+            measure.patience().0
+        }
+    }
+
     /// When it is over at the latest: after its patience, and the time that it takes.
     pub fn over_by(&self) -> Moment {
-        let measure = self.plan.measure(&self.run);
-        self.run.begins + measure.patience().0 + measure.takes.0
+        self.run.begins + self.patience() + self.plan.measure(&self.run).takes.0
     }
 }
 
@@ -155,12 +166,15 @@ impl Revisions {
         let plan = self.plan(id.instant);
         let plan = plan.ok_or_else(|| {
             let fleet = &id.fleet;
-            format!("fleet '{fleet}' is paused - 'isobath fleet pause {fleet} --resume' resumes it")
+            format!(
+                "fleet '{fleet}' is paused, or was applied this moment - 'isobath fleet status' shows which"
+            )
         })?;
         let run = plan.on_demand(id)?;
         Ok(Due {
             plan: Arc::clone(plan),
             run,
+            is_on_demand: true,
         })
     }
 
@@ -193,6 +207,7 @@ impl Revisions {
             due.extend(wanted.map(|run| Due {
                 plan: Arc::clone(plan),
                 run: *run,
+                is_on_demand: false,
             }));
         });
         due
@@ -206,7 +221,12 @@ impl Revisions {
             let wanted = runs.filter(|(run, _)| (from..to).contains(&run.instant));
             left_out.extend(wanted.map(|(run, why)| {
                 let plan = Arc::clone(plan);
-                (Due { plan, run: *run }, *why)
+                let due = Due {
+                    plan,
+                    run: *run,
+                    is_on_demand: false,
+                };
+                (due, *why)
             }));
         });
         left_out

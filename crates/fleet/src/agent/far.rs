@@ -1,7 +1,7 @@
 //! The far end inside an agent, and who is let in.
 //!
-//! It has a new key each time the agent starts. The key is told to whoever asks for a run of the schedule that is due about now; the agent
-//! knows the schedule as well as who asks.
+//! It has a new key each time the agent starts. The key is told to whoever asks for a run that is due about now, by the schedule, which the
+//! agent knows as well as who asks, or because an operator has asked this agent, too.
 
 use super::{State, wall};
 use crate::Name;
@@ -140,14 +140,14 @@ impl State {
         let from = run.instant;
         let until = now + SKEW;
         let due = revisions.between(from, until.max(from));
-        if due.iter().chain(&self.demanded).any(is_it) {
+        if due.iter().chain(self.demands.all()).any(is_it) {
             Welcome::Come {
                 address: self.far.address,
                 key: self.far.key.clone(),
             }
         } else {
             no(format!(
-                "{run} is not due by its schedule - compare the clocks"
+                "{run} is not due by its schedule, and nobody has asked for it since this agent started - compare the clocks"
             ))
         }
     }

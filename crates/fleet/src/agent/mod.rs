@@ -24,6 +24,7 @@ use crate::revisions::Due;
 use crate::{Identity, Moment, Name};
 use anyhow::Context as _;
 use book::Book;
+use demands::Demands;
 use far::FarEnd;
 use kit::measurement::RoundTrips;
 use kit::pool::lock;
@@ -164,7 +165,7 @@ pub fn run(args: &Args, register: &'static Register, verbs: &[&str]) -> anyhow::
         sequence: 1,
         doors: BTreeMap::new(),
         running: BTreeSet::new(),
-        demanded: Vec::new(),
+        demands: Demands::default(),
         register,
         is_watched: args.metrics.is_some() || collector.is_some(),
         metrics: Metrics::of(
@@ -327,8 +328,12 @@ async fn round_trips(state: &RefCell<State>, outcome: &Outcome) -> Option<RoundT
 
 /// One run from its beginning in the ledger to its end there.
 async fn go(state: Rc<RefCell<State>>, due: Due) {
-    let id = due.id();
+    let (id, on_demand) = (due.id(), due.is_on_demand);
     let outcome = Box::pin(Running::new(Rc::clone(&state), due).carry_out()).await;
+    let outcome = Outcome {
+        on_demand,
+        ..outcome
+    };
     let found = round_trips(&state, &outcome).await;
     let mut is_told = false;
     // The disk may have room again later; if the agent ends before, its next start closes the run.

@@ -70,7 +70,7 @@ impl Running {
         };
         let now = clock::now();
         let late = wall().since(self.due.run.begins);
-        let patience = now + measure.patience().0.saturating_sub(late);
+        let patience = now + self.due.patience().saturating_sub(late);
         let seed = RandomState::new().hash_one(&self.id);
         let lessee = RefCell::new(Lessee::new(self.keys(), patience, seed));
         let token = format!("{} at {}", self.id, self.state.borrow().instance);

@@ -1,6 +1,7 @@
 //! What the tasks of an agent share, and what they do with it.
 
 use super::book::Book;
+use super::demands::Demands;
 use super::far::FarEnd;
 use super::metrics::{Metrics, Now};
 use super::{run, wall};
@@ -52,7 +53,7 @@ pub(super) struct State {
     pub(super) doors: BTreeMap<Name, (SocketAddr, String)>,
     pub(super) running: BTreeSet<RunId>,
     /// What operators have asked this host to take part in, at either end, beside the schedule.
-    pub(super) demanded: Vec<Due>,
+    pub(super) demands: Demands,
     pub(super) register: &'static Register,
     pub(super) metrics: Metrics,
     /// Whether the metrics are served or pushed.
@@ -107,9 +108,7 @@ impl State {
             return Vec::new();
         };
         let mut due = revisions.between(from, now + Duration::from_millis(1));
-        let demanded = self.demanded.iter();
-        let of_now = |due: &&Due| due.plan.file().name == *fleet && due.run.begins <= now;
-        due.extend(demanded.filter(of_now).cloned());
+        self.demands.add_to(&mut due, fleet, now);
         let (book, name) = (&self.book, &self.name);
         due.retain(|due| due.plan.host(due.run.from) == name && !book.ledger().knows(&due.id()));
         due
@@ -133,13 +132,11 @@ impl State {
             ended: wall(),
         };
         let site = self.site.clone();
-        self.end(&Outcome::without_record(
-            due.id(),
-            site,
-            times,
-            Became::Missed,
-            reason,
-        ))
+        let outcome = Outcome::without_record(due.id(), site, times, Became::Missed, reason);
+        self.end(&Outcome {
+            on_demand: due.is_on_demand,
+            ..outcome
+        })
     }
 
     pub(super) fn end(&mut self, outcome: &Outcome) -> std::io::Result<()> {

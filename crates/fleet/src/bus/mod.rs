@@ -25,6 +25,7 @@ pub(crate) use access::place;
 pub use access::{Access, Connection, connect};
 use anyhow::{anyhow, bail};
 use async_nats::Client;
+use async_nats::client::RequestErrorKind;
 use async_nats::jetstream::kv;
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, object_store};
@@ -238,10 +239,14 @@ impl Bus {
         let answer = self
             .client
             .request(format!("{DEMAND}.{name}"), payload.into());
-        let answer = answer.await.map_err(|error| {
-            anyhow!(
-                "agent '{name}' does not take demands ({error}) - is it running, as new as this program, and its right to {DEMAND}.{name} in the server's users ('isobath fleet users')?"
-            )
+        let answer = answer.await.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => anyhow!(
+                "agent '{name}' does not take runs on demand - is it running, is it as new as this program, and do the server's users let it hear {DEMAND}.{name} ('isobath fleet users' prints them)?"
+            ),
+            _ => anyhow!(
+                "agent '{name}' did not answer ({error}) - {} may take place all the same",
+                demand.run
+            ),
         })?;
         match parse::<Promise>(&answer.payload) {
             Some(Promise::Yes) => Ok(()),

@@ -50,7 +50,7 @@ impl FleetFile {
         }
         if runs > MOST_RUNS {
             return Err(format!(
-                "{runs} runs a day - at most {MOST_RUNS} can be planned: raise 'every', or split the fleet"
+                "{runs} runs a day - at most {MOST_RUNS} can be planned: raise 'every', measure fewer pairs, or split the fleet"
             ));
         }
         Ok(())
@@ -142,10 +142,11 @@ impl FleetFile {
                 (from.len() * to.len()) as u128
             }
         };
+        // On demand only counts as one a day: all pairs are kept in memory.
         let of_pair = |interval: Span| DAY.as_nanos() / interval.0.as_nanos().max(1);
         Ok(match &measure.cron {
             Some(cron) => pairs * cron.a_day() as u128,
-            None => pairs * measure.interval().map_or(0, of_pair),
+            None => pairs * measure.interval().map_or(1, of_pair),
         })
     }
 

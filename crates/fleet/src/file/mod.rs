@@ -48,7 +48,7 @@ use units::{Bytes, Span};
 pub use window::Window;
 
 /// By how much a run without a period may begin late.
-const PATIENCE: Span = Span(Duration::from_secs(60));
+pub(crate) const PATIENCE: Span = Span(Duration::from_secs(60));
 /// The selector of every host.
 const ALL: &str = "all";
 
@@ -275,9 +275,15 @@ impl MeasureSpec {
         self.verb() == "estimate" && self.run.split_whitespace().any(|word| word == what)
     }
 
-    /// Whether it measures the path from its far end.
-    pub fn is_reverse(&self) -> bool {
-        self.run.split_whitespace().any(|word| word == "--reverse")
+    /// Who measures whom (or, the other way round, the ends of the path that is measured) where the path goes from the first of `ends` to the
+    /// second: the far end sends with `--reverse`.
+    pub fn ends<T>(&self, ends: [T; 2]) -> [T; 2] {
+        let [from, to] = ends;
+        if self.run.split_whitespace().any(|word| word == "--reverse") {
+            [to, from]
+        } else {
+            [from, to]
+        }
     }
 
     /// Its verb.

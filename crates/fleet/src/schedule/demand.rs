@@ -77,7 +77,7 @@ impl Plan {
             let taken = others.map(octets).fold(0, u64::saturating_add);
             if taken.saturating_add(octets(run)) > daily.get() {
                 return Some(format!(
-                    "{name} has a budget of {daily} a day, of which {} are taken - raise 'daily', or ask tomorrow",
+                    "{name} has a budget of {daily} a day, of which {} are planned or used - raise 'daily', or ask after midnight UTC",
                     Bytes::new(taken)
                 ));
             }
@@ -88,7 +88,8 @@ impl Plan {
         let measure = self.measure(run);
         (others.iter().filter(is_same).count() >= most_a_day(measure)).then(|| {
             format!(
-                "the pair has spent what it may have of '{}' a day - raise 'daily', or ask tomorrow",
+                "this pair has had its {} runs of '{}' today - raise 'daily', or ask after midnight UTC",
+                most_a_day(measure),
                 measure.name
             )
         })

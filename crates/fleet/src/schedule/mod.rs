@@ -9,6 +9,7 @@
 
 mod demand;
 pub mod packing;
+mod renumber;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use crate::chance::Dice;
 use crate::file::{FleetFile, MeasureSpec, Pairs};
 use crate::{Day, Moment, Name, RunId};
 use packing::{Jobs, Place};
+pub use renumber::Renumber;
 use std::time::Duration;
 
 /// A file whose pairs are known.

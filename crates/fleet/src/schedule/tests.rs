@@ -259,22 +259,44 @@ fn what_is_asked_for_now_spends_of_the_same_budgets() {
     // Eight pairs cross the link, six have the host.
     let refused = asked(&plan("link", "99MB"), "h2", "h1").unwrap();
     assert!(
-        refused.contains("link 'uplink' has a budget of 99MB a day, of which 96MB are"),
+        refused.contains("link 'uplink' has a budget of 99MB a day, of which 96MB are planned"),
         "{refused}"
     );
     let refused = asked(&plan("host", "72MB"), "h2", "h1").unwrap();
     assert!(
-        refused.contains("host 'h1' has a budget of 72MB a day, of which 72MB are"),
+        refused.contains("host 'h1' has a budget of 72MB a day, of which 72MB are planned"),
         "{refused}"
     );
     assert!(
         asked(&plan("pair", "12MB"), "h0", "h1")
             .unwrap()
-            .contains("spent what it may have")
+            .contains("had its 3 runs of 'm'")
     );
     for (place, daily) in [("link", "100MB"), ("host", "76MB"), ("pair", "16MB")] {
         let plan = plan(place, daily);
         let run = run(&plan, "h0", "h2", "100000").unwrap();
         assert_eq!(plan.without_budget(&run, &others), None, "{place}");
+    }
+}
+
+#[test]
+fn runs_of_another_revision_are_known_by_names() {
+    let plan = plan_of(3, &format!("{LOAD}every = '4h'"));
+    let mut file = plan.file().clone();
+    // Without its first host, and with another measurement before its own.
+    file.hosts.remove(0);
+    let mut other = file.measures[0].clone();
+    other.name = "other".parse().unwrap();
+    file.measures.insert(0, other);
+    let revised = Plan::new(file);
+    let renumber = revised.renumber(&plan);
+    let runs = of(&plan).runs;
+    let found: Vec<_> = runs
+        .iter()
+        .filter_map(|run| Some((run, renumber.of(run)?)))
+        .collect();
+    assert_eq!((runs.len(), found.len()), (36, 12));
+    for (run, found) in found {
+        assert_eq!(plan.id(run), revised.id(&found));
     }
 }

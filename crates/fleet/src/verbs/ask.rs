@@ -8,6 +8,7 @@ use crate::bus::{Access, Bus};
 use crate::estimates::{Asked, Estimates, MAX_AGE};
 use crate::revisions::Revisions;
 use crate::{Moment, Name};
+use anyhow::Context as _;
 use kit::query::percent;
 use kit::usage::{plain, print};
 use schema::estimate::plan::What;
@@ -49,6 +50,9 @@ pub struct Args {
     quiet: bool,
 }
 
+/// By so much the clocks of who asks and who measures may differ.
+const MEASURED: Duration = Duration::from_secs(20);
+
 /// Exit status of an answer that is not conclusive.
 const INCONCLUSIVE: u8 = 5;
 
@@ -70,10 +74,16 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let answer = match known.answer(&asked, now) {
         Err(_) if args.measure => {
-            let outcome = demand::measure(&bus, &asked, fleets, now, args.quiet).await?;
+            let outcome = demand::measure(&bus, &asked, fleets, args.quiet).await?;
             let now = wall();
             known.take(&outcome, now);
-            known.answer(&asked, now)?
+            // However long it took to hand over.
+            let asked = Asked {
+                max_age: max_age.max(now.since(outcome.run.instant) + MEASURED),
+                ..asked
+            };
+            let too_wide = "it was measured just now - accept a less accurate estimate, or use another estimator";
+            known.answer(&asked, now).context(too_wide)?
         }
         answer => answer?,
     };

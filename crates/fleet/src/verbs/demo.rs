@@ -109,9 +109,11 @@ pub(super) fn run(args: &Args, program: Program) -> anyhow::Result<u8> {
     let name = file.name.as_str();
     tell(&format!("the fleet measures for {}", args.duration));
     rest(args.duration.0, &interrupt);
-    if let Some([what, from, to]) = on_demand(&file) {
-        let asked = said(&["ask", what, from, to, "--measure", "--max-age", "1s"]);
-        if let Err(error) = asked {
+    let asked = on_demand(&file).filter(|_| !interrupt.load(Ordering::Relaxed));
+    if let Some([what, from, to]) = asked {
+        let mut words = vec!["ask", what, from, to, "--measure", "--max-age", "1s"];
+        words.extend(args.quiet.then_some("--quiet"));
+        if let Err(error) = said(&words) {
             // A busy machine is no reason to end here.
             tell(&format!("{error:#}"));
         }
@@ -148,7 +150,8 @@ fn on_demand(file: &FleetFile) -> Option<[&str; 3]> {
         plan.on_demand(&run).ok()?;
         let mut all = What::value_variants().iter().map(|what| what.name());
         let what = all.find(|what| measure.estimates(what))?;
-        Some([what, from.as_str(), to.as_str()])
+        let [from, to] = measure.ends([from.as_str(), to.as_str()]);
+        Some([what, from, to])
     })
 }
 

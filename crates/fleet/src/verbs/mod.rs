@@ -18,7 +18,7 @@ use crate::account::Account;
 use crate::bus::{Bus, OPERATOR, wait};
 use crate::file::FleetFile;
 use crate::revisions::{Document, Revisions, Whose};
-use crate::{Moment, Name, RunId};
+use crate::{Moment, Name};
 use anyhow::{Context as _, anyhow};
 use kit::register::Register;
 use kit::usage::Usage;
@@ -164,9 +164,8 @@ async fn account(
         .into_iter()
         .partition(|told| revisions.is_forged(told));
     let told = told.into_iter().map(|told| told.outcome).collect();
-    let is_on_demand = |run: &RunId| revisions.on_demand(run).is_ok();
     Ok(Account {
         forged: forged.into_iter().map(|told| told.outcome.run).collect(),
-        ..Account::of(&planned, &left_out, told, is_on_demand, now)
+        ..Account::of(&planned, &left_out, told, now)
     })
 }

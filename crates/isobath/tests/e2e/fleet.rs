@@ -936,6 +936,7 @@ fn a_fleet_is_shown_at_work_in_a_lab() {
     ] {
         assert!(told.contains(&format!("$ isobath fleet {verb}")), "{told}");
     }
+    assert!(told.contains("asked: complete/planned"), "{told}");
     // On a busy machine runs are late and invalid; each has an outcome all the same.
     assert!(told.contains("rtt") && !told.contains("missing"), "{told}");
     for site in ["berlin", "paris"] {

@@ -1,5 +1,6 @@
 //! An estimate that is measured when it is asked for.
 
+use super::CLOCKS_APART;
 use crate::account::overdue;
 use crate::agent::wall;
 use crate::bus::Bus;
@@ -7,11 +8,11 @@ use crate::estimates::Asked;
 use crate::messages::Demand;
 use crate::outcome::{Became, Outcome};
 use crate::revisions::{Due, Revisions};
-use crate::schedule::Planned;
+use crate::schedule::{Plan, Planned, Renumber};
 use crate::{Moment, Name, RunId};
 use anyhow::{anyhow, bail};
 use kit::bar;
-use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often it is looked whether the run is over.
@@ -25,17 +26,21 @@ pub(super) async fn measure(
     bus: &Bus,
     asked: &Asked,
     fleets: Vec<(Name, Revisions)>,
-    now: Moment,
     is_quiet: bool,
 ) -> anyhow::Result<Outcome> {
-    let (mut revisions, due) = choose(asked, fleets, now)?;
-    if due.plan.has_budget(&due.run) {
-        let others = taken(bus, &mut revisions, &due, now).await?;
-        if let Some(why) = due.plan.without_budget(&due.run, &others) {
+    let (mut revisions, found) = choose(asked, fleets, wall())?;
+    if found.plan.has_budget(&found.run) {
+        let others = taken(bus, &mut revisions, &found).await?;
+        if let Some(why) = found.plan.without_budget(&found.run, &others) {
             bail!("{why}");
         }
     }
-    let run = due.id();
+    // Now, whatever that took.
+    let run = RunId {
+        instant: wall(),
+        ..found.id()
+    };
+    let due = revisions.on_demand(&run).map_err(|why| anyhow!(why))?;
     let demand = Demand { run: run.clone() };
     // Whoever lets in must know of it before the other knocks.
     for host in [&run.to, &run.from] {
@@ -49,27 +54,20 @@ pub(super) async fn measure(
     Ok(outcome)
 }
 
-/// The run that will do, of the first fleet that has one.
+/// A run that will do, of the first fleet that has one.
 fn choose(
     asked: &Asked,
     fleets: Vec<(Name, Revisions)>,
     now: Moment,
 ) -> anyhow::Result<(Revisions, Due)> {
+    let what = asked.what.name();
     let mut why = None;
     for (name, revisions) in fleets {
-        let Some(plan) = revisions.plan(now) else {
-            why.get_or_insert_with(|| format!("fleet '{name}' is paused"));
-            continue;
-        };
-        let measures = plan.file().measures.iter();
-        let measures = measures.filter(|measure| measure.estimates(asked.what.name()));
-        let found = measures.map(|measure| {
-            let [from, to] = asked.ends.clone();
-            let [from, to] = if measure.is_reverse() {
-                [to, from]
-            } else {
-                [from, to]
-            };
+        let plan = revisions.plan(now).into_iter();
+        let measures = plan.flat_map(|plan| &plan.file().measures);
+        let measures = measures.filter(|measure| measure.estimates(what));
+        let mut found = measures.map(|measure| {
+            let [from, to] = measure.ends(asked.ends.clone());
             let id = RunId {
                 fleet: name.clone(),
                 measure: measure.name.clone(),
@@ -79,47 +77,57 @@ fn choose(
             };
             revisions.on_demand(&id)
         });
-        // What the first says of why not is the best that there is to say.
-        let mut found: Vec<_> = found.collect();
-        if let Some(index) = found.iter().position(Result::is_ok)
-            && let Ok(due) = found.swap_remove(index)
-        {
+        let mut refused = None;
+        let due =
+            found.find_map(|found| found.map_err(|why| refused.get_or_insert(why).clone()).ok());
+        drop(found);
+        // The first reason is the best that there is to tell.
+        why = why.or(refused);
+        if let Some(due) = due {
             return Ok((revisions, due));
         }
-        why = why.or_else(|| found.into_iter().find_map(Result::err));
     }
     let [from, to] = &asked.ends;
-    let what = asked.what.name();
     let why = why.unwrap_or_else(|| {
-        format!("add a measurement with run = \"estimate {what}\" and on_demand = true to the fleet file")
+        format!("add a measurement with run = \"estimate {what}\" and on_demand = true to the file of a fleet that is not paused")
     });
     Err(anyhow!(
         "'{what}' from '{from}' to '{to}' cannot be measured now: {why}"
     ))
 }
 
-/// What the day of `due` has besides: the schedule's runs, and those on demand that are over.
-async fn taken(
-    bus: &Bus,
-    revisions: &mut Revisions,
-    due: &Due,
-    now: Moment,
-) -> anyhow::Result<Vec<Planned>> {
-    let day = now.day();
+/// What the day of `due` has besides: the schedule's runs, and those on demand that have begun and are over.
+async fn taken(bus: &Bus, revisions: &mut Revisions, due: &Due) -> anyhow::Result<Vec<Planned>> {
+    let day = due.run.instant.day();
     let planned = revisions.between(day.begins(), day.ends());
-    let scheduled: HashSet<RunId> = planned.iter().map(Due::id).collect();
-    // Those of earlier revisions of the day, too, by the numbers of this one.
-    let by_this = |other: &RunId| due.plan.at_its_instant(other).ok();
-    let mut taken: Vec<Planned> = scheduled.iter().filter_map(by_this).collect();
+    let mut taken = Vec::with_capacity(planned.len());
+    // By the numbers of this plan; most are of it.
+    let mut latest: Option<(Arc<Plan>, Renumber)> = None;
+    for other in &planned {
+        if Arc::ptr_eq(&other.plan, &due.plan) {
+            taken.push(other.run);
+            continue;
+        }
+        if !latest
+            .as_ref()
+            .is_some_and(|(plan, _)| Arc::ptr_eq(plan, &other.plan))
+        {
+            let renumber = due.plan.renumber(&other.plan);
+            latest = Some((Arc::clone(&other.plan), renumber));
+        }
+        let renumber = latest.as_ref().map(|(_, renumber)| renumber);
+        taken.extend(renumber.and_then(|renumber| renumber.of(&other.run)));
+    }
+    let since = Moment::from_millis(day.begins().as_millis().saturating_sub(CLOCKS_APART));
     let file = due.plan.file();
-    let measures = file.measures.iter().filter(|measure| measure.on_demand);
-    for measure in measures {
-        let told = bus.outcomes_of_measure(&file.name, &measure.name, day.begins());
+    for measure in &file.measures {
+        let told = bus.outcomes_of_measure(&file.name, &measure.name, since);
         for told in told.await? {
-            let run = &told.outcome.run;
-            let is_other = !scheduled.contains(run) && run.instant >= day.begins();
-            if is_other && let Ok(run) = due.plan.on_demand(run) {
-                taken.push(run);
+            let outcome = &told.outcome;
+            let counts = outcome.on_demand && outcome.began.is_some();
+            let is_of_day = (day.begins()..day.ends()).contains(&outcome.run.instant);
+            if counts && is_of_day && !revisions.is_forged(&told) {
+                taken.extend(due.plan.at_its_instant(&outcome.run));
             }
         }
     }
@@ -140,16 +148,20 @@ async fn follow(
     bar.set_message(format!("{run}, takes up to {}", takes.words()));
     let result = loop {
         let now = wall();
-        if let Some(told) = bus.outcome(&run).await? {
+        let told = bus.outcome(&run).await;
+        if let Ok(Some(told)) = told {
             if revisions.is_forged(&told) {
                 break Err(anyhow!("the outcome of {run} is not signed by its host"));
             }
             break Ok(told.outcome);
         }
         if now > overdue(due) {
-            break Err(anyhow!(
-                "nobody has said what became of {run} - 'isobath fleet status' shows whether its hosts are there"
-            ));
+            // NATS may have been away for a while, which does not end the run.
+            let why = told.err().map_or_else(
+                || "'isobath fleet status' shows whether its hosts are there".to_owned(),
+                |error| error.to_string(),
+            );
+            break Err(anyhow!("nobody has said what became of {run} - {why}"));
         }
         let passed = now.since(due.run.begins).as_secs_f64();
         bar::show(&bar, passed / takes.0.as_secs_f64());
