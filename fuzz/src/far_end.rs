@@ -20,7 +20,7 @@ pub fn run(input: &[u8]) {
         secret: 7,
     };
     let protocol = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
-    let Some(mut exchange) = protocol.exchange(terms, opens % 2 == 0) else {
+    let Some(mut exchange) = protocol.exchange(terms, opens % 2 == 0, None) else {
         return;
     };
     let _ = exchange.handle_opening(octets);
@@ -39,7 +39,7 @@ pub fn run(input: &[u8]) {
         hops_left: 64,
     };
     let mut reply = Vec::new();
-    if Reflector::new(1).respond(&request, &mut reply) {
+    if Reflector::new(1, None).respond(&request, &mut reply) {
         assert_eq!(reply.len(), octets.len());
     }
     let mut server = Server::new(1, 7);

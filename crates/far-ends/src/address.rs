@@ -158,10 +158,15 @@ impl Protocol {
         matches!(self, Self::Dot | Self::Doh)
     }
 
-    /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests.
-    pub fn exchange(self, terms: Terms, is_v6: bool) -> Option<Box<dyn Exchange>> {
+    /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests. A key is STAMP's.
+    pub fn exchange(
+        self,
+        terms: Terms,
+        is_v6: bool,
+        key: Option<&stamp::Key>,
+    ) -> Option<Box<dyn Exchange>> {
         Some(match self {
-            Self::Stamp => Box::new(stamp::Sender::new(terms)),
+            Self::Stamp => Box::new(stamp::Sender::new(terms, key.cloned())),
             Self::Irtt => Box::new(irtt::Client::new(terms)),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns | Self::Dot | Self::Doh => Box::new(dns::Client::new(terms)),

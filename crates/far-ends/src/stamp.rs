@@ -8,22 +8,30 @@
 //! the reflector tells the DSCP and ECN field that it saw. A reflector that knows no TLVs takes them for padding and sends
 //! them back as they were, or not at all; what it did not fill in counts as not told.
 //!
-//! Not here: the authenticated mode (section 4.4), and the elder TWAMP-Light's shorter packets.
+//! With a [`Key`] that both ends share, packets are signed: the *authenticated mode* (section 4.4), whose packets are 112 octets. Who has
+//! one answers and believes nobody else.
+//!
+//! Not here: the elder TWAMP-Light's shorter packets.
 
+mod key;
+mod layout;
 mod reflector;
 #[cfg(test)]
 mod tests;
 
+pub use key::Key;
 pub use reflector::{Reflector, Session};
 
 use crate::time::{from_ntp, from_ptp, to_ntp};
 use crate::{Exchange, Reply, Stamps, Terms, field};
+use key::TAG;
+use layout::{Layout, OPEN, SIGNED, put};
 use units::{Dscp, Ecn, TrafficClass};
 
 /// The UDP port on which reflectors listen (RFC 8762 section 4.1).
 pub const PORT: u16 = 862;
-/// Octets of a packet without TLVs, either way.
-pub const LEN: usize = 44;
+/// Octets of a packet without TLVs, either way, in the unauthenticated mode.
+pub const LEN: usize = OPEN.len;
 
 /// Error Estimate (RFC 4656 section 4.1.2): the clock is synchronised to UTC (S) or nothing is said of it, stamps are NTP's (Z = 0),
 /// and the error is at most 1/256 s: `multiplier * 2^(scale - 32)`; a multiplier of 0 is forbidden.
@@ -35,34 +43,51 @@ const PTP: u16 = 1 << 14;
 const UNRECOGNISED: u8 = 0x80;
 /// In a TLV's flags: its length is wrong.
 const MALFORMED: u8 = 0x40;
+/// In a TLV's flags: its tag is wrong.
+const FORGED: u8 = 0x20;
 /// Types of TLVs.
 const PADDING: u8 = 1;
 const CLASS: u8 = 4;
+const HMAC: u8 = 8;
 /// Octets of a TLV's flags, type and length.
 const TLV: usize = 4;
 
 /// The number on the wire that no packet has.
 const SKIPPED: u32 = 1;
 
-/// A Session-Sender, in the unauthenticated mode.
+/// A Session-Sender.
 #[derive(Debug)]
 pub struct Sender {
     terms: Terms,
     id: u16,
+    key: Option<Key>,
 }
 
 impl Sender {
-    /// A session on `terms`.
-    pub const fn new(terms: Terms) -> Self {
+    /// A session on `terms`, in the authenticated mode where there is a key.
+    pub const fn new(terms: Terms, key: Option<Key>) -> Self {
         // The session's identifier is what of the secret has room, and not 0, which says that there is none.
         let id = (terms.secret & 0xffff) as u16 | 1;
-        Self { terms, id }
+        Self { terms, id, key }
     }
 
     /// Octets of the padding TLV's value that make a packet as long as it is to be; none where there is no room.
-    const fn padding(&self) -> Option<usize> {
-        self.terms.payload.checked_sub(LEN + TLV + TLV + TLV)
+    fn padding(&self) -> Option<usize> {
+        let tag = if self.key.is_some() { TLV + TAG } else { 0 };
+        let others = layout(self.key.as_ref()).len + TLV + 4 + tag + TLV;
+        self.terms.payload.checked_sub(others)
     }
+}
+
+/// How a TLV with so many octets begins, as senders write it.
+fn head(kind: u8, length: usize) -> [u8; TLV] {
+    let [high, low] = u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes();
+    [UNRECOGNISED, kind, high, low]
+}
+
+/// That of the mode.
+const fn layout(key: Option<&Key>) -> &'static Layout {
+    if key.is_some() { &SIGNED } else { &OPEN }
 }
 
 impl Exchange for Sender {
@@ -73,24 +98,38 @@ impl Exchange for Sender {
         } else {
             number.saturating_add(1)
         };
-        out.extend(sequence.to_be_bytes());
-        out.extend(to_ntp(wall_ns).to_be_bytes());
-        out.extend(ERROR.to_be_bytes());
-        out.extend(self.id.to_be_bytes());
-        out.resize(LEN, 0);
+        let (key, sequence) = (self.key.as_ref(), sequence.to_be_bytes());
+        let at = layout(key);
+        out.resize(at.len, 0);
+        put(out, 0, &sequence);
+        put(out, at.stamp, &to_ntp(wall_ns).to_be_bytes());
+        put(out, at.error, &ERROR.to_be_bytes());
+        put(out, at.id, &self.id.to_be_bytes());
+        if let Some(key) = key {
+            key.sign(out);
+        }
         if let Some(padding) = self.padding() {
             // The class that replies are to have, and room for the one that was seen.
-            out.extend([UNRECOGNISED, CLASS, 0, 4]);
+            out.extend(head(CLASS, 4));
             out.extend([self.terms.class.dscp.get() << 2, 0, 0, 0]);
-            out.extend([UNRECOGNISED, PADDING]);
-            let length = u16::try_from(padding).unwrap_or(u16::MAX);
-            out.extend(length.to_be_bytes());
-            out.resize(out.len() + usize::from(length), 0);
+            if let Some(key) = key {
+                let tag = key.tag_of_tlvs(sequence, &out[at.len..]);
+                out.extend(head(HMAC, TAG));
+                out.extend(tag);
+            }
+            let padding = padding.min(usize::from(u16::MAX));
+            out.extend(head(PADDING, padding));
+            out.resize(out.len() + padding, 0);
         }
     }
 
     fn handle(&mut self, datagram: &[u8], latest: u32) -> Option<Reply> {
-        let reply = Reflected::parse(datagram)?;
+        let key = self.key.as_ref();
+        if key.is_some_and(|key| !key.has_signed(datagram)) {
+            return None;
+        }
+        let at = layout(key);
+        let reply = Reflected::parse(datagram, at)?;
         let is_ours = reply.id == self.id || reply.id == 0;
         let number = match reply.number {
             SKIPPED => return None,
@@ -102,11 +141,16 @@ impl Exchange for Sender {
         }
         // A count begins at 0, and cannot have come as far as our number.
         let counts = reply.number > SKIPPED && reply.sequence < reply.number;
+        let tlvs = datagram.get(at.len..).unwrap_or_default();
+        let tlvs = match key {
+            Some(key) => key.signed(reply.sequence.to_be_bytes(), tlvs),
+            None => Some(tlvs),
+        };
         Some(Reply {
             number,
             stamps: Some(reply.stamps),
             arrived: counts.then(|| reply.sequence.saturating_add(1)),
-            class: class(datagram.get(LEN..).unwrap_or_default()),
+            class: tlvs.and_then(class),
         })
     }
 }
@@ -120,12 +164,12 @@ struct Reflected {
 }
 
 impl Reflected {
-    /// RFC 8762 section 4.3.1, with the identifier of RFC 8972 section 3.
-    fn parse(octets: &[u8]) -> Option<Self> {
-        if octets.len() < LEN {
+    /// RFC 8762 section 4.3, with the identifier of RFC 8972 section 3.
+    fn parse(octets: &[u8], at: &Layout) -> Option<Self> {
+        if octets.len() < at.len {
             return None;
         }
-        let error = u16::from_be_bytes(field(octets, 12)?);
+        let error = u16::from_be_bytes(field(octets, at.error)?);
         let time = |at| {
             let stamp = u64::from_be_bytes(field(octets, at)?);
             Some(if error & PTP == 0 {
@@ -136,12 +180,12 @@ impl Reflected {
         };
         Some(Self {
             sequence: u32::from_be_bytes(field(octets, 0)?),
-            id: u16::from_be_bytes(field(octets, 14)?),
+            id: u16::from_be_bytes(field(octets, at.id)?),
             stamps: Stamps {
-                received_ns: time(16)?,
-                replied_ns: time(4)?,
+                received_ns: time(at.received)?,
+                replied_ns: time(at.stamp)?,
             },
-            number: u32::from_be_bytes(field(octets, 24)?),
+            number: u32::from_be_bytes(field(octets, at.number)?),
         })
     }
 }

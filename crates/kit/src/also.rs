@@ -183,6 +183,8 @@ pub struct Common<'a> {
     pub credentials: Option<&'a Credentials>,
     /// Who may have a UDPSTP test.
     pub keys: &'a [SharedKey],
+    /// What STAMP senders share with us; none: their packets are not signed.
+    pub stamp_key: Option<&'a stamp::Key>,
     /// Where records of browsers go.
     pub records: &'a Path,
     /// Who has the page.
@@ -219,7 +221,10 @@ impl Other {
             Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
         };
         let server = match also.protocol {
-            Protocol::Stamp => datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS)))?,
+            Protocol::Stamp => {
+                let key = common.stamp_key.cloned();
+                datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS, key)))?
+            }
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
             Protocol::Iperf3 => {
                 Server::Iperf3(Iperf3::bind(also.address(address), Arc::clone(common.log))?)

@@ -6,6 +6,7 @@ use crate::log::Log;
 use crate::register::Register;
 use crate::server::Serving;
 use crate::usage::{Usage, print};
+use far_ends::stamp;
 use far_ends::udpst::SharedKey;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
@@ -41,6 +42,14 @@ pub struct Args {
         value_delimiter = ','
     )]
     udpst_key: Vec<SharedKey>,
+    /// Key shared with STAMP senders, for --also stamp: answer authenticated packets only; text, or hex: and hexadecimal digits.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ISOBATH_STAMP_KEY",
+        hide_env_values = true
+    )]
+    stamp_key: Option<stamp::Key>,
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
@@ -140,6 +149,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         identity: &shown,
         credentials: credentials.as_ref(),
         keys: &args.udpst_key,
+        stamp_key: args.stamp_key.as_ref(),
         records: &args.records,
         register,
         log: &log,

@@ -105,7 +105,7 @@ impl<'a> Exchanging<'a> {
             protocol,
             line: Line::open(found, &|| !context.is_interrupted())?,
             exchange: protocol
-                .exchange(terms, is_v6)
+                .exchange(terms, is_v6, found.stamp_key.as_ref())
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
             headers,
             pacer: Pacer::calibrate()?,
@@ -209,12 +209,16 @@ impl<'a> Exchanging<'a> {
     /// Why nobody answers.
     fn silence(&self, to: SocketAddr) -> String {
         let name = self.protocol.name();
-        match &self.complaint {
-            Some(error) => format!("nobody answers {name} at {to}: {error}"),
-            None => format!(
-                "nobody answers {name} at {to} - is the server running, and does a firewall let it through?"
-            ),
+        if let Some(error) = &self.complaint {
+            return format!("nobody answers {name} at {to}: {error}");
         }
+        let mode = match self.protocol {
+            Protocol::Stamp => " (in authenticated mode it wants --stamp-key)",
+            _ => "",
+        };
+        format!(
+            "nobody answers {name} at {to} - is the server running{mode}, and does a firewall let it through?"
+        )
     }
 
     fn send(&self, payload: &[u8]) -> Result<(), Broken> {

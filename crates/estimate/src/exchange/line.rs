@@ -1,6 +1,7 @@
 //! What requests and replies go over: datagrams, or a connection with a resolver.
 
 use far_ends::address::{FarEnd, Protocol};
+use far_ends::stamp;
 use kit::control::Broken;
 use kit::stream::any;
 use std::net::SocketAddr;
@@ -23,6 +24,8 @@ pub struct Found<'a> {
     pub to: SocketAddr,
     /// Whose certificates are believed, where it has one.
     pub trust: Trust,
+    /// What is shared with a STAMP reflector that wants packets signed.
+    pub stamp_key: Option<stamp::Key>,
 }
 
 /// See the module.
@@ -164,7 +167,9 @@ impl Line {
 }
 
 fn connect(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Line, String> {
-    let Found { far_end, to, trust } = found;
+    let Found {
+        far_end, to, trust, ..
+    } = found;
     let origin = far_end.origin()?;
     let (dialer, manner) = if far_end.protocol == Protocol::Doh {
         let manner = Manner::Https(far_end.path.clone());

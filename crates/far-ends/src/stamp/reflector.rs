@@ -1,6 +1,8 @@
 //! The other end: a reflector that sends back what it gets, never more than that.
 
-use super::{CLASS, ERROR, LEN, MALFORMED, PADDING, TLV, UNRECOGNISED};
+use super::key::TAG;
+use super::layout::put;
+use super::{CLASS, ERROR, FORGED, HMAC, Key, MALFORMED, PADDING, TLV, Tlvs, UNRECOGNISED, layout};
 use crate::time::to_ntp;
 use crate::{Request, Responder, field};
 use std::collections::{BTreeMap, VecDeque};
@@ -23,15 +25,17 @@ pub struct Reflector {
     /// The sessions, the one that began first in front.
     order: VecDeque<Session>,
     most: usize,
+    key: Option<Key>,
 }
 
 impl Reflector {
-    /// One that numbers up to `most` sessions, and forgets the eldest for a new one.
-    pub fn new(most: usize) -> Self {
+    /// One that numbers up to `most` sessions, and forgets the eldest for a new one. With a key it answers what is signed, and nothing else.
+    pub fn new(most: usize, key: Option<Key>) -> Self {
         Self {
             counts: BTreeMap::new(),
             order: VecDeque::new(),
             most: most.max(1),
+            key,
         }
     }
 
@@ -53,30 +57,79 @@ impl Reflector {
 
 impl Responder for Reflector {
     fn respond(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool {
-        let octets = request.octets;
-        let id = field(octets, 14).map(u16::from_be_bytes);
-        let Some(id) = id.filter(|_| octets.len() >= LEN) else {
+        let (octets, key) = (request.octets, self.key.clone());
+        let at = layout(key.as_ref());
+        let Some((packet, tlvs)) = octets.split_at_checked(at.len) else {
             return false;
         };
-        let peer = request.peer;
-        let sequence = self.number(Session { peer, id });
+        if key.as_ref().is_some_and(|key| !key.has_signed(packet)) {
+            return false;
+        }
+        let id = field(packet, at.id).unwrap_or_default();
+        let number = field(packet, 0).unwrap_or_default();
+        let sequence = self.number(Session {
+            peer: request.peer,
+            id: u16::from_be_bytes(id),
+        });
+        let sequence = sequence.to_be_bytes();
         out.clear();
-        out.extend(sequence.to_be_bytes());
-        out.extend(to_ntp(request.replied.wall_ns).to_be_bytes());
-        out.extend(ERROR.to_be_bytes());
-        out.extend(id.to_be_bytes());
-        out.extend(to_ntp(request.received.wall_ns).to_be_bytes());
+        out.resize(at.len, 0);
+        put(out, 0, &sequence);
+        put(
+            out,
+            at.stamp,
+            &to_ntp(request.replied.wall_ns).to_be_bytes(),
+        );
+        put(out, at.error, &ERROR.to_be_bytes());
+        put(out, at.id, &id);
+        put(
+            out,
+            at.received,
+            &to_ntp(request.received.wall_ns).to_be_bytes(),
+        );
         // The sender's number, stamp and error estimate as they came.
-        out.extend(&octets[..14]);
-        out.extend([0, 0, request.hops_left, 0, 0, 0]);
-        reflect_tlvs(&octets[LEN..], request.class, out);
+        put(out, at.number, &number);
+        put(out, at.sent, &packet[at.stamp..at.stamp + 8]);
+        put(out, at.sent_error, &packet[at.error..at.error + 2]);
+        put(out, at.hops, &[request.hops_left]);
+        let key = key.as_ref();
+        if let Some(key) = key {
+            key.sign(out);
+        }
+        if key.is_some_and(|key| is_forged(key, number, tlvs)) {
+            flag_forged(tlvs, out);
+        } else {
+            reflect_tlvs(tlvs, request.class, key.map(|key| (key, sequence)), out);
+        }
         true
     }
 }
 
-/// Copies `tlvs`, fills in those that are understood, and flags what is wrong (RFC 8972 section 4).
-fn reflect_tlvs(tlvs: &[u8], class: TrafficClass, out: &mut Vec<u8>) {
+/// Whether there are TLVs that should have a tag, and have none that holds. Padding needs none (RFC 8972 section 4.8).
+fn is_forged(key: &Key, number: [u8; 4], tlvs: &[u8]) -> bool {
+    Tlvs(tlvs).any(|(head, _)| head[1] != PADDING) && key.signed(number, tlvs).is_none()
+}
+
+/// Copies `tlvs`, and flags each.
+fn flag_forged(tlvs: &[u8], out: &mut Vec<u8>) {
     let mut at = out.len();
+    out.extend(tlvs);
+    for (_, value) in Tlvs(tlvs) {
+        out[at] |= FORGED;
+        at += TLV + value.len();
+    }
+}
+
+/// Copies `tlvs`, fills in those that are understood, and flags what is wrong (RFC 8972 section 4); signs them anew as those of the packet
+/// with this sequence number.
+fn reflect_tlvs(
+    tlvs: &[u8],
+    class: TrafficClass,
+    sign: Option<(&Key, [u8; 4])>,
+    out: &mut Vec<u8>,
+) {
+    let begin = out.len();
+    let mut at = begin;
     out.extend(tlvs);
     while let Some([flags, kind]) = field::<2>(out, at) {
         let length = field(out, at + 2).map(|octets| usize::from(u16::from_be_bytes(octets)));
@@ -85,9 +138,9 @@ fn reflect_tlvs(tlvs: &[u8], class: TrafficClass, out: &mut Vec<u8>) {
             out[at] = flags & !UNRECOGNISED | MALFORMED;
             return;
         };
-        match kind {
-            PADDING => out[at] = flags & !UNRECOGNISED,
-            CLASS if end == at + TLV + 4 => {
+        match (kind, sign) {
+            (PADDING, _) => out[at] = flags & !UNRECOGNISED,
+            (CLASS, _) if end == at + TLV + 4 => {
                 out[at] = flags & !UNRECOGNISED;
                 let seen = class.dscp.get();
                 let wanted = out[at + TLV] & 0xfc;
@@ -95,7 +148,12 @@ fn reflect_tlvs(tlvs: &[u8], class: TrafficClass, out: &mut Vec<u8>) {
                 // The last two bits: the class that was wanted was not used (RP = 1), replies go out as best effort.
                 out[at + TLV + 1] = seen << 4 | (class.ecn as u8) << 2 | u8::from(wanted != 0);
             }
-            CLASS => out[at] = flags & !UNRECOGNISED | MALFORMED,
+            (CLASS, _) => out[at] = flags & !UNRECOGNISED | MALFORMED,
+            (HMAC, Some((key, sequence))) if end == at + TLV + TAG => {
+                out[at] = flags & !UNRECOGNISED;
+                let tag = key.tag_of_tlvs(sequence, &out[begin..at]);
+                put(out, at + TLV, &tag);
+            }
             _ => out[at] = flags | UNRECOGNISED,
         }
         at = end;

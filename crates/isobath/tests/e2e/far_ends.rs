@@ -1,6 +1,6 @@
 //! Far ends of somebody else: other people's servers in labs, and our own servers for other people's clients.
 
-use crate::support::{Machine, PROGRAM, SMALL_LAB, TempDir, folder, number, run};
+use crate::support::{Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, number, run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -30,20 +30,26 @@ fn unpacked(program: &str) -> String {
     )
 }
 
-/// What `isobath estimate WHAT` tells of the far end at `address` in a lab, where `server` runs on its far host.
-fn estimate(place: &Path, lab: &str, server: &str, what: &str, address: &str) -> Value {
+/// What comes of `isobath estimate WORDS` in a lab where `server` runs on the far host, and answers at `address` by then.
+fn asked(place: &Path, lab: &str, server: &str, address: &str, words: &str) -> Ran {
     // Until the server listens, nobody answers.
     let script = format!(
-        "while {PROGRAM} estimate loss {address} -d 200ms -q -o tried 2>&1 | grep -q 'nobody answers'; do rm -rf tried; sleep 0.1; done; \
-         rm -rf out; exec {PROGRAM} estimate {what} {address} -d 7s -q --json -o out"
+        "rm -rf tried; while {PROGRAM} estimate loss {address} -d 200ms -q -o tried 2>&1 | grep -q 'nobody answers'; do rm -rf tried; sleep 0.1; done; \
+         rm -rf out; exec {PROGRAM} estimate {words} -q --json -o out"
     );
     let also = format!("far={server}");
-    let ran = run(
+    run(
         place,
         &[
             "lab", "run", lab, "--also", &also, "--", "sh", "-c", &script,
         ],
-    );
+    )
+}
+
+/// What `isobath estimate WHAT` tells of the far end at `address` in a lab, where `server` runs on its far host.
+fn estimate(place: &Path, lab: &str, server: &str, what: &str, address: &str) -> Value {
+    let words = format!("{what} {address} -d 7s");
+    let ran = asked(place, lab, server, address, &words);
     // A machine that is too busy (4) changes neither counts nor the least delays.
     assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
     let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -104,6 +110,15 @@ fn our_reflector_tells_delays_marks_and_losses_of_each_way() {
         address,
     );
     assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
+    let summary = estimate(
+        place.path(),
+        "small.toml",
+        &format!("{server} --stamp-key hex:736563726574"),
+        "jitter --dscp EF",
+        "stamp://far:8620 --stamp-key secret",
+    );
+    assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
+    assert_eq!(summary["details"]["far_end"]["time_stamps"], true);
 }
 
 #[test]
@@ -179,28 +194,41 @@ fn a_reflector_made_of_scapys_packets_is_understood() {
     let far_end = &summary["details"]["far_end"];
     assert_eq!(far_end["time_stamps"], true);
     assert!(far_end["remarked"].is_null(), "{summary:#}");
+    let signed = "/usr/bin/python3 stamp.py reflect_signed";
+    let address = "stamp://far:8620 --stamp-key secret";
+    let summary = estimate(place.path(), "small.toml", signed, "rtt", address);
+    let rtt = number(&summary, "/details/rtt_ms/min");
+    assert!((10.2..14.0).contains(&rtt), "{summary:#}");
+    // What is not signed as it should be is no answer.
+    let other = "rtt stamp://far:8620 --stamp-key other -d 1s";
+    let ran = asked(place.path(), "small.toml", signed, address, other);
+    let says = ran.json()["summary"]["says"].to_string();
+    assert!(says.contains("wants --stamp-key"), "{says}");
 }
 
 #[test]
-fn a_sender_made_of_scapys_packets_is_answered() {
+fn senders_made_by_others_are_answered() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
     let place = place();
-    let also = format!("far={PROGRAM} serve --also stamp:8620 --ephemeral --quiet --json");
-    let command = [
-        "lab",
-        "run",
-        "small.toml",
-        "--also",
-        &also,
-        "--",
-        "/usr/bin/python3",
-        "stamp.py",
-        "send",
-        "far",
-    ];
-    run(place.path(), &command).ended(0);
+    for (key, part) in [("", "send"), ("--stamp-key secret", "send_signed")] {
+        let also =
+            format!("far={PROGRAM} serve --also stamp:8620 {key} --ephemeral --quiet --json");
+        let command = [
+            "lab",
+            "run",
+            "small.toml",
+            "--also",
+            &also,
+            "--",
+            "/usr/bin/python3",
+            "stamp.py",
+            part,
+            "far",
+        ];
+        run(place.path(), &command).ended(0);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What can be asked of `isobath estimate`.
 
 use crate::cli::trust::TrustArgs;
+use far_ends::stamp;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use schema::Direction;
@@ -30,6 +31,14 @@ pub(crate) struct Args {
     /// Measure the path from the far end to this host.
     #[arg(long)]
     pub(super) reverse: bool,
+    /// Key shared with a stamp:// server in authenticated mode: text, or hex: and hexadecimal digits.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ISOBATH_STAMP_KEY",
+        hide_env_values = true
+    )]
+    pub(super) stamp_key: Option<stamp::Key>,
     #[command(flatten)]
     pub(super) trust: TrustArgs,
     #[command(flatten)]

@@ -49,6 +49,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
         far_end,
         to,
         trust: args.trust.trust(),
+        stamp_key: args.stamp_key.clone(),
     };
     let outcome = exchange::run(&context, &found, &mut opened.writer)?;
     display.finish();
