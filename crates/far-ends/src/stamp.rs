@@ -142,7 +142,9 @@ impl Exchange for Sender {
         // A count begins at 0, and cannot have come as far as our number.
         let counts = reply.number > SKIPPED && reply.sequence < reply.number;
         let tlvs = datagram.get(at.len..).unwrap_or_default();
+        let is_forged = Tlvs(tlvs).any(|(head, _)| head[0] & FORGED != 0);
         let tlvs = match key {
+            _ if is_forged => None,
             Some(key) => key.signed(reply.sequence.to_be_bytes(), tlvs),
             None => Some(tlvs),
         };
@@ -166,7 +168,8 @@ struct Reflected {
 impl Reflected {
     /// RFC 8762 section 4.3, with the identifier of RFC 8972 section 3.
     fn parse(octets: &[u8], at: &Layout) -> Option<Self> {
-        if octets.len() < at.len {
+        // A reflector repeats the sender's stamp; where it is not, our own request has come back.
+        if octets.len() < at.len || field(octets, at.sent) == Some([0; 8]) {
             return None;
         }
         let error = u16::from_be_bytes(field(octets, at.error)?);

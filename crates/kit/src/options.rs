@@ -3,7 +3,8 @@
 use crate::begin::Opened;
 use crate::ending::Ending;
 use crate::lab_server::Far;
-use crate::usage::print;
+use crate::usage::{Usage, print};
+use far_ends::stamp;
 use jiff::Timestamp;
 use record::Run;
 use serde::de::DeserializeOwned;
@@ -17,6 +18,16 @@ use std::time::Duration;
 pub const INTERRUPTED: u8 = 130;
 /// How long the far end may take to welcome us.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// The key that `--stamp-key` gives; none for an empty text, which the environment may have. An error does not repeat it.
+///
+/// # Errors
+/// When it is none.
+pub fn stamp_key(text: Option<&str>) -> anyhow::Result<Option<stamp::Key>> {
+    let text = text.filter(|text| !text.is_empty());
+    let key = text.map(str::parse).transpose();
+    key.map_err(|what| Usage::of(anyhow::anyhow!("--stamp-key cannot be read: {what}")))
+}
 
 /// The far end, and how it is reached.
 #[derive(Debug, clap::Args)]

@@ -3,10 +3,10 @@
 use crate::also::{Also, Common, Other};
 use crate::far::StopOnDrop;
 use crate::log::Log;
+use crate::options::stamp_key;
 use crate::register::Register;
 use crate::server::Serving;
 use crate::usage::{Usage, print};
-use far_ends::stamp;
 use far_ends::udpst::SharedKey;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
@@ -49,7 +49,7 @@ pub struct Args {
         env = "ISOBATH_STAMP_KEY",
         hide_env_values = true
     )]
-    stamp_key: Option<stamp::Key>,
+    stamp_key: Option<String>,
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
@@ -101,6 +101,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let credentials = credentials(args)?;
+    let stamp_key = stamp_key(args.stamp_key.as_deref())?;
     if args.udpst_key.is_empty() && args.also.iter().any(|also| also.wants_key()) {
         return Err(Usage::of(anyhow::anyhow!(
             "--also udpst needs a key that its clients share, since it sends a load to whoever asks - add --udpst-key KEY"
@@ -149,7 +150,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         identity: &shown,
         credentials: credentials.as_ref(),
         keys: &args.udpst_key,
-        stamp_key: args.stamp_key.as_ref(),
+        stamp_key: stamp_key.as_ref(),
         records: &args.records,
         register,
         log: &log,

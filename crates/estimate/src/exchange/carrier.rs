@@ -51,6 +51,8 @@ const TLS_HEADERS: [u32; 2] = [20 + 32 + 22 + 2, 40 + 32 + 22 + 2];
 pub(super) struct Exchanging<'a> {
     context: &'a Context<'a, Plan, Live>,
     protocol: Protocol,
+    /// Only what is signed is an answer.
+    is_signed: bool,
     line: Line,
     exchange: Box<dyn Exchange>,
     /// Octets of headers below a request, by this version of IP.
@@ -103,6 +105,7 @@ impl<'a> Exchanging<'a> {
         let mut exchanging = Self {
             context,
             protocol,
+            is_signed: found.stamp_key.is_some(),
             line: Line::open(found, &|| !context.is_interrupted())?,
             exchange: protocol
                 .exchange(terms, is_v6, found.stamp_key.as_ref())
@@ -213,6 +216,9 @@ impl<'a> Exchanging<'a> {
             return format!("nobody answers {name} at {to}: {error}");
         }
         let mode = match self.protocol {
+            Protocol::Stamp if self.is_signed => {
+                " in authenticated mode, with the key of --stamp-key"
+            }
             Protocol::Stamp => " (in authenticated mode it wants --stamp-key)",
             _ => "",
         };

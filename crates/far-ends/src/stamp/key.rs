@@ -4,7 +4,7 @@
 //! over the packet's sequence number and all TLVs before it (RFC 8972 section 4.8).
 
 use super::layout::{SIGNED, put};
-use super::{HMAC, TLV, Tlvs};
+use super::{HMAC, PADDING, TLV, Tlvs};
 use crate::field;
 use data_encoding::HEXLOWER_PERMISSIVE;
 use ring::hmac;
@@ -45,13 +45,14 @@ impl Key {
         self.tag(&[&sequence, before])
     }
 
-    /// Those of `tlvs` that are signed; none where no tag holds.
+    /// Those of `tlvs` that are signed; none where the tag does not hold, or more than padding stands behind it.
     pub(super) fn signed<'a>(&self, sequence: [u8; 4], tlvs: &'a [u8]) -> Option<&'a [u8]> {
-        let mut at = 0;
-        for (head, value) in Tlvs(tlvs) {
+        let (mut at, mut rest) = (0, Tlvs(tlvs));
+        while let Some((head, value)) = rest.next() {
             if head[1] == HMAC {
                 let before = &tlvs[..at];
-                let holds = is_same(value, &self.tag_of_tlvs(sequence, before));
+                let is_last = rest.all(|(head, _)| head[1] == PADDING);
+                let holds = is_last && is_same(value, &self.tag_of_tlvs(sequence, before));
                 return holds.then_some(before);
             }
             at += TLV + value.len();

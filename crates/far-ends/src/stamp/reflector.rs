@@ -105,7 +105,8 @@ impl Responder for Reflector {
     }
 }
 
-/// Whether there are TLVs that should have a tag, and have none that holds. Padding needs none (RFC 8972 section 4.8).
+/// Whether there are TLVs that should have a tag, and have none that holds. Padding needs none (RFC 8972 section 4.8; where it is the only
+/// TLV, but nothing is read in more of it).
 fn is_forged(key: &Key, number: [u8; 4], tlvs: &[u8]) -> bool {
     Tlvs(tlvs).any(|(head, _)| head[1] != PADDING) && key.signed(number, tlvs).is_none()
 }
@@ -115,8 +116,12 @@ fn flag_forged(tlvs: &[u8], out: &mut Vec<u8>) {
     let mut at = out.len();
     out.extend(tlvs);
     for (_, value) in Tlvs(tlvs) {
-        out[at] |= FORGED;
+        out[at] = FORGED;
         at += TLV + value.len();
+    }
+    // The last one may be cut.
+    if let Some(flags) = out.get_mut(at) {
+        *flags = FORGED | MALFORMED;
     }
 }
 
@@ -131,30 +136,30 @@ fn reflect_tlvs(
     let begin = out.len();
     let mut at = begin;
     out.extend(tlvs);
-    while let Some([flags, kind]) = field::<2>(out, at) {
+    while let Some([_, kind]) = field::<2>(out, at) {
         let length = field(out, at + 2).map(|octets| usize::from(u16::from_be_bytes(octets)));
         let end = length.map(|length| at + TLV + length);
         let Some(end) = end.filter(|end| *end <= out.len()) else {
-            out[at] = flags & !UNRECOGNISED | MALFORMED;
+            out[at] = MALFORMED;
             return;
         };
         match (kind, sign) {
-            (PADDING, _) => out[at] = flags & !UNRECOGNISED,
+            (PADDING, _) => out[at] = 0,
             (CLASS, _) if end == at + TLV + 4 => {
-                out[at] = flags & !UNRECOGNISED;
+                out[at] = 0;
                 let seen = class.dscp.get();
                 let wanted = out[at + TLV] & 0xfc;
                 out[at + TLV] = wanted | seen >> 4;
                 // The last two bits: the class that was wanted was not used (RP = 1), replies go out as best effort.
                 out[at + TLV + 1] = seen << 4 | (class.ecn as u8) << 2 | u8::from(wanted != 0);
             }
-            (CLASS, _) => out[at] = flags & !UNRECOGNISED | MALFORMED,
+            (CLASS, _) => out[at] = MALFORMED,
             (HMAC, Some((key, sequence))) if end == at + TLV + TAG => {
-                out[at] = flags & !UNRECOGNISED;
+                out[at] = 0;
                 let tag = key.tag_of_tlvs(sequence, &out[begin..at]);
                 put(out, at + TLV, &tag);
             }
-            _ => out[at] = flags | UNRECOGNISED,
+            _ => out[at] = UNRECOGNISED,
         }
         at = end;
     }

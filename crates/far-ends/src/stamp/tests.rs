@@ -136,6 +136,7 @@ fn somebody_elses_reply_is_none_of_ours() {
 #[test]
 fn stamps_of_ptp_are_known_by_their_bit() {
     let mut reply = vec![0; LEN];
+    reply[28] = 1;
     reply[4..12].copy_from_slice(&(9_u64 << 32 | 5).to_be_bytes());
     reply[12] = 0x40;
     reply[16..24].copy_from_slice(&(8_u64 << 32 | 1).to_be_bytes());
@@ -250,13 +251,38 @@ fn tlvs_whose_tag_is_wrong_come_back_flagged() {
     request[116] ^= 4;
     let seen = TrafficClass::from_octet(0x2f);
     let reply = reflect(&mut Reflector::new(1, Some(key())), &request, 9, seen).unwrap();
-    assert_eq!([reply[112], reply[120], reply[140]], [0xa0; 3]);
+    assert_eq!([reply[112], reply[120], reply[140]], [0x20; 3]);
     assert_eq!(reply[116..120], request[116..120]);
+    // Nor is anything believed that stands behind a tag which holds.
+    request[116] ^= 4;
+    request.truncate(140);
+    let tlvs = [[0x80, 4, 0, 4], [0; 4]].concat();
+    request.extend(&tlvs);
+    let reply = reflect(&mut Reflector::new(1, Some(key())), &request, 9, seen).unwrap();
+    assert_eq!([reply[112], reply[120], reply[140]], [0x20; 3]);
+    assert_eq!(reply[141..], tlvs[1..]);
+    // The sender believes nothing of it, and not what is cut.
+    let told = Sender::new(terms(172), Some(key())).handle(&reply, 2);
+    assert_eq!(told.unwrap().class, None);
+    request.truncate(146);
+    request[116] ^= 4;
+    let reply = reflect(&mut Reflector::new(1, Some(key())), &request, 9, seen).unwrap();
+    assert_eq!([reply[112], reply[120], reply[140]], [0x20, 0x20, 0x60]);
     // Padding alone needs no tag.
     request.truncate(112);
     request.extend([0x80, 1, 0, 2, 0, 0]);
     let reply = reflect(&mut Reflector::new(1, Some(key())), &request, 9, seen).unwrap();
     assert_eq!(reply[112..], [0, 1, 0, 2, 0, 0]);
+}
+
+#[test]
+fn a_request_that_comes_back_as_it_was_is_no_reply() {
+    for key in [None, Some(key())] {
+        let mut sender = Sender::new(terms(172), key);
+        let mut request = Vec::new();
+        sender.request(0, SENT, &mut request);
+        assert_eq!(sender.handle(&request, 9), None);
+    }
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn a_reflector_made_of_scapys_packets_is_understood() {
     let other = "rtt stamp://far:8620 --stamp-key other -d 1s";
     let ran = asked(place.path(), "small.toml", signed, address, other);
     let says = ran.json()["summary"]["says"].to_string();
-    assert!(says.contains("wants --stamp-key"), "{says}");
+    assert!(says.contains("with the key of --stamp-key"), "{says}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What can be asked of `isobath estimate`.
 
 use crate::cli::trust::TrustArgs;
-use far_ends::stamp;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
 use schema::Direction;
@@ -38,7 +37,7 @@ pub(crate) struct Args {
         env = "ISOBATH_STAMP_KEY",
         hide_env_values = true
     )]
-    pub(super) stamp_key: Option<stamp::Key>,
+    pub(super) stamp_key: Option<String>,
     #[command(flatten)]
     pub(super) trust: TrustArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use estimate::exchange::{self, Found};
 use estimate::run::Context;
 use far_ends::address::FarEnd;
 use kit::begin::path_info;
+use kit::options;
 use kit::usage::Usage;
 use schema::estimate::plan::Method;
 use serde_json::json;
@@ -24,6 +25,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     } else if args.trust.is_given() {
         return Err(usage(NO_CERTIFICATE.to_owned()));
     }
+    let stamp_key = options::stamp_key(args.stamp_key.as_deref())?;
     let port = protocol.port().unwrap_or(0);
     let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
     let to = found[0];
@@ -49,7 +51,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
         far_end,
         to,
         trust: args.trust.trust(),
-        stamp_key: args.stamp_key.clone(),
+        stamp_key,
     };
     let outcome = exchange::run(&context, &found, &mut opened.writer)?;
     display.finish();
