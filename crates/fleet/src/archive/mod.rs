@@ -254,6 +254,7 @@ fn put(table: &mut Flat, HandedOver { outcome, signer }: &HandedOver) {
         ("planned", json!(outcome.planned)),
         ("began", json!(outcome.began)),
         ("ended", json!(outcome.ended)),
+        ("on_demand", json!(outcome.on_demand)),
         ("status", json!(outcome.status)),
         ("verdict", json!(outcome.verdict)),
         ("reason", json!(outcome.reason)),
