@@ -18,10 +18,9 @@ pub enum Entry {
     Began {
         /// Which.
         run: RunId,
-        /// When it was to begin.
-        planned: Moment,
-        /// When it does.
-        at: Moment,
+        /// When, and why.
+        #[serde(flatten)]
+        beginning: Beginning,
     },
     /// It is over, or left out.
     Ended(Box<Outcome>),
@@ -36,10 +35,22 @@ pub enum Entry {
     },
 }
 
+/// How a run began.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Beginning {
+    /// When it was to begin.
+    pub planned: Moment,
+    /// When it did.
+    pub at: Moment,
+    /// Whether an operator asked for it, and not the schedule.
+    #[serde(default)]
+    pub on_demand: bool,
+}
+
 /// How far a run has come.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
-    Began { planned: Moment, at: Moment },
+    Began(Beginning),
     Ended(Box<Outcome>),
     Handed,
 }
@@ -55,8 +66,8 @@ impl Ledger {
     /// Takes a line. What does not fit what is known changes nothing: a run ends once, and is handed over after that.
     pub fn apply(&mut self, entry: Entry) {
         match entry {
-            Entry::Began { run, planned, at } => {
-                self.runs.entry(run).or_insert(Stage::Began { planned, at });
+            Entry::Began { run, beginning } => {
+                self.runs.entry(run).or_insert(Stage::Began(beginning));
             }
             Entry::Ended(outcome) => {
                 let run = outcome.run.clone();
@@ -64,7 +75,7 @@ impl Ledger {
                     .runs
                     .entry(run)
                     .or_insert_with(|| Stage::Ended(outcome.clone()));
-                if matches!(stage, Stage::Began { .. }) {
+                if matches!(stage, Stage::Began(_)) {
                     *stage = Stage::Ended(outcome);
                 }
             }
@@ -92,10 +103,10 @@ impl Ledger {
         matches!(self.runs.get(run), Some(Stage::Ended(_) | Stage::Handed))
     }
 
-    /// Runs that have begun and not ended, with when they were to begin and did. For an agent that has just started: those cut short.
-    pub fn begun(&self) -> impl Iterator<Item = (&RunId, Moment, Moment)> {
+    /// Runs that have begun and not ended. For an agent that has just started: those cut short.
+    pub fn begun(&self) -> impl Iterator<Item = (&RunId, Beginning)> {
         self.runs.iter().filter_map(|(run, stage)| match stage {
-            Stage::Began { planned, at } => Some((run, *planned, *at)),
+            Stage::Began(beginning) => Some((run, *beginning)),
             _ => None,
         })
     }
@@ -127,10 +138,9 @@ impl Ledger {
         for (run, stage) in &self.runs {
             let run = run.clone();
             match stage {
-                Stage::Began { planned, at } => lines.push(Entry::Began {
+                Stage::Began(beginning) => lines.push(Entry::Began {
                     run,
-                    planned: *planned,
-                    at: *at,
+                    beginning: *beginning,
                 }),
                 Stage::Ended(outcome) => lines.push(Entry::Ended(outcome.clone())),
                 Stage::Handed => lines.push(Entry::Handed(run)),
@@ -172,8 +182,11 @@ mod tests {
         let at = Moment::from_millis(number);
         Entry::Began {
             run: run(number),
-            planned: at,
-            at,
+            beginning: Beginning {
+                planned: at,
+                at,
+                on_demand: number % 2 == 1,
+            },
         }
     }
 
@@ -193,6 +206,18 @@ mod tests {
         ledger.apply(ended(1, Became::Complete));
         assert_eq!((ledger.unhanded().count(), ledger.begun().count()), (0, 0));
         assert!(ledger.knows(&run(1)));
+    }
+
+    #[test]
+    fn a_line_of_before_runs_on_demand_is_read_and_one_of_now_says_which_it_was() {
+        let old = r#"{"began":{"run":"f.m.a.b.20261125T000000000Z","planned":"2026-11-25T00:00:00Z","at":"2026-11-25T00:00:01Z"}}"#;
+        let Entry::Began { beginning, .. } = serde_json::from_str(old).unwrap() else {
+            panic!("{old}")
+        };
+        assert!(!beginning.on_demand);
+        let new = serde_json::to_string(&began(1)).unwrap();
+        assert!(new.contains("\"on_demand\":true"), "{new}");
+        assert_eq!(serde_json::from_str::<Entry>(&new).unwrap(), began(1));
     }
 
     #[test]

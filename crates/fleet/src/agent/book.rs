@@ -126,6 +126,7 @@ fn rewrite(path: &Path, ledger: &Ledger) -> io::Result<File> {
 mod tests {
     use super::*;
     use crate::RunId;
+    use crate::ledger::Beginning;
 
     fn began(second: u32) -> Entry {
         let run: RunId = format!("f.m.a.b.20261125T0000{second:02}000Z")
@@ -134,8 +135,11 @@ mod tests {
         let at = run.instant;
         Entry::Began {
             run,
-            planned: at,
-            at,
+            beginning: Beginning {
+                planned: at,
+                at,
+                on_demand: false,
+            },
         }
     }
 

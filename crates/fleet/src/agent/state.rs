@@ -7,7 +7,7 @@ use super::metrics::{Metrics, Now};
 use super::{run, wall};
 use crate::bus::{self, Bus};
 use crate::file::FleetFile;
-use crate::ledger::Entry;
+use crate::ledger::{Beginning, Entry};
 use crate::outcome::{Became, Outcome, Times};
 use crate::revisions::{Document, Due, Revisions, Whose};
 use crate::{Identity, Moment, Name, RunId};
@@ -118,8 +118,11 @@ impl State {
         let run = due.id();
         self.book.write(Entry::Began {
             run: run.clone(),
-            planned: due.run.begins,
-            at: now,
+            beginning: Beginning {
+                planned: due.run.begins,
+                at: now,
+                on_demand: due.is_on_demand,
+            },
         })?;
         self.running.insert(run);
         Ok(())
@@ -160,18 +163,21 @@ impl State {
     pub(super) fn close_what_was_cut_short(&mut self) -> std::io::Result<()> {
         let begun = self.book.ledger().begun();
         let begun: Vec<_> = begun
-            .map(|(run, planned, at)| (run.clone(), planned, at))
+            .map(|(run, beginning)| (run.clone(), beginning))
             .collect();
-        for (run, planned, at) in begun {
+        for (run, beginning) in begun {
             let times = Times {
-                planned,
-                began: Some(at),
+                planned: beginning.planned,
+                began: Some(beginning.at),
                 ended: wall(),
             };
             let folder = self.folder(&run);
             let said = Some("the agent was ended while it ran".to_owned());
             let outcome = run::of_folder(run, self.site.clone(), times, &folder, said);
-            self.end(&outcome)?;
+            self.end(&Outcome {
+                on_demand: beginning.on_demand,
+                ..outcome
+            })?;
         }
         Ok(())
     }

@@ -14,11 +14,12 @@ pub struct Renumber {
 impl Plan {
     /// Those of `other` in this one.
     pub fn renumber(&self, other: &Self) -> Renumber {
-        let hosts = |plan: &Self| names(plan.file.hosts.iter().map(|host| &host.name));
-        let measures = |plan: &Self| names(plan.file.measures.iter().map(|measure| &measure.name));
+        let files = [&self.file, &other.file];
+        let hosts = files.map(|file| file.hosts.iter().map(|host| &host.name));
+        let measures = files.map(|file| file.measures.iter().map(|measure| &measure.name));
         Renumber {
-            hosts: numbers(&hosts(self), &hosts(other)),
-            measures: numbers(&measures(self), &measures(other)),
+            hosts: numbers(hosts),
+            measures: numbers(measures),
         }
     }
 }
@@ -36,12 +37,8 @@ impl Renumber {
     }
 }
 
-fn names<'a>(all: impl Iterator<Item = &'a Name>) -> Vec<Name> {
-    all.cloned().collect()
-}
-
-/// Where the names of `other` are in `these`.
-fn numbers(these: &[Name], other: &[Name]) -> Vec<Option<u32>> {
-    let these: HashMap<&Name, u32> = these.iter().zip(0..).collect();
-    other.iter().map(|name| these.get(name).copied()).collect()
+/// Where the second names are among the first.
+fn numbers<'a>([these, other]: [impl Iterator<Item = &'a Name>; 2]) -> Vec<Option<u32>> {
+    let these: HashMap<&Name, u32> = these.zip(0..).collect();
+    other.map(|name| these.get(name).copied()).collect()
 }

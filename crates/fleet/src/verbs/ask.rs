@@ -50,9 +50,6 @@ pub struct Args {
     quiet: bool,
 }
 
-/// By so much the clocks of who asks and who measures may differ.
-const MEASURED: Duration = Duration::from_secs(20);
-
 /// Exit status of an answer that is not conclusive.
 const INCONCLUSIVE: u8 = 5;
 
@@ -64,7 +61,7 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
     let now = wall();
     let max_age = args.max_age.0;
     let fleets = fleets(&bus, args.fleet.as_ref()).await?;
-    let mut known = known(&bus, args, &fleets, now).await?;
+    let known = known(&bus, args, &fleets, now).await?;
     let asked = Asked {
         what: args.what,
         ends: [args.from.clone(), args.to.clone()],
@@ -76,10 +73,11 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<u8> {
         Err(_) if args.measure => {
             let outcome = demand::measure(&bus, &asked, fleets, args.quiet).await?;
             let now = wall();
+            // Nothing older will do instead, and however long it took to hand over, it is new.
+            let mut known = Estimates::default();
             known.take(&outcome, now);
-            // However long it took to hand over.
             let asked = Asked {
-                max_age: max_age.max(now.since(outcome.run.instant) + MEASURED),
+                max_age: Duration::MAX,
                 ..asked
             };
             let too_wide = "it was measured just now - accept a less accurate estimate, or use another estimator";

@@ -1,6 +1,8 @@
 //! Far ends of somebody else: other people's servers in labs, and our own servers for other people's clients.
 
-use crate::support::{Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, number, run};
+use crate::support::{
+    Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, in_small_lab, number, run,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -213,21 +215,9 @@ fn senders_made_by_others_are_answered() {
     };
     let place = place();
     for (key, part) in [("", "send"), ("--stamp-key secret", "send_signed")] {
-        let also =
-            format!("far={PROGRAM} serve --also stamp:8620 {key} --ephemeral --quiet --json");
-        let command = [
-            "lab",
-            "run",
-            "small.toml",
-            "--also",
-            &also,
-            "--",
-            "/usr/bin/python3",
-            "stamp.py",
-            part,
-            "far",
-        ];
-        run(place.path(), &command).ended(0);
+        let server = format!("{PROGRAM} serve --also stamp:8620 {key} --ephemeral --quiet --json");
+        let script = format!("exec /usr/bin/python3 stamp.py {part} far");
+        in_small_lab(place.path(), &server, &script).ended(0);
     }
 }
 
