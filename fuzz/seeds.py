@@ -5,8 +5,10 @@
 """
 
 import gzip
+import io
 import json
 import struct
+import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -204,6 +206,8 @@ def browsers():
     found = dict(agent="Browser/1", hidden=False, samples=samples, down=down, up=[[stream, 3950] for stream in (1, 3, 5, 7)], failures=[])
     put("browser", "whole", line(**found))
     put("browser", "nothing", line(**dict(found, samples=[], down=[], up=[])))
+    call = {"sent": [0.1, 20.2, None, 60.1], "heard": [[0, 12.5], [3, 75]]}
+    put("browser", "call", line(**dict(found, call=call)))
     put("browser", "failed", line(**dict(found, hidden=True, down=down[:1], failures=["stream 2: closed"])))
     put("browser", "clocks", line(**dict(found, samples=[[0.5, 20.25, -30_000.5], [40.125, 1e-9, 1e4], [80, None, None]])))
 
@@ -255,6 +259,22 @@ def texts():
         put("flent_import", path.stem, gzip.decompress(path.read_bytes())[:LONGEST])
 
 
+def bundles():
+    run = {"schema": "isobath.run/1", "test": "rrul", "started": "2026-11-28T09:00:00Z"}
+    for name, files in (
+        ("record", [("page/run.json", line(**run)), ("page/samples.arrows", "")]),
+        ("other", [("page/run.json", "{}"), ("page/notes.txt", "x")]),
+        ("outside", [("../../run.json", line(**run))]),
+    ):
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            for path, text in files:
+                about = tarfile.TarInfo(path)
+                about.size = len(text)
+                tar.addfile(about, io.BytesIO(text.encode()))
+        put("bundle", name, archive.getvalue()[:3_072])
+
+
 def main():
     datagrams()
     receivers()
@@ -266,6 +286,7 @@ def main():
     measurements()
     capacities()
     browsers()
+    bundles()
     names()
     texts()
     for target in ("capture", "extract"):

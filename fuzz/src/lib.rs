@@ -9,6 +9,7 @@
 
 pub mod access_key;
 pub mod browser;
+pub mod bundle;
 pub mod capture;
 pub mod control_line;
 pub mod cvec;
@@ -42,9 +43,10 @@ pub mod udpst;
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 30] = [
+pub const TARGETS: [(&str, Run); 31] = [
     ("access_key", access_key::run),
     ("browser", browser::run),
+    ("bundle", bundle::run),
     ("capture", capture::run),
     ("control_line", control_line::run),
     ("cvec", cvec::run),

@@ -550,7 +550,7 @@ class RrulLatency(Figures):
 
     of: str | None
     """Whose they are: `udp_rr`, or of a far end that answers no such requests `icmp_rr` or
-    `tcp_connect`, of a browser `ws_rr`."""
+    `tcp_connect`, of a browser `wt_rr` or `ws_rr`."""
 
     _parts: ClassVar[dict[str, str]] = {"by_class": "{}RrulPhases", "by_family": "{}RrulPhases", "idle": "Distribution", "loaded": "Distribution"}
 

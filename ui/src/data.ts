@@ -159,7 +159,7 @@ export function probesOf(run: RunView, kind: string): { probe: Probe; stream: St
 }
 
 /** Kinds of round trips that are a run's latency; a plan has one of them. */
-export const LATENCY = ["udp_rr", "icmp_rr", "tcp_connect", "ws_rr"];
+export const LATENCY = ["udp_rr", "icmp_rr", "tcp_connect", "ws_rr", "wt_rr"];
 export const latencyKind = (run: RunView) => LATENCY.find((kind) => probesOf(run, kind).length);
 
 /** A value deep in free-form JSON; null when any step is missing. */

@@ -171,7 +171,7 @@ export function absent(run: RunView): HTMLElement | null {
     web: !!run.web, trace: run.hops.length > 0, https: !!run.https, tcp_load: run.tcp.flows.length > 0,
     ...Object.fromEntries([...LATENCY, "udp_paced", "tcp_rr", "voip", "dns"].map((kind) => [kind, run.probes.classes.some((c) => c.kind === kind)])),
   };
-  const names: Record<string, string> = { web: "web pages", trace: "path traces", https: "HTTPS probes", tcp_load: "load streams", udp_rr: "UDP round trips", icmp_rr: "ICMP round trips", tcp_connect: "attempts to connect", ws_rr: "WebSocket round trips", udp_paced: "paced UDP round trips", tcp_rr: "TCP round trips", voip: "calls (VoIP)", dns: "name look-ups" };
+  const names: Record<string, string> = { web: "web pages", trace: "path traces", https: "HTTPS probes", tcp_load: "load streams", udp_rr: "UDP round trips", icmp_rr: "ICMP round trips", tcp_connect: "attempts to connect", ws_rr: "WebSocket round trips", wt_rr: "WebTransport round trips", udp_paced: "paced UDP round trips", tcp_rr: "TCP round trips", voip: "calls (VoIP)", dns: "name look-ups" };
   const missing = [...asked].filter((kind) => kind in names && !there[kind]);
   if (!missing.length) return null;
   const why = run.run.status === "complete" ? run.run.warnings.find(({ code }) => /failed|lost|refused|unanswered/.test(code))?.message : STATUS[run.run.status];

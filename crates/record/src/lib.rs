@@ -20,6 +20,7 @@
 //! Who adds a table writes one [`table!`]; the tables that several measurements share are in `schema::tables`.
 #![forbid(unsafe_code)]
 
+mod bundle;
 mod cell;
 mod columns;
 mod error;
@@ -38,6 +39,7 @@ mod table;
 mod table_file;
 mod writer;
 
+pub use bundle::{pack, unpack};
 pub use cell::{Cell, Label, Value};
 pub use columns::{Column, read_columns, write_columns};
 pub use error::Error;

@@ -176,6 +176,12 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
         .map_err(Error::read(dir))
 }
 
+/// Whether a file of this name is part of a record.
+pub(crate) fn is_part(name: &str) -> bool {
+    let is_table = |extension| table_of(Path::new(name), extension).is_some();
+    name == "run.json" || is_table("parquet") || is_table("arrows")
+}
+
 /// The table that the file `path` holds, if it is one with this extension.
 fn table_of(path: &Path, extension: &str) -> Option<String> {
     let name = path.file_name()?.to_str()?;

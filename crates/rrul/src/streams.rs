@@ -36,6 +36,8 @@ pub enum Kind {
     Web,
     /// Request and reply over a WebSocket.
     WsRr,
+    /// Request and reply in datagrams of a WebTransport session.
+    WtRr,
 }
 
 /// One stream of a run.
@@ -167,6 +169,7 @@ impl StreamPlan {
                 ProbeKind::UdpPaced => Kind::UdpPaced,
                 ProbeKind::UdpRr => Kind::UdpRr,
                 ProbeKind::WsRr => Kind::WsRr,
+                ProbeKind::WtRr => Kind::WtRr,
             },
             class: probe.class,
             ecn: probe.ecn.into(),
@@ -214,7 +217,8 @@ impl StreamPlan {
             | Kind::UdpPaced
             | Kind::UdpRr
             | Kind::Web
-            | Kind::WsRr => return None,
+            | Kind::WsRr
+            | Kind::WtRr => return None,
         };
         Some(StreamSetup {
             id: self.id,
@@ -342,6 +346,7 @@ impl Kind {
             Self::Up => "TCP up",
             Self::Web => "web",
             Self::WsRr => "WebSocket",
+            Self::WtRr => "WebTransport",
         }
     }
 
@@ -360,6 +365,7 @@ impl Kind {
             Self::UdpRr => "udp_rr",
             Self::Web => "web",
             Self::WsRr => "ws_rr",
+            Self::WtRr => "wt_rr",
         }
     }
 
@@ -377,8 +383,14 @@ impl Kind {
             | Self::UdpPaced
             | Self::UdpRr
             | Self::Web
-            | Self::WsRr => "both",
+            | Self::WsRr
+            | Self::WtRr => "both",
         }
+    }
+
+    /// Whether it is the round trips that a browser takes.
+    pub const fn is_of_browsers(self) -> bool {
+        matches!(self, Self::WsRr | Self::WtRr)
     }
 
     /// Whether it is one connection of ours.

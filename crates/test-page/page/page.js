@@ -36,6 +36,19 @@ class Chart {
   }
 }
 
+/** A call of each way, as it was heard under load. */
+function calls(summary) {
+  const both = Object.values(summary.voip ?? {})[0];
+  const ways = both ? [both.up, both.down] : [];
+  if (!ways.length || ways.some((way) => typeof way.mos_adaptive !== "number")) return [];
+  const [up, down] = ways.map((way) => `${number(way.loss_pct ?? 0)} %`);
+  const mos = Math.min(...ways.map((way) => way.mos_adaptive));
+  return [
+    ["Call quality, loaded", mos.toFixed(1), "MOS, 1 to 4.5, the worse way"],
+    ["Packet loss, loaded", `${down}`, `down; ${up} up`],
+  ];
+}
+
 function tiles(summary) {
   const of = summary.latency_ms, rates = summary.throughput_mbps;
   const loaded = of.loaded ? `95 % within ${ms(of.loaded.p95)}` : "";
@@ -45,6 +58,7 @@ function tiles(summary) {
     ["Upload", mbps(rates.up), ""],
     ["Round trip, idle", ms(of.idle?.p50), of.idle ? `95 % within ${ms(of.idle.p95)}` : ""],
     ["Round trip, loaded", ms(of.loaded?.p50), loaded],
+    ...calls(summary),
     ...(total === null || total === undefined ? [] : [["Score", `${Math.round(total)}`, "of 100"]]),
   ];
   at("tiles").replaceChildren(...all.map(([name, value, aside]) => {
@@ -58,7 +72,7 @@ function tiles(summary) {
   }));
 }
 
-function finish(result) {
+function finish(result, carried) {
   at("answer").textContent = result.sentence;
   tiles(result.summary);
   at("warnings").replaceChildren(...result.warnings.map(({ message, advice }) => {
@@ -66,7 +80,9 @@ function finish(result) {
     item.textContent = `${message} - ${advice}`;
     return item;
   }));
+  at("carried").textContent = carried;
   at("report").href = result.report;
+  at("keep").href = result.kept;
   at("record").textContent = result.record;
   at("result").hidden = false;
   at("progress").hidden = true;
@@ -86,14 +102,15 @@ async function start() {
   const sees = () => (hidden ||= document.hidden);
   document.addEventListener("visibilitychange", sees);
   const [probe, load] = [new Worker("probe.js"), new Worker("load.js")];
-  let chart;
+  let chart, carried;
   try {
-    finish(await new Promise((resolve, reject) => {
+    const result = await new Promise((resolve, reject) => {
       const found = {};
       const told = () => {
-        if (!found.samples || !found.load) return;
+        if (!found.probes || !found.load) return;
         say("Asking the server for the figures.");
-        probe.postMessage({ findings: { agent: navigator.userAgent, hidden, samples: found.samples, ...found.load } });
+        const failures = [...found.probes.failures, ...found.load.failures];
+        probe.postMessage({ findings: { agent: navigator.userAgent, hidden, ...found.probes, ...found.load, failures } });
       };
       probe.onerror = load.onerror = ({ message }) => reject(new Error(message ?? "a script of this page could not be loaded"));
       load.onmessage = ({ data }) => {
@@ -107,7 +124,8 @@ async function start() {
       };
       probe.onmessage = ({ data }) => {
         if (data.begun) {
-          const { plan, origin } = data.begun;
+          const { plan, origin, without } = data.begun;
+          carried = without === null ? "Round trips, packet loss and the call by datagrams (WebTransport)." : `Round trips over a WebSocket. Packet loss and a call were not measured: ${without}.`;
           chart = new Chart(plan);
           at("live").hidden = false;
           say("Measuring round trips without load.");
@@ -117,13 +135,14 @@ async function start() {
           chart.add(data.sample);
           at("progress").value = data.sample[0] / chart.plan.total_ms;
         }
-        if (data.over) { found.samples = data.over; told(); }
+        if (data.over) { found.probes = data.over; told(); }
         if (data.result) resolve(data.result);
         if (data.failed) reject(new Error(data.failed));
         if (data.closed) reject(new Error("the connection to the server was closed"));
       };
       probe.postMessage({ open: `${base}/v1/test` });
-    }));
+    });
+    finish(result, carried);
   } catch (error) {
     at("progress").hidden = true;
     say(`Nothing was measured: ${error.message}.`);

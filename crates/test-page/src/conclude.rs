@@ -1,5 +1,6 @@
 //! The end of a run: a record of what both ends have seen.
 
+use crate::call;
 use crate::desk::{Desk, Run};
 use crate::findings::Findings;
 use anyhow::Context as _;
@@ -26,6 +27,8 @@ pub(crate) struct Told {
     warnings: Vec<Warning>,
     /// Where the report is, on this server.
     report: String,
+    /// Where the record is as one file, on this server.
+    kept: String,
     /// Where the record is, on the server's disk.
     record: String,
 }
@@ -38,10 +41,11 @@ pub(crate) fn conclude(
     desk: &Desk,
     run: &Run,
     here: SocketAddr,
-    found: Findings,
+    mut found: Findings,
 ) -> anyhow::Result<Told> {
-    let sampler = run.sampler().context("the run has not begun")?;
-    let mut record = record::Run::new("rrul", Timestamp::now(), serde_json::to_value(&run.plan)?);
+    let begun = run.begun().context("the run has not begun")?;
+    let (plan, streams) = (&begun.plan, &begun.streams);
+    let mut record = record::Run::new("rrul", Timestamp::now(), serde_json::to_value(plan)?);
     record.path = path(run, here);
     record.hosts = vec![
         Host {
@@ -53,10 +57,13 @@ pub(crate) fn conclude(
         kit::host::facts("server"),
     ];
     let hidden = found.hidden;
-    let mut tables = Tables::new(&run.streams, None);
+    let mut tables = Tables::new(streams, None);
     let received = received(&found);
-    let failures = found.enter(&run.streams, &mut tables);
-    let seen = sampler.sink().take();
+    if let Some(call) = found.call() {
+        call::enter(&call, &run.call(), streams, &mut tables);
+    }
+    let failures = found.enter(streams, &mut tables);
+    let seen = begun.sampler.sink().take();
     seen.series.into_iter().for_each(|row| tables.series(row));
     tables.cpu.extend(seen.cpu);
     seen.ended
@@ -73,9 +80,9 @@ pub(crate) fn conclude(
         failures,
         far: Vec::new(),
     };
-    let summary = summary::summarise(&run.plan, &outcome.tables);
-    record.instrument = quality::instrument(&run.plan, &outcome, &summary, Duration::ZERO);
-    record.warnings = warnings::warnings(&run.plan, &outcome, &record.instrument, &summary);
+    let summary = summary::summarise(plan, &outcome.tables);
+    record.instrument = quality::instrument(plan, &outcome, &summary, Duration::ZERO);
+    record.warnings = warnings::warnings(plan, &outcome, &record.instrument, &summary);
     record.warnings.extend(hidden.then(out_of_sight));
     record.status = quality::status(&outcome.ending, &record.warnings);
     record.summary = serde_json::to_value(&summary)?;
@@ -93,6 +100,7 @@ pub(crate) fn conclude(
         summary,
         warnings: record.warnings,
         report: format!("/v1/reports/{}", run.id),
+        kept: format!("/v1/records/{}", run.id),
         record: folder.display().to_string(),
     })
 }

@@ -7,7 +7,7 @@
 use crate::conclude::{Told as Concluded, conclude};
 use crate::desk::{Admitted, Desk};
 use crate::findings::Findings;
-use crate::plan::Told;
+use crate::plan::{Carrier, Datagrams, Told};
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -24,6 +24,8 @@ const LONGEST_PROBE: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What the browser says when it begins.
 const BEGIN: &str = "begin";
+/// The same with datagrams.
+const BEGIN_DATAGRAMS: &str = "begin with datagrams";
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,11 +40,12 @@ enum ToBrowser {
     Refused(String),
 }
 
-/// Has the conversation until the run is over.
+/// Has the conversation until the run is over; the browser is told of `datagrams`, a port and the hash of a certificate.
 pub(crate) async fn converse(
     mut socket: Socket,
     desk: Arc<Desk>,
     here: SocketAddr,
+    datagrams: Option<(u16, [u8; 32])>,
     admitted: Result<Admitted, &'static str>,
 ) {
     let admitted = match admitted {
@@ -50,9 +53,11 @@ pub(crate) async fn converse(
         Err(reason) => return tell(&mut socket, &ToBrowser::Refused(reason.to_owned())).await,
     };
     let run = &admitted.run;
-    let told = Told::of(&run.id, &run.plan, &run.streams);
+    let (plan, streams) = run.planned(Carrier::Datagrams);
+    let datagrams = datagrams.and_then(|(port, hash)| Datagrams::of(port, hash, &streams));
+    let told = Told::of(&run.id, &plan, &streams, datagrams);
     tell(&mut socket, &ToBrowser::Plan(told)).await;
-    let longest = run.plan.total() + PATIENCE + PATIENCE;
+    let longest = plan.total() + PATIENCE + PATIENCE;
     let until = tokio::time::Instant::now() + longest;
     while let Ok(Some(Ok(message))) = timeout_at(until, socket.next()).await {
         match message {
@@ -63,8 +68,15 @@ pub(crate) async fn converse(
                     return;
                 }
             }
-            Message::Text(text) if text.as_str() == BEGIN => {
-                let Some(origin) = run.begin() else { return };
+            Message::Text(text) if [BEGIN, BEGIN_DATAGRAMS].contains(&text.as_str()) => {
+                let carrier = if text.as_str() == BEGIN {
+                    Carrier::WebSocket
+                } else {
+                    Carrier::Datagrams
+                };
+                let Some(origin) = run.begin(carrier) else {
+                    return;
+                };
                 let clock_ns = origin.as_nanos().to_string();
                 tell(&mut socket, &ToBrowser::Begun { clock_ns }).await;
             }
@@ -81,10 +93,10 @@ pub(crate) async fn converse(
 /// What comes of a browser's findings.
 async fn found(desk: &Arc<Desk>, admitted: &Admitted, here: SocketAddr, text: &str) -> ToBrowser {
     let run = Arc::clone(&admitted.run);
-    if !run.is_done() {
+    let Some(begun) = run.begun().filter(|_| run.is_done()) else {
         return ToBrowser::Refused("this run is not over yet".to_owned());
-    }
-    let found = match Findings::read(text, &run.plan, &run.streams) {
+    };
+    let found = match Findings::read(text, &begun.plan, &begun.streams) {
         Ok(found) => found,
         Err(reason) => return ToBrowser::Refused(reason),
     };

@@ -1,6 +1,7 @@
 //! Who is measuring at the moment, and whose reports there are.
 
-use crate::plan;
+use crate::call::CallEnd;
+use crate::plan::{self, Carrier};
 use data_encoding::HEXLOWER;
 use kit::sampler::{Sampler, Sink, StreamEnd};
 use kit::secret::secret;
@@ -23,12 +24,14 @@ const MOST_FROM_ONE: usize = 2;
 const MOST_RECORDS: usize = 10_000;
 /// Reports that can be had, of the latest runs.
 const MOST_REPORTS: usize = 1_000;
+/// Datagrams of a call, several times what a run has.
+const MOST_HEARD: usize = 10_000;
 
 /// See the module.
 pub(crate) struct Desk {
     /// Where records go.
     pub(crate) records: PathBuf,
-    plan: Plan,
+    plans: fn(Carrier) -> Plan,
     runs: Mutex<HashMap<String, Arc<Run>>>,
     kept: Mutex<Kept>,
     visits: Visits,
@@ -45,12 +48,21 @@ pub(crate) struct Run {
     pub(crate) id: String,
     /// Whose it is.
     pub(crate) peer: SocketAddr,
-    pub(crate) plan: Plan,
-    pub(crate) streams: Vec<StreamPlan>,
-    begun: Mutex<Option<Arc<Sampler<Seen>>>>,
+    plans: fn(Carrier) -> Plan,
+    begun: Mutex<Option<Arc<Begun>>>,
+    call: Mutex<CallEnd>,
     taken: Mutex<HashSet<u16>>,
+    has_datagrams: AtomicBool,
     /// Raised when the run is over, however it ended.
     pub(crate) stop: Arc<AtomicBool>,
+}
+
+/// A run that has begun: by now it is known how its browser probes.
+pub(crate) struct Begun {
+    pub(crate) plan: Plan,
+    pub(crate) streams: Vec<StreamPlan>,
+    /// What looks at this end's connections.
+    pub(crate) sampler: Arc<Sampler<Seen>>,
 }
 
 /// What this end has seen.
@@ -85,11 +97,11 @@ impl Seen {
 }
 
 impl Desk {
-    /// Keeps records of runs of `plan` below `records`; `visits` is told of runs.
-    pub(crate) fn new(records: PathBuf, plan: Plan, visits: Visits) -> Self {
+    /// Keeps records of runs of `plans` below `records`; `visits` is told of runs.
+    pub(crate) fn new(records: PathBuf, plans: fn(Carrier) -> Plan, visits: Visits) -> Self {
         Self {
             records,
-            plan,
+            plans,
             runs: Mutex::default(),
             kept: Mutex::default(),
             visits,
@@ -112,14 +124,14 @@ impl Desk {
         }
         let number = [secret().to_be_bytes(), secret().to_be_bytes()].concat();
         let id = HEXLOWER.encode(&number);
-        let family = if peer.is_ipv4() { 4 } else { 6 };
         let run = Arc::new(Run {
             id: id.clone(),
             peer,
-            plan: self.plan.clone(),
-            streams: plan::streams(&self.plan, family),
+            plans: self.plans,
             begun: Mutex::default(),
+            call: Mutex::default(),
             taken: Mutex::default(),
+            has_datagrams: AtomicBool::default(),
             stop: Arc::default(),
         });
         runs.insert(id, Arc::clone(&run));
@@ -168,8 +180,15 @@ impl Drop for Admitted {
 }
 
 impl Run {
+    /// What is planned with this carrier, and its streams.
+    pub(crate) fn planned(&self, carrier: Carrier) -> (Plan, Vec<StreamPlan>) {
+        let plan = (self.plans)(carrier);
+        let streams = plan::streams(&plan, if self.peer.is_ipv4() { 4 } else { 6 });
+        (plan, streams)
+    }
+
     /// The run begins now: when, by this host's clock. None where it has begun already, or this host has no thread left for it.
-    pub(crate) fn begin(&self) -> Option<Instant> {
+    pub(crate) fn begin(&self, carrier: Carrier) -> Option<Instant> {
         let mut begun = lock(&self.begun);
         if begun.is_some() {
             return None;
@@ -179,25 +198,49 @@ impl Run {
         let (looks, stop) = (Arc::clone(&sampler), Arc::clone(&self.stop));
         let thread = std::thread::Builder::new().spawn(move || looks.run(&stop));
         thread.ok()?;
-        *begun = Some(sampler);
+        let (plan, streams) = self.planned(carrier);
+        *begun = Some(Arc::new(Begun {
+            plan,
+            streams,
+            sampler,
+        }));
         Some(origin)
     }
 
     /// Whether all of the plan's time has passed: nobody can have seen all of it before.
     pub(crate) fn is_done(&self) -> bool {
-        let begun = self.sampler().map(|sampler| sampler.origin());
-        begun.is_some_and(|begun| clock::now().since(begun) >= self.plan.total())
+        let passed = |begun: &Begun| clock::now().since(begun.sampler.origin());
+        self.begun()
+            .is_some_and(|begun| passed(&begun) >= begun.plan.total())
     }
 
-    /// What looks at this end's connections, once the run has begun.
-    pub(crate) fn sampler(&self) -> Option<Arc<Sampler<Seen>>> {
+    /// What is known once the run has begun.
+    pub(crate) fn begun(&self) -> Option<Arc<Begun>> {
         lock(&self.begun).clone()
     }
 
+    /// Its session of datagrams, once only.
+    pub(crate) fn claim_datagrams(&self) -> bool {
+        !self.has_datagrams.swap(true, Ordering::Relaxed)
+    }
+
+    /// This end of the call.
+    pub(crate) fn call(&self) -> MutexGuard<'_, CallEnd> {
+        lock(&self.call)
+    }
+
+    /// A datagram of the call came, `ns` after the run's start.
+    pub(crate) fn heard(&self, number: u32, ns: u64) {
+        let mut call = self.call();
+        if call.heard.len() < MOST_HEARD {
+            call.heard.entry(number).or_insert(ns);
+        }
+    }
+
     /// The stream of load number `id`, once only.
-    pub(crate) fn claim(&self, id: u16) -> Option<&StreamPlan> {
+    pub(crate) fn claim(&self, id: u16) -> Option<StreamPlan> {
         let is_load = |of: &&StreamPlan| of.id == id && matches!(of.kind, Kind::Down | Kind::Up);
-        let stream = self.streams.iter().find(is_load)?;
+        let stream = self.begun()?.streams.iter().find(is_load)?.clone();
         lock(&self.taken).insert(id).then_some(stream)
     }
 
@@ -223,7 +266,7 @@ mod tests {
             let here = Arc::clone(&here);
             Arc::new(move |_, _| Box::new(Arc::clone(&here)))
         };
-        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan(), visits));
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan, visits));
         let visitors = || Arc::strong_count(&here) - 2;
         let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 40_000));
         let one = desk.admit(peer(1)).unwrap();
@@ -243,13 +286,14 @@ mod tests {
 
     #[test]
     fn a_stream_is_had_once_and_only_by_those_who_load() {
-        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan(), untold()));
+        let desk = Arc::new(Desk::new(PathBuf::new(), plan::plan, untold()));
         let admitted = desk.admit(([192, 0, 2, 1], 40_000).into()).unwrap();
         let run = &admitted.run;
+        assert!(run.claim(0).is_none() && run.begun().is_none());
+        assert!(run.begin(Carrier::WebSocket).is_some());
+        assert!(run.begin(Carrier::Datagrams).is_none() && run.begun().is_some());
         assert!(run.claim(0).is_some() && run.claim(0).is_none());
         // The probe's, and nobody's.
         assert!(run.claim(8).is_none() && run.claim(9).is_none());
-        assert!(run.sampler().is_none() && run.begin().is_some());
-        assert!(run.begin().is_none() && run.sampler().is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! What a browser says it has seen: somebody else's words, so all of it is bounded and checked before it becomes rows.
 
+use crate::call::CallEnd;
 use kit::sampler::BIN;
 use rrul::streams::{Kind, StreamPlan};
 use rrul::tables::Tables;
@@ -31,8 +32,21 @@ pub(crate) struct Findings {
     down: Vec<Received>,
     /// Streams to the server, and when each was open.
     up: Vec<(u16, f64)>,
+    /// Its end of the call, where there was one.
+    #[serde(default)]
+    call: Option<Call>,
     #[serde(default)]
     failures: Vec<String>,
+}
+
+/// A call as a browser knows it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    /// When each datagram was sent, by number; null: it was not.
+    sent: Vec<Option<f64>>,
+    /// Numbers of those that came, and when.
+    heard: Vec<(u32, f64)>,
 }
 
 /// A probe: when it left, how long its reply took, and when the server had it by the server's clock; null without a reply.
@@ -63,7 +77,10 @@ impl Findings {
             *failure = plain(failure, LONGEST_FAILURE);
         }
         let is = |id: u16, kind| streams.iter().any(|s| s.id == id && s.kind == kind);
+        let call = found.call.as_ref();
         let is_right = found.samples.len() <= MOST_SAMPLES
+            && call.is_none_or(|call| call.sent.len().max(call.heard.len()) <= MOST_SAMPLES)
+            && call.is_none_or(|_| streams.iter().any(|s| s.kind == Kind::CallUp))
             && found.down.iter().all(|of| {
                 is(of.stream, Kind::Down)
                     && of.bins.len() <= MOST_BINS
@@ -83,7 +100,24 @@ impl Findings {
         let asked = asked.flat_map(|Asked(sent, rtt, far)| [Some(*sent), *rtt, *far]);
         let opened = self.down.iter().map(|of| of.opened);
         let opened = opened.chain(self.up.iter().map(|(_, at)| *at));
-        asked.flatten().chain(opened)
+        let call = self.call.iter().flat_map(|call| {
+            let heard = call.heard.iter().map(|(_, at)| *at);
+            call.sent.iter().flatten().copied().chain(heard)
+        });
+        asked.flatten().chain(opened).chain(call)
+    }
+
+    /// The browser's end of the call.
+    pub(crate) fn call(&mut self) -> Option<CallEnd> {
+        let call = self.call.take()?;
+        Some(CallEnd {
+            sent: call.sent.iter().map(|at| at.map(nanos)).collect(),
+            heard: call
+                .heard
+                .iter()
+                .map(|(seq, at)| (*seq, nanos(*at)))
+                .collect(),
+        })
     }
 
     /// Octets of each stream from the server.
@@ -105,7 +139,7 @@ impl Findings {
             tables.opened(received.stream, nanos(received.opened));
             received.series().for_each(|row| tables.series(row));
         }
-        let probe = streams.iter().find(|stream| stream.kind == Kind::WsRr);
+        let probe = streams.iter().find(|stream| stream.kind.is_of_browsers());
         for ((seq, asked), stream) in (0..).zip(&self.samples).zip(probe.into_iter().cycle()) {
             tables.sample(asked.sample(stream.id, seq));
         }
@@ -181,11 +215,12 @@ fn plain(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{plan, streams};
+    use crate::call;
+    use crate::plan::{Carrier, plan, streams};
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<Findings, String> {
-        let plan = plan();
+        let plan = plan(Carrier::Datagrams);
         Findings::read(text, &plan, &streams(&plan, 4))
     }
 
@@ -195,7 +230,7 @@ mod tests {
             "down": [{"stream": 0, "opened": 4001.5, "bins": [0, 125000]}], "up": [[1, 4002]], "failures": ["x"]}"#;
         let found = read(text).unwrap();
         assert_eq!(found.agent, "Browser[2J/1");
-        let all = streams(&plan(), 4);
+        let all = streams(&plan(Carrier::WebSocket), 4);
         let mut tables = Tables::new(&all, None);
         assert_eq!(found.enter(&all, &mut tables), ["x"]);
         let [first, lost] = &tables.samples[..] else {
@@ -229,6 +264,8 @@ mod tests {
             r#"{"agent": "", "samples": [], "down": [{"stream": 1, "opened": 0, "bins": []}], "up": []}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [[0, 1]]}"#,
             r#"{"agent": "", "samples": [], "down": [{"stream": 0, "opened": 0, "bins": [18446744073709551615]}], "up": []}"#,
+            r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [1e300], "heard": []}}"#,
+            r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [], "heard": [[4294967296, 1]]}}"#,
         ] {
             assert!(read(text).is_err(), "{text}");
         }
@@ -236,13 +273,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_findings_panic(sent in any::<f64>(), rtt in any::<Option<f64>>(), far in any::<Option<f64>>(), text in ".{0,40}") {
-            let all = streams(&plan(), 6);
-            let told = serde_json::json!({ "agent": text, "samples": [[sent, rtt, far]], "down": [], "up": [] });
-            if let Ok(found) = read(&told.to_string()) {
+        fn no_findings_panic(sent in any::<f64>(), rtt in any::<Option<f64>>(), far in any::<Option<f64>>(), seq in any::<u32>(), text in ".{0,40}") {
+            let plan = plan(Carrier::Datagrams);
+            let all = streams(&plan, 6);
+            let told = serde_json::json!({ "agent": text, "samples": [[sent, rtt, far]], "down": [], "up": [],
+                "call": { "sent": [sent, rtt], "heard": [[seq, sent]] } });
+            if let Ok(mut found) = read(&told.to_string()) {
                 let mut tables = Tables::new(&all, None);
+                let end = found.call().unwrap();
+                call::enter(&end, &end, &all, &mut tables);
                 found.enter(&all, &mut tables);
-                rrul::summary::summarise(&plan(), &tables);
+                rrul::summary::summarise(&plan, &tables);
             }
             prop_assert!(read(&text).is_err());
         }

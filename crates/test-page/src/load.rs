@@ -35,9 +35,10 @@ pub(crate) async fn carry(
     tcp: Arc<TcpStream>,
     filler: Bytes,
 ) {
-    let Some(sampler) = run.sampler() else {
+    let Some(begun) = run.begun() else {
         return;
     };
+    let sampler = &begun.sampler;
     let read = sampler.begin(stream.id, stream.kind.direction(), &tcp);
     let until = sampler.origin() + stream.stop;
     let start = sampler.origin() + stream.start;

@@ -1,5 +1,6 @@
 //! What a browser is asked to do.
 
+use data_encoding::HEXLOWER;
 use rrul::streams::{Common, Kind, StreamPlan};
 use schema::rrul::Plan;
 use serde::Serialize;
@@ -8,7 +9,7 @@ use std::time::Duration;
 /// As long as people wait for a page to tell them something.
 const PLAN: &str = r#"
 name = "page"
-summary = "best-effort load both ways and round trips over a WebSocket, by a browser"
+summary = "best-effort load both ways and round trips, by a browser"
 idle_before = "4s"
 duration = "12s"
 settle = "4s"
@@ -17,15 +18,38 @@ idle_after = "1s"
 [[load]]
 direction = "both"
 streams = 4
-
+"#;
+/// What is measured meanwhile, by what the browser has for it.
+const BY_WEBSOCKET: &str = r#"
 [[probe]]
 kind = "ws_rr"
 gap = "40ms"
 "#;
+const BY_DATAGRAMS: &str = r#"
+[[probe]]
+kind = "wt_rr"
+gap = "40ms"
 
-/// The plan of all browsers.
-pub(crate) fn plan() -> Plan {
-    toml::from_str(PLAN).expect("a constant that a test reads")
+[[call]]
+every = "20ms"
+"#;
+
+/// What carries a browser's probes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Carrier {
+    /// The WebSocket of the conversation.
+    WebSocket,
+    /// A WebTransport session; then there is a call, too.
+    Datagrams,
+}
+
+/// The plan of all browsers that have this carrier.
+pub(crate) fn plan(carrier: Carrier) -> Plan {
+    let probes = match carrier {
+        Carrier::WebSocket => BY_WEBSOCKET,
+        Carrier::Datagrams => BY_DATAGRAMS,
+    };
+    toml::from_str(&format!("{PLAN}{probes}")).expect("a constant that a test reads")
 }
 
 /// Its streams, by this version of IP.
@@ -47,15 +71,47 @@ pub(crate) struct Told {
     total_ms: u64,
     down: Vec<u16>,
     up: Vec<u16>,
+    /// Where datagrams go; none: this server has none.
+    datagrams: Option<Datagrams>,
+}
+
+/// Where a browser sends datagrams, and what it says of the server's certificate.
+#[derive(Debug, Serialize)]
+pub(crate) struct Datagrams {
+    /// UDP port on the page's host.
+    port: u16,
+    /// SHA-256 over the certificate, in hexadecimal digits.
+    certificate: String,
+    /// Between two of a call, and octets of each.
+    call_gap_ms: u64,
+    call_bytes: usize,
+}
+
+impl Datagrams {
+    /// To `port`, where a certificate of this hash is shown, for a plan whose streams are these.
+    pub(crate) fn of(port: u16, certificate: [u8; 32], streams: &[StreamPlan]) -> Option<Self> {
+        let call = streams.iter().find(|stream| stream.kind == Kind::CallUp)?;
+        Some(Self {
+            port,
+            certificate: HEXLOWER.encode(&certificate),
+            call_gap_ms: millis(call.gap),
+            call_bytes: call.size,
+        })
+    }
 }
 
 impl Told {
-    pub(crate) fn of(run: &str, plan: &Plan, streams: &[StreamPlan]) -> Self {
+    pub(crate) fn of(
+        run: &str,
+        plan: &Plan,
+        streams: &[StreamPlan],
+        datagrams: Option<Datagrams>,
+    ) -> Self {
         let ids = |kind| {
             let streams = streams.iter().filter(move |stream| stream.kind == kind);
             streams.map(|stream| stream.id).collect()
         };
-        let gap = streams.iter().find(|stream| stream.kind == Kind::WsRr);
+        let gap = streams.iter().find(|stream| stream.kind.is_of_browsers());
         Self {
             run: run.to_owned(),
             gap_ms: millis(gap.map_or(Duration::ZERO, |stream| stream.gap)),
@@ -64,6 +120,7 @@ impl Told {
             total_ms: millis(plan.total()),
             down: ids(Kind::Down),
             up: ids(Kind::Up),
+            datagrams,
         }
     }
 }
@@ -78,11 +135,23 @@ mod tests {
 
     #[test]
     fn the_plan_loads_both_ways_and_asks_all_the_time() {
-        let plan = plan();
-        let streams = streams(&plan, 4);
-        let told = Told::of("x", &plan, &streams);
-        assert_eq!((told.down.len(), told.up.len(), told.gap_ms), (4, 4, 40));
-        assert!(told.load_start_ms < told.load_end_ms && told.load_end_ms < told.total_ms);
-        assert_eq!(streams.len(), 9);
+        let loads = |streams: &[StreamPlan]| {
+            let load = |s: &&StreamPlan| matches!(s.kind, Kind::Down | Kind::Up);
+            let load = streams.iter().filter(load);
+            load.map(|s| (s.id, s.kind)).collect::<Vec<_>>()
+        };
+        let [websocket, datagrams] = [Carrier::WebSocket, Carrier::Datagrams].map(|carrier| {
+            let plan = plan(carrier);
+            let streams = streams(&plan, 4);
+            let where_to = Datagrams::of(4_898, [0; 32], &streams);
+            assert_eq!(where_to.is_some(), carrier == Carrier::Datagrams);
+            let told = Told::of("x", &plan, &streams, where_to);
+            assert_eq!((told.down.len(), told.up.len(), told.gap_ms), (4, 4, 40));
+            assert!(told.load_start_ms < told.load_end_ms && told.load_end_ms < told.total_ms);
+            streams
+        });
+        assert_eq!((websocket.len(), datagrams.len()), (9, 11));
+        // What loads is known before it is known what carries the probes.
+        assert_eq!(loads(&websocket), loads(&datagrams));
     }
 }

@@ -1,12 +1,13 @@
 //! Answers by HTTP/1.1, and by WebSocket where that is asked for.
 
 use crate::desk::Desk;
-use crate::{conversation, load, plan};
+use crate::{conversation, datagrams, load, plan};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, ORIGIN,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue,
+    ORIGIN,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -15,7 +16,7 @@ use kit::secret::secret;
 use record::Record;
 use report::Subject;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,6 +24,7 @@ use std::time::Duration;
 use units::HttpVersion;
 use web::guests::{self, Guest, Limits, Visits};
 use web::websocket::{self, Socket, Terms, told};
+use web::webtransport::{self, CertificateHash};
 use web::{Acceptor, Credentials};
 
 /// A run has nine connections, and a page is loaded by a few more; no run takes longer.
@@ -30,6 +32,12 @@ const LIMITS: Limits = Limits {
     most: 160,
     most_from_one: 48,
     longest: Duration::from_secs(120),
+};
+/// Sessions of datagrams: a run has one.
+const SESSIONS: Limits = Limits {
+    most: 32,
+    most_from_one: 8,
+    longest: LIMITS.longest,
 };
 const WEBSOCKET: Terms = Terms {
     subprotocol: None,
@@ -39,6 +47,7 @@ const WEBSOCKET: Terms = Terms {
 };
 /// Octets that wait unsent in TCP: enough for a path of 1 Gbit/s, and gone at once when the load ends.
 const MOST_UNSENT: u32 = 256 << 10;
+const GONE: &str = "there is no such record here any more - ask whoever runs this server for it\n";
 /// The page asks only its own server, and runs only its own scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -54,10 +63,14 @@ pub fn make(
 ) -> io::Result<Box<dyn Page>> {
     let new = |credentials| Acceptor::new(credentials, HttpVersion::Http1);
     let acceptor = credentials.map(new).transpose()?;
-    let desk = Arc::new(Desk::new(records, plan::plan(), visits));
+    let desk = Arc::new(Desk::new(records, plan::plan, visits));
+    // Where the port is taken there are none: the page does without.
+    let socket = listener.local_addr().and_then(UdpSocket::bind);
+    let datagrams = socket.and_then(webtransport::Server::new).ok();
     Ok(Box::new(TestPage {
         listener,
         acceptor,
+        datagrams,
         desk,
     }))
 }
@@ -66,6 +79,7 @@ pub fn make(
 struct TestPage {
     listener: TcpListener,
     acceptor: Option<Acceptor>,
+    datagrams: Option<webtransport::Server>,
     desk: Arc<Desk>,
 }
 
@@ -76,6 +90,8 @@ struct Connection {
     here: SocketAddr,
     tcp: Arc<TcpStream>,
     filler: Bytes,
+    /// What datagrams are encrypted with, on the UDP port of the same number.
+    certificate: Option<CertificateHash>,
     /// A WebSocket has it, too: to HTTP the connection is over then.
     guest: Arc<Guest>,
 }
@@ -85,6 +101,7 @@ async fn connection(
     acceptor: Option<Acceptor>,
     desk: Arc<Desk>,
     filler: Bytes,
+    certificate: Option<CertificateHash>,
     guest: Guest,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
@@ -106,12 +123,22 @@ async fn connection(
         here,
         tcp,
         filler,
+        certificate,
         guest: Arc::new(guest),
     };
     let answer = |request| connection.answer(request);
     match acceptor {
         Some(acceptor) => websocket::serve(acceptor.accept(stream).await?, answer).await,
         None => websocket::serve(TokioIo::new(stream), answer).await,
+    }
+}
+
+/// Has the datagrams of the run that a session is for.
+async fn measure(desk: Arc<Desk>, session: webtransport::Session) {
+    let id = session.path.strip_prefix("/v1/datagrams/");
+    let run = id.and_then(|id| desk.run(id));
+    if let Some(run) = run.filter(|run| run.claim_datagrams()) {
+        datagrams::carry(session, &run).await;
     }
 }
 
@@ -124,6 +151,9 @@ impl Connection {
             );
         }
         let path = request.uri().path().to_owned();
+        if let Some(id) = path.strip_prefix("/v1/records/") {
+            return self.record(id).await;
+        }
         if let Some(id) = path.strip_prefix("/v1/reports/") {
             return self.report(id).await;
         }
@@ -148,10 +178,12 @@ impl Connection {
     fn test(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (desk, peer, here) = (Arc::clone(&self.desk), self.peer, self.here);
         let guest = Arc::clone(&self.guest);
+        let hash = self.certificate.as_ref().map(CertificateHash::get);
+        let datagrams = hash.map(|hash| (here.port(), hash));
         upgrade(request, async move |socket| {
             let _guest = guest;
             let admitted = desk.admit(peer);
-            conversation::converse(socket, desk, here, admitted).await;
+            conversation::converse(socket, desk, here, datagrams, admitted).await;
         })
     }
 
@@ -159,7 +191,7 @@ impl Connection {
     fn load(&self, request: Request<Incoming>, stream: &str) -> Response<Full<Bytes>> {
         let named = stream.split_once('/');
         let named = named.and_then(|(run, id)| Some((self.desk.run(run)?, id.parse().ok()?)));
-        let Some((run, id)) = named.filter(|(run, _)| run.sampler().is_some()) else {
+        let Some((run, id)) = named.filter(|(run, _)| run.begun().is_some()) else {
             return plain(StatusCode::NOT_FOUND, "there is no such run\n");
         };
         let (tcp, filler) = (Arc::clone(&self.tcp), self.filler.clone());
@@ -167,15 +199,40 @@ impl Connection {
         upgrade(request, async move |socket| {
             let _guest = guest;
             if let Some(stream) = run.claim(id) {
-                load::carry(socket, &run, stream, tcp, filler).await;
+                load::carry(socket, &run, &stream, tcp, filler).await;
             }
         })
     }
 
+    /// The record of a run as one file, for whoever made it to keep.
+    async fn record(&self, id: &str) -> Response<Full<Bytes>> {
+        let Some(folder) = self.desk.record(id) else {
+            return plain(StatusCode::NOT_FOUND, GONE);
+        };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let disposition = format!("attachment; filename=\"{name}.tar\"");
+        let made = tokio::task::spawn_blocking(move || {
+            let mut archive = Vec::new();
+            record::pack(&folder, &mut archive).map(|()| archive)
+        });
+        match (made.await, HeaderValue::try_from(disposition)) {
+            (Ok(Ok(archive)), Ok(disposition)) => {
+                let mut response = Response::new(Full::from(archive));
+                let headers = response.headers_mut();
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-tar"));
+                headers.insert(CONTENT_DISPOSITION, disposition);
+                response
+            }
+            _ => plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the record cannot be read\n",
+            ),
+        }
+    }
+
     async fn report(&self, id: &str) -> Response<Full<Bytes>> {
         let Some(folder) = self.desk.record(id) else {
-            let gone = "there is no such report here any more - ask whoever runs this server for the record\n";
-            return plain(StatusCode::NOT_FOUND, gone);
+            return plain(StatusCode::NOT_FOUND, GONE);
         };
         let made = tokio::task::spawn_blocking(move || {
             let subject = Subject::from(Record::open(&folder)?);
@@ -258,16 +315,31 @@ impl Page for TestPage {
         let Self {
             listener,
             acceptor,
+            datagrams,
             desk,
         } = *self;
         let filler = websocket::filler(secret(), load::LONGEST);
-        guests::serve(listener, LIMITS, stop, |stream, guest| {
-            let acceptor = acceptor.clone();
-            let (desk, filler) = (Arc::clone(&desk), filler.clone());
-            async move {
-                // Whoever goes away early needs no answer.
-                let _ = connection(stream, acceptor, desk, filler, guest).await;
+        let certificate = datagrams
+            .as_ref()
+            .map(webtransport::Server::certificate_hash);
+        std::thread::scope(|scope| {
+            if let Some(datagrams) = datagrams {
+                let desk = Arc::clone(&desk);
+                // Without them the page measures what it can.
+                scope.spawn(move || {
+                    datagrams.run(SESSIONS, stop, move |session| {
+                        measure(Arc::clone(&desk), session)
+                    })
+                });
             }
+            guests::serve(listener, LIMITS, stop, |stream, guest| {
+                let (acceptor, certificate) = (acceptor.clone(), certificate.clone());
+                let (desk, filler) = (Arc::clone(&desk), filler.clone());
+                async move {
+                    // Whoever goes away early needs no answer.
+                    let _ = connection(stream, acceptor, desk, filler, certificate, guest).await;
+                }
+            })
         })
     }
 }

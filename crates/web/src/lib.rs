@@ -41,6 +41,7 @@ mod server;
 mod tls;
 mod trust;
 pub mod websocket;
+pub mod webtransport;
 
 pub use credentials::{Acceptor, Credentials};
 pub use loader::{Target, load, probe};

@@ -5,6 +5,7 @@ use crate::credentials::Credentials;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ResolvesServerCert;
 use rustls::version::TLS13;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error};
 use rustls::{PeerIncompatible, ServerConfig, SignatureScheme, SupportedCipherSuite};
@@ -18,14 +19,30 @@ const RECORD: usize = 4 * 1024;
 /// A server with these credentials, for both protocols.
 pub(crate) fn server_config(credentials: &Credentials) -> Result<ServerConfig, Error> {
     let Credentials { chain, key } = credentials.clone();
-    let mut config = ServerConfig::builder_with_provider(provider())
+    let config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
+    Ok(without_resumption(config))
+}
+
+/// The same with the certificate that `resolver` chooses.
+pub(crate) fn server_config_by(
+    resolver: Arc<dyn ResolvesServerCert>,
+) -> Result<ServerConfig, Error> {
+    let config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_cert_resolver(resolver);
+    Ok(without_resumption(config))
+}
+
+/// Without resumption.
+fn without_resumption(mut config: ServerConfig) -> ServerConfig {
     config.alpn_protocols = vec![alpn(HttpVersion::H2), alpn(HttpVersion::Http1)];
     config.send_tls13_tickets = 0;
     config.max_fragment_size = Some(RECORD);
-    Ok(config)
+    config
 }
 
 /// A client that speaks `protocol`, by its name (RFC 7301), with the server of this certificate and no other.
@@ -69,7 +86,7 @@ pub(crate) fn alpn(protocol: HttpVersion) -> Vec<u8> {
     protocol.name().as_bytes().to_vec()
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Flent data files: NAME.flent.gz.
+    /// Flent data files (NAME.flent.gz), or records in one file (NAME.tar).
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Folder for the record, with a single file only [default: isobath-runs/TIME-flent-NAME].
+    /// Folder for the record, with a single file only [default: isobath-runs/TIME-flent-NAME, or isobath-runs/NAME].
     #[arg(short, long)]
     out: Option<PathBuf>,
 }
@@ -25,26 +25,42 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     for file in &args.files {
         let input = File::open(file)
-            .context("cannot be opened - give the path of a Flent data file")
+            .context(
+                "cannot be opened - give the path of a Flent data file or of a record in one file",
+            )
             .with_context(|| file.display().to_string())?;
-        let read = flent::import(input, &flent::Limits::default());
-        let read = read.with_context(|| file.display().to_string())?;
-        let folder = folder(args, file)?;
-        read.write(&folder)?;
+        let folder = if file.extension().is_some_and(|extension| extension == "tar") {
+            let folder = folder(args, || stem(file, &[".tar"]))?;
+            record::unpack(input, file, &folder)?;
+            folder
+        } else {
+            let read = flent::import(input, &flent::Limits::default());
+            let read = read.with_context(|| file.display().to_string())?;
+            let name = || {
+                let stem = stem(file, &[".gz", ".flent"]);
+                record::folder_name(Timestamp::now(), "flent", &stem)
+            };
+            let folder = folder(args, name)?;
+            read.write(&folder)?;
+            folder
+        };
         print(&folder.display().to_string())?;
     }
     Ok(0)
 }
 
-fn folder(args: &Args, file: &Path) -> anyhow::Result<PathBuf> {
+fn folder(args: &Args, name: impl FnOnce() -> String) -> anyhow::Result<PathBuf> {
     if let Some(out) = &args.out {
         return Ok(out.clone());
     }
-    let stem = file
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    let stem = stem.unwrap_or_default();
-    let stem = stem.trim_end_matches(".gz").trim_end_matches(".flent");
-    let name = record::folder_name(Timestamp::now(), "flent", stem);
-    Ok(record::new_folder(Path::new("isobath-runs"), &name)?)
+    Ok(record::new_folder(Path::new("isobath-runs"), &name())?)
+}
+
+/// A file's name without these endings, the last first.
+fn stem(file: &Path, endings: &[&str]) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = endings
+        .iter()
+        .fold(&*name, |name, ending| name.trim_end_matches(ending));
+    stem.to_owned()
 }

@@ -64,7 +64,7 @@ impl NearStream<'_> {
             Kind::Trace => self.trace(peer, address, &abort),
             Kind::UdpPaced | Kind::UdpRr => self.udp_rr(peer, address, &abort),
             Kind::Web => self.web(peer, address),
-            Kind::WsRr => Err("only browsers have such streams".to_owned()),
+            Kind::WsRr | Kind::WtRr => Err("only browsers have such streams".to_owned()),
         };
         if let Err(reason) = done {
             self.failed(reason);

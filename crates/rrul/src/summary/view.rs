@@ -149,7 +149,7 @@ pub(super) fn is_paced(stream: &Stream) -> bool {
 pub(super) fn is_latency(stream: &Stream) -> bool {
     matches!(
         &*stream.kind,
-        "udp_rr" | "icmp_rr" | "tcp_connect" | "ws_rr"
+        "udp_rr" | "icmp_rr" | "tcp_connect" | "ws_rr" | "wt_rr"
     ) && stream.ecn.as_deref().is_none_or(|ecn| ecn == "Not-ECT")
 }
 

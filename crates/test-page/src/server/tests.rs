@@ -1,6 +1,7 @@
 //! The server as browsers and others ask it.
 
 use super::*;
+use crate::plan::Carrier;
 use futures_util::{SinkExt, StreamExt};
 use schema::rrul::Plan;
 use std::io::{Read, Write};
@@ -17,16 +18,17 @@ struct Serving {
 
 impl Serving {
     fn start(records: &Path) -> Self {
-        Self::with(records, short())
+        Self::with(records, short)
     }
 
-    fn with(records: &Path, plan: Plan) -> Self {
+    fn with(records: &Path, plans: fn(Carrier) -> Plan) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let page = Box::new(TestPage {
             listener,
             acceptor: None,
-            desk: Arc::new(Desk::new(records.to_owned(), plan, guests::untold())),
+            datagrams: None,
+            desk: Arc::new(Desk::new(records.to_owned(), plans, guests::untold())),
         });
         let stop = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&stop);
@@ -61,22 +63,22 @@ impl Drop for Serving {
 }
 
 /// The plan of the page, in a fraction of a second.
-fn short() -> Plan {
+fn short(carrier: Carrier) -> Plan {
     let span = |ms| units::Span(Duration::from_millis(ms));
     Plan {
         idle_before: span(100),
         duration: span(500),
         settle: span(100),
         idle_after: span(100),
-        ..plan::plan()
+        ..plan::plan(carrier)
     }
 }
 
 /// One that no machine is too slow for.
-fn long() -> Plan {
+fn long(carrier: Carrier) -> Plan {
     Plan {
         duration: units::Span(Duration::from_secs(60)),
-        ..short()
+        ..short(carrier)
     }
 }
 
@@ -93,7 +95,13 @@ fn the_page_is_there_and_what_is_not_has_a_line() {
         assert!(page.contains(&script[1..]) || server.ask("/page.js", "").contains(&script[1..]));
         assert!(server.ask(script, "").starts_with("HTTP/1.1 200"));
     }
-    for path in ["/other", "/v1/load/no-run/0", "/v1/load/x", "/v1/reports/x"] {
+    for path in [
+        "/other",
+        "/v1/load/no-run/0",
+        "/v1/load/x",
+        "/v1/reports/x",
+        "/v1/records/x",
+    ] {
         assert!(
             server.ask(path, SOCKET).starts_with("HTTP/1.1 404"),
             "{path}"
@@ -144,7 +152,7 @@ async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
     socket.send(probe).await.unwrap();
     let reply = socket.next().await.unwrap().unwrap().into_data();
     assert!(reply.len() == 24 && reply[..16] == [7; 16]);
-    tokio::time::sleep(short().total()).await;
+    tokio::time::sleep(short(Carrier::WebSocket).total()).await;
     let findings = r#"{"agent": "test", "samples": [[1, 20, 11], [50, 21, 61], [400, 40, 421]],
             "down": [{"stream": 0, "opened": 100, "bins": [0, 9, 9, 9, 9, 9]}], "up": []}"#;
     socket.send(Message::text(findings)).await.unwrap();
@@ -161,13 +169,17 @@ async fn a_run_is_a_conversation_that_ends_with_a_record_and_its_report() {
     assert_eq!(result["report"], format!("/v1/reports/{run}"));
     let report = server.ask(&format!("/v1/reports/{run}"), "");
     assert!(report.starts_with("HTTP/1.1 200") && report.contains("ws_rr"));
+    let kept = server.ask(&format!("/v1/records/{run}"), "");
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    assert!(kept.contains(&format!("filename=\"{name}.tar\"")), "{kept}");
+    assert!(kept.contains("/run.json"), "{kept}");
 }
 
 #[tokio::test]
 async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() {
     let place = tempfile::tempdir().unwrap();
     let server = Serving::start(place.path());
-    let going_on = Serving::with(place.path(), long());
+    let going_on = Serving::with(place.path(), long);
     let right = r#"{"agent": "", "samples": [], "down": [], "up": []}"#;
     for (words, server, waits) in [
         ("nonsense", &server, true),
@@ -177,7 +189,7 @@ async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() 
     ] {
         let (mut socket, _) = begun(server.address).await;
         if waits {
-            tokio::time::sleep(short().total()).await;
+            tokio::time::sleep(short(Carrier::WebSocket).total()).await;
         }
         socket.send(Message::text(words)).await.unwrap();
         let answer = socket.next().await;
@@ -191,7 +203,7 @@ async fn findings_of_something_else_or_too_early_are_refused_and_keep_nothing() 
 #[tokio::test]
 async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
     let place = tempfile::tempdir().unwrap();
-    let server = Serving::with(place.path(), long());
+    let server = Serving::with(place.path(), long);
     let (socket, run) = begun(server.address).await;
     let stream = tokio::net::TcpStream::connect(server.address)
         .await
@@ -215,7 +227,7 @@ async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
 #[tokio::test]
 async fn a_websocket_is_a_connection_like_any_other() {
     let place = tempfile::tempdir().unwrap();
-    let server = Serving::with(place.path(), long());
+    let server = Serving::with(place.path(), long);
     let _run = begun(server.address).await;
     let connect = || TcpStream::connect(server.address).unwrap();
     let _others: Vec<_> = (1..LIMITS.most_from_one).map(|_| connect()).collect();

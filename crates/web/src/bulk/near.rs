@@ -18,6 +18,7 @@ const WINDOWS: Windows = Windows {
     of_connection: WINDOW,
     // What waits here is not on the path, and has to be thrown away at the end.
     ahead: 128 << 10,
+    has_datagrams: false,
 };
 
 /// A connection for a load with the server of `target`, which is greeted.

@@ -42,7 +42,7 @@ pub(crate) async fn converse<F>(
 }
 
 /// Returns when far more came than requests and acknowledgements take.
-async fn flooded(connection: &quinn::Connection, read: &AtomicU64) {
+pub(crate) async fn flooded(connection: &quinn::Connection, read: &AtomicU64) {
     loop {
         let stats = connection.stats();
         // What carries a body takes a tenth more at most.

@@ -28,6 +28,7 @@ const WINDOWS: Windows = Windows {
     of_connection: CONNECTION_WINDOW,
     // Requests are short.
     ahead: 64 << 10,
+    has_datagrams: false,
 };
 
 /// A time from its begin to its end.

@@ -18,6 +18,7 @@ use crate::credentials::Credentials;
 use crate::guests::{Guests, Limits, TICK};
 use crate::reason::reason;
 use crate::tls;
+use crate::webtransport::congestion::Constant;
 use marks::{Kept, Marks};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
@@ -33,7 +34,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use units::{Dscp, HttpVersion};
+use units::Dscp;
 
 /// For a handshake of a guest; on a full path one takes seconds.
 const HANDSHAKE: Duration = Duration::from_secs(15);
@@ -43,6 +44,8 @@ const IDLE: VarInt = VarInt::from_u32(60_000);
 const CROWD: usize = 64;
 /// Octets of what has come and was not looked at yet, where the system lets a socket have so many.
 const ROOM: usize = 4 << 20;
+/// Octets of datagrams that wait at each end.
+const DATAGRAMS: usize = 64 << 10;
 /// How often it is looked how large the congestion window is, while it changes and at least.
 const LOOK: Duration = Duration::from_millis(5);
 const SELDOM: Duration = Duration::from_millis(160);
@@ -62,6 +65,8 @@ pub(crate) struct Windows {
     pub(crate) of_connection: u32,
     /// Octets that are kept beyond the congestion window.
     pub(crate) ahead: usize,
+    /// Whether there are datagrams (RFC 9221): an even stream of probes.
+    pub(crate) has_datagrams: bool,
 }
 
 impl Windows {
@@ -74,7 +79,11 @@ impl Windows {
             .max_concurrent_bidi_streams(VarInt::from_u32(256))
             .max_concurrent_uni_streams(VarInt::from_u32(16))
             .max_idle_timeout(Some(IDLE.into()))
-            .datagram_receive_buffer_size(None);
+            .datagram_receive_buffer_size(self.has_datagrams.then_some(DATAGRAMS))
+            .datagram_send_buffer_size(DATAGRAMS);
+        if self.has_datagrams {
+            transport.congestion_controller_factory(Arc::new(Constant));
+        }
         Arc::new(transport)
     }
 }
@@ -210,7 +219,9 @@ impl Server {
         windows: Windows,
         protocols: Vec<Vec<u8>>,
     ) -> io::Result<Self> {
-        let config = config(credentials, windows, protocols)?;
+        let mut tls = tls::server_config(credentials).map_err(io::Error::other)?;
+        tls.alpn_protocols = protocols;
+        let config = config(tls, windows)?;
         let marks = Arc::new(Marks::default());
         let socket = marked::server(socket, Arc::clone(&marks))?;
         Ok(Self {
@@ -232,14 +243,14 @@ impl Server {
 /// Takes connections of `socket` until `stop` is raised, and lets `converse` have each. Those beyond the limits are refused.
 ///
 /// # Errors
-/// When the key does not fit the certificate, or the socket cannot be used.
+/// When the socket cannot be used.
 pub(crate) async fn serve<F>(
     socket: std::net::UdpSocket,
-    credentials: &Credentials,
+    tls: rustls::ServerConfig,
     windows: Windows,
     limits: Limits,
     stop: &AtomicBool,
-    converse: impl Fn(Connection) -> F + Copy + Send + 'static,
+    converse: impl Fn(Connection) -> F + Clone + Send + 'static,
 ) -> io::Result<()>
 where
     F: Future<Output = ()> + Send,
@@ -247,14 +258,7 @@ where
     // What comes while this thread does something else has to wait there.
     let _ = SockRef::from(&socket).set_recv_buffer_size(ROOM);
     let socket = TokioRuntime.wrap_udp_socket(socket)?;
-    let endpoint = endpoint(
-        socket,
-        Some(config(
-            credentials,
-            windows,
-            vec![tls::alpn(HttpVersion::H3)],
-        )?),
-    )?;
+    let endpoint = endpoint(socket, Some(config(tls, windows)?))?;
     let guests = Arc::new(Guests::default());
     while !stop.load(Ordering::Relaxed) {
         let Ok(Some(incoming)) = tokio::time::timeout(TICK, endpoint.accept()).await else {
@@ -269,6 +273,7 @@ where
             incoming.refuse();
             continue;
         };
+        let converse = converse.clone();
         tokio::spawn(async move {
             let _guest = guest;
             let Some(open) = accept(incoming, windows).await else {
@@ -292,14 +297,8 @@ async fn accept(incoming: Incoming, windows: Windows) -> Option<Open> {
     Some(Open(connection, None))
 }
 
-fn config(
-    credentials: &Credentials,
-    windows: Windows,
-    protocols: Vec<Vec<u8>>,
-) -> io::Result<quinn::ServerConfig> {
-    let mut config = tls::server_config(credentials).map_err(io::Error::other)?;
-    config.alpn_protocols = protocols;
-    let crypto = QuicServerConfig::try_from(config).map_err(io::Error::other)?;
+fn config(tls: rustls::ServerConfig, windows: Windows) -> io::Result<quinn::ServerConfig> {
+    let crypto = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
     let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
     config
         .transport_config(windows.transport())

@@ -51,6 +51,7 @@ const WINDOWS: Windows = Windows {
     of_stream: bulk::WINDOW,
     of_connection: 256 << 10,
     ahead: 128 << 10,
+    has_datagrams: false,
 };
 
 /// Why no pages can be served.

@@ -123,8 +123,8 @@ impl Plan {
         if self.probe.iter().any(|probe| far_page(&probe)) {
             return Err("pages are with server 0: a probe of kind https has no other".to_owned());
         }
-        if self.probe.iter().any(|probe| probe.kind == ProbeKind::WsRr) {
-            return Err("probes of kind ws_rr are a browser's - write udp_rr, or open the page of 'isobath serve --also page'".to_owned());
+        if self.probe.iter().any(|probe| probe.kind.is_of_browsers()) {
+            return Err("probes of kinds ws_rr and wt_rr are a browser's - write udp_rr, or open the page of 'isobath serve --also page'".to_owned());
         }
         let mut kinds = self.probe.iter().map(|probe| probe.kind);
         let mut kinds = kinds.by_ref().filter(|kind| kind.is_latency());

@@ -187,6 +187,8 @@ pub enum ProbeKind {
     TcpConnect,
     /// Request and reply over a WebSocket (RFC 6455), at an even pace: a browser's.
     WsRr,
+    /// Request and reply in datagrams of a WebTransport session, at an even pace: a browser's.
+    WtRr,
 }
 
 impl ProbeKind {
@@ -195,11 +197,16 @@ impl ProbeKind {
         matches!(self, Self::UdpRr | Self::UdpPaced)
     }
 
+    /// Whether only browsers have such probes.
+    pub const fn is_of_browsers(self) -> bool {
+        matches!(self, Self::WsRr | Self::WtRr)
+    }
+
     /// Whether its round trips are the run's latency: only one kind of a plan's probes can be.
     pub const fn is_latency(self) -> bool {
         matches!(
             self,
-            Self::UdpRr | Self::IcmpRr | Self::TcpConnect | Self::WsRr
+            Self::UdpRr | Self::IcmpRr | Self::TcpConnect | Self::WsRr | Self::WtRr
         )
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
 pub struct Latency {
-    /// Whose they are: `udp_rr`, or of a far end that answers no such requests `icmp_rr` or `tcp_connect`, of a browser `ws_rr`.
+    /// Whose they are: `udp_rr`, or of a far end that answers no such requests `icmp_rr` or `tcp_connect`, of a browser `wt_rr` or `ws_rr`.
     pub of: Option<String>,
     /// Before the load, all classes.
     pub idle: Option<Distribution>,
@@ -29,6 +29,7 @@ impl Latency {
             Some("icmp_rr") => "ICMP",
             Some("tcp_connect") => "TCP SYN",
             Some("ws_rr") => "WebSocket",
+            Some("wt_rr") => "WebTransport",
             _ => "UDP",
         }
     }

@@ -32,6 +32,7 @@ const WINDOWS: Windows = Windows {
     of_stream: WINDOW,
     of_connection: WINDOW,
     ahead: MOST_BUFFERED,
+    has_datagrams: false,
 };
 
 /// Opens connections with one server.

@@ -11,6 +11,7 @@ pub(super) const WINDOWS: Windows = Windows {
     of_stream: RECEIVE,
     of_connection: RECEIVE,
     ahead: MOST_BUFFERED,
+    has_datagrams: false,
 };
 
 /// Answers the requests of a connection until it ends.

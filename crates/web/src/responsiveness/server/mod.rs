@@ -7,6 +7,7 @@ use crate::content::{Content, Segment};
 use crate::credentials::{Acceptor, Credentials};
 use crate::guests::{self, Limits};
 use crate::quic;
+use crate::tls;
 use bytes::Bytes;
 use far_ends::nq::{Configuration, Origin, WELL_KNOWN};
 use http_body_util::BodyExt;
@@ -81,10 +82,12 @@ impl Server {
     pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
         std::thread::scope(|scope| {
             let quic = scope.spawn(|| {
+                let mut config = tls::server_config(&self.credentials).map_err(io::Error::other)?;
+                config.alpn_protocols = vec![tls::alpn(HttpVersion::H3)];
                 let (windows, converse) = (http3::WINDOWS, http3::converse);
                 guests::runtime()?.block_on(quic::serve(
                     self.socket,
-                    &self.credentials,
+                    config,
                     windows,
                     LIMITS,
                     stop,
