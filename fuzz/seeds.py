@@ -259,6 +259,17 @@ def texts():
         put("flent_import", path.stem, gzip.decompress(path.read_bytes())[:LONGEST])
 
 
+def twamps():
+    """What a server says to a client, and a client to a server, behind the octet that cuts it (RFC 5357 section 3)."""
+    greeting = bytes(12) + struct.pack(">I", 1) + bytes(32) + struct.pack(">I", 1024) + bytes(12)
+    accept = struct.pack(">BBH", 0, 0, 862) + bytes(44)
+    put("twamp", "server", bytes([64]) + greeting + bytes(48) + accept + bytes(32))
+    request = struct.pack(">BBBBIIHH", 5, 4, 0, 0, 0, 0, 50_000, 862) + bytes(48) + struct.pack(">I", 158) + bytes(44)
+    start, stop = bytes([2]) + bytes(31), bytes([3, 0, 0, 0, 0, 0, 0, 1]) + bytes(24)
+    put("twamp", "client", bytes([164]) + struct.pack(">I", 1) + bytes(160) + request + start + stop)
+    put("twamp", "elsewhere", bytes([164]) + struct.pack(">I", 1) + bytes(160) + request[:16] + bytes([198, 51, 100, 1]) + request[20:] + start)
+
+
 def bundles():
     run = {"schema": "isobath.run/1", "test": "rrul", "started": "2026-11-28T09:00:00Z"}
     for name, files in (
@@ -287,6 +298,7 @@ def main():
     capacities()
     browsers()
     bundles()
+    twamps()
     names()
     texts()
     for target in ("capture", "extract"):

@@ -37,13 +37,14 @@ pub mod target;
 pub mod topology;
 pub mod trace;
 pub mod tun_read;
+pub mod twamp;
 pub mod udpst;
 
 /// What is fuzzed: takes any octets, and panics when an invariant does not hold.
 pub type Run = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Run); 31] = [
+pub const TARGETS: [(&str, Run); 32] = [
     ("access_key", access_key::run),
     ("browser", browser::run),
     ("bundle", bundle::run),
@@ -74,5 +75,6 @@ pub const TARGETS: [(&str, Run); 31] = [
     ("topology", topology::run),
     ("trace", trace::run),
     ("tun_read", tun_read::run),
+    ("twamp", twamp::run),
     ("udpst", udpst::run),
 ];

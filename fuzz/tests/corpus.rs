@@ -156,5 +156,5 @@ macro_rules! try_each {
 
 try_each! {
     access_key browser bundle capture control_line cvec datagram dns_answer dns_reply extract far_end far_setup fit fleet_file flent_import iperf3
-    mgrp mgrp_message mgrp_peer ndt7 nq page_model preamble receiver segment socks target topology trace tun_read udpst
+    mgrp mgrp_message mgrp_peer ndt7 nq page_model preamble receiver segment socks target topology trace tun_read twamp udpst
 }

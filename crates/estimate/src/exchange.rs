@@ -5,6 +5,7 @@
 
 mod arrival;
 mod carrier;
+mod control;
 mod line;
 mod tally;
 

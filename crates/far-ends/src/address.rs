@@ -1,7 +1,7 @@
 //! How a far end is named, `stamp://HOST:PORT`, and what each kind tells.
 
 use crate::nq::Origin;
-use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, quic, stamp};
+use crate::{Exchange, Terms, dns, icmp, iperf3, irtt, ndt7, ntp, quic, stamp, twamp};
 use std::time::Duration;
 
 /// What a far end speaks.
@@ -9,6 +9,8 @@ use std::time::Duration;
 pub enum Protocol {
     /// Simple Two-way Active Measurement Protocol.
     Stamp,
+    /// Two-Way Active Measurement Protocol.
+    Twamp,
     /// Isochronous Round-Trip Tester.
     Irtt,
     /// Network Time Protocol.
@@ -45,8 +47,9 @@ pub struct Tells {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Stamp,
+        Self::Twamp,
         Self::Irtt,
         Self::Ntp,
         Self::Dns,
@@ -62,6 +65,7 @@ impl Protocol {
     pub const fn scheme(self) -> &'static str {
         match self {
             Self::Stamp => "stamp",
+            Self::Twamp => "twamp",
             Self::Irtt => "irtt",
             Self::Ntp => "ntp",
             Self::Dns => "dns",
@@ -78,6 +82,7 @@ impl Protocol {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stamp => "STAMP (RFC 8762, RFC 8972)",
+            Self::Twamp => "TWAMP (RFC 5357)",
             Self::Irtt => "IRTT (version 0.9.1)",
             Self::Ntp => "NTP (RFC 5905)",
             Self::Dns => "DNS (RFC 1035)",
@@ -94,6 +99,7 @@ impl Protocol {
     pub const fn answered_by(self) -> &'static str {
         match self {
             Self::Stamp => "routers, '... serve --also stamp'",
+            Self::Twamp => "routers, 'twampd', '... serve --also twamp'",
             Self::Irtt => "'irtt server', '... serve --also irtt'",
             Self::Ntp => "time servers",
             Self::Dns | Self::Dot | Self::Doh => "resolvers",
@@ -108,6 +114,7 @@ impl Protocol {
     pub const fn port(self) -> Option<u16> {
         match self {
             Self::Stamp => Some(stamp::PORT),
+            Self::Twamp => Some(twamp::PORT),
             Self::Irtt => Some(irtt::PORT),
             Self::Ntp => Some(ntp::PORT),
             Self::Dns => Some(dns::PORT),
@@ -124,7 +131,7 @@ impl Protocol {
     pub const fn tells(self) -> Tells {
         let (delays, counts, marks) = match self {
             Self::Stamp => (true, true, true),
-            Self::Irtt => (true, true, false),
+            Self::Twamp | Self::Irtt => (true, true, false),
             Self::Ntp => (true, false, false),
             Self::Dns
             | Self::Dot
@@ -145,7 +152,7 @@ impl Protocol {
     /// Requests to somebody who has not agreed to them leave no faster than this.
     pub const fn least_interval(self) -> Duration {
         match self {
-            Self::Stamp | Self::Irtt | Self::Iperf3 | Self::Ndt7 => Duration::ZERO,
+            Self::Stamp | Self::Twamp | Self::Irtt | Self::Iperf3 | Self::Ndt7 => Duration::ZERO,
             Self::Icmp => Duration::from_millis(20),
             Self::Dns | Self::Dot | Self::Doh => dns::INTERVAL,
             Self::H3 => quic::INTERVAL,
@@ -167,6 +174,7 @@ impl Protocol {
     ) -> Option<Box<dyn Exchange>> {
         Some(match self {
             Self::Stamp => Box::new(stamp::Sender::new(terms, key.cloned())),
+            Self::Twamp => Box::new(twamp::sender(terms)),
             Self::Irtt => Box::new(irtt::Client::new(terms)),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns | Self::Dot | Self::Doh => Box::new(dns::Client::new(terms)),
@@ -255,9 +263,9 @@ mod tests {
             of(Protocol::Ntp, "[2001:db8::1]")
         );
         assert!(
-            read("ping://h")
-                .unwrap_err()
-                .contains("use one of stamp, irtt, ntp, dns, dot, doh, h3, icmp, iperf3, ndt7")
+            read("ping://h").unwrap_err().contains(
+                "use one of stamp, twamp, irtt, ntp, dns, dot, doh, h3, icmp, iperf3, ndt7"
+            )
         );
         for (text, host, path) in [
             ("doh://dns.example", "dns.example", "/dns-query"),

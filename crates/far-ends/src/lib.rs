@@ -8,6 +8,7 @@
 //! | module | protocol | source |
 //! |---|---|---|
 //! | [`stamp`] | Simple Two-way Active Measurement Protocol, and a reflector of our own | RFC 8762, RFC 8972 |
+//! | [`twamp`] | Two-Way Active Measurement Protocol, whose sessions are agreed on by TCP; a server of our own | RFC 5357, RFC 4656 |
 //! | [`irtt`] | Isochronous Round-Trip Tester, and a server of our own | its documentation and version 0.9.1's behaviour |
 //! | [`ntp`] | Network Time Protocol, client mode | RFC 5905, RFC 9109 |
 //! | [`dns`] | a query for the root's name servers, by datagrams or over TLS and HTTPS | RFC 1035, RFC 7858, RFC 8484 |
@@ -40,6 +41,7 @@ pub mod ntp;
 pub mod quic;
 pub mod stamp;
 pub mod time;
+pub mod twamp;
 pub mod udpst;
 
 use std::net::SocketAddr;

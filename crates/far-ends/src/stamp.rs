@@ -11,7 +11,7 @@
 //! With a [`Key`] that both ends share, packets are signed: the *authenticated mode* (section 4.4), whose packets are 112 octets. Who has
 //! one answers and believes nobody else.
 //!
-//! Not here: the elder TWAMP-Light's shorter packets.
+//! Its elder agrees on sessions first: [`twamp`](crate::twamp).
 
 mod key;
 mod layout;
@@ -20,12 +20,14 @@ mod reflector;
 mod tests;
 
 pub use key::Key;
+pub(crate) use reflector::put_reply;
 pub use reflector::{Reflector, Session};
 
 use crate::time::{from_ntp, from_ptp, to_ntp};
 use crate::{Exchange, Reply, Stamps, Terms, field};
 use key::TAG;
-use layout::{Layout, OPEN, SIGNED, put};
+pub(crate) use layout::OPEN;
+use layout::{Layout, SIGNED, put};
 use units::{Dscp, Ecn, TrafficClass};
 
 /// The UDP port on which reflectors listen (RFC 8762 section 4.1).
@@ -61,6 +63,8 @@ pub struct Sender {
     terms: Terms,
     id: u16,
     key: Option<Key>,
+    /// Whether packets are made longer by TLVs, or by zeros.
+    has_tlvs: bool,
 }
 
 impl Sender {
@@ -68,7 +72,22 @@ impl Sender {
     pub const fn new(terms: Terms, key: Option<Key>) -> Self {
         // The session's identifier is what of the secret has room, and not 0, which says that there is none.
         let id = (terms.secret & 0xffff) as u16 | 1;
-        Self { terms, id, key }
+        Self {
+            terms,
+            id,
+            key,
+            has_tlvs: true,
+        }
+    }
+
+    /// A session of TWAMP's, whose packets have neither identifier nor TLVs.
+    pub(crate) const fn without_tlvs(terms: Terms) -> Self {
+        Self {
+            terms,
+            id: 0,
+            key: None,
+            has_tlvs: false,
+        }
     }
 
     /// Octets of the padding TLV's value that make a packet as long as it is to be; none where there is no room.
@@ -108,7 +127,10 @@ impl Exchange for Sender {
         if let Some(key) = key {
             key.sign(out);
         }
-        if let Some(padding) = self.padding() {
+        if !self.has_tlvs {
+            // As long as a reply at least.
+            out.resize(self.terms.payload.max(at.len), 0);
+        } else if let Some(padding) = self.padding() {
             // The class that replies are to have, and room for the one that was seen.
             out.extend(head(CLASS, 4));
             out.extend([self.terms.class.dscp.get() << 2, 0, 0, 0]);

@@ -1,13 +1,14 @@
-//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,irtt,iperf3,rpm,ndt7,udpst,page`.
+//! Servers of other people's protocols, beside the one for our own clients: `isobath serve --also stamp,twamp,irtt,iperf3,rpm,ndt7,udpst,page`.
 //!
 //! They take no key, since their clients have none; only [`udpst`] has one of its own. So each is off unless asked for, says no more of this host than its protocol has,
 //! and has limits of its own: those that answer datagrams ([`datagrams`]) answer with no more octets than they were asked with (an
-//! opening of irtt with eight more), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
+//! opening of irtt with eight more, a short packet of [`twamp`] with up to 27), and so many requests a second and no more; [`iperf3`] sends only to who has shown by a TCP
 //! connection that it is where it says, `rpm` and `ndt7` are HTTP over TLS or QUIC, and `page` is for browsers: it comes from a room above this one
 //! ([`Page`]), which knows records and reports.
 
 mod datagrams;
 mod iperf3;
+mod twamp;
 mod udpst;
 
 use crate::log::Log;
@@ -26,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::{Error, tcp};
+use twamp::Twamp;
 use udpst::Udpst;
 use web::Credentials;
 use web::guests::Visits;
@@ -45,6 +47,7 @@ pub struct Also {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Protocol {
     Stamp,
+    Twamp,
     Irtt,
     Iperf3,
     Rpm,
@@ -57,8 +60,9 @@ enum Protocol {
 const PAGE: u16 = 4_898;
 
 impl Protocol {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Stamp,
+        Self::Twamp,
         Self::Irtt,
         Self::Iperf3,
         Self::Rpm,
@@ -70,6 +74,7 @@ impl Protocol {
     const fn name(self) -> &'static str {
         match self {
             Self::Stamp => "stamp",
+            Self::Twamp => "twamp",
             Self::Irtt => "irtt",
             Self::Iperf3 => "iperf3",
             Self::Rpm => "rpm",
@@ -82,6 +87,7 @@ impl Protocol {
     const fn port(self) -> u16 {
         match self {
             Self::Stamp => stamp::PORT,
+            Self::Twamp => far_ends::twamp::PORT,
             Self::Irtt => irtt::PORT,
             Self::Iperf3 => far_ends::iperf3::PORT,
             Self::Rpm => web::responsiveness::server::PORT,
@@ -99,7 +105,7 @@ impl FromStr for Also {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "'{text}' is none of stamp, irtt, iperf3, rpm, ndt7, udpst, page, or one of these with :PORT"
+                "'{text}' is none of stamp, twamp, irtt, iperf3, rpm, ndt7, udpst, page, or one of these with :PORT"
             )
         };
         let (name, port) = match text.split_once(':') {
@@ -132,6 +138,11 @@ impl Also {
         matches!(self.protocol, Protocol::Udpst)
     }
 
+    /// Whether it does without a UDP port that another wants.
+    const fn shares_port(self) -> bool {
+        matches!(self.protocol, Protocol::Twamp)
+    }
+
     /// Its port on `address`, or on all.
     fn address(self, address: Option<IpAddr>) -> SocketAddr {
         let all = Ipv6Addr::UNSPECIFIED.into();
@@ -147,6 +158,7 @@ pub struct Other {
 
 enum Server {
     Datagrams(Datagrams),
+    Twamp(Twamp),
     Iperf3(Iperf3),
     Rpm(web::responsiveness::server::Server),
     Ndt7(web::ndt7::server::Server),
@@ -211,11 +223,19 @@ impl Common<'_> {
 }
 
 impl Other {
-    /// Listens.
+    /// Has all of them listen.
     ///
     /// # Errors
-    /// When the port is taken or may not be used.
-    pub fn bind(also: Also, common: &Common<'_>) -> Result<Self, Error> {
+    /// When a port is taken or may not be used.
+    pub fn bind_all(also: &[Also], common: &Common<'_>) -> Result<Vec<Self>, Error> {
+        let mut also = also.to_vec();
+        also.sort_by_key(|also| also.shares_port());
+        also.into_iter()
+            .map(|also| Self::bind(also, common))
+            .collect()
+    }
+
+    fn bind(also: Also, common: &Common<'_>) -> Result<Self, Error> {
         let address = common.address;
         let datagrams = |responder: Box<dyn Responder>| {
             Datagrams::bind(also.address(address), responder).map(Server::Datagrams)
@@ -226,6 +246,9 @@ impl Other {
                 datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS, key)))?
             }
             Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
+            Protocol::Twamp => {
+                Server::Twamp(Twamp::bind(also.address(address), Arc::clone(common.log))?)
+            }
             Protocol::Iperf3 => {
                 Server::Iperf3(Iperf3::bind(also.address(address), Arc::clone(common.log))?)
             }
@@ -247,6 +270,7 @@ impl Other {
     pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
         match self.server {
             Server::Datagrams(server) => server.run(stop),
+            Server::Twamp(server) => server.run(stop),
             Server::Iperf3(server) => server.run(stop),
             Server::Udpst(server) => server.run(stop),
             Server::Rpm(server) => {
@@ -320,6 +344,7 @@ impl fmt::Display for Other {
         let name = self.also.protocol.name();
         let address = match &self.server {
             Server::Datagrams(server) => server.local_addr(),
+            Server::Twamp(server) => server.local_addr(),
             Server::Iperf3(server) => server.local_addr(),
             Server::Rpm(server) => server.local_addr(),
             Server::Ndt7(server) => server.local_addr(),
@@ -330,7 +355,11 @@ impl fmt::Display for Other {
         let name = match &self.server {
             Server::Rpm(_) => "https",
             Server::Page(page) => page.scheme(),
-            Server::Datagrams(_) | Server::Iperf3(_) | Server::Ndt7(_) | Server::Udpst(_) => name,
+            Server::Datagrams(_)
+            | Server::Twamp(_)
+            | Server::Iperf3(_)
+            | Server::Ndt7(_)
+            | Server::Udpst(_) => name,
         };
         match address {
             Some(address) => write!(f, "{name}://{address}"),

@@ -30,7 +30,7 @@ pub struct Args {
     /// Address to listen on [default: all, IPv6 and IPv4].
     #[arg(long)]
     address: Option<IpAddr>,
-    /// Also serve other protocols, without an access key: stamp (RFC 8762), irtt, iperf3, rpm (HTTP/2), ndt7, udpst (RFC 9946, with --udpst-key), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862, 2112, 5201, 4043, 4443, 24601 and 4898.
+    /// Also serve other protocols, without an access key: stamp (RFC 8762), twamp (RFC 5357), irtt, iperf3, rpm (HTTP/2), ndt7, udpst (RFC 9946, with --udpst-key), page (a test page for browsers); PROTOCOL:PORT overrides the default ports 862 (stamp and twamp), 2112, 5201, 4043, 4443, 24601 and 4898.
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
     also: Vec<Also>,
     /// Shared keys of UDPSTP clients for --also udpst, comma-separated: KEY (number 0) or NUMBER:KEY, each with its own number.
@@ -155,8 +155,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         register,
         log: &log,
     };
-    let others = args.also.iter().map(|also| Other::bind(*also, &common));
-    let others = others.collect::<Result<Vec<_>, _>>()?;
+    let others = Other::bind_all(&args.also, &common)?;
     let also: Vec<_> = others.iter().map(ToString::to_string).collect();
     if args.json {
         let line = serde_json::json!({ "address": address, "key": key.to_string(), "also": also });

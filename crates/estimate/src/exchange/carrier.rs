@@ -106,7 +106,7 @@ impl<'a> Exchanging<'a> {
             context,
             protocol,
             is_signed: found.stamp_key.is_some(),
-            line: Line::open(found, &|| !context.is_interrupted())?,
+            line: Line::open(found, &terms, &|| !context.is_interrupted())?,
             exchange: protocol
                 .exchange(terms, is_v6, found.stamp_key.as_ref())
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
@@ -175,6 +175,7 @@ impl<'a> Exchanging<'a> {
         if let Some(closing) = self.exchange.closing() {
             let _ = self.send(&closing);
         }
+        self.line.close();
     }
 
     /// Carries the plan out.

@@ -1,11 +1,14 @@
 //! What requests and replies go over: datagrams, or a connection with a resolver.
 
+use super::control::Control;
 use far_ends::address::{FarEnd, Protocol};
-use far_ends::stamp;
+use far_ends::twamp::{self, Asked};
+use far_ends::{Terms, stamp};
 use kit::control::Broken;
 use kit::stream::any;
 use std::net::SocketAddr;
 use std::time::Duration;
+use sys::clock;
 use sys::udp::{BATCH, Event, IcmpError, Outgoing, RecvBatch, UdpSocket};
 use units::{HttpVersion, Instant, Stamp, TrafficClass};
 use web::Trust;
@@ -33,6 +36,8 @@ pub(super) enum Line {
     Datagrams {
         socket: UdpSocket,
         batch: RecvBatch,
+        /// What a TWAMP session was agreed on over.
+        control: Option<Control>,
     },
     Connection {
         resolver: Resolver,
@@ -66,13 +71,27 @@ impl Came {
 }
 
 impl Line {
-    /// Opens it, as long as that `is_wanted`.
-    pub(super) fn open(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Self, Broken> {
+    /// Opens it for requests on `terms`, as long as that `is_wanted`.
+    pub(super) fn open(
+        found: &Found<'_>,
+        terms: &Terms,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Self, Broken> {
         let Found { far_end, to, .. } = found;
+        let mut control = None;
         let socket = match far_end.protocol {
             Protocol::Icmp => UdpSocket::echo(*to)?,
             Protocol::Dot | Protocol::Doh => {
                 return connect(found, is_wanted).map_err(Broken::Far);
+            }
+            Protocol::Twamp => {
+                let mut socket = UdpSocket::bind(any(*to))?;
+                let port = socket.local_addr()?.port();
+                let agreed = Control::open(*to, asked(*to, port, terms), is_wanted);
+                let (held, port) = agreed.map_err(Broken::Far)?;
+                control = Some(held);
+                socket.connect(SocketAddr::new(to.ip(), port))?;
+                socket
             }
             _ => {
                 let mut socket = UdpSocket::bind(any(*to))?;
@@ -80,9 +99,14 @@ impl Line {
                 socket
             }
         };
+        if matches!(far_end.protocol, Protocol::Stamp | Protocol::Twamp) {
+            // From it a reflector learns how many hops there were.
+            socket.set_hop_limit(u8::MAX)?;
+        }
         Ok(Self::Datagrams {
             socket,
             batch: RecvBatch::new(BATCH, LONGEST),
+            control,
         })
     }
 
@@ -132,7 +156,7 @@ impl Line {
     /// What has come since, each with when it did; none when that was all.
     pub(super) fn take(&mut self) -> Result<Vec<(&[u8], Came)>, Broken> {
         Ok(match self {
-            Self::Datagrams { socket, batch } => {
+            Self::Datagrams { socket, batch, .. } => {
                 socket.recv(batch)?;
                 let came = |wall_ns: Option<u64>| wall_ns.map_or(Came::Now, Came::Wall);
                 let each = batch.iter();
@@ -157,12 +181,39 @@ impl Line {
         }
     }
 
+    /// Ends what was agreed on.
+    pub(super) fn close(&self) {
+        if let Self::Datagrams {
+            control: Some(control),
+            ..
+        } = self
+        {
+            control.close();
+        }
+    }
+
     /// Datagrams that came and found no room in the kernel.
     pub(super) fn overflows(&self) -> u32 {
         match self {
             Self::Datagrams { batch, .. } => batch.overflows(),
             Self::Connection { .. } => 0,
         }
+    }
+}
+
+/// The session that is asked of a TWAMP server, for packets from this port of ours.
+fn asked(to: SocketAddr, sender_port: u16, terms: &Terms) -> Asked {
+    Asked {
+        family: if to.ip().to_canonical().is_ipv4() {
+            4
+        } else {
+            6
+        },
+        sender_port,
+        receiver_port: twamp::PORT,
+        payload: terms.payload,
+        dscp: terms.class.dscp,
+        wall_ns: clock::stamp().wall_ns,
     }
 }
 

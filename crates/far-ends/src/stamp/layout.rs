@@ -2,7 +2,7 @@
 
 /// Offsets in octets; those from `received` on are a reflector's alone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Of the packet without TLVs.
     pub(super) len: usize,
     pub(super) stamp: usize,
@@ -18,7 +18,7 @@ pub(super) struct Layout {
 }
 
 /// The unauthenticated mode (RFC 8762 sections 4.2.1 and 4.3.1).
-pub(super) const OPEN: Layout = Layout {
+pub(crate) const OPEN: Layout = Layout {
     len: 44,
     stamp: 4,
     error: 12,

@@ -1,10 +1,10 @@
 //! The other end: a reflector that sends back what it gets, never more than that.
 
 use super::key::TAG;
-use super::layout::put;
+use super::layout::{Layout, put};
 use super::{CLASS, ERROR, FORGED, HMAC, Key, MALFORMED, PADDING, TLV, Tlvs, UNRECOGNISED, layout};
 use crate::time::to_ntp;
-use crate::{Request, Responder, field};
+use crate::{Moment, Request, Responder, field};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use units::TrafficClass;
@@ -71,27 +71,11 @@ impl Responder for Reflector {
             peer: request.peer,
             id: u16::from_be_bytes(id),
         });
-        let sequence = sequence.to_be_bytes();
         out.clear();
         out.resize(at.len, 0);
-        put(out, 0, &sequence);
-        put(
-            out,
-            at.stamp,
-            &to_ntp(request.replied.wall_ns).to_be_bytes(),
-        );
-        put(out, at.error, &ERROR.to_be_bytes());
+        put_reply(out, at, sequence, request);
         put(out, at.id, &id);
-        put(
-            out,
-            at.received,
-            &to_ntp(request.received.wall_ns).to_be_bytes(),
-        );
-        // The sender's number, stamp and error estimate as they came.
-        put(out, at.number, &number);
-        put(out, at.sent, &packet[at.stamp..at.stamp + 8]);
-        put(out, at.sent_error, &packet[at.error..at.error + 2]);
-        put(out, at.hops, &[request.hops_left]);
+        let sequence = sequence.to_be_bytes();
         let key = key.as_ref();
         if let Some(key) = key {
             key.sign(out);
@@ -103,6 +87,26 @@ impl Responder for Reflector {
         }
         true
     }
+}
+
+/// Writes into a reply what every reflector says: its number and times, and what the sender said.
+pub(crate) fn put_reply(out: &mut [u8], at: &Layout, sequence: u32, request: &Request<'_>) {
+    let mut copy = |to, from: usize, length: usize| {
+        put(
+            out,
+            to,
+            request.octets.get(from..from + length).unwrap_or_default(),
+        );
+    };
+    copy(at.number, 0, 4);
+    copy(at.sent, at.stamp, 8);
+    copy(at.sent_error, at.error, 2);
+    put(out, at.hops, &[request.hops_left]);
+    put(out, 0, &sequence.to_be_bytes());
+    let time = |moment: Moment| to_ntp(moment.wall_ns).to_be_bytes();
+    put(out, at.stamp, &time(request.replied));
+    put(out, at.error, &ERROR.to_be_bytes());
+    put(out, at.received, &time(request.received));
 }
 
 /// Whether there are TLVs that should have a tag, and have none that holds. Padding needs none (RFC 8972 section 4.8; where it is the only

@@ -1,7 +1,7 @@
 //! Far ends of somebody else: other people's servers in labs, and our own servers for other people's clients.
 
 use crate::support::{
-    Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, in_small_lab, number, run,
+    Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, has, in_small_lab, number, run,
 };
 use serde_json::Value;
 use std::fs;
@@ -121,6 +121,71 @@ fn our_reflector_tells_delays_marks_and_losses_of_each_way() {
     );
     assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
     assert_eq!(summary["details"]["far_end"]["time_stamps"], true);
+}
+
+#[test]
+fn our_twamp_server_tells_delays_and_losses_of_each_way() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    // Beside a reflector that has the UDP port.
+    let server = format!("{PROGRAM} serve --also twamp:8620,stamp:8620 --ephemeral --quiet --json");
+    let address = "twamp://far:8620";
+    delays_are_the_labs(place.path(), &server, address);
+    losses_are_told_apart(place.path(), &server, address);
+}
+
+/// Wireshark's dissectors know nothing of ours.
+#[test]
+fn tshark_understands_a_twamp_session() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("tshark") {
+        return;
+    }
+    let place = place();
+    let server = format!("{PROGRAM} serve --also twamp --ephemeral --quiet --json");
+    let script = format!(
+        "tshark -q -i to-far -w session.pcapng 2>/dev/null & t=$!; \
+         until [ -s session.pcapng ]; do sleep 0.1; done; sleep 1; \
+         {PROGRAM} estimate rtt twamp://far -d 2s -q --json -o out >told.json; code=$?; \
+         sleep 1; kill -INT $t; wait $t; exit $code"
+    );
+    let ran = in_small_lab(place.path(), &server, &script);
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let dissected = |filter: &str, fields: &[&str]| -> Vec<String> {
+        let mut command = Command::new("tshark");
+        command.args(["-r", "session.pcapng", "-Y", filter, "-T", "fields"]);
+        command.args(fields.iter().flat_map(|field| ["-e", field]));
+        let told = command.current_dir(place.path()).output().unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        told.lines().map(str::to_owned).collect()
+    };
+    let control = dissected("twamp.control", &["twamp.control.command"]);
+    let commands: Vec<_> = control.iter().filter(|number| !number.is_empty()).collect();
+    assert_eq!(commands, ["5", "2", "3"], "{control:?}");
+    let ports = ["twamp.control.sender_port", "twamp.control.padding_length"];
+    let asked = dissected("twamp.control.command == 5", &ports);
+    let [sender, padding] = asked[0].split('\t').collect::<Vec<_>>()[..] else {
+        panic!("{asked:?}")
+    };
+    let sent = format!("twamp.test && udp.srcport == {sender}");
+    let sent = dissected(&sent, &["udp.length", "ipv6.hlim"]);
+    let length = 8 + 14 + padding.parse::<u32>().unwrap();
+    assert!(sent.len() > 50, "{sent:?}");
+    assert!(
+        sent.iter().all(|told| *told == format!("{length}\t255")),
+        "{sent:?}"
+    );
+    let replies = format!("twamp.test && udp.dstport == {sender}");
+    let replies = dissected(&replies, &["twamp.test.sender_ttl"]);
+    assert!(
+        replies.len() > 50 && replies.iter().all(|hops| hops == "255"),
+        "{replies:?}"
+    );
+    assert_eq!(dissected("_ws.malformed", &["frame.number"]), [""; 0]);
 }
 
 #[test]

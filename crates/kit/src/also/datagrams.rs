@@ -32,6 +32,8 @@ impl Datagrams {
     pub(super) fn bind(address: SocketAddr, responder: Box<dyn Responder>) -> Result<Self, Error> {
         let socket = UdpSocket::bind(address)?;
         socket.enable_hop_limits()?;
+        // From it senders of STAMP and TWAMP learn how many hops there were on the way back.
+        socket.set_hop_limit(u8::MAX)?;
         Ok(Self {
             socket,
             responder,

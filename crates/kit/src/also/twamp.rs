@@ -1,0 +1,139 @@
+//! A TWAMP server (RFC 5357): `isobath serve --also twamp`.
+//!
+//! Sessions are agreed on by TCP, so it is known of each client that it is where it says. Each has a thread for its conversation; all test
+//! packets come to one socket, the UDP port of the same number, or another where that is taken.
+
+use super::TICK;
+use super::datagrams::Datagrams;
+use crate::log::Log;
+use crate::secret::secret;
+use crate::stream::is_timeout;
+use far_ends::twamp::{Agreed, Conversation, Reflector};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use sys::{Error, clock, tcp};
+use web::guests::{Guests, Limits};
+
+/// Clients at once, and how long each may stay.
+const LIMITS: Limits = Limits {
+    most: 64,
+    most_from_one: 8,
+    longest: Duration::from_secs(3_600),
+};
+/// Octets that are read at once.
+const PIECE: usize = 1_024;
+
+/// A server at work.
+pub(super) struct Twamp {
+    listener: TcpListener,
+    agreed: Arc<Agreed>,
+    reflector: Datagrams,
+    /// Where test packets go.
+    port: u16,
+    log: Arc<Log>,
+}
+
+impl Twamp {
+    /// Listens on `address`; `log` is told of clients.
+    ///
+    /// # Errors
+    /// When the port is taken or may not be used.
+    pub(super) fn bind(address: SocketAddr, log: Arc<Log>) -> Result<Self, Error> {
+        let failed = |error| super::unusable(address, error);
+        let listener = tcp::listen(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let agreed = Arc::new(Agreed::default());
+        let reflector = || Box::new(Reflector::new(Arc::clone(&agreed)));
+        let any = SocketAddr::new(address.ip(), 0);
+        let reflector =
+            Datagrams::bind(address, reflector()).or_else(|_| Datagrams::bind(any, reflector()))?;
+        let port = reflector.local_addr().map_or(0, |address| address.port());
+        Ok(Self {
+            listener,
+            agreed,
+            reflector,
+            port,
+            log,
+        })
+    }
+
+    pub(super) fn local_addr(&self) -> Option<SocketAddr> {
+        self.listener.local_addr().ok()
+    }
+
+    /// Serves until `stop` is raised.
+    ///
+    /// # Errors
+    /// When the UDP socket cannot be used any more.
+    pub(super) fn run(self, stop: &AtomicBool) -> Result<(), Error> {
+        let Self {
+            listener,
+            agreed,
+            reflector,
+            port,
+            log,
+        } = self;
+        let guests = Arc::new(Guests::default());
+        thread::scope(|scope| {
+            let reflecting = scope.spawn(|| reflector.run(stop));
+            while !stop.load(Ordering::Relaxed) && !reflecting.is_finished() {
+                // None is there, or no descriptors are left: it may get better.
+                let Ok((socket, peer)) = listener.accept() else {
+                    clock::sleep_until(clock::now() + TICK);
+                    continue;
+                };
+                let Some(guest) = guests.enter(peer.ip(), LIMITS) else {
+                    continue;
+                };
+                let (agreed, log) = (Arc::clone(&agreed), Arc::clone(&log));
+                let work = move || {
+                    let _guest = guest;
+                    let _visit = log.visit(peer, "twamp");
+                    // Whoever goes away early needs no answer.
+                    let _ = converse(&socket, peer, port, agreed, stop);
+                };
+                // Without a thread the closure is dropped, and the connection with it.
+                let _ = sys::threads::spawn_scoped(thread::Builder::new(), scope, work);
+            }
+            let ended = reflecting.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+}
+
+/// Has the conversation with a client until it, its time or the server is over.
+fn converse(
+    mut socket: &TcpStream,
+    peer: SocketAddr,
+    port: u16,
+    agreed: Arc<Agreed>,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    socket.set_nonblocking(false)?;
+    socket.set_nodelay(true)?;
+    socket.set_read_timeout(Some(TICK))?;
+    socket.set_write_timeout(Some(TICK))?;
+    let (mut out, mut piece) = (Vec::new(), [0; PIECE]);
+    let mut conversation = Conversation::new(peer.ip(), port, agreed, secret(), &mut out);
+    socket.write_all(&out)?;
+    let until = clock::now() + LIMITS.longest;
+    while !stop.load(Ordering::Relaxed) && clock::now() < until {
+        let count = match socket.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if is_timeout(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        out.clear();
+        let ended = conversation.handle(&piece[..count], clock::stamp().wall_ns, &mut out);
+        socket.write_all(&out)?;
+        if ended.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
