@@ -99,7 +99,7 @@ impl Protocol {
     pub const fn answered_by(self) -> &'static str {
         match self {
             Self::Stamp => "routers, '... serve --also stamp'",
-            Self::Twamp => "routers, 'twampd', '... serve --also twamp'",
+            Self::Twamp => "routers, '... serve --also twamp'",
             Self::Irtt => "'irtt server', '... serve --also irtt'",
             Self::Ntp => "time servers",
             Self::Dns | Self::Dot | Self::Doh => "resolvers",
