@@ -45,7 +45,7 @@ pub use description::page as description_page;
 pub use error::Error;
 pub use experiment::page as experiment_page;
 pub use history::{data as history_data, page as history_page};
-pub use page::{PAGE_SOURCES, sources_hash};
+pub use page::{page_sources, sources_hash};
 
 use record::{Record, Run};
 

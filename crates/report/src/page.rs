@@ -4,41 +4,29 @@
 //! could end the element; it is written as `\u003c`, the same character to every JSON reader.
 
 use crate::Error;
+use flate2::read::GzDecoder;
+use std::io::Read;
+use std::sync::LazyLock;
 
-/// The page as built from `ui/` by `scripts/ui.sh build`.
-const PAGE: &str = include_str!("../page/index.html");
+/// The page as built from `ui/` by `scripts/ui.sh build`, packed by `build.rs`.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/index.html.gz"));
+/// The same to be read; empty if it cannot be unpacked.
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    let mut page = String::new();
+    match GzDecoder::new(PACKED).read_to_string(&mut page) {
+        Ok(_) => page,
+        Err(_) => String::new(),
+    }
+});
 /// Where the figures go.
 const DATA_MARK: &str = "\"ISOBATH-REPORT-DATA\"";
 /// Before the hash of its sources.
 const SOURCES_MARK: &str = "<meta name=\"isobath-ui-sources\" content=\"";
 
 /// The hash of the sources of the page that is compiled in, as the page itself says; empty when it says none.
-pub const PAGE_SOURCES: &str = sources();
-
-const fn sources() -> &'static str {
-    let (page, mark) = (PAGE.as_bytes(), SOURCES_MARK.as_bytes());
-    let mut at = 0;
-    while at + mark.len() + 16 <= page.len() {
-        let mut same = 0;
-        while same < mark.len() && page[at + same] == mark[same] {
-            same += 1;
-        }
-        if same == mark.len() {
-            return hash_at(page, at + mark.len());
-        }
-        at += 1;
-    }
-    ""
-}
-
-/// The 16 octets of `page` from `at`.
-const fn hash_at(page: &'static [u8], at: usize) -> &'static str {
-    let (_, rest) = page.split_at(at);
-    let (hash, _) = rest.split_at(16);
-    match core::str::from_utf8(hash) {
-        Ok(hash) => hash,
-        Err(_) => "",
-    }
+pub fn page_sources() -> &'static str {
+    let after = PAGE.split_once(SOURCES_MARK).map(|(_, after)| after);
+    after.and_then(|after| after.get(..16)).unwrap_or_default()
 }
 
 /// FNV-1a with 64 bits over sources in the order given, each as its name, a zero octet, its content and another zero

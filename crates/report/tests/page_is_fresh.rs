@@ -50,7 +50,7 @@ fn the_page_is_built_from_the_sources_beside_it() {
             .map(|(name, content)| (name.as_str(), content.as_slice())),
     );
     assert_eq!(
-        isobath_report::PAGE_SOURCES,
+        isobath_report::page_sources(),
         hash,
         "ui/ has changed since the page was built: run scripts/ui.sh build"
     );
