@@ -597,6 +597,16 @@ class LinkTruth(Figures):
     _parts: ClassVar[dict[str, str]] = {"queue_ms": "Distribution"}
 
 
+class RrulLoadLoss(Figures):
+    """Share of the datagrams of load by UDP that did not arrive, in per cent."""
+
+    down: float | None
+    """Of those sent to the client."""
+
+    up: float | None
+    """Of those sent to the server."""
+
+
 class RrulLoaderFigures(Figures):
     """The loads of one loader."""
 
@@ -956,6 +966,9 @@ class RrulSummary(Figures):
     latency_ms: RrulLatency
     """Round trips of all classes: of UDP, where the far end answers such requests."""
 
+    load_loss_pct: RrulLoadLoss
+    """Share of the datagrams of load by UDP that did not arrive, over the whole run."""
+
     loss_pct: RrulShares
     """Share of the requests of `latency_ms` that were never answered."""
 
@@ -999,7 +1012,7 @@ class RrulSummary(Figures):
     web: RrulWebFigures | None
     """Page loads."""
 
-    _parts: ClassVar[dict[str, str]] = {"acks": "RrulAcks", "bottleneck": "RrulPathFigures", "ci95": "{}RrulBounds", "clock": "RrulClockFigures", "datagrams_mbps": "RrulDatagrams", "dns_ms": "RrulPhases", "dscp": "{}RrulMarks", "ecn": "RrulEcnFigures", "fairness": "RrulFairness", "lab": "LinkTruth", "latency_ms": "RrulLatency", "loss_pct": "RrulShares", "paced_loss_pct": "RrulShares", "paced_ms": "RrulPhases", "penalties": "RrulPenalty", "phases": "RrulTimes", "retransmitted_pct": "RrulRetransmitted", "rpm": "RrulRpm", "score": "RrulScore", "slew_ms": "Distribution", "tcp_rr_ms": "RrulPhases", "throughput_mbps": "RrulThroughput", "transferred_bytes": "RrulTransferred", "voip": "{}RrulCalls", "web": "RrulWebFigures"}
+    _parts: ClassVar[dict[str, str]] = {"acks": "RrulAcks", "bottleneck": "RrulPathFigures", "ci95": "{}RrulBounds", "clock": "RrulClockFigures", "datagrams_mbps": "RrulDatagrams", "dns_ms": "RrulPhases", "dscp": "{}RrulMarks", "ecn": "RrulEcnFigures", "fairness": "RrulFairness", "lab": "LinkTruth", "latency_ms": "RrulLatency", "load_loss_pct": "RrulLoadLoss", "loss_pct": "RrulShares", "paced_loss_pct": "RrulShares", "paced_ms": "RrulPhases", "penalties": "RrulPenalty", "phases": "RrulTimes", "retransmitted_pct": "RrulRetransmitted", "rpm": "RrulRpm", "score": "RrulScore", "slew_ms": "Distribution", "tcp_rr_ms": "RrulPhases", "throughput_mbps": "RrulThroughput", "transferred_bytes": "RrulTransferred", "voip": "{}RrulCalls", "web": "RrulWebFigures"}
 
 
 class BtcPair(Figures):

@@ -4,6 +4,7 @@
 //! trace) has a mailbox: what arrives is kept there, and so is where the stream's requests came from, which is where its own
 //! datagrams must go to pass address translators.
 
+use crate::sampler::DatagramCounters;
 use serde::{Deserialize, Serialize};
 use session::Session;
 use std::collections::{HashMap, HashSet};
@@ -34,6 +35,7 @@ pub struct Mailbox {
     pub lost: AtomicU64,
     arrivals: Mutex<Arrivals>,
     most: usize,
+    counters: Option<Arc<DatagramCounters>>,
 }
 
 /// What has arrived, each number once: a datagram that somebody plays again is none.
@@ -79,11 +81,27 @@ pub struct Opened {
 impl Mailboxes {
     /// Opens a mailbox for `stream` of `session` with room for `most` arrivals.
     pub fn open(&self, session: u64, stream: u16, most: usize) -> Opened {
+        self.open_with(session, stream, most, None)
+    }
+
+    /// Opens one that only counts what arrives.
+    pub fn open_counting(&self, session: u64, stream: u16) -> Opened {
+        self.open_with(session, stream, 0, Some(Arc::default()))
+    }
+
+    fn open_with(
+        &self,
+        session: u64,
+        stream: u16,
+        most: usize,
+        counters: Option<Arc<DatagramCounters>>,
+    ) -> Opened {
         let mailbox = Arc::new(Mailbox {
             peer: OnceLock::new(),
             lost: AtomicU64::new(0),
             arrivals: Mutex::default(),
             most,
+            counters,
         });
         let key = (session, stream);
         let mut register = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -104,8 +122,16 @@ impl Mailboxes {
 }
 
 impl Mailbox {
-    /// Keeps an arrival, unless there are too many, or it has arrived before.
-    pub fn put(&self, arrival: CallArrival) {
+    /// What has been counted, of a mailbox that counts.
+    pub fn counters(&self) -> Option<Arc<DatagramCounters>> {
+        self.counters.clone()
+    }
+
+    /// Keeps an arrival of so many octets, unless there are too many, or it has arrived before; or counts it.
+    pub fn put(&self, arrival: CallArrival, octets: usize) {
+        if let Some(counters) = &self.counters {
+            return counters.receives(octets);
+        }
         let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         if arrivals.heard.contains(&arrival.seq) {
             return;
@@ -186,12 +212,17 @@ mod tests {
         let opened = register.open(1, 7, 2);
         let found = register.find(1, 7).unwrap();
         assert!(register.find(2, 7).is_none());
-        (0..3).for_each(|seq| found.put(arrival(seq)));
+        (0..3).for_each(|seq| found.put(arrival(seq), 56));
         assert_eq!(opened.take(), [arrival(0), arrival(1)]);
-        found.put(arrival(1));
+        found.put(arrival(1), 56);
         assert_eq!(opened.take(), [], "somebody has played it again");
         assert_eq!(opened.lost.load(Ordering::Relaxed), 1);
         drop(opened);
         assert!(register.find(1, 7).is_none());
+        let counting = register.open_counting(1, 7);
+        (0..3).for_each(|_| counting.put(arrival(0), 1_200));
+        let octets = counting.counters().unwrap();
+        assert_eq!(octets.octets.load(Ordering::Relaxed), 3_600);
+        assert_eq!(counting.take(), []);
     }
 }

@@ -248,17 +248,20 @@ impl Responder {
                 // The first one holds: a client does not move within a run.
                 let _ = mailbox.peer.set(peer);
             }
-            Kind::OneWay => mailbox.put(CallArrival {
-                stream: probe.stream,
-                seq: probe.sequence,
-                sent_ns: probe.sent.as_nanos(),
-                arrived_ns: datagram
-                    .wall_ns
-                    .map_or(stamp.mono, |wall_ns| stamp.mono_at(wall_ns))
-                    .as_nanos(),
-                kernel: datagram.wall_ns.is_some(),
-                tos: datagram.class.map(TrafficClass::octet),
-            }),
+            Kind::OneWay => {
+                let arrival = CallArrival {
+                    stream: probe.stream,
+                    seq: probe.sequence,
+                    sent_ns: probe.sent.as_nanos(),
+                    arrived_ns: datagram
+                        .wall_ns
+                        .map_or(stamp.mono, |wall_ns| stamp.mono_at(wall_ns))
+                        .as_nanos(),
+                    kernel: datagram.wall_ns.is_some(),
+                    tos: datagram.class.map(TrafficClass::octet),
+                };
+                mailbox.put(arrival, datagram.payload.len());
+            }
             Kind::Request | Kind::Reply => {}
         }
     }

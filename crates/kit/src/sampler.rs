@@ -41,7 +41,7 @@ pub struct StreamEnd {
     /// Whether both ends of the connection agreed on ECN.
     #[serde(default)]
     pub ecn: Option<bool>,
-    /// Datagrams of a call that there were to send from here.
+    /// Datagrams of a call that there were to send from here; those of a load by UDP that were.
     pub sent: Option<u32>,
     /// Numbers of those that were not sent, from the first of each pair to below the second: the moment of each had passed
     /// before this end could send.
@@ -74,6 +74,40 @@ pub enum Carrier {
     Tcp(Arc<TcpStream>),
     /// QUIC.
     Quic(web::bulk::Watch),
+    /// Datagrams.
+    Udp(Arc<DatagramCounters>),
+}
+
+/// What there was of a stream of datagrams, so far.
+#[derive(Debug, Default)]
+pub struct DatagramCounters {
+    /// Datagrams that were sent from here.
+    pub sent: AtomicU64,
+    /// Datagrams that came here.
+    pub received: AtomicU64,
+    /// Octets of their payload.
+    pub octets: AtomicU64,
+}
+
+impl DatagramCounters {
+    /// One came, with so many octets of payload.
+    pub fn receives(&self, octets: usize) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        self.octets.fetch_add(octets as u64, Ordering::Relaxed);
+    }
+
+    fn info(&self) -> TcpInfo {
+        let count = |of: &AtomicU64| u32::try_from(of.load(Ordering::Relaxed)).ok();
+        let (sent, received) = (count(&self.sent), count(&self.received));
+        TcpInfo {
+            bytes_received: Some(self.octets.load(Ordering::Relaxed)),
+            segs_in: received,
+            segs_out: sent,
+            data_segs_in: received,
+            data_segs_out: sent,
+            ..TcpInfo::default()
+        }
+    }
 }
 
 impl Carrier {
@@ -81,6 +115,7 @@ impl Carrier {
         match self {
             Self::Tcp(socket) => tcp::info(&**socket).ok(),
             Self::Quic(watch) => Some(watch.info()),
+            Self::Udp(counters) => Some(counters.info()),
         }
     }
 
@@ -88,6 +123,7 @@ impl Carrier {
         match self {
             Self::Tcp(socket) => tcp::congestion(&**socket).ok(),
             Self::Quic(_) => Some(web::bulk::CONGESTION.to_owned()),
+            Self::Udp(_) => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::messages::{Role, StreamSetup};
 use super::plan::{Call, Direction, Load, Plan, Probe, ProbeKind, Transport};
+use crate::stream::udp_load::PAYLOAD;
 use std::time::Duration;
 use units::{Dscp, Ecn, Rate, Span, TrafficClass};
 
@@ -149,6 +150,11 @@ impl StreamPlan {
                 .or_else(|| common.cc.map(str::to_owned))
                 .filter(|_| load.transport.is_tcp()),
             rate: load.rate,
+            size: if load.transport == Transport::Udp {
+                PAYLOAD
+            } else {
+                0
+            },
             start,
             stop: length.map_or_else(|| plan.load_end(), |end| end.min(plan.load_end())),
             ..self.clone()
@@ -246,6 +252,7 @@ impl StreamPlan {
     pub fn label(&self) -> &'static str {
         match (self.kind, self.transport) {
             (Kind::Down | Kind::Up, Transport::Quic) => "quic_load",
+            (Kind::Down | Kind::Up, Transport::Udp) => "udp_load",
             (kind, _) => kind.label(),
         }
     }
@@ -255,6 +262,8 @@ impl StreamPlan {
         match (self.kind, self.transport) {
             (Kind::Down, Transport::Quic) => "QUIC down",
             (Kind::Up, Transport::Quic) => "QUIC up",
+            (Kind::Down, Transport::Udp) => "UDP down",
+            (Kind::Up, Transport::Udp) => "UDP up",
             (kind, _) => kind.words(),
         }
     }

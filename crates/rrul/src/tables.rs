@@ -273,6 +273,11 @@ impl Tables {
             stream.total_bytes = how.received_bytes;
         } else {
             stream.retransmits = how.retransmits;
+            let octets = stream.message_bytes.map(u64::from);
+            stream.sent_bytes = how
+                .sent
+                .zip(octets)
+                .map(|(sent, octets)| u64::from(sent) * octets);
             stream.congestion_control = how.cc.clone().map(Into::into);
         }
     }

@@ -95,7 +95,7 @@ table! {
         id: u16,
         /// For people: `tcp up CS1 #2`.
         name: String,
-        /// What it is: `tcp_load`, `quic_load`, `tcp_rr`, `udp_rr`, `udp_paced`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
+        /// What it is: `tcp_load`, `quic_load`, `udp_load`, `tcp_rr`, `udp_rr`, `udp_paced`, `voip`, `dns`, `trace`, `web`, `https` or another measurement's own.
         kind: Label,
         /// Where its data goes: `up`, `down` or `both`.
         direction: Label,
@@ -123,6 +123,8 @@ table! {
         slew_ms: Option<f64> => "ms",
         /// Payload delivered over the whole run.
         total_bytes: Option<u64> => "bytes",
+        /// Payload sent over the whole run, of a load by UDP; null for others.
+        sent_bytes: Option<u64> => "bytes",
         /// Segments retransmitted over the whole run.
         retransmits: Option<u64> => "segments",
     }
@@ -131,7 +133,7 @@ table! {
 impl Stream {
     /// Whether it is there to fill the path.
     pub fn is_load(&self) -> bool {
-        matches!(&*self.kind, "tcp_load" | "quic_load")
+        matches!(&*self.kind, "tcp_load" | "quic_load" | "udp_load")
     }
 }
 

@@ -46,7 +46,7 @@ function share(run: RunView, direction: string, family: number, name: string): n
 }
 
 function levels(run: RunView, family: number): Levels {
-  const classes = [...new Set(run.streams.filter((stream) => stream.family === family && ["tcp_rr", "udp_rr", "voip", "tcp_load", "quic_load"].includes(stream.kind)).map((stream) => stream.class))].sort(byClass);
+  const classes = [...new Set(run.streams.filter((stream) => stream.family === family && ["tcp_rr", "udp_rr", "voip", "tcp_load", "quic_load", "udp_load"].includes(stream.kind)).map((stream) => stream.class))].sort(byClass);
   return new Map(classes.map((name) => [name, [roundTrips(run, "tcp_rr", family, name), roundTrips(run, "udp_rr", family, name), voip(run, "up", family, name), voip(run, "down", family, name), share(run, "down", family, name), share(run, "up", family, name)]]));
 }
 

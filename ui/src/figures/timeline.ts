@@ -31,7 +31,7 @@ export function rug(panel: number, name: string, t_s: number[], colour: string, 
 
 function classesOf(run: RunView): string[] {
   const names = new Set<string>();
-  for (const stream of run.streams) if ([...LATENCY, "tcp_rr", "tcp_load", "quic_load", "voip"].includes(stream.kind)) names.add(stream.class);
+  for (const stream of run.streams) if ([...LATENCY, "tcp_rr", "tcp_load", "quic_load", "udp_load", "voip"].includes(stream.kind)) names.add(stream.class);
   return [...names].sort(byClass);
 }
 

@@ -57,6 +57,7 @@ mod test_page;
 mod traces;
 mod trial;
 mod two_hosts;
+mod udp_load;
 mod udpst;
 mod unprivileged;
 mod vectors;

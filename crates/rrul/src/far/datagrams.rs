@@ -2,6 +2,7 @@
 
 use super::Far;
 use crate::messages::{Role, Row, StreamSetup};
+use crate::plan::Transport;
 use crate::stream::call::Talk;
 use kit::mailbox::{Mailbox, Opened, Peer};
 use kit::sampler::StreamEnd;
@@ -25,6 +26,10 @@ impl Far<'_> {
                 let most = match stream.role {
                     Role::Listen { every } => datagrams(stream, every.0),
                     Role::Talk { .. } | Role::Trace { .. } => 0,
+                    Role::Sink | Role::Source if stream.transport == Transport::Udp => {
+                        let session = self.session.id;
+                        return Some(self.mailboxes.open_counting(session, stream.id));
+                    }
                     Role::Echo { .. } | Role::Sink | Role::Source => return None,
                 };
                 Some(self.mailboxes.open(self.session.id, stream.id, most))
@@ -43,7 +48,8 @@ impl Far<'_> {
             Role::Trace { every, hops } => {
                 drop(self.trace(stream, every.0, hops, &mailbox, abort));
             }
-            Role::Echo { .. } | Role::Listen { .. } | Role::Sink | Role::Source => {}
+            Role::Sink | Role::Source => self.udp_load(stream, &mailbox, abort),
+            Role::Echo { .. } | Role::Listen { .. } => {}
         }
     }
 
@@ -130,7 +136,7 @@ impl Far<'_> {
 }
 
 /// The stream's other end, once it has said so.
-fn peer(mailbox: &Mailbox, abort: &dyn Fn() -> bool) -> Option<Peer> {
+pub(super) fn peer(mailbox: &Mailbox, abort: &dyn Fn() -> bool) -> Option<Peer> {
     while !abort() {
         if let Some(peer) = mailbox.peer.get() {
             return Some(*peer);

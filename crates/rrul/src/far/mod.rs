@@ -2,11 +2,14 @@
 
 mod datagrams;
 mod quic;
+mod udp_load;
 
 use super::messages::{
     self, Done, Near, ROWS_PER_LINE, Role, Row, STREAM_KIND, Setup, StreamSetup,
 };
+use super::plan::Transport;
 use super::stream::tcp_rr;
+use super::stream::udp_load::interval;
 use kit::far::{Equipment, StopOnDrop, start};
 use kit::load;
 use kit::mailbox::{Mailboxes, Opened};
@@ -133,7 +136,7 @@ fn serve_run(
         let peer = session.peer.ip();
         equipment.site.publish(session.id, peer, page)
     });
-    let has_quic = setup.streams.iter().any(|s| !s.transport.is_tcp());
+    let has_quic = setup.streams.iter().any(|s| s.transport == Transport::Quic);
     let loads = has_quic.then(|| equipment.site.loads(session.id, session.peer.ip()));
     control.send(&messages::Far::Ready)?;
     match far.run(control, loads)? {
@@ -193,7 +196,13 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
         {
             return Err(format!("stream {}: too many traces", stream.id));
         }
-        per_s += unasked(stream.role);
+        if stream.transport == Transport::Udp
+            && stream.role == Role::Source
+            && stream.rate.is_none()
+        {
+            return Err(format!("stream {}: a load by UDP has a rate", stream.id));
+        }
+        per_s += unasked(stream);
         if let Role::Listen { every } = stream.role {
             arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
         }
@@ -203,7 +212,7 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
     }
     if per_s > f64::from(session.limits.datagrams_per_s) {
         return Err(format!(
-            "calls and traces of {per_s:.0} datagrams a second - this server allows {}",
+            "calls, traces and loads by UDP of {per_s:.0} datagrams a second - this server allows {}",
             session.limits.datagrams_per_s
         ));
     }
@@ -216,8 +225,12 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
 }
 
 /// Datagrams a second that the server sends for a stream without a request for each.
-fn unasked(role: Role) -> f64 {
-    match role {
+fn unasked(stream: &StreamSetup) -> f64 {
+    match stream.role {
+        Role::Source if stream.transport == Transport::Udp => {
+            let each = stream.rate.map(interval);
+            each.map_or(0.0, |each| 1.0 / each.as_secs_f64())
+        }
         Role::Talk { every, .. } => 1.0 / every.0.as_secs_f64(),
         // One to each hop.
         Role::Trace { every, hops } => f64::from(hops) / every.0.as_secs_f64(),
@@ -239,7 +252,8 @@ impl Far<'_> {
                 start(scope, session, move || self.accept_quic(scope, &loads));
             }
             for stream in &self.setup.streams {
-                if matches!(stream.role, Role::Talk { .. } | Role::Trace { .. }) {
+                let is_udp = stream.transport == Transport::Udp;
+                if is_udp || matches!(stream.role, Role::Talk { .. } | Role::Trace { .. }) {
                     start(scope, session, move || self.datagrams(stream, &abort));
                 }
             }
@@ -347,6 +361,29 @@ fn serve_stream(
 mod tests {
     use super::*;
 
+    fn setup(role: Role) -> StreamSetup {
+        StreamSetup {
+            id: 0,
+            role,
+            transport: Transport::Tcp,
+            class: units::Dscp::CS0,
+            cc: None,
+            rate: None,
+            start: units::Span(Duration::ZERO),
+            stop: units::Span(Duration::ZERO),
+        }
+    }
+
+    #[test]
+    fn a_load_by_udp_sends_as_many_datagrams_as_its_rate_has() {
+        let load = StreamSetup {
+            transport: Transport::Udp,
+            rate: units::Rate::from_bps(9_600_000),
+            ..setup(Role::Source)
+        };
+        assert!((unasked(&load) - 1_000.0).abs() < 1e-6);
+    }
+
     #[test]
     fn a_trace_sends_a_datagram_to_each_hop() {
         let every = |milliseconds| units::Span::from_millis(milliseconds);
@@ -369,7 +406,7 @@ mod tests {
             (Role::Source, 0.0),
         ];
         for (role, per_s) in table {
-            assert!((unasked(role) - per_s).abs() < 1e-9, "{role:?}");
+            assert!((unasked(&setup(role)) - per_s).abs() < 1e-9, "{role:?}");
         }
     }
 }

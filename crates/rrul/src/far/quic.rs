@@ -2,6 +2,7 @@
 
 use super::{Far, Rows};
 use crate::messages::{Role, STREAM_KIND, StreamSetup};
+use crate::plan::Transport;
 use kit::far::start;
 use kit::sampler::{Carrier, Sampler, StreamEnd};
 use session::Slot;
@@ -21,7 +22,8 @@ impl Far<'_> {
         loads: &Loads,
     ) {
         let all = self.setup.streams.iter();
-        let mut waiting: Vec<&StreamSetup> = all.filter(|s| !s.transport.is_tcp()).collect();
+        let mut waiting: Vec<&StreamSetup> =
+            all.filter(|s| s.transport == Transport::Quic).collect();
         let abort = || self.stop.load(Ordering::Relaxed) || self.session.is_closed();
         while !abort() {
             let Some(bulk) = loads.next(kit::stream::PATIENCE) else {

@@ -108,7 +108,7 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
     let (name, test) = (&plan.name, takes.test);
     if load.iter().any(|group| !group.transport.is_tcp()) {
         return Err(format!(
-            "plan {name} has load over QUIC, and {test} loads by TCP - take another plan"
+            "plan {name} has load over QUIC or UDP, and {test} loads by TCP - take another plan"
         ));
     }
     if load.iter().any(|group| group.length.is_some()) {

@@ -68,7 +68,7 @@ impl NearStream<'_> {
     }
 
     /// A socket that is connected to the far end.
-    fn socket(address: SocketAddr) -> Result<UdpSocket, String> {
+    pub(super) fn socket(address: SocketAddr) -> Result<UdpSocket, String> {
         let told = |error: sys::Error| error.to_string();
         let mut socket = UdpSocket::bind(kit::stream::any(address)).map_err(told)?;
         socket.connect(address).map_err(told)?;

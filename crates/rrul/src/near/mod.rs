@@ -6,12 +6,14 @@ mod pages;
 mod quic;
 mod rehearsal;
 mod tcp;
+mod udp_load;
 
 pub use pages::{Loaders, Pages};
 pub use rehearsal::lengthen;
 
 use super::Plan;
 use super::collector::{Finding, Teller};
+use super::plan::Transport;
 use super::run::Peer;
 use super::streams::{Kind, StreamPlan};
 use kit::sampler::Sampler;
@@ -54,10 +56,12 @@ impl NearStream<'_> {
             Kind::CallDown => self.call_down(peer, address, &abort),
             Kind::CallUp => self.call_up(peer, address, &abort),
             Kind::Dns => self.dns(peer, address, &abort),
-            Kind::Down | Kind::Up if !self.plan.transport.is_tcp() => {
-                self.quic(peer, address, &abort)
-            }
-            Kind::Down | Kind::Up | Kind::TcpRr => self.tcp(peer, address, &abort),
+            Kind::Down | Kind::Up => match self.plan.transport {
+                Transport::Tcp => self.tcp(peer, address, &abort),
+                Transport::Quic => self.quic(peer, address, &abort),
+                Transport::Udp => self.udp_load(peer, address, &abort),
+            },
+            Kind::TcpRr => self.tcp(peer, address, &abort),
             Kind::Https => self.https(peer, address),
             Kind::IcmpRr => echo::echoes(self.plan, address, self.sampler, &abort),
             Kind::TcpConnect => echo::attempts(self.plan, address, self.sampler, &abort),

@@ -103,7 +103,7 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
         format!("{} median, {} worst", ms(d.p50), ms(d.max))
     });
     let fair = &summary.fairness;
-    vec![
+    let lines = vec![
         format!(
             "throughput    down {}, up {}, sum {} Mbit/s of payload; ACKs {} down, {} up",
             rate(rates.down, sure_of("down")),
@@ -117,7 +117,21 @@ pub(super) fn load(summary: &Summary) -> Vec<String> {
             number(fair.down, 2),
             number(fair.up, 2)
         ),
-    ]
+    ];
+    lines.into_iter().chain(udp_load(summary)).collect()
+}
+
+/// What did not arrive of load by UDP.
+fn udp_load(summary: &Summary) -> Option<String> {
+    let ways = [
+        ("down", summary.load_loss_pct.down),
+        ("up", summary.load_loss_pct.up),
+    ];
+    let lost = ways
+        .into_iter()
+        .filter_map(|(way, lost)| Some(format!("{way} {} % lost", number(Some(lost?), 2))));
+    let lost: Vec<_> = lost.collect();
+    (!lost.is_empty()).then(|| format!("UDP load      {}", lost.join(", ")))
 }
 
 /// What became of the marks, and by which versions of IP.

@@ -7,4 +7,5 @@ pub(crate) mod dns;
 pub(crate) mod echo;
 pub(crate) mod requests;
 pub(crate) mod tcp_rr;
+pub(crate) mod udp_load;
 pub(crate) mod udp_rr;

@@ -50,6 +50,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         tcp_rr_ms: view.phases(&|stream| stream.kind == "tcp_rr"),
         throughput_mbps: view.throughput(),
         retransmitted_pct: view.retransmitted(),
+        load_loss_pct: view.load_loss(),
         datagrams_mbps: view.datagrams(),
         acks: view.acks(),
         loss_pct: view.loss(&is_latency),

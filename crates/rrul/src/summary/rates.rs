@@ -3,7 +3,7 @@
 use super::view::View;
 use probe::acks::{Basis, Encapsulation};
 use record::Distribution;
-use schema::rrul::{AckFigures, Acks, Fairness, Retransmitted, Throughput, Transferred};
+use schema::rrul::{AckFigures, Acks, Fairness, LoadLoss, Retransmitted, Throughput, Transferred};
 use schema::tables::{Series, Stream};
 use std::collections::{BTreeMap, HashMap};
 
@@ -147,10 +147,33 @@ impl View<'_> {
                 let grown = self.grown_at(direction, false, counter);
                 grown.values().map(|(count, _)| count).sum()
             };
-            let sent = sum(|row| row.data_segs_out);
+            // UDP sends nothing again.
+            let sent = sum(|row| row.retransmits.and(row.data_segs_out));
             (sent > 0).then(|| sum(|row| row.retransmits) as f64 / sent as f64 * 100.0)
         });
         Retransmitted { down, up }
+    }
+
+    /// Share of the datagrams of load by UDP that did not arrive; none where either end's count is missing.
+    pub(super) fn load_loss(&self) -> LoadLoss {
+        let [down, up] = ["down", "up"].map(|direction| {
+            let streams = self
+                .load(direction)
+                .filter(|stream| stream.kind == "udp_load");
+            let counts = streams.map(|stream| Some([stream.sent_bytes?, stream.total_bytes?]));
+            let [sent, arrived] = counts.collect::<Option<Vec<_>>>()?.into_iter().fold(
+                [0_u64; 2],
+                |[sent, arrived], [more_sent, more_arrived]| {
+                    [
+                        sent.saturating_add(more_sent),
+                        arrived.saturating_add(more_arrived),
+                    ]
+                },
+            );
+            let lost = sent.saturating_sub(arrived);
+            (sent > 0).then(|| lost as f64 / sent as f64 * 100.0)
+        });
+        LoadLoss { down, up }
     }
 
     fn encapsulation(&self, stream: u16) -> Encapsulation {
@@ -293,11 +316,9 @@ impl View<'_> {
     }
 
     pub(super) fn slew(&self) -> Option<Distribution> {
-        let tcp = self
-            .tables
-            .streams
-            .iter()
-            .filter(|stream| stream.is_load() || stream.kind == "tcp_rr");
+        let tcp = self.tables.streams.iter().filter(|stream| {
+            stream.is_load() && stream.kind != "udp_load" || stream.kind == "tcp_rr"
+        });
         Distribution::of(tcp.filter_map(|stream| stream.slew_ms))
     }
 

@@ -112,7 +112,8 @@ impl<'a> View<'a> {
         rows.filter(move |row| row.direction == direction && row.end == end)
     }
 
-    /// The load streams of `direction` that run to the load's end: those of a given length had less time, not less of a share.
+    /// The load streams of `direction` that run to the load's end and take what they get: those of a given length had less time, not less
+    /// of a share, and UDP sends at its rate.
     pub(super) fn lasting_load(&self, direction: &str) -> impl Iterator<Item = &'a Stream> {
         let ends: Vec<bool> = self
             .plan
@@ -129,6 +130,7 @@ impl<'a> View<'a> {
             .collect();
         // Load streams are numbered first, in the order of their groups.
         self.load(direction)
+            .filter(|stream| stream.kind != "udp_load")
             .filter(move |stream| !ends.get(usize::from(stream.id)).is_some_and(|ends| *ends))
     }
 

@@ -173,6 +173,7 @@ fn streams() -> Vec<Stream> {
         first_byte_ns: Some(5_041_000_000),
         slew_ms: Some(20.1),
         total_bytes: Some(1 << 40),
+        sent_bytes: Some(5),
         retransmits: Some(12),
     };
     vec![Stream::default(), full]

@@ -109,7 +109,7 @@ fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
     }
     if plan.load.iter().any(|load| !load.transport.is_tcp()) {
         return refused(format!(
-            "plan {} has load over QUIC, which is not simulated - use 'isobath rrul --lab'",
+            "plan {} has load over QUIC or UDP, which is not simulated - use 'isobath rrul --lab'",
             plan.name
         ));
     }

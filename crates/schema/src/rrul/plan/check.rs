@@ -1,6 +1,6 @@
 //! What parsing cannot see: whether a plan can be run.
 
-use super::{Load, Plan, ProbeKind};
+use super::{Load, Plan, ProbeKind, Transport};
 use std::time::Duration;
 use units::Rate;
 
@@ -16,6 +16,8 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 /// A segment takes more than a second at less.
 const LEAST_RATE: Rate = Rate::from_bps(16_000).expect("not zero");
+/// A hundred thousand datagrams a second.
+const MOST_UDP: Rate = Rate::from_bps(1_000_000_000).expect("not zero");
 /// The specification's servers are one; a study of fairness has a few.
 const MOST_SERVERS: u8 = 8;
 /// No path on the Internet has more hops.
@@ -60,7 +62,18 @@ impl Plan {
         }
         let has_cc = |load: &Load| !load.transport.is_tcp() && load.cc.is_some();
         if self.load.iter().any(has_cc) {
-            return Err("a load over QUIC has CUBIC - leave cc out of its group".to_owned());
+            return Err("a load over QUIC has CUBIC, and UDP has no congestion control - leave cc out of its group".to_owned());
+        }
+        let is_udp = |load: &&Load| load.transport == Transport::Udp;
+        for load in self.load.iter().filter(is_udp) {
+            let Some(rate) = load.rate else {
+                return Err("a load by UDP has no congestion control - write its rate, such as rate = '2Mbit'".to_owned());
+            };
+            if rate > MOST_UDP {
+                return Err(format!(
+                    "a stream of UDP sends at most {MOST_UDP} - take more streams"
+                ));
+            }
         }
         let too_slow = |load: &Load| load.rate.is_some_and(|rate| rate < LEAST_RATE);
         if self.load.iter().any(too_slow) {

@@ -30,10 +30,10 @@ pub struct Load {
     /// How long the group lasts; without one, to the load's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Span>,
-    /// Congestion control of the sender of TCP; without one, `--cc`, or the sending host's default. That of QUIC is CUBIC.
+    /// Congestion control of the sender of TCP; without one, `--cc`, or the sending host's default. That of QUIC is CUBIC, UDP has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
-    /// The most that each stream sends, payload; without one, as much as the path takes.
+    /// The most that each stream sends, payload; without one, as much as the path takes. What each stream of UDP sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Which of the plan's servers, from 0.
@@ -50,12 +50,23 @@ pub enum Transport {
     Tcp,
     /// QUIC version 1 (RFC 9000), each stream over a connection of its own.
     Quic,
+    /// Datagrams at the group's rate, whatever arrives.
+    Udp,
 }
 
 impl Transport {
     /// Whether it is the usual one.
     pub const fn is_tcp(&self) -> bool {
         matches!(self, Self::Tcp)
+    }
+
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Quic => "QUIC",
+            Self::Udp => "UDP",
+        }
     }
 }
 

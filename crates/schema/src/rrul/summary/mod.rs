@@ -15,7 +15,8 @@ pub use intervals::Bounds;
 pub use marks::{EcnFigures, Marks, TcpEcn, TcpMarks};
 pub use path::{HopFigures, PathFigures, Trace};
 pub use rates::{
-    AckFigures, Acks, DatagramRates, Datagrams, Fairness, Retransmitted, Throughput, Transferred,
+    AckFigures, Acks, DatagramRates, Datagrams, Fairness, LoadLoss, Retransmitted, Throughput,
+    Transferred,
 };
 pub use round_trips::{Latency, Shares};
 pub use web::{Estimate, LoaderFigures, Rpm, WebFigures};
@@ -47,6 +48,8 @@ pub struct Summary {
     pub datagrams_mbps: Datagrams,
     /// Share of the load's segments under load that were retransmissions.
     pub retransmitted_pct: Retransmitted,
+    /// Share of the datagrams of load by UDP that did not arrive, over the whole run.
+    pub load_loss_pct: LoadLoss,
     /// What the acknowledgements of the load took, by the direction in which they travelled.
     pub acks: Acks,
     /// Share of the requests of `latency_ms` that were never answered.

@@ -45,6 +45,16 @@ pub struct Retransmitted {
     pub up: Option<f64>,
 }
 
+/// Share of the datagrams of load by UDP that did not arrive, in per cent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct LoadLoss {
+    /// Of those sent to the client.
+    pub down: Option<f64>,
+    /// Of those sent to the server.
+    pub up: Option<f64>,
+}
+
 /// What probes and calls took of the path, in Mbit/s.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]

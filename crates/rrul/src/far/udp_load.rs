@@ -1,0 +1,56 @@
+//! Load by UDP at the far end.
+
+use super::{Far, datagrams};
+use crate::messages::{Role, StreamSetup};
+use crate::stream::udp_load::{Source, octets};
+use kit::mailbox::Mailbox;
+use kit::sampler::{Carrier, StreamEnd};
+use kit::stream::{DRAIN, wait_until};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use units::{Ecn, TrafficClass};
+
+impl Far<'_> {
+    /// Sends a load, or counts one.
+    pub(super) fn udp_load(
+        &self,
+        stream: &StreamSetup,
+        mailbox: &Mailbox,
+        abort: &dyn Fn() -> bool,
+    ) {
+        let Some(counters) = mailbox.counters() else {
+            return;
+        };
+        let origin = self.sampler.origin();
+        let carrier = Carrier::Udp(Arc::clone(&counters));
+        let direction = stream.role.direction();
+        self.sampler.begin(stream.id, direction, carrier);
+        let mut end = StreamEnd {
+            id: stream.id,
+            ..StreamEnd::default()
+        };
+        let last = origin + self.setup.total.0;
+        if stream.role == Role::Sink {
+            wait_until((origin + stream.stop.0 + DRAIN).min(last), abort);
+        } else if let Some((peer, rate)) = datagrams::peer(mailbox, abort).zip(stream.rate) {
+            let source = Source {
+                socket: self.socket,
+                to: Some(peer.address),
+                from: peer.local,
+                key: &self.session.keys.to_client,
+                session: self.session.id,
+                stream: stream.id,
+                class: TrafficClass {
+                    dscp: stream.class,
+                    ecn: Ecn::NotEct,
+                },
+            };
+            let until = (origin + stream.stop.0).min(last - DRAIN);
+            // What cannot be sent the near end misses.
+            let _ = source.run(rate, (origin + stream.start.0, until), &counters, abort);
+            end.sent = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            self.session.meter.add(0, octets(&counters.sent));
+        }
+        self.sampler.end(end);
+    }
+}

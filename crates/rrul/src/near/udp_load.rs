@@ -1,0 +1,59 @@
+//! Load by UDP at the near end, either way.
+
+use super::NearStream;
+use crate::run::Peer;
+use crate::stream::udp_load::{self, Source};
+use crate::streams::Kind;
+use kit::sampler::{Carrier, DatagramCounters, StreamEnd};
+use kit::stream::DRAIN;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl NearStream<'_> {
+    pub(super) fn udp_load(
+        &self,
+        peer: &Peer,
+        address: SocketAddr,
+        abort: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
+        let (plan, keys) = (self.plan, peer.dialer.keys());
+        let rate = plan.rate.ok_or("it has no rate")?;
+        let socket = Self::socket(address)?;
+        let source = Source {
+            socket: &socket,
+            to: None,
+            from: None,
+            key: &keys.to_server,
+            session: peer.dialer.session(),
+            stream: plan.id,
+            class: plan.marks(),
+        };
+        self.opened();
+        let counters = Arc::new(DatagramCounters::default());
+        let carrier = Carrier::Udp(Arc::clone(&counters));
+        self.sampler.begin(plan.id, plan.kind.direction(), carrier);
+        let mut end = StreamEnd {
+            id: plan.id,
+            ..StreamEnd::default()
+        };
+        // What is on its way at the end may still arrive.
+        let last = self.sampler.origin() + self.run.total();
+        let told = |error: sys::Error| error.to_string();
+        let done = if plan.kind == Kind::Down {
+            let until = (self.until() + DRAIN).min(last);
+            let first = udp_load::receive(&source, &keys.to_client, until, &counters, abort);
+            first.map_err(told).map(|first| {
+                end.first_byte_ns = first.map(|first| self.sampler.since_origin(first));
+            })
+        } else {
+            let start = self.sampler.origin() + plan.start;
+            let until = self.until().min(last - DRAIN);
+            let sent = source.run(rate, (start, until), &counters, abort);
+            end.sent = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            sent.map_err(told)
+        };
+        self.sampler.end(end);
+        done
+    }
+}

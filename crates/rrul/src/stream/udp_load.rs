@@ -1,0 +1,256 @@
+//! A load by UDP: datagrams at a rate, whatever arrives, as video or a tunnel sends them.
+//!
+//! Each is a [`Probe`] that wants no reply, with its number and the session's tag. Up to some 10 Mbit/s each datagram leaves in its own moment; above,
+//! those of a millisecond leave together. What could not be sent in time is left out: made up for, it would be a burst.
+
+use kit::sampler::DatagramCounters;
+use kit::stream::{PATIENCE, wait_until};
+use session::TagKey;
+use session::wire::{Flags, Kind, Probe};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::udp::{BATCH, Outgoing, RecvBatch, UdpSocket};
+use sys::{Error, clock};
+use units::{Instant, Rate, TrafficClass};
+
+/// Payload of a datagram, octets: with all headers it fits every path of the Internet.
+pub(crate) const PAYLOAD: usize = 1_200;
+/// No two wake-ups are nearer.
+const QUANTUM: Duration = Duration::from_millis(1);
+/// What is later than this is left out.
+const BEHIND: Duration = Duration::from_millis(10);
+/// Until the other end sends it is asked this often; its first datagrams open what stands between.
+const ASK: Duration = Duration::from_millis(100);
+/// Octets that the kernel keeps for whoever receives.
+const ROOM: usize = 4 << 20;
+
+/// A stream of datagrams, as its sender knows it.
+pub(crate) struct Source<'a> {
+    pub socket: &'a UdpSocket,
+    /// Where to, and from which of this host's addresses; `None` for what the socket is bound and connected to.
+    pub to: Option<SocketAddr>,
+    pub from: Option<IpAddr>,
+    pub key: &'a TagKey,
+    pub session: u64,
+    pub stream: u16,
+    pub class: TrafficClass,
+}
+
+/// From one datagram to the next at `rate` of payload.
+pub(crate) fn interval(rate: Rate) -> Duration {
+    Duration::from_secs_f64(PAYLOAD as f64 * 8.0 / rate.as_bps() as f64)
+}
+
+/// The number of the datagram whose moment is the latest at `passed` after the start.
+fn latest(passed: Duration, interval: Duration) -> u32 {
+    u32::try_from(passed.as_nanos() / interval.as_nanos().max(1)).unwrap_or(u32::MAX)
+}
+
+impl Source<'_> {
+    /// Sends at `rate` from `start` until `until`, and counts what it has sent.
+    ///
+    /// # Errors
+    /// When nothing could be sent for the whole time, for the last reason.
+    pub(crate) fn run(
+        &self,
+        rate: Rate,
+        (start, until): (Instant, Instant),
+        counters: &DatagramCounters,
+        abort: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        // Without it every wake-up would be 50 us late; it only fails where /proc is closed.
+        let _ = clock::timer_slack(1);
+        let interval = interval(rate);
+        let late = latest(BEHIND, interval).max(1);
+        let mut buffers = vec![[0; PAYLOAD]; BATCH];
+        let (mut next, mut failure) = (0_u32, None);
+        let mut due = start;
+        while due < until && wait_until(due, abort) {
+            let now = clock::now();
+            let last = latest(now.since(start), interval);
+            next = next.max(last.saturating_sub(late));
+            let count = (last.saturating_add(1).saturating_sub(next) as usize).min(BATCH);
+            let sent = self
+                .send(next, &mut buffers[..count])
+                .unwrap_or_else(|error| {
+                    // No route for the moment.
+                    failure = Some(error);
+                    0
+                });
+            counters.sent.fetch_add(u64::from(sent), Ordering::Relaxed);
+            next += sent;
+            let is_behind = next <= last && sent > 0;
+            due = if is_behind {
+                now
+            } else {
+                (start + interval * next).max(now + QUANTUM)
+            };
+        }
+        match failure {
+            Some(error) if counters.sent.load(Ordering::Relaxed) == 0 => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends datagrams from number `first` on, as many as there are buffers; how many the system took.
+    fn send(&self, first: u32, buffers: &mut [[u8; PAYLOAD]]) -> Result<u32, Error> {
+        for (sequence, buffer) in (first..).zip(buffers.iter_mut()) {
+            self.emit(sequence, Kind::OneWay, buffer);
+        }
+        let batch: Vec<_> = buffers.iter().map(|buffer| self.outgoing(buffer)).collect();
+        let sent = self.socket.send(&batch)?;
+        Ok(u32::try_from(sent.count).unwrap_or(0))
+    }
+
+    fn emit(&self, sequence: u32, kind: Kind, buffer: &mut [u8]) {
+        let probe = Probe {
+            kind,
+            class: self.class,
+            arrived: TrafficClass::default(),
+            stream: self.stream,
+            flags: Flags::default(),
+            sequence,
+            session: self.session,
+            sent: clock::now(),
+            received: Instant::ZERO,
+            replied: Instant::ZERO,
+        };
+        // A datagram is at least as long as the header.
+        let emitted = probe.emit(buffer, self.key);
+        debug_assert!(emitted.is_ok());
+    }
+
+    fn outgoing<'b>(&self, payload: &'b [u8]) -> Outgoing<'b> {
+        Outgoing {
+            payload,
+            to: self.to,
+            from: self.from,
+            class: self.class,
+        }
+    }
+}
+
+/// Asks the far end to send (by `ask`, whose socket is connected to it), and counts what comes until `until`; when the first came.
+///
+/// # Errors
+/// When the socket cannot be used.
+pub(crate) fn receive(
+    ask: &Source<'_>,
+    key: &TagKey,
+    until: Instant,
+    counters: &DatagramCounters,
+    abort: &dyn Fn() -> bool,
+) -> Result<Option<Instant>, Error> {
+    // Where the system grants less, more is lost above some rate, and counted there.
+    let _ = ask.socket.set_buffers(ROOM, ROOM);
+    let mut batch = RecvBatch::new(BATCH, 2_048);
+    let mut request = vec![0; Probe::LEN];
+    let (mut asked, mut ask_at, mut first) = (0, clock::now(), None);
+    loop {
+        let now = clock::now();
+        if now >= until || abort() {
+            return Ok(first);
+        }
+        if first.is_none() && now >= ask_at {
+            ask.emit(asked, Kind::Request, &mut request);
+            // Whether it could be sent or not: it is tried again.
+            let _ = ask.socket.send(&[ask.outgoing(&request)]);
+            (asked, ask_at) = (asked + 1, now + ASK);
+        }
+        let ready = ask.socket.wait(until.since(now).min(PATIENCE))?;
+        if ready.event {
+            while ask.socket.poll_event()?.is_some() {}
+        }
+        while ask.socket.recv(&mut batch)? > 0 {
+            let ours = batch
+                .iter()
+                .filter(|datagram| ask.is_ours(datagram.payload, key));
+            for datagram in ours {
+                counters.receives(datagram.payload.len());
+                first = first.or_else(|| Some(clock::now()));
+            }
+        }
+    }
+}
+
+impl Source<'_> {
+    /// Whether this is a datagram of the stream.
+    fn is_ours(&self, datagram: &[u8], key: &TagKey) -> bool {
+        let is_it = |probe: Probe| {
+            (probe.session, probe.stream, probe.kind) == (self.session, self.stream, Kind::OneWay)
+        };
+        Probe::parse(datagram).is_ok_and(is_it) && Probe::verify(datagram, key).is_ok()
+    }
+}
+
+/// Octets of what was sent.
+pub(crate) fn octets(sent: &AtomicU64) -> u64 {
+    sent.load(Ordering::Relaxed).saturating_mul(PAYLOAD as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use session::{DataKey, DataKeys};
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn a_load_has_its_rate_and_what_was_late_is_left_out() {
+        let of = |bps| interval(Rate::from_bps(bps).unwrap());
+        assert_eq!(of(9_600), Duration::from_secs(1));
+        assert_eq!(of(96_000_000), Duration::from_micros(100));
+        let ten = of(960_000);
+        assert_eq!(latest(Duration::ZERO, ten), 0);
+        assert_eq!(latest(Duration::from_millis(25), ten), 2);
+    }
+
+    #[test]
+    fn datagrams_are_counted_where_they_arrive_and_others_are_not() {
+        let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let (near, far) = (bind(), bind());
+        let mut near = near;
+        near.connect(far.local_addr().unwrap()).unwrap();
+        let keys = DataKeys::from(DataKey::new([7; 32]));
+        let source = |socket, to, key| Source {
+            socket,
+            to,
+            from: None,
+            key,
+            session: 7,
+            stream: 3,
+            class: TrafficClass::default(),
+        };
+        let sent = DatagramCounters::default();
+        let received = DatagramCounters::default();
+        let start = clock::now();
+        let to = near.local_addr().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let rate = Rate::from_bps(19_200_000).unwrap();
+                let until = start + Duration::from_millis(300);
+                let own = source(&far, Some(to), &keys.to_client);
+                own.run(rate, (start, until), &sent, &|| false).unwrap();
+                // Of another stream, and with a tag of nobody's.
+                let mut other = source(&far, Some(to), &keys.to_client);
+                other.stream = 4;
+                let forged = source(&far, Some(to), &keys.to_server);
+                for source in [other, forged] {
+                    source.send(0, &mut [[0; PAYLOAD]]).unwrap();
+                }
+            });
+            let ask = source(&near, None, &keys.to_server);
+            let until = start + Duration::from_millis(600);
+            let first = receive(&ask, &keys.to_client, until, &received, &|| false);
+            assert!(first.unwrap().is_some());
+        });
+        let [sent, came] = [&sent.sent, &received.received].map(|n| n.load(Ordering::Relaxed));
+        // 600 at that rate; a busy machine sends fewer, and loopback loses none.
+        assert!((1..=601).contains(&sent), "{sent}");
+        assert_eq!(came, sent);
+        assert_eq!(
+            octets(&received.received),
+            received.octets.load(Ordering::Relaxed)
+        );
+    }
+}
