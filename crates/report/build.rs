@@ -1,4 +1,4 @@
-//! Packs the page: it is a fiftieth of the program otherwise.
+//! Packs the page: unpacked it is a fiftieth of the program.
 
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;

@@ -46,7 +46,7 @@ pub mod udpst;
 
 use std::net::SocketAddr;
 use std::time::Duration;
-use units::TrafficClass;
+use units::{Dscp, TrafficClass};
 
 /// What both ends are to know before the first request.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +151,11 @@ pub struct Request<'a> {
 pub trait Responder: Send {
     /// Writes the reply to `request` over `out`; false where it gets none.
     fn respond(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool;
+
+    /// The DSCP of replies to this sender.
+    fn dscp(&self, _: SocketAddr) -> Dscp {
+        Dscp::CS0
+    }
 }
 
 /// The number nearest to `latest` whose lower half is `low`, not above it.

@@ -10,7 +10,7 @@ use schema::tables::{Cpu, Series};
 use serde::{Deserialize, Serialize};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use sys::cgroup::{Home, Throttling};
 use sys::proc::{CpuSample, OwnCpu};
@@ -47,6 +47,14 @@ pub struct StreamEnd {
     /// before this end could send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent: Vec<(u32, u32)>,
+    /// Datagrams of a load by UDP that came to this end and found no room in its kernel.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub overflows: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a sampler finds.
@@ -87,6 +95,10 @@ pub struct DatagramCounters {
     pub received: AtomicU64,
     /// Octets of their payload.
     pub octets: AtomicU64,
+    /// When the first came.
+    pub first: OnceLock<Instant>,
+    /// Datagrams that came and found no room in the kernel.
+    pub overflows: AtomicU64,
 }
 
 impl DatagramCounters {
@@ -94,6 +106,7 @@ impl DatagramCounters {
     pub fn receives(&self, octets: usize) {
         self.received.fetch_add(1, Ordering::Relaxed);
         self.octets.fetch_add(octets as u64, Ordering::Relaxed);
+        self.first.get_or_init(clock::now);
     }
 
     fn info(&self) -> TcpInfo {

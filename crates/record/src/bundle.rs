@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::reader::{Record, is_part};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Octets of all files together, and how many there may be: several times what any record has.
 const MOST_OCTETS: u64 = 1 << 30;
@@ -39,6 +39,7 @@ pub fn pack(folder: &Path, out: impl Write) -> Result<(), Error> {
 /// # Errors
 /// When it is no archive of a record, or `folder` cannot be written; then nothing is left there.
 pub fn unpack(input: impl Read, path: &Path, folder: &Path) -> Result<Record, Error> {
+    let is_ours = !folder.exists();
     fs::create_dir_all(folder).map_err(Error::write(folder))?;
     let mut there = fs::read_dir(folder).map_err(Error::read(folder))?;
     if there.next().is_some() {
@@ -53,7 +54,9 @@ pub fn unpack(input: impl Read, path: &Path, folder: &Path) -> Result<Record, Er
             let _ = fs::remove_file(path);
         }
         // Only when nothing else is in it.
-        let _ = fs::remove_dir(folder);
+        if is_ours {
+            let _ = fs::remove_dir(folder);
+        }
     }
     record
 }
@@ -73,7 +76,8 @@ fn extract(
         }
         let named = entry.path().map_err(Error::read(path))?;
         let name = named.file_name().and_then(|name| name.to_str());
-        let name = name.filter(|name| is_part(name) && named.components().count() <= 2);
+        let parts = named.components().filter(|part| *part != Component::CurDir);
+        let name = name.filter(|name| is_part(name) && parts.count() <= 2);
         let is_file = entry.header().entry_type().is_file();
         let Some(name) = name.filter(|_| is_file && written.len() < MOST_FILES) else {
             return Err(foreign("this archive holds more than a record"));
@@ -153,12 +157,23 @@ mod tests {
             archive.append(&header, &b"{}"[..]).unwrap();
             archive.into_inner().unwrap()
         };
+        let link = || {
+            let mut archive = tar::Builder::new(Vec::new());
+            let mut header = tar::Header::new_ustar();
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.set_size(0);
+            let (path, target) = ("a/run.json", "/etc/passwd");
+            archive.append_link(&mut header, path, target).unwrap();
+            archive.into_inner().unwrap()
+        };
         for (octets, said) in [
             (of("notes.txt"), "more than a record"),
             (of("../../run.json"), "more than a record"),
             (of("/etc/run.json"), "more than a record"),
             (of("a/run.json"), "damaged"),
-            (whole[..700].to_vec(), ""),
+            (of("./a/run.json"), "damaged"),
+            (link(), "more than a record"),
+            (whole[..700].to_vec(), "cannot read x.tar"),
             (Vec::new(), "no run.json"),
         ] {
             let out = place.path().join("out");

@@ -59,7 +59,7 @@ pub struct StreamSetup {
     pub class: Dscp,
     /// Congestion control of the sender; without one, its host's default.
     pub cc: Option<String>,
-    /// The most that the far end sends on it, payload; without one, as much as the path takes.
+    /// The most that the far end sends on it, payload; without one, as much as the path takes. Of UDP what either end sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// When the sender starts and stops, after the run's start.

@@ -232,7 +232,10 @@ impl StreamPlan {
             transport: self.transport,
             class: self.class,
             cc: self.congestion.clone().filter(|_| role == Role::Source),
-            rate: self.rate.filter(|_| role == Role::Source),
+            // What UDP is to receive is told, too: a server takes only so many datagrams.
+            rate: self
+                .rate
+                .filter(|_| role == Role::Source || self.transport == Transport::Udp),
             start: Span(self.start),
             stop: Span(self.stop),
         })

@@ -41,6 +41,8 @@ pub struct Tables {
     pub lab: Option<LabCounters>,
     /// Traffic-class octet of each stream's handshake as the server saw it.
     pub class_seen: HashMap<u16, u8>,
+    /// Datagrams of loads by UDP that came to an end and found no room in its kernel.
+    pub overflows: u64,
     /// Rows that wait to be written and are of no use afterwards.
     lab_rows: LabRows,
     /// How many rows of the other tables have been written.
@@ -263,6 +265,7 @@ impl Tables {
             }
             return;
         }
+        self.overflows += how.overflows;
         let Some(stream) = self.stream(how.id) else {
             return;
         };

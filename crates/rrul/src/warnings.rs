@@ -69,7 +69,7 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
             list.add(
                 "no_load",
                 format!("no load went {direction}: the path was not full"),
-                "see whether a firewall lets TCP, and UDP for QUIC, through to the server's port, and run again",
+                "see whether a firewall lets TCP, and UDP for QUIC and UDP, through to the server's port, and run again",
             );
         }
     }
@@ -82,6 +82,7 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     unheard(list, outcome);
     few_pages(list, summary);
     unsent(list, outcome);
+    udp_load(list, outcome);
     if silent("udp_rr") {
         list.add(
             "udp_unanswered",
@@ -101,6 +102,36 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
             "echo_unanswered",
             "no attempt to connect was answered: a firewall drops them".to_owned(),
             "the load was measured; run as root, so that ICMP may be used for round trips beside it",
+        );
+    }
+}
+
+/// Loads by UDP of which nothing came, or that were not what was planned.
+fn udp_load(list: &mut List, outcome: &Outcome) {
+    let tables = &outcome.tables;
+    let loads = || tables.streams.iter().filter(|s| s.kind == "udp_load");
+    let of = |streams: Vec<&schema::tables::Stream>| {
+        let names: Vec<_> = streams.iter().map(|stream| stream.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    // What came up is counted at the far end, whose side may be missing.
+    let is_known = |s: &schema::tables::Stream| s.direction == "down" || !outcome.far.is_empty();
+    let is_silent = |s: &&schema::tables::Stream| is_known(s) && s.total_bytes.unwrap_or(0) == 0;
+    if let Some(names) = of(loads().filter(is_silent).collect()) {
+        list.add(
+            "udp_load_unheard",
+            format!("nothing of the load by UDP arrived: {names}"),
+            "let UDP through to the same port as TCP, and run again",
+        );
+    }
+    if tables.overflows > 0 {
+        list.add(
+            "udp_load_overflow",
+            format!(
+                "{} datagrams of the load by UDP found no room in this host: they are not the path's loss, which is not told",
+                tables.overflows
+            ),
+            "raise net.core.rmem_max to 4194304, or take a lower rate",
         );
     }
 }

@@ -52,9 +52,9 @@ function talk() {
 
 function came(octets) {
   if (octets[0] === PROBE && octets.length >= 24) return answered(octets);
-  if (octets[0] !== CALL || octets.length < 8 || origin === null) return;
-  const number = new DataView(octets.buffer, octets.byteOffset).getUint32(4, true);
-  call.heard.push([number, now() - origin]);
+  if (octets[0] !== CALL || octets.length < 8) return;
+  // The first may come before the server's word that the run has begun.
+  call.heard.push([new DataView(octets.buffer, octets.byteOffset).getUint32(4, true), now()]);
 }
 
 /** Opens a session of datagrams, if this browser and this page can have one. */
@@ -64,13 +64,15 @@ async function open() {
     without = self.isSecureContext ? "this browser has no WebTransport" : "browsers have WebTransport only on pages that came by HTTPS";
     return;
   }
-  const { port, certificate } = plan.datagrams;
+  const { certificate } = plan.datagrams;
+  // As the browser sees it: a mapping may stand between.
+  const port = location.port || (location.protocol === "https:" ? 443 : 80);
   const value = Uint8Array.from(certificate.match(/../g), (octet) => parseInt(octet, 16));
   const url = `https://${location.hostname}:${port}/v1/datagrams/${plan.run}`;
-  const session = new WebTransport(url, { congestionControl: "low-latency", serverCertificateHashes: [{ algorithm: "sha-256", value }] });
-  let is_open = false;
-  session.closed.then(() => is_open && lost(), () => is_open && lost());
+  let session, is_open = false;
   try {
+    session = new WebTransport(url, { congestionControl: "low-latency", serverCertificateHashes: [{ algorithm: "sha-256", value }] });
+    session.closed.then(() => is_open && lost(), () => is_open && lost());
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error("no answer")), PATIENCE));
     await Promise.race([session.ready, late]);
     is_open = true;
@@ -79,7 +81,7 @@ async function open() {
     hear(session.datagrams.readable.getReader());
   } catch (error) {
     without = `UDP port ${port} of this server cannot be reached (${error.message})`;
-    session.close();
+    session?.close();
   }
 }
 
@@ -92,7 +94,7 @@ async function hear(reader) {
 }
 
 function lost() {
-  if (!failures.length && origin !== null && now() < origin + plan.total_ms) failures.push("datagrams: the session was closed");
+  if (!failures.length && (origin === null || now() < origin + plan.total_ms)) failures.push("datagrams: the session was closed");
 }
 
 function over() {
@@ -102,7 +104,7 @@ function over() {
   setTimeout(() => {
     for (const sent of asked.values()) if (sent >= origin && sent < last) samples.push([sent - origin, null, null]);
     samples.sort((a, b) => a[0] - b[0]);
-    postMessage({ over: { samples: samples.filter(([sent]) => sent < plan.total_ms), failures, ...(datagrams ? { call } : {}) } });
+    postMessage({ over: { samples: samples.filter(([sent]) => sent < plan.total_ms), failures, ...(datagrams ? { call: { sent: call.sent, heard: call.heard.map(([number, at]) => [number, at - origin]) } } : {}) } });
   }, AWAITED);
 }
 
@@ -132,7 +134,7 @@ onmessage = ({ data }) => {
   socket.onmessage = ({ data }) => {
     if (typeof data !== "string") return answered(new Uint8Array(data));
     const [[kind, told]] = Object.entries(JSON.parse(data));
-    heard[kind]?.(told);
+    Promise.resolve(heard[kind]?.(told)).catch(({ message }) => postMessage({ failed: message }));
   };
   socket.onclose = () => { clearInterval(timer); clearInterval(talking); postMessage({ closed: true }); };
 };

@@ -40,12 +40,12 @@ enum ToBrowser {
     Refused(String),
 }
 
-/// Has the conversation until the run is over; the browser is told of `datagrams`, a port and the hash of a certificate.
+/// Has the conversation until the run is over; the browser is told of `datagrams`, the hash of a certificate.
 pub(crate) async fn converse(
     mut socket: Socket,
     desk: Arc<Desk>,
     here: SocketAddr,
-    datagrams: Option<(u16, [u8; 32])>,
+    datagrams: Option<[u8; 32]>,
     admitted: Result<Admitted, &'static str>,
 ) {
     let admitted = match admitted {
@@ -54,7 +54,7 @@ pub(crate) async fn converse(
     };
     let run = &admitted.run;
     let (plan, streams) = run.planned(Carrier::Datagrams);
-    let datagrams = datagrams.and_then(|(port, hash)| Datagrams::of(port, hash, &streams));
+    let datagrams = datagrams.and_then(|hash| Datagrams::of(hash, &streams));
     let told = Told::of(&run.id, &plan, &streams, datagrams);
     tell(&mut socket, &ToBrowser::Plan(told)).await;
     let longest = plan.total() + PATIENCE + PATIENCE;

@@ -80,6 +80,7 @@ fn talk(run: &Run, sender: &mut Sender) {
 /// How long until the next datagram of the call is due.
 fn until_next(run: &Run, begun: &Begun) -> Duration {
     let call = begun.streams.iter().find(|s| s.kind == Kind::CallDown);
+    let call = call.filter(|call| clock::now() < begun.sampler.origin() + call.stop);
     call.map_or(LOOK, |call| {
         let next = u32::try_from(run.call().sent.len()).unwrap_or(u32::MAX);
         let due: Instant = begun.sampler.origin() + call.gap * next;

@@ -35,6 +35,8 @@ pub(crate) struct Desk {
     runs: Mutex<HashMap<String, Arc<Run>>>,
     kept: Mutex<Kept>,
     visits: Visits,
+    /// Raised when nobody takes datagrams any more.
+    without_datagrams: AtomicBool,
 }
 
 #[derive(Default)]
@@ -105,7 +107,17 @@ impl Desk {
             runs: Mutex::default(),
             kept: Mutex::default(),
             visits,
+            without_datagrams: AtomicBool::default(),
         }
+    }
+
+    /// Whether datagrams are taken, where there is a server of them.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        !self.without_datagrams.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn end_datagrams(&self) {
+        self.without_datagrams.store(true, Ordering::Relaxed);
     }
 
     /// A new run of `peer`'s.

@@ -78,8 +78,6 @@ pub(crate) struct Told {
 /// Where a browser sends datagrams, and what it says of the server's certificate.
 #[derive(Debug, Serialize)]
 pub(crate) struct Datagrams {
-    /// UDP port on the page's host.
-    port: u16,
     /// SHA-256 over the certificate, in hexadecimal digits.
     certificate: String,
     /// Between two of a call, and octets of each.
@@ -88,11 +86,10 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// To `port`, where a certificate of this hash is shown, for a plan whose streams are these.
-    pub(crate) fn of(port: u16, certificate: [u8; 32], streams: &[StreamPlan]) -> Option<Self> {
+    /// To the page's own host and port by UDP, where a certificate of this hash is shown, for a plan whose streams are these.
+    pub(crate) fn of(certificate: [u8; 32], streams: &[StreamPlan]) -> Option<Self> {
         let call = streams.iter().find(|stream| stream.kind == Kind::CallUp)?;
         Some(Self {
-            port,
             certificate: HEXLOWER.encode(&certificate),
             call_gap_ms: millis(call.gap),
             call_bytes: call.size,
@@ -143,7 +140,7 @@ mod tests {
         let [websocket, datagrams] = [Carrier::WebSocket, Carrier::Datagrams].map(|carrier| {
             let plan = plan(carrier);
             let streams = streams(&plan, 4);
-            let where_to = Datagrams::of(4_898, [0; 32], &streams);
+            let where_to = Datagrams::of([0; 32], &streams);
             assert_eq!(where_to.is_some(), carrier == Carrier::Datagrams);
             let told = Told::of("x", &plan, &streams, where_to);
             assert_eq!((told.down.len(), told.up.len(), told.gap_ms), (4, 4, 40));

@@ -12,6 +12,7 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use kit::also::Page;
+use kit::far::StopOnDrop;
 use kit::secret::secret;
 use record::Record;
 use report::Subject;
@@ -178,8 +179,9 @@ impl Connection {
     fn test(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (desk, peer, here) = (Arc::clone(&self.desk), self.peer, self.here);
         let guest = Arc::clone(&self.guest);
-        let hash = self.certificate.as_ref().map(CertificateHash::get);
-        let datagrams = hash.map(|hash| (here.port(), hash));
+        let certificate = self.certificate.as_ref();
+        let certificate = certificate.filter(|_| self.desk.has_datagrams());
+        let datagrams = certificate.map(CertificateHash::get);
         upgrade(request, async move |socket| {
             let _guest = guest;
             let admitted = desk.admit(peer);
@@ -323,13 +325,16 @@ impl Page for TestPage {
             .as_ref()
             .map(webtransport::Server::certificate_hash);
         std::thread::scope(|scope| {
+            // What is started here ends with it, however it ends.
+            let _stop = StopOnDrop(stop);
             if let Some(datagrams) = datagrams {
                 let desk = Arc::clone(&desk);
                 // Without them the page measures what it can.
                 scope.spawn(move || {
-                    datagrams.run(SESSIONS, stop, move |session| {
-                        measure(Arc::clone(&desk), session)
-                    })
+                    let visited = Arc::clone(&desk);
+                    let measure = move |session| measure(Arc::clone(&visited), session);
+                    let _ = datagrams.run(SESSIONS, stop, measure);
+                    desk.end_datagrams();
                 });
             }
             guests::serve(listener, LIMITS, stop, |stream, guest| {

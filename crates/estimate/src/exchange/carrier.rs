@@ -216,6 +216,12 @@ impl<'a> Exchanging<'a> {
         if let Some(error) = &self.complaint {
             return format!("nobody answers {name} at {to}: {error}");
         }
+        if self.protocol == Protocol::Twamp {
+            return format!(
+                "{to} has agreed on a session and answers none of its packets - let UDP through to the port that it named ({}); an address translator between may change our own port, which the server does not know then",
+                self.line.port().unwrap_or(0)
+            );
+        }
         let mode = match self.protocol {
             Protocol::Stamp if self.is_signed => {
                 " in authenticated mode, with the key of --stamp-key"

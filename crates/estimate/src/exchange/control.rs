@@ -34,6 +34,7 @@ impl Control {
         let socket = TcpStream::connect_timeout(&to, PATIENCE).map_err(io)?;
         socket.set_nodelay(true).map_err(io)?;
         socket.set_read_timeout(Some(LOOK)).map_err(io)?;
+        socket.set_write_timeout(Some(PATIENCE)).map_err(io)?;
         let mut client = Client::new(asked);
         let (mut out, mut piece) = (Vec::new(), [0; PIECE]);
         let until = clock::now() + PATIENCE;
@@ -50,6 +51,9 @@ impl Control {
             if let Some(port) = port {
                 return Ok((Self(socket), port));
             }
+        }
+        if !is_wanted() {
+            return Err("interrupted".to_owned());
         }
         Err(format!(
             "TCP {to} agrees to nothing - is it a TWAMP server?"

@@ -36,6 +36,8 @@ pub(super) enum Line {
     Datagrams {
         socket: UdpSocket,
         batch: RecvBatch,
+        /// Where they go.
+        port: u16,
         /// What a TWAMP session was agreed on over.
         control: Option<Control>,
     },
@@ -78,7 +80,7 @@ impl Line {
         is_wanted: &dyn Fn() -> bool,
     ) -> Result<Self, Broken> {
         let Found { far_end, to, .. } = found;
-        let mut control = None;
+        let (mut control, mut to_port) = (None, to.port());
         let socket = match far_end.protocol {
             Protocol::Icmp => UdpSocket::echo(*to)?,
             Protocol::Dot | Protocol::Doh => {
@@ -89,7 +91,7 @@ impl Line {
                 let port = socket.local_addr()?.port();
                 let agreed = Control::open(*to, asked(*to, port, terms), is_wanted);
                 let (held, port) = agreed.map_err(Broken::Far)?;
-                control = Some(held);
+                (control, to_port) = (Some(held), port);
                 socket.connect(SocketAddr::new(to.ip(), port))?;
                 socket
             }
@@ -106,6 +108,7 @@ impl Line {
         Ok(Self::Datagrams {
             socket,
             batch: RecvBatch::new(BATCH, LONGEST),
+            port: to_port,
             control,
         })
     }
@@ -178,6 +181,14 @@ impl Line {
         match self {
             Self::Datagrams { .. } => None,
             Self::Connection { ended, .. } => ended.as_deref(),
+        }
+    }
+
+    /// Where datagrams go.
+    pub(super) fn port(&self) -> Option<u16> {
+        match self {
+            Self::Datagrams { port, .. } => Some(*port),
+            Self::Connection { .. } => None,
         }
     }
 

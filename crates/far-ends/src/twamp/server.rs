@@ -8,9 +8,12 @@ use super::wire::{
 use crate::time::to_ntp;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use units::Dscp;
 
-/// Sessions of one connection.
+/// Sessions of one connection at once.
 const MOST_SESSIONS: usize = 16;
+/// Seconds after a session's end for which late packets are answered, at most.
+const LONGEST_TIMEOUT_S: u64 = 60;
 /// What a client with a password would go through so many times to make a key of it: at least 1,024 (RFC 5357 section 3.1).
 const COUNT: u32 = 1_024;
 
@@ -29,9 +32,11 @@ pub struct Conversation {
     secret: u64,
     is_set_up: bool,
     input: Vec<u8>,
-    /// Those that have been agreed on, and how many of them have started.
-    sessions: Vec<SocketAddr>,
+    /// Those that have been agreed on, each with its Timeout in nanoseconds, and how many of them have started.
+    sessions: Vec<(SocketAddr, u64)>,
     started: usize,
+    /// Those that were stopped.
+    stopped: Vec<SocketAddr>,
 }
 
 impl Conversation {
@@ -61,7 +66,14 @@ impl Conversation {
             input: Vec::new(),
             sessions: Vec::new(),
             started: 0,
+            stopped: Vec::new(),
         }
+    }
+
+    /// When the last test packet of a session came, or one was agreed on: in nanoseconds since 1970; none without sessions.
+    pub fn latest_ns(&self) -> Option<u64> {
+        let peers: Vec<_> = self.sessions.iter().map(|(peer, _)| *peer).collect();
+        self.agreed.latest_ns(&peers)
     }
 
     /// Reads what has come at `wall_ns` (nanoseconds since 1970), and appends what is to be sent to `out`.
@@ -91,13 +103,13 @@ impl Conversation {
                     let Some(request) = take::<REQUEST>(&mut self.input) else {
                         return Ok(());
                     };
-                    out.extend(self.accept(&request));
+                    out.extend(self.accept(&request, wall_ns));
                 }
                 START_SESSIONS => {
                     if take::<SHORT>(&mut self.input).is_none() {
                         return Ok(());
                     }
-                    for peer in &self.sessions[self.started..] {
+                    for (peer, _) in &self.sessions[self.started..] {
                         self.agreed.start(*peer);
                     }
                     self.started = self.sessions.len();
@@ -105,10 +117,10 @@ impl Conversation {
                     out.extend([YES; SHORT]);
                 }
                 STOP_SESSIONS => {
-                    // Replies to late packets are sent until the connection is closed.
                     if take::<SHORT>(&mut self.input).is_none() {
                         return Ok(());
                     }
+                    self.stop(wall_ns);
                 }
                 _ => return Err(Ended),
             }
@@ -116,8 +128,23 @@ impl Conversation {
         Ok(())
     }
 
+    /// Ends the sessions that have started: late packets are answered for their Timeout, as long as the connection lasts.
+    fn stop(&mut self, wall_ns: u64) {
+        for (peer, timeout_ns) in self.sessions.drain(..self.started) {
+            self.agreed.stop(peer, wall_ns.saturating_add(timeout_ns));
+            if !self.stopped.contains(&peer) {
+                self.stopped.push(peer);
+            }
+        }
+        self.started = 0;
+        // Those before are over long since.
+        while self.stopped.len() > MOST_SESSIONS {
+            self.agreed.end(self.stopped.remove(0));
+        }
+    }
+
     /// The answer to a request.
-    fn accept(&mut self, request: &[u8; REQUEST]) -> [u8; ACCEPT] {
+    fn accept(&mut self, request: &[u8; REQUEST], wall_ns: u64) -> [u8; ACCEPT] {
         let mut octets = [0; ACCEPT];
         let wanted = Request::parse(request).filter(|wanted| {
             let family = if self.client.is_ipv4() { 4 } else { 6 };
@@ -129,11 +156,15 @@ impl Conversation {
             return octets;
         };
         let peer = SocketAddr::new(self.client, wanted.sender_port);
-        if self.sessions.len() >= MOST_SESSIONS || !self.agreed.agree(peer) {
+        let dscp = Dscp::new(wanted.dscp).unwrap_or_default();
+        if self.sessions.len() >= MOST_SESSIONS || !self.agreed.agree(peer, dscp, wall_ns) {
             octets[0] = FULL;
             return octets;
         }
-        self.sessions.push(peer);
+        // NTP's format: seconds, and a fraction.
+        let timeout_ns = (wanted.timeout >> 32).min(LONGEST_TIMEOUT_S) * 1_000_000_000;
+        self.stopped.retain(|old| *old != peer);
+        self.sessions.push((peer, timeout_ns));
         octets[2..4].copy_from_slice(&self.port.to_be_bytes());
         // Address, time, and what nobody else has (RFC 4656 section 3.5): nothing here depends on it.
         octets[4..6].copy_from_slice(&wanted.sender_port.to_be_bytes());
@@ -145,7 +176,8 @@ impl Conversation {
 
 impl Drop for Conversation {
     fn drop(&mut self) {
-        for peer in &self.sessions {
+        let sessions = self.sessions.iter().map(|(peer, _)| peer);
+        for peer in sessions.chain(&self.stopped) {
             self.agreed.end(*peer);
         }
     }

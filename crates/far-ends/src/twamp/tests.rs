@@ -94,12 +94,46 @@ fn a_session_that_was_agreed_on_is_reflected_until_its_connection_ends() {
     }
     // Nobody else's packets.
     assert!(!reflector.respond(&request(&packet, 50_001), &mut reply));
+    assert_eq!(reflector.dscp(request(&packet, 50_000).peer), Dscp::EF);
     let mut more = Vec::new();
     let mut server = server;
+    assert!(server.latest_ns() >= Some(WALL + 5_000_000));
+    // Late packets are answered for the Timeout that was asked for, ten seconds.
     assert_eq!(server.handle(&Client::stop(), WALL, &mut more), Ok(()));
     assert!(more.is_empty() && reflector.respond(&request(&packet, 50_000), &mut reply));
+    let mut late = request(&packet, 50_000);
+    late.received.wall_ns = WALL + 10_000_000_001;
+    assert!(!reflector.respond(&late, &mut reply));
+    assert!(reflector.respond(&request(&packet, 50_000), &mut reply));
     drop(server);
     assert!(!reflector.respond(&request(&packet, 50_000), &mut reply));
+}
+
+#[test]
+fn one_connection_has_one_round_of_sessions_after_another() {
+    let agreed = Arc::new(Agreed::default());
+    let mut reflector = Reflector::new(Arc::clone(&agreed));
+    let mut out = Vec::new();
+    let client = "192.0.2.1".parse().unwrap();
+    let mut server = Conversation::new(client, TEST_PORT, agreed, 7, &mut out);
+    let mut set_up = vec![0; 164];
+    set_up[3] = 1;
+    server.handle(&set_up, WALL, &mut out).unwrap();
+    let mut wanted = vec![0; 112];
+    (wanted[0], wanted[1]) = (5, 4);
+    wanted[12..14].copy_from_slice(&50_000_u16.to_be_bytes());
+    let mut start = vec![0; 32];
+    start[0] = 2;
+    for round in 0..40 {
+        out.clear();
+        server.handle(&wanted, WALL, &mut out).unwrap();
+        assert_eq!((out.len(), out[0]), (48, 0), "{round}");
+        assert!(!reflector.respond(&request(&[0; 60], 50_000), &mut out));
+        server.handle(&start, WALL, &mut out).unwrap();
+        assert!(reflector.respond(&request(&[0; 60], 50_000), &mut out));
+        assert_eq!(out[..4], [0; 4], "a session's replies are numbered from 0");
+        server.handle(&Client::stop(), WALL, &mut out).unwrap();
+    }
 }
 
 #[test]

@@ -31,7 +31,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
             .with_context(|| file.display().to_string())?;
         let folder = if file.extension().is_some_and(|extension| extension == "tar") {
             let folder = folder(args, || stem(file, &[".tar"]))?;
-            record::unpack(input, file, &folder)?;
+            let read = record::unpack(input, file, &folder);
+            if read.is_err() && args.out.is_none() {
+                // It was made for this, and is empty.
+                let _ = std::fs::remove_dir(&folder);
+            }
+            read?;
             folder
         } else {
             let read = flent::import(input, &flent::Limits::default());

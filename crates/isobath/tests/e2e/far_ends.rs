@@ -149,7 +149,7 @@ fn tshark_understands_a_twamp_session() {
     let server = format!("{PROGRAM} serve --also twamp --ephemeral --quiet --json");
     let script = format!(
         "tshark -q -i to-far -w session.pcapng 2>/dev/null & t=$!; \
-         until [ -s session.pcapng ]; do sleep 0.1; done; sleep 1; \
+         for _ in $(seq 100); do [ -s session.pcapng ] && break; sleep 0.1; done; sleep 1; \
          {PROGRAM} estimate rtt twamp://far -d 2s -q --json -o out >told.json; code=$?; \
          sleep 1; kill -INT $t; wait $t; exit $code"
     );

@@ -10,7 +10,7 @@ duration = "8s"
 settle = "1s"
 idle_after = "1s"
 load = [
-    { direction = "down", class = "CS1" },
+    { direction = "down", class = "AF41" },
     { direction = "both", transport = "udp", rate = "2Mbit", class = "AF41" },
 ]
 probe = [{ kind = "udp_rr", gap = "20ms" }]
@@ -51,13 +51,37 @@ fn a_load_by_udp_keeps_its_rate_and_tells_what_was_lost_on_each_way() {
         let of = of.filter(|row| row.stream == stream.id && row.end == end);
         let bins: u64 = of.filter_map(|row| row.delivered_bytes).sum();
         assert_eq!(bins, arrived, "{}", stream.name);
+        assert!(stream.connected_ns < stream.first_byte_ns, "{stream:?}");
         assert!(stream.congestion_control.is_none() && stream.retransmits.is_none());
     }
     let up = number(&run["summary"], "/throughput_mbps/up");
     assert!((0.2..2.05).contains(&up), "{up}");
     assert!(run["summary"]["throughput_mbps"]["wire_up"].is_null());
     // UDP takes no share: it sends at its rate.
-    assert!(run["summary"]["fairness"]["down"].is_null());
+    let fairness = &run["summary"]["fairness"];
+    assert!(fairness["down"].is_null() && fairness["like_100ms_down"].is_null());
+}
+
+#[test]
+fn what_waits_in_a_long_queue_is_not_lost() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    // A queue of more than two seconds, which the load fills and does not overflow.
+    let lab = crate::support::SMALL_LAB.replace("30kB", "9MB");
+    let plan = PLAN
+        .replace(r#"{ direction = "down", class = "AF41" },"#, "")
+        .replace("2Mbit", "9600kbit")
+        .replace(r#"duration = "8s""#, r#"duration = "6s""#)
+        .replace(r#"idle_after = "1s""#, r#"idle_after = "4s""#);
+    let place = folder(&[("plan.toml", &plan), ("lab.toml", &lab)]);
+    let arguments = "rrul --lab lab.toml --plan plan.toml --json -o run";
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    let run = run(place.path(), &arguments).measured();
+    for way in ["down", "up"] {
+        let lost = number(&run["summary"], &format!("/load_loss_pct/{way}"));
+        assert!((0.0..0.01).contains(&lost), "{way}: {lost}");
+    }
 }
 
 #[test]

@@ -89,7 +89,10 @@ impl Datagrams {
             payload: reply,
             to: Some(datagram.source),
             from: datagram.local,
-            class: TrafficClass::default(),
+            class: TrafficClass {
+                dscp: self.responder.dscp(datagram.source),
+                ..TrafficClass::default()
+            },
         };
         // A client without a way back is no concern of the others.
         let _ = self.socket.send(&[out]);

@@ -5,6 +5,7 @@
 
 use super::TICK;
 use super::datagrams::Datagrams;
+use crate::far::StopOnDrop;
 use crate::log::Log;
 use crate::secret::secret;
 use crate::stream::is_timeout;
@@ -18,12 +19,15 @@ use std::time::Duration;
 use sys::{Error, clock, tcp};
 use web::guests::{Guests, Limits};
 
-/// Clients at once, and how long each may stay.
+/// Clients at once; how long each may stay is told by [`HURRY`] and [`IDLE`].
 const LIMITS: Limits = Limits {
     most: 64,
     most_from_one: 8,
-    longest: Duration::from_secs(3_600),
+    longest: Duration::MAX,
 };
+/// Until the first session is agreed on; and without a word or a test packet after (RFC 5357 section 3.1: SERVWAIT).
+const HURRY: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(900);
 /// Octets that are read at once.
 const PIECE: usize = 1_024;
 
@@ -79,6 +83,8 @@ impl Twamp {
         } = self;
         let guests = Arc::new(Guests::default());
         thread::scope(|scope| {
+            // What is started here ends with it, however it ends.
+            let _stop = StopOnDrop(stop);
             let reflecting = scope.spawn(|| reflector.run(stop));
             while !stop.load(Ordering::Relaxed) && !reflecting.is_finished() {
                 // None is there, or no descriptors are left: it may get better.
@@ -99,13 +105,14 @@ impl Twamp {
                 // Without a thread the closure is dropped, and the connection with it.
                 let _ = sys::threads::spawn_scoped(thread::Builder::new(), scope, work);
             }
+            stop.store(true, Ordering::Relaxed);
             let ended = reflecting.join();
             ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 }
 
-/// Has the conversation with a client until it, its time or the server is over.
+/// Has the conversation with a client until it has nothing more to say, or the server is over.
 fn converse(
     mut socket: &TcpStream,
     peer: SocketAddr,
@@ -120,16 +127,25 @@ fn converse(
     let (mut out, mut piece) = (Vec::new(), [0; PIECE]);
     let mut conversation = Conversation::new(peer.ip(), port, agreed, secret(), &mut out);
     socket.write_all(&out)?;
-    let until = clock::now() + LIMITS.longest;
-    while !stop.load(Ordering::Relaxed) && clock::now() < until {
+    let mut heard_ns = clock::stamp().wall_ns;
+    while !stop.load(Ordering::Relaxed) {
+        let latest = conversation.latest_ns();
+        let patience = latest.map_or(HURRY, |_| IDLE);
+        let since = clock::stamp()
+            .wall_ns
+            .saturating_sub(heard_ns.max(latest.unwrap_or(0)));
+        if Duration::from_nanos(since) > patience {
+            break;
+        }
         let count = match socket.read(&mut piece) {
             Ok(0) => break,
             Ok(count) => count,
             Err(error) if is_timeout(&error) => continue,
             Err(error) => return Err(error),
         };
+        heard_ns = clock::stamp().wall_ns;
         out.clear();
-        let ended = conversation.handle(&piece[..count], clock::stamp().wall_ns, &mut out);
+        let ended = conversation.handle(&piece[..count], heard_ns, &mut out);
         socket.write_all(&out)?;
         if ended.is_err() {
             break;

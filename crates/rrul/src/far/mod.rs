@@ -176,7 +176,7 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
     if setup.total.0 > LONGEST {
         return Err("a run lasts at most an hour".to_owned());
     }
-    let (mut arrivals, mut per_s) = (0_usize, 0.0);
+    let (mut arrivals, mut per_s, mut taken) = (0_usize, 0.0, 0.0);
     let sizes = 1..=super::plan::LARGEST_PROBE;
     for stream in &setup.streams {
         let (size, every) = match stream.role {
@@ -196,13 +196,11 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
         {
             return Err(format!("stream {}: too many traces", stream.id));
         }
-        if stream.transport == Transport::Udp
-            && stream.role == Role::Source
-            && stream.rate.is_none()
-        {
+        if stream.transport == Transport::Udp && stream.rate.is_none() {
             return Err(format!("stream {}: a load by UDP has a rate", stream.id));
         }
         per_s += unasked(stream);
+        taken += expected(stream);
         if let Role::Listen { every } = stream.role {
             arrivals = arrivals.saturating_add(datagrams::datagrams(stream, every.0));
         }
@@ -216,6 +214,12 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
             session.limits.datagrams_per_s
         ));
     }
+    if taken > f64::from(session.limits.datagrams_per_s) {
+        return Err(format!(
+            "calls and loads by UDP of {taken:.0} datagrams a second - this server takes {}",
+            session.limits.datagrams_per_s
+        ));
+    }
     if arrivals > MOST_ARRIVALS {
         return Err(format!(
             "calls of {arrivals} datagrams - this server records at most {MOST_ARRIVALS}"
@@ -224,13 +228,25 @@ fn check(setup: &Setup, session: &Session) -> Result<(), String> {
     Ok(())
 }
 
+/// Datagrams a second that the client sends on a stream without waiting for answers.
+fn expected(stream: &StreamSetup) -> f64 {
+    match stream.role {
+        Role::Sink if stream.transport == Transport::Udp => per_second(stream),
+        Role::Listen { every } => 1.0 / every.0.as_secs_f64(),
+        _ => 0.0,
+    }
+}
+
+/// Datagrams a second of a load by UDP.
+fn per_second(stream: &StreamSetup) -> f64 {
+    let each = stream.rate.map(interval);
+    each.map_or(0.0, |each| 1.0 / each.as_secs_f64())
+}
+
 /// Datagrams a second that the server sends for a stream without a request for each.
 fn unasked(stream: &StreamSetup) -> f64 {
     match stream.role {
-        Role::Source if stream.transport == Transport::Udp => {
-            let each = stream.rate.map(interval);
-            each.map_or(0.0, |each| 1.0 / each.as_secs_f64())
-        }
+        Role::Source if stream.transport == Transport::Udp => per_second(stream),
         Role::Talk { every, .. } => 1.0 / every.0.as_secs_f64(),
         // One to each hop.
         Role::Trace { every, hops } => f64::from(hops) / every.0.as_secs_f64(),
@@ -382,6 +398,11 @@ mod tests {
             ..setup(Role::Source)
         };
         assert!((unasked(&load) - 1_000.0).abs() < 1e-6);
+        let load = StreamSetup {
+            role: Role::Sink,
+            ..load
+        };
+        assert!((expected(&load) - 1_000.0).abs() < 1e-6 && unasked(&load).abs() < 1e-9);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Far, datagrams};
 use crate::messages::{Role, StreamSetup};
-use crate::stream::udp_load::{Source, octets};
+use crate::stream::udp_load::{LATE, Source, octets};
 use kit::mailbox::Mailbox;
 use kit::sampler::{Carrier, StreamEnd};
 use kit::stream::{DRAIN, wait_until};
@@ -31,7 +31,9 @@ impl Far<'_> {
         };
         let last = origin + self.setup.total.0;
         if stream.role == Role::Sink {
-            wait_until((origin + stream.stop.0 + DRAIN).min(last), abort);
+            wait_until((origin + stream.stop.0 + LATE).min(last), abort);
+            let first = counters.first.get();
+            end.first_byte_ns = first.map(|first| self.sampler.since_origin(*first));
         } else if let Some((peer, rate)) = datagrams::peer(mailbox, abort).zip(stream.rate) {
             let source = Source {
                 socket: self.socket,
@@ -48,7 +50,9 @@ impl Far<'_> {
             let until = (origin + stream.stop.0).min(last - DRAIN);
             // What cannot be sent the near end misses.
             let _ = source.run(rate, (origin + stream.start.0, until), &counters, abort);
-            end.sent = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            // Whoever is interrupted does not wait for what is on its way.
+            let count = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            end.sent = count.filter(|_| !abort());
             self.session.meter.add(0, octets(&counters.sent));
         }
         self.sampler.end(end);

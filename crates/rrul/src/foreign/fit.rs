@@ -106,9 +106,10 @@ fn merge(plan: &mut Plan, takes: &Takes, left_out: &mut Vec<&'static str>) -> Re
         return Ok(());
     };
     let (name, test) = (&plan.name, takes.test);
-    if load.iter().any(|group| !group.transport.is_tcp()) {
+    if let Some(other) = load.iter().find(|group| !group.transport.is_tcp()) {
+        let transport = other.transport.name();
         return Err(format!(
-            "plan {name} has load over QUIC or UDP, and {test} loads by TCP - take another plan"
+            "plan {name} has load over {transport}, and {test} loads by TCP - take another plan"
         ));
     }
     if load.iter().any(|group| group.length.is_some()) {

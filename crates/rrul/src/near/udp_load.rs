@@ -2,7 +2,7 @@
 
 use super::NearStream;
 use crate::run::Peer;
-use crate::stream::udp_load::{self, Source};
+use crate::stream::udp_load::{self, LATE, Source};
 use crate::streams::Kind;
 use kit::sampler::{Carrier, DatagramCounters, StreamEnd};
 use kit::stream::DRAIN;
@@ -37,22 +37,24 @@ impl NearStream<'_> {
             id: plan.id,
             ..StreamEnd::default()
         };
-        // What is on its way at the end may still arrive.
+        // What is in a queue at the load's end may still arrive.
         let last = self.sampler.origin() + self.run.total();
         let told = |error: sys::Error| error.to_string();
         let done = if plan.kind == Kind::Down {
-            let until = (self.until() + DRAIN).min(last);
-            let first = udp_load::receive(&source, &keys.to_client, until, &counters, abort);
-            first.map_err(told).map(|first| {
-                end.first_byte_ns = first.map(|first| self.sampler.since_origin(first));
-            })
+            let until = (self.until() + LATE).min(last);
+            udp_load::receive(&source, &keys.to_client, until, &counters, abort).map_err(told)
         } else {
             let start = self.sampler.origin() + plan.start;
             let until = self.until().min(last - DRAIN);
             let sent = source.run(rate, (start, until), &counters, abort);
-            end.sent = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            // Whoever is interrupted does not wait for what is on its way.
+            let count = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
+            end.sent = count.filter(|_| !abort());
             sent.map_err(told)
         };
+        let first = counters.first.get();
+        end.first_byte_ns = first.map(|first| self.sampler.since_origin(*first));
+        end.overflows = counters.overflows.load(Ordering::Relaxed);
         self.sampler.end(end);
         done
     }

@@ -171,7 +171,8 @@ impl View<'_> {
                 },
             );
             let lost = sent.saturating_sub(arrived);
-            (sent > 0).then(|| lost as f64 / sent as f64 * 100.0)
+            // What found no room in the receiving host the path has carried.
+            (sent > 0 && self.tables.overflows == 0).then(|| lost as f64 / sent as f64 * 100.0)
         });
         LoadLoss { down, up }
     }
@@ -280,7 +281,8 @@ impl View<'_> {
     fn like_streams(&self, direction: &str) -> Option<Distribution> {
         let mut bins: HashMap<(u64, &str), Vec<f64>> = HashMap::new();
         for row in self.bins(direction, true) {
-            let Some(stream) = self.streams.get(&row.stream) else {
+            let stream = self.streams.get(&row.stream);
+            let Some(stream) = stream.filter(|stream| stream.kind != "udp_load") else {
                 continue;
             };
             // All streams are looked at together, so one number stands for the bin.

@@ -260,11 +260,13 @@ where
     let socket = TokioRuntime.wrap_udp_socket(socket)?;
     let endpoint = endpoint(socket, Some(config(tls, windows)?))?;
     let guests = Arc::new(Guests::default());
+    // Long before those who are not where they say have all places.
+    let crowd = CROWD.min(limits.most / 4);
     while !stop.load(Ordering::Relaxed) {
         let Ok(Some(incoming)) = tokio::time::timeout(TICK, endpoint.accept()).await else {
             continue;
         };
-        let is_crowded = endpoint.open_connections() > CROWD;
+        let is_crowded = endpoint.open_connections() > crowd;
         if is_crowded && incoming.may_retry() && !incoming.remote_address_validated() {
             let _ = incoming.retry();
             continue;

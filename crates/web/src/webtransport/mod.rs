@@ -14,11 +14,11 @@ use crate::tls;
 use bytes::{Buf, Bytes};
 use certificate::Fresh;
 use h3::ext::Protocol;
-use h3::server::Connection;
+use h3::server::{Builder, Connection};
 use h3_datagram::datagram_handler::{DatagramReader, DatagramSender, HandleDatagramsExt};
 use h3_quinn::datagram::{RecvDatagramHandler, SendDatagramHandler};
 use hyper::header::{HeaderValue, ORIGIN};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ use units::HttpVersion;
 const DRAFT: &str = "sec-webtransport-http3-draft";
 const VERSION: HeaderValue = HeaderValue::from_static("draft02");
 const MAX_HEADER: u64 = 16 << 10;
+/// For a session to be asked for, and for its answer to be taken.
+const OPENING: Duration = Duration::from_secs(10);
 /// For a client that is refused to go.
 const PARTING: Duration = Duration::from_secs(1);
 /// There is no data beside datagrams.
@@ -40,7 +42,11 @@ const WINDOWS: Windows = Windows {
     has_datagrams: true,
 };
 
-type Asked = (Request<()>, server::Stream);
+type Opened = (
+    Connection<h3_quinn::Connection, Bytes>,
+    Request<()>,
+    server::Stream,
+);
 static NO_BODIES: AtomicU64 = AtomicU64::new(0);
 
 /// A server of sessions.
@@ -131,20 +137,21 @@ where
         .enable_datagram(true)
         .max_webtransport_sessions(1);
     let below = connection.clone();
-    let connection = h3_quinn::Connection::new(connection);
-    let mut connection: Connection<h3_quinn::Connection, Bytes> =
-        builder.build(connection).await.ok()?;
-    // Of what comes nothing is the body of a request.
     let flooded = || server::flooded(&below, &NO_BODIES);
-    let (request, mut stream) = tokio::select! {
-        asked = asked(&mut connection) => asked?,
+    let opened = tokio::select! {
+        opened = tokio::time::timeout(OPENING, open(connection, builder)) => opened.ok()??,
+        // Of what comes nothing is the body of a request.
         () = flooded() => return None,
     };
-    let status = judge(&request);
+    let (mut connection, request, mut stream) = opened;
+    let status = judge(&request, stream.id().index());
     let mut response = Response::new(());
     *response.status_mut() = status;
     response.headers_mut().insert(DRAFT, VERSION);
-    stream.send_response(response).await.ok()?;
+    tokio::time::timeout(OPENING, stream.send_response(response))
+        .await
+        .ok()?
+        .ok()?;
     if status != StatusCode::OK {
         stream.finish().await.ok()?;
         // The answer gets there, and the client goes.
@@ -166,28 +173,43 @@ where
     Some(())
 }
 
-/// The first request.
-async fn asked(connection: &mut Connection<h3_quinn::Connection, Bytes>) -> Option<Asked> {
+/// A connection of HTTP/3, and its first request.
+async fn open(connection: quinn::Connection, builder: Builder) -> Option<Opened> {
+    let connection = h3_quinn::Connection::new(connection);
+    let mut connection = builder.build(connection).await.ok()?;
     let arrived = connection.accept().await.ok()??;
-    arrived.resolve_request().await.ok()
+    let (request, stream) = arrived.resolve_request().await.ok()?;
+    Some((connection, request, stream))
 }
 
-/// Whether this asks for a session, by a page of this server.
-fn judge(request: &Request<()>) -> StatusCode {
+/// Whether this asks for a session, by a page of this server. The library sends datagrams of a connection's first stream only.
+fn judge(request: &Request<()>, stream: u64) -> StatusCode {
     let protocol = request.extensions().get::<Protocol>();
-    if request.method() != Method::CONNECT || protocol != Some(&Protocol::WEB_TRANSPORT) {
+    let is_first = stream == 0;
+    let is_session = protocol == Some(&Protocol::WEB_TRANSPORT);
+    if request.method() != Method::CONNECT || !is_session || !is_first {
         return StatusCode::BAD_REQUEST;
     }
     let origin = request.headers().get(ORIGIN);
     let origin = origin.and_then(|origin| origin.to_str().ok());
-    let host = origin.and_then(|origin| Some(origin.split_once("://")?.1));
-    let authority = request.uri().authority();
-    if authority.is_some_and(|own| host.is_some_and(|host| own.as_str().eq_ignore_ascii_case(host)))
-    {
+    let origin = origin.and_then(|origin| origin.parse::<Uri>().ok());
+    let origin = origin.and_then(|origin| place(&origin));
+    if origin.is_some_and(|origin| Some(origin) == place(request.uri())) {
         StatusCode::OK
     } else {
         StatusCode::FORBIDDEN
     }
+}
+
+/// Host and port.
+fn place(uri: &Uri) -> Option<(String, u16)> {
+    let usual = if uri.scheme_str() == Some("http") {
+        80
+    } else {
+        443
+    };
+    let host = uri.host()?.to_ascii_lowercase();
+    Some((host, uri.port_u16().unwrap_or(usual)))
 }
 
 /// Returns when the other end has closed the session.

@@ -1,7 +1,6 @@
 //! Sessions with a client that is not a browser.
 
 use super::*;
-use hyper::Uri;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use units::Dscp;

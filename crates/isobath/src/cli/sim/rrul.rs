@@ -107,10 +107,11 @@ fn check(plan: &Plan, args: &Args, path: &Path) -> anyhow::Result<()> {
             plan.name, plan.servers
         ));
     }
-    if plan.load.iter().any(|load| !load.transport.is_tcp()) {
+    if let Some(other) = plan.load.iter().find(|load| !load.transport.is_tcp()) {
         return refused(format!(
-            "plan {} has load over QUIC or UDP, which is not simulated - use 'isobath rrul --lab'",
-            plan.name
+            "plan {} has load over {}, which is not simulated - use 'isobath rrul --lab'",
+            plan.name,
+            other.transport.name()
         ));
     }
     let name = args.cc.algorithm().name();

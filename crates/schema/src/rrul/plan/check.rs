@@ -60,14 +60,18 @@ impl Plan {
         if self.load.iter().any(|load| load.streams == 0) {
             return Err("a load group has no streams - write at least streams = 1".to_owned());
         }
-        let has_cc = |load: &Load| !load.transport.is_tcp() && load.cc.is_some();
-        if self.load.iter().any(has_cc) {
-            return Err("a load over QUIC has CUBIC, and UDP has no congestion control - leave cc out of its group".to_owned());
+        for load in self.load.iter().filter(|load| load.cc.is_some()) {
+            let has = match load.transport {
+                Transport::Tcp => continue,
+                Transport::Quic => "a load over QUIC has CUBIC",
+                Transport::Udp => "a load over UDP has no congestion control",
+            };
+            return Err(format!("{has} - leave cc out of its group"));
         }
         let is_udp = |load: &&Load| load.transport == Transport::Udp;
         for load in self.load.iter().filter(is_udp) {
             let Some(rate) = load.rate else {
-                return Err("a load by UDP has no congestion control - write its rate, such as rate = '2Mbit'".to_owned());
+                return Err("a load over UDP has no congestion control - write its rate, such as rate = '2Mbit'".to_owned());
             };
             if rate > MOST_UDP {
                 return Err(format!(
