@@ -10,6 +10,7 @@ use crate::log::Log;
 use crate::secret::secret;
 use crate::stream::is_timeout;
 use far_ends::twamp::{Agreed, Conversation, Reflector};
+use socket2::SockRef;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -49,7 +50,9 @@ impl Twamp {
     pub(super) fn bind(address: SocketAddr, log: Arc<Log>) -> Result<Self, Error> {
         let failed = |error| super::unusable(address, error);
         let listener = tcp::listen(address).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        // It also holds for accept (socket(7)).
+        let options = SockRef::from(&listener);
+        options.set_read_timeout(Some(TICK)).map_err(failed)?;
         let agreed = Arc::new(Agreed::default());
         let reflector = || Box::new(Reflector::new(Arc::clone(&agreed)));
         let any = SocketAddr::new(address.ip(), 0);
@@ -87,10 +90,14 @@ impl Twamp {
             let _stop = StopOnDrop(stop);
             let reflecting = scope.spawn(|| reflector.run(stop));
             while !stop.load(Ordering::Relaxed) && !reflecting.is_finished() {
-                // None is there, or no descriptors are left: it may get better.
-                let Ok((socket, peer)) = listener.accept() else {
-                    clock::sleep_until(clock::now() + TICK);
-                    continue;
+                let (socket, peer) = match listener.accept() {
+                    Ok(accepted) => accepted,
+                    Err(error) if is_timeout(&error) => continue,
+                    // No descriptors, or no memory: it may get better.
+                    Err(_) => {
+                        clock::sleep_until(clock::now() + TICK);
+                        continue;
+                    }
                 };
                 let Some(guest) = guests.enter(peer.ip(), LIMITS) else {
                     continue;
@@ -120,7 +127,6 @@ fn converse(
     agreed: Arc<Agreed>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    socket.set_nonblocking(false)?;
     socket.set_nodelay(true)?;
     socket.set_read_timeout(Some(TICK))?;
     socket.set_write_timeout(Some(TICK))?;
