@@ -2,7 +2,7 @@
 //!
 //! A *Control-Client* connects to a *Server* by TCP, and asks for sessions of test packets by UDP (TWAMP-Control, RFC 5357 section 3, whose
 //! messages are mostly those of RFC 4656 section 3). Then it is a *Session-Sender*, and the Server a *Session-Reflector* for whoever has agreed: test packets
-//! are STAMP's without its TLVs, so [`stamp::Sender`](crate::stamp::Sender) sends them ([`sender`]).
+//! are STAMP's without its TLVs, so [`stamp::Sender`] sends them ([`sender`]).
 //!
 //! Both ends are state machines over octets: a [`Client`], and for each connection a server's [`Conversation`]; what was agreed on is in
 //! [`Agreed`], by which a [`Reflector`] knows its senders.
