@@ -181,9 +181,9 @@ pub trait Page: Send {
     fn run(self: Box<Self>, stop: &AtomicBool) -> io::Result<()>;
 }
 
-/// Makes one that takes connections of a listener, and keeps records below a folder; by HTTPS where it has credentials. It says who visits.
+/// Makes one that takes connections of a listener, and datagrams of a socket on the same port, and keeps records below a folder; by HTTPS where it has credentials. It says who visits.
 pub type MakePage =
-    fn(TcpListener, PathBuf, Option<&Credentials>, Visits) -> io::Result<Box<dyn Page>>;
+    fn(TcpListener, UdpSocket, PathBuf, Option<&Credentials>, Visits) -> io::Result<Box<dyn Page>>;
 
 /// What servers have in common.
 pub struct Common<'a> {
@@ -294,10 +294,7 @@ fn responsiveness(
     address: SocketAddr,
     common: &Common<'_>,
 ) -> Result<web::responsiveness::server::Server, Error> {
-    let socket = UdpSocket::bind(address).map_err(|error| {
-        Error::io("listen on", format!("UDP port {address}"), error)
-            .advise("choose a free port and an address of this host")
-    })?;
+    let socket = datagrams_on(address)?;
     let serve = |listener| {
         let credentials = common.shown_to_clients()?;
         web::responsiveness::server::Server::new(listener, socket, &credentials)
@@ -322,11 +319,19 @@ fn page(address: SocketAddr, common: &Common<'_>) -> Result<Box<dyn Page>, Error
     })?;
     let page = make(
         listen(address)?,
+        datagrams_on(address)?,
         common.records.to_owned(),
         common.credentials,
         common.visits(),
     );
     page.map_err(|error| unusable(address, error))
+}
+
+fn datagrams_on(address: SocketAddr) -> Result<UdpSocket, Error> {
+    UdpSocket::bind(address).map_err(|error| {
+        Error::io("listen on", format!("UDP port {address}"), error)
+            .advise("choose a free port and an address of this host")
+    })
 }
 
 fn listen(address: SocketAddr) -> Result<TcpListener, Error> {

@@ -41,7 +41,7 @@ function calls(summary) {
   const both = Object.values(summary.voip ?? {})[0];
   const ways = both ? [both.up, both.down] : [];
   if (!ways.length || ways.some((way) => typeof way.mos_adaptive !== "number")) return [];
-  const [up, down] = ways.map((way) => `${number(way.loss_pct ?? 0)} %`);
+  const [up, down] = ways.map((way) => (typeof way.loss_pct === "number" ? `${number(way.loss_pct)} %` : "not measured"));
   const mos = Math.min(...ways.map((way) => way.mos_adaptive));
   return [
     ["Call quality, loaded", mos.toFixed(1), "MOS, 1 to 4.5, the worse way"],

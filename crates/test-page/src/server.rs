@@ -52,12 +52,13 @@ const GONE: &str = "there is no such record here any more - ask whoever runs thi
 /// The page asks only its own server, and runs only its own scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A page that takes connections of `listener` and keeps records below `records`, by HTTPS where it has credentials; `visits` is told of runs.
+/// A page that takes connections of `listener` and datagrams of `socket`, on the port of the same number, and keeps records below `records`, by HTTPS where it has credentials; `visits` is told of runs.
 ///
 /// # Errors
-/// When the key does not fit the certificate.
+/// When the key does not fit the certificate, or none can be made for datagrams.
 pub fn make(
     listener: TcpListener,
+    socket: UdpSocket,
     records: PathBuf,
     credentials: Option<&Credentials>,
     visits: Visits,
@@ -65,9 +66,7 @@ pub fn make(
     let new = |credentials| Acceptor::new(credentials, HttpVersion::Http1);
     let acceptor = credentials.map(new).transpose()?;
     let desk = Arc::new(Desk::new(records, plan::plan, visits));
-    // Where the port is taken there are none: the page does without.
-    let socket = listener.local_addr().and_then(UdpSocket::bind);
-    let datagrams = socket.and_then(webtransport::Server::new).ok();
+    let datagrams = Some(webtransport::Server::new(socket)?);
     Ok(Box::new(TestPage {
         listener,
         acceptor,

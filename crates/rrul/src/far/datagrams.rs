@@ -4,6 +4,7 @@ use super::Far;
 use crate::messages::{Role, Row, StreamSetup};
 use crate::plan::Transport;
 use crate::stream::call::Talk;
+use crate::stream::line::Line;
 use kit::mailbox::{Mailbox, Opened, Peer};
 use kit::sampler::StreamEnd;
 use kit::stream::DRAIN;
@@ -65,16 +66,7 @@ impl Far<'_> {
             return;
         };
         let talk = Talk {
-            socket: self.socket,
-            to: Some(peer.address),
-            from: peer.local,
-            key: &self.session.keys.to_client,
-            session: self.session.id,
-            stream: stream.id,
-            class: TrafficClass {
-                dscp: stream.class,
-                ecn: Ecn::NotEct,
-            },
+            line: self.line(stream, &peer),
             size: size.into(),
             every,
         };
@@ -96,6 +88,22 @@ impl Far<'_> {
             unsent: talked.map_or_else(Vec::new, |talked| talked.unsent),
             ..StreamEnd::default()
         }));
+    }
+
+    /// To the stream's other end.
+    pub(super) fn line(&self, stream: &StreamSetup, peer: &Peer) -> Line<'_> {
+        Line {
+            socket: self.socket,
+            to: Some(peer.address),
+            from: peer.local,
+            key: &self.session.keys.to_client,
+            session: self.session.id,
+            stream: stream.id,
+            class: TrafficClass {
+                dscp: stream.class,
+                ecn: Ecn::NotEct,
+            },
+        }
     }
 
     fn trace(

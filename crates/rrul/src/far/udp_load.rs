@@ -2,13 +2,12 @@
 
 use super::{Far, datagrams};
 use crate::messages::{Role, StreamSetup};
-use crate::stream::udp_load::{LATE, Source, octets};
+use crate::stream::udp_load::{self, LATE};
 use kit::mailbox::Mailbox;
 use kit::sampler::{Carrier, StreamEnd};
 use kit::stream::{DRAIN, wait_until};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use units::{Ecn, TrafficClass};
 
 impl Far<'_> {
     /// Sends a load, or counts one.
@@ -35,25 +34,15 @@ impl Far<'_> {
             let first = counters.first.get();
             end.first_byte_ns = first.map(|first| self.sampler.since_origin(*first));
         } else if let Some((peer, rate)) = datagrams::peer(mailbox, abort).zip(stream.rate) {
-            let source = Source {
-                socket: self.socket,
-                to: Some(peer.address),
-                from: peer.local,
-                key: &self.session.keys.to_client,
-                session: self.session.id,
-                stream: stream.id,
-                class: TrafficClass {
-                    dscp: stream.class,
-                    ecn: Ecn::NotEct,
-                },
-            };
+            let line = self.line(stream, &peer);
             let until = (origin + stream.stop.0).min(last - DRAIN);
             // What cannot be sent the near end misses.
-            let _ = source.run(rate, (origin + stream.start.0, until), &counters, abort);
+            let when = (origin + stream.start.0, until);
+            let _ = udp_load::send(&line, rate, when, &counters, abort);
             // Whoever is interrupted does not wait for what is on its way.
             let count = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
             end.sent = count.filter(|_| !abort());
-            self.session.meter.add(0, octets(&counters.sent));
+            self.session.meter.add(0, udp_load::octets(&counters.sent));
         }
         self.sampler.end(end);
     }

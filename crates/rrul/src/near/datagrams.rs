@@ -5,6 +5,7 @@ use crate::collector::Finding;
 use crate::run::Peer;
 use crate::stream::call::{self, Heard, Talk};
 use crate::stream::dns::LookUps;
+use crate::stream::line::Line;
 use crate::stream::udp_rr;
 use crate::streams::Kind;
 use crate::tables::CallSample;
@@ -75,8 +76,8 @@ impl NearStream<'_> {
         Ok(socket)
     }
 
-    fn talk<'a>(&self, peer: &'a Peer, socket: &'a UdpSocket) -> Talk<'a> {
-        Talk {
+    pub(super) fn line<'a>(&self, peer: &'a Peer, socket: &'a UdpSocket) -> Line<'a> {
+        Line {
             socket,
             to: None,
             from: None,
@@ -84,6 +85,12 @@ impl NearStream<'_> {
             session: peer.dialer.session(),
             stream: self.plan.id,
             class: self.plan.marks(),
+        }
+    }
+
+    fn talk<'a>(&self, peer: &'a Peer, socket: &'a UdpSocket) -> Talk<'a> {
+        Talk {
+            line: self.line(peer, socket),
             size: self.plan.size,
             every: self.plan.gap,
         }

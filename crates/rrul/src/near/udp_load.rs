@@ -2,7 +2,7 @@
 
 use super::NearStream;
 use crate::run::Peer;
-use crate::stream::udp_load::{self, LATE, Source};
+use crate::stream::udp_load::{self, LATE};
 use crate::streams::Kind;
 use kit::sampler::{Carrier, DatagramCounters, StreamEnd};
 use kit::stream::DRAIN;
@@ -17,18 +17,10 @@ impl NearStream<'_> {
         address: SocketAddr,
         abort: &dyn Fn() -> bool,
     ) -> Result<(), String> {
-        let (plan, keys) = (self.plan, peer.dialer.keys());
+        let plan = self.plan;
         let rate = plan.rate.ok_or("it has no rate")?;
         let socket = Self::socket(address)?;
-        let source = Source {
-            socket: &socket,
-            to: None,
-            from: None,
-            key: &keys.to_server,
-            session: peer.dialer.session(),
-            stream: plan.id,
-            class: plan.marks(),
-        };
+        let line = self.line(peer, &socket);
         self.opened();
         let counters = Arc::new(DatagramCounters::default());
         let carrier = Carrier::Udp(Arc::clone(&counters));
@@ -42,11 +34,12 @@ impl NearStream<'_> {
         let told = |error: sys::Error| error.to_string();
         let done = if plan.kind == Kind::Down {
             let until = (self.until() + LATE).min(last);
-            udp_load::receive(&source, &keys.to_client, until, &counters, abort).map_err(told)
+            let key = &peer.dialer.keys().to_client;
+            udp_load::receive(&line, key, until, &counters, abort).map_err(told)
         } else {
             let start = self.sampler.origin() + plan.start;
             let until = self.until().min(last - DRAIN);
-            let sent = source.run(rate, (start, until), &counters, abort);
+            let sent = udp_load::send(&line, rate, (start, until), &counters, abort);
             // Whoever is interrupted does not wait for what is on its way.
             let count = u32::try_from(counters.sent.load(Ordering::Relaxed)).ok();
             end.sent = count.filter(|_| !abort());

@@ -3,12 +3,12 @@
 //! RRUL, the component for calls: UDP streams marked with three classes, every 10 ms, both ways, of a size typical of G.711. What
 //! a datagram says of itself (its number, when it left) lets the receiver tell what was lost; nobody answers.
 
+use super::line::Line;
 use kit::stream::{PATIENCE, wait_until};
 use session::TagKey;
-use session::wire::{Flags, Kind, Probe};
-use std::net::{IpAddr, SocketAddr};
+use session::wire::{Kind, Probe};
 use std::time::Duration;
-use sys::udp::{Outgoing, RecvBatch, UdpSocket};
+use sys::udp::RecvBatch;
 use sys::{Error, clock};
 use units::{Instant, TrafficClass};
 
@@ -28,16 +28,9 @@ pub(crate) struct Talked {
     pub unsent: Vec<(u32, u32)>,
 }
 
-/// A stream of datagrams, as its sender knows it.
+/// A call's datagrams, as their sender knows them.
 pub(crate) struct Talk<'a> {
-    pub socket: &'a UdpSocket,
-    /// Where to, and from which of this host's addresses; `None` for what the socket is bound and connected to.
-    pub to: Option<SocketAddr>,
-    pub from: Option<IpAddr>,
-    pub key: &'a TagKey,
-    pub session: u64,
-    pub stream: u16,
-    pub class: TrafficClass,
+    pub line: Line<'a>,
     pub size: usize,
     pub every: Duration,
 }
@@ -102,28 +95,9 @@ impl Talk<'_> {
 
     /// Sends one datagram; false when the system had no room for it.
     fn send(&self, sequence: u32, kind: Kind, datagram: &mut [u8]) -> Result<bool, Error> {
-        let probe = Probe {
-            kind,
-            class: self.class,
-            arrived: TrafficClass::default(),
-            stream: self.stream,
-            flags: Flags::default(),
-            sequence,
-            session: self.session,
-            sent: clock::now(),
-            received: Instant::ZERO,
-            replied: Instant::ZERO,
-        };
-        // A datagram is at least as long as the header.
-        let emitted = probe.emit(datagram, self.key);
-        debug_assert!(emitted.is_ok());
-        let out = Outgoing {
-            payload: datagram,
-            to: self.to,
-            from: self.from,
-            class: self.class,
-        };
-        Ok(self.socket.send(&[out])?.count > 0)
+        self.line.emit(sequence, kind, datagram);
+        let sent = self.line.socket.send(&[self.line.outgoing(datagram)])?;
+        Ok(sent.count > 0)
     }
 }
 
@@ -165,14 +139,14 @@ pub(crate) fn listen(
             let _ = ask.send(asked, Kind::Request, &mut request);
             (asked, ask_at) = (asked + 1, now + ASK);
         }
-        let ready = ask.socket.wait(until.since(now).min(PATIENCE))?;
+        let ready = ask.line.socket.wait(until.since(now).min(PATIENCE))?;
         if ready.event {
-            while ask.socket.poll_event()?.is_some() {}
+            while ask.line.socket.poll_event()?.is_some() {}
         }
-        while ask.socket.recv(&mut batch)? > 0 {
+        while ask.line.socket.recv(&mut batch)? > 0 {
             let stamp = clock::stamp();
             for datagram in batch.iter() {
-                let Some(probe) = ours(datagram.payload, ask, key) else {
+                let Some(probe) = ask.line.ours(datagram.payload, key) else {
                     continue;
                 };
                 heard_any = true;
@@ -186,12 +160,4 @@ pub(crate) fn listen(
             }
         }
     }
-}
-
-/// The header of a datagram of this call, if it is one.
-fn ours(datagram: &[u8], call: &Talk<'_>, key: &TagKey) -> Option<Probe> {
-    let probe = Probe::parse(datagram).ok()?;
-    let is_ours =
-        (probe.session, probe.stream, probe.kind) == (call.session, call.stream, Kind::OneWay);
-    (is_ours && Probe::verify(datagram, key).is_ok()).then_some(probe)
 }

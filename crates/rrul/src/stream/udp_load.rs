@@ -3,16 +3,16 @@
 //! Each is a [`Probe`] that wants no reply, with its number and the session's tag. Up to some 10 Mbit/s each datagram leaves in its own moment; above,
 //! those of a millisecond leave together. What could not be sent in time is left out: made up for, it would be a burst.
 
+use super::line::Line;
 use kit::sampler::DatagramCounters;
 use kit::stream::{PATIENCE, wait_until};
 use session::TagKey;
-use session::wire::{Flags, Kind, Probe};
-use std::net::{IpAddr, SocketAddr};
+use session::wire::{Kind, Probe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use sys::udp::{BATCH, Outgoing, RecvBatch, UdpSocket};
+use sys::udp::{BATCH, RecvBatch};
 use sys::{Error, clock};
-use units::{Instant, Rate, TrafficClass};
+use units::{Instant, Rate};
 
 /// Payload of a datagram, octets: with all headers it fits every path of the Internet.
 pub(crate) const PAYLOAD: usize = 1_200;
@@ -27,18 +27,6 @@ pub(crate) const LATE: Duration = Duration::from_secs(5);
 /// Octets that the kernel keeps for whoever receives, where it may.
 const ROOM: usize = 4 << 20;
 
-/// A stream of datagrams, as its sender knows it.
-pub(crate) struct Source<'a> {
-    pub socket: &'a UdpSocket,
-    /// Where to, and from which of this host's addresses; `None` for what the socket is bound and connected to.
-    pub to: Option<SocketAddr>,
-    pub from: Option<IpAddr>,
-    pub key: &'a TagKey,
-    pub session: u64,
-    pub stream: u16,
-    pub class: TrafficClass,
-}
-
 /// From one datagram to the next at `rate` of payload.
 pub(crate) fn interval(rate: Rate) -> Duration {
     Duration::from_secs_f64(PAYLOAD as f64 * 8.0 / rate.as_bps() as f64)
@@ -49,88 +37,57 @@ fn latest(passed: Duration, interval: Duration) -> u32 {
     u32::try_from(passed.as_nanos() / interval.as_nanos().max(1)).unwrap_or(u32::MAX)
 }
 
-impl Source<'_> {
-    /// Sends at `rate` from `start` until `until`, and counts what it has sent.
-    ///
-    /// # Errors
-    /// When nothing could be sent for the whole time, for the last reason.
-    pub(crate) fn run(
-        &self,
-        rate: Rate,
-        (start, until): (Instant, Instant),
-        counters: &DatagramCounters,
-        abort: &dyn Fn() -> bool,
-    ) -> Result<(), Error> {
-        // Without it every wake-up would be 50 us late; it only fails where /proc is closed.
-        let _ = clock::timer_slack(1);
-        let interval = interval(rate);
-        let late = latest(BEHIND, interval).max(1);
-        let mut buffers = vec![[0; PAYLOAD]; BATCH];
-        let (mut next, mut failure) = (0_u32, None);
-        let mut due = start;
-        while due < until && wait_until(due, abort) {
-            let now = clock::now();
-            let last = latest(now.since(start), interval);
-            next = next.max(last.saturating_sub(late));
-            let count = (last.saturating_add(1).saturating_sub(next) as usize).min(BATCH);
-            let sent = self
-                .send(next, &mut buffers[..count])
-                .unwrap_or_else(|error| {
-                    // No route for the moment.
-                    failure = Some(error);
-                    0
-                });
-            counters.sent.fetch_add(u64::from(sent), Ordering::Relaxed);
-            next += sent;
-            let is_behind = next <= last && sent > 0;
-            due = if is_behind {
-                now
-            } else {
-                (start + interval * next).max(now + QUANTUM)
-            };
-        }
-        match failure {
-            Some(error) if counters.sent.load(Ordering::Relaxed) == 0 => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    /// Sends datagrams from number `first` on, as many as there are buffers; how many the system took.
-    fn send(&self, first: u32, buffers: &mut [[u8; PAYLOAD]]) -> Result<u32, Error> {
-        for (sequence, buffer) in (first..).zip(buffers.iter_mut()) {
-            self.emit(sequence, Kind::OneWay, buffer);
-        }
-        let batch: Vec<_> = buffers.iter().map(|buffer| self.outgoing(buffer)).collect();
-        let sent = self.socket.send(&batch)?;
-        Ok(u32::try_from(sent.count).unwrap_or(0))
-    }
-
-    fn emit(&self, sequence: u32, kind: Kind, buffer: &mut [u8]) {
-        let probe = Probe {
-            kind,
-            class: self.class,
-            arrived: TrafficClass::default(),
-            stream: self.stream,
-            flags: Flags::default(),
-            sequence,
-            session: self.session,
-            sent: clock::now(),
-            received: Instant::ZERO,
-            replied: Instant::ZERO,
+/// Sends at `rate` from `start` until `until`, and counts what it has sent.
+///
+/// # Errors
+/// When nothing could be sent for the whole time, for the last reason.
+pub(crate) fn send(
+    line: &Line<'_>,
+    rate: Rate,
+    (start, until): (Instant, Instant),
+    counters: &DatagramCounters,
+    abort: &dyn Fn() -> bool,
+) -> Result<(), Error> {
+    // Without it every wake-up would be 50 us late; it only fails where /proc is closed.
+    let _ = clock::timer_slack(1);
+    let interval = interval(rate);
+    let late = latest(BEHIND, interval).max(1);
+    let mut buffers = vec![[0; PAYLOAD]; BATCH];
+    let (mut next, mut failure) = (0_u32, None);
+    let mut due = start;
+    while due < until && wait_until(due, abort) {
+        let now = clock::now();
+        let last = latest(now.since(start), interval);
+        next = next.max(last.saturating_sub(late));
+        let count = (last.saturating_add(1).saturating_sub(next) as usize).min(BATCH);
+        let sent = send_from(line, next, &mut buffers[..count]).unwrap_or_else(|error| {
+            // No route for the moment.
+            failure = Some(error);
+            0
+        });
+        counters.sent.fetch_add(u64::from(sent), Ordering::Relaxed);
+        next += sent;
+        let is_behind = next <= last && sent > 0;
+        due = if is_behind {
+            now
+        } else {
+            (start + interval * next).max(now + QUANTUM)
         };
-        // A datagram is at least as long as the header.
-        let emitted = probe.emit(buffer, self.key);
-        debug_assert!(emitted.is_ok());
     }
+    match failure {
+        Some(error) if counters.sent.load(Ordering::Relaxed) == 0 => Err(error),
+        _ => Ok(()),
+    }
+}
 
-    fn outgoing<'b>(&self, payload: &'b [u8]) -> Outgoing<'b> {
-        Outgoing {
-            payload,
-            to: self.to,
-            from: self.from,
-            class: self.class,
-        }
+/// Sends datagrams from number `first` on, as many as there are buffers; how many the system took.
+fn send_from(line: &Line<'_>, first: u32, buffers: &mut [[u8; PAYLOAD]]) -> Result<u32, Error> {
+    for (sequence, buffer) in (first..).zip(buffers.iter_mut()) {
+        line.emit(sequence, Kind::OneWay, buffer);
     }
+    let batch: Vec<_> = buffers.iter().map(|buffer| line.outgoing(buffer)).collect();
+    let sent = line.socket.send(&batch)?;
+    Ok(u32::try_from(sent.count).unwrap_or(0))
 }
 
 /// Asks the far end to send (by `ask`, whose socket is connected to it), and counts what comes until `until`.
@@ -138,7 +95,7 @@ impl Source<'_> {
 /// # Errors
 /// When the socket cannot be used.
 pub(crate) fn receive(
-    ask: &Source<'_>,
+    ask: &Line<'_>,
     key: &TagKey,
     until: Instant,
     counters: &DatagramCounters,
@@ -171,21 +128,11 @@ pub(crate) fn receive(
         while ask.socket.recv(&mut batch)? > 0 {
             let ours = batch
                 .iter()
-                .filter(|datagram| ask.is_ours(datagram.payload, key));
+                .filter(|datagram| ask.ours(datagram.payload, key).is_some());
             for datagram in ours {
                 counters.receives(datagram.payload.len());
             }
         }
-    }
-}
-
-impl Source<'_> {
-    /// Whether this is a datagram of the stream.
-    fn is_ours(&self, datagram: &[u8], key: &TagKey) -> bool {
-        let is_it = |probe: Probe| {
-            (probe.session, probe.stream, probe.kind) == (self.session, self.stream, Kind::OneWay)
-        };
-        Probe::parse(datagram).is_ok_and(is_it) && Probe::verify(datagram, key).is_ok()
     }
 }
 
@@ -200,6 +147,8 @@ mod tests {
     use session::{DataKey, DataKeys};
     use std::net::Ipv4Addr;
     use std::sync::atomic::AtomicBool;
+    use sys::udp::UdpSocket;
+    use units::TrafficClass;
 
     #[test]
     fn a_load_has_its_rate() {
@@ -218,7 +167,7 @@ mod tests {
         let mut near = near;
         near.connect(far.local_addr().unwrap()).unwrap();
         let keys = DataKeys::from(DataKey::new([7; 32]));
-        let source = |socket, to, key| Source {
+        let line = |socket, to, key| Line {
             socket,
             to,
             from: None,
@@ -238,18 +187,18 @@ mod tests {
                 // From now on: a busy machine begins late.
                 let start = clock::now();
                 let until = start + Duration::from_millis(300);
-                let own = source(&far, Some(to), &keys.to_client);
-                own.run(rate, (start, until), &sent, &|| false).unwrap();
+                let own = line(&far, Some(to), &keys.to_client);
+                send(&own, rate, (start, until), &sent, &|| false).unwrap();
                 // Of another stream, and with a tag of nobody's.
-                let mut other = source(&far, Some(to), &keys.to_client);
+                let mut other = line(&far, Some(to), &keys.to_client);
                 other.stream = 4;
-                let forged = source(&far, Some(to), &keys.to_server);
-                for source in [other, forged] {
-                    source.send(0, &mut [[0; PAYLOAD]]).unwrap();
+                let forged = line(&far, Some(to), &keys.to_server);
+                for line in [other, forged] {
+                    send_from(&line, 0, &mut [[0; PAYLOAD]]).unwrap();
                 }
                 is_sent.store(true, Ordering::Relaxed);
             });
-            let ask = source(&near, None, &keys.to_server);
+            let ask = line(&near, None, &keys.to_server);
             let until = start + Duration::from_millis(600);
             let over = || clock::now() >= until && is_sent.load(Ordering::Relaxed);
             let long = start + Duration::from_secs(60);
