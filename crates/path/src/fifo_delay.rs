@@ -5,6 +5,7 @@ use crate::delay::{DelayModel, SteadyDelay};
 use crate::noted::Noted;
 use crate::{Arrival, ConstantRate, Count, Counters, Element, Limit, Packet, Service};
 use std::collections::VecDeque;
+use std::time::Duration;
 use units::Instant;
 
 /// A link at a constant rate with a drop-tail queue, and a delay before it, behind it, or both: what [`Delay`](crate::Delay),
@@ -12,8 +13,8 @@ use units::Instant;
 /// of the work.
 ///
 /// Such a queue decides only when a packet comes. When the packet is sent, and when it has arrived, is known at that moment, so it goes
-/// into flight at once, and of those that still wait only sizes and starts are kept. While packets wait, nothing new can leave
-/// before the last of them has been sent, so those on their way to the queue are looked after later, in order.
+/// into flight at once, and of those that still wait only sizes and starts are kept. Those on their way to the queue are looked after when the first of them has
+/// been sent, each at its own instant.
 ///
 /// [`Element::backlog`] is that of the latest call without a packet.
 pub struct FifoDelay<B> {
@@ -27,6 +28,8 @@ pub struct FifoDelay<B> {
     waiting: VecDeque<(Instant, u32)>,
     held: Count,
     behind: Option<SteadyDelay>,
+    /// No packet takes less behind the link.
+    least_behind: Duration,
     flight: Flight<B>,
     entered: Count,
     left: Count,
@@ -48,6 +51,7 @@ impl<B> FifoDelay<B> {
             free: Instant::ZERO,
             waiting: VecDeque::new(),
             held: Count::default(),
+            least_behind: behind.as_ref().map_or(Duration::ZERO, DelayModel::least),
             behind,
             flight: Flight::new(),
             entered: Count::default(),
@@ -109,16 +113,24 @@ impl<B> FifoDelay<B> {
         }
     }
 
-    /// When a packet may leave, or reach a queue that nobody waits in.
-    fn wake(&self) -> Option<Instant> {
-        let ahead = self.ahead.as_ref();
-        let ahead = ahead.and_then(|(_, flight)| flight.next_departure());
-        let ahead = ahead.map(|at| at.max(self.free));
-        let behind = self.flight.next_departure();
-        match (ahead, behind) {
-            (Some(ahead), Some(behind)) => Some(ahead.min(behind)),
-            (ahead, behind) => ahead.or(behind),
+    /// When a packet may leave. Of those on their way to the queue that is the first: when it has been sent is known, unless another
+    /// overtakes it or it finds no room.
+    #[inline]
+    fn wake(&self) -> Instant {
+        let behind = self.flight.next();
+        let Some((_, flight)) = &self.ahead else {
+            return behind;
+        };
+        let start = flight.next().max(self.free);
+        if behind <= start {
+            return behind;
         }
+        let Some(packet) = flight.peek() else {
+            return start;
+        };
+        let mut service = self.service;
+        let sent = service.finish(packet.size, start);
+        behind.min(sent + self.least_behind)
     }
 }
 
@@ -132,8 +144,8 @@ impl<B: Send> Element<B> for FifoDelay<B> {
         if let Some(packet) = packet {
             self.enter(packet);
             let wake = self.wake();
-            if wake.is_none_or(|wake| now < wake) {
-                return wake;
+            if now < wake {
+                return known(wake);
             }
         }
         self.reach(now);
@@ -142,7 +154,7 @@ impl<B: Send> Element<B> for FifoDelay<B> {
             self.left.put(packet.size);
             out.push_back(packet);
         }
-        self.wake()
+        known(self.wake())
     }
 
     fn counters(&self) -> Counters {
@@ -171,4 +183,9 @@ impl<B: Send> Element<B> for FifoDelay<B> {
     fn take_arrivals(&mut self) -> Vec<Arrival> {
         self.noted.take()
     }
+}
+
+/// An instant that comes.
+fn known(at: Instant) -> Option<Instant> {
+    (at < Instant::FAR_FUTURE).then_some(at)
 }

@@ -132,6 +132,22 @@ impl<B> Stage<B> {
         }
     }
 
+    /// The same where there is no other stage; says when to call again.
+    #[inline]
+    fn alone(
+        &mut self,
+        packet: Option<Packet<B>>,
+        now: Instant,
+        out: &mut VecDeque<Packet<B>>,
+    ) -> Option<Instant> {
+        let at = packet.as_ref().map_or(now, |packet| packet.at);
+        let wake = self.element.process(packet, at, out);
+        if at < now && wake.is_some_and(|wake| wake <= now) {
+            return self.element.process(None, now, out);
+        }
+        wake
+    }
+
     fn call(&mut self, packet: Option<Packet<B>>, now: Instant, out: &mut VecDeque<Packet<B>>) {
         let wake = self.element.process(packet, now, out);
         self.wake = wake.unwrap_or(Instant::FAR_FUTURE);
@@ -157,15 +173,6 @@ impl<B: Send> Pipeline<B> {
             leaving,
             watched: _,
         } = self;
-        if let [stage] = &mut stages[..] {
-            let at = packet.as_ref().map_or(now, |packet| packet.at);
-            let mut wake = stage.element.process(packet, at, out);
-            if at < now && wake.is_some_and(|wake| wake <= now) {
-                wake = stage.element.process(None, now, out);
-            }
-            stage.wake = wake.unwrap_or(Instant::FAR_FUTURE);
-            return wake;
-        }
         let last = stages.len().saturating_sub(1);
         let mut first = packet;
         let mut wake = Instant::FAR_FUTURE;
@@ -194,6 +201,9 @@ impl<B: Send> Element<B> for Pipeline<B> {
         now: Instant,
         out: &mut VecDeque<Packet<B>>,
     ) -> Option<Instant> {
+        if let [stage] = &mut self.stages[..] {
+            return stage.alone(packet, now, out);
+        }
         self.advance(packet, now, out, false)
     }
 

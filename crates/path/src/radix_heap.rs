@@ -1,15 +1,21 @@
 //! What is to happen, by the instant at which it does, where time never goes back.
 //!
-//! A *radix heap* (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem", 1990): entries lie in buckets by
-//! the highest bit in which their instant differs from that of the latest one taken. Those of the lowest bucket are spread over
-//! the buckets below it when they are the next. An entry moves at most once for each bit, mostly a few times, and nothing is ever
-//! compared with its neighbours in order; a binary heap of ten thousand takes three times as many instructions.
+//! A *multi-level bucket heap* (Denardo and Fox, "Shortest-route methods: 1. Reaching, pruning, and buckets", 1979; with digits of one bit the
+//! *radix heap* of Ahuja, Mehlhorn, Orlin and Tarjan, 1990). Instants are numbers of sixteen digits of four bits. An entry lies in the bucket
+//! of the highest digit in which its instant differs from that of the latest one taken, and of that digit's value. Those of the lowest
+//! bucket are spread over the buckets below it when they are the next, unless there is only one. So an entry moves a few times, at most
+//! once for each digit, and nothing is ever compared with its neighbours in order; a binary heap of ten thousand takes several times
+//! as many instructions.
 
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Buckets: one for each bit in which instants can differ.
-const BUCKETS: usize = 64;
+/// Bits of a digit.
+const BITS: u32 = 4;
+/// Values of a digit.
+const VALUES: usize = 1 << BITS;
+/// Digits of an instant.
+const DIGITS: usize = (u64::BITS / BITS) as usize;
 
 /// Values by their instants, the earliest first; equal instants keep the order of entry. An instant before that of the latest
 /// value taken counts as that one.
@@ -17,24 +23,44 @@ const BUCKETS: usize = 64;
 pub struct RadixHeap<T> {
     /// The instant of the latest value taken.
     last: u64,
-    /// The values of that very instant.
+    /// The earliest instant; `u64::MAX` without any.
+    first: u64,
+    /// The values of the instant `last`.
     due: VecDeque<T>,
-    /// Bucket n holds what differs from `last` in bit n, and in none above.
-    buckets: [Vec<(u64, T)>; BUCKETS],
-    /// The earliest instant of each.
-    least: [u64; BUCKETS],
-    /// A bit for each bucket with something in it.
-    occupied: u64,
+    /// By digit and its value; none before the first is needed.
+    buckets: Vec<Bucket<T>>,
+    /// A bit for each bucket of a digit with something in it.
+    occupied: [u16; DIGITS],
+    /// A bit for each digit with such a bucket.
+    digits: u16,
+}
+
+/// What differs from the latest instant in the same digit, and has the same value there.
+#[derive(Clone, Debug)]
+struct Bucket<T> {
+    /// The earliest instant.
+    least: u64,
+    entries: Vec<(u64, T)>,
+}
+
+impl<T> Default for Bucket<T> {
+    fn default() -> Self {
+        Self {
+            least: u64::MAX,
+            entries: Vec::new(),
+        }
+    }
 }
 
 impl<T> Default for RadixHeap<T> {
     fn default() -> Self {
         Self {
             last: 0,
+            first: u64::MAX,
             due: VecDeque::new(),
-            buckets: std::array::from_fn(|_| Vec::new()),
-            least: [u64::MAX; BUCKETS],
-            occupied: 0,
+            buckets: Vec::new(),
+            occupied: [0; DIGITS],
+            digits: 0,
         }
     }
 }
@@ -43,7 +69,10 @@ impl<T> RadixHeap<T> {
     /// Adds `value`, to be taken at `at`.
     #[inline]
     pub fn push(&mut self, at: Instant, value: T) {
-        self.put(at.as_nanos().max(self.last), value);
+        // The greatest number stands for none.
+        let at = at.as_nanos().min(u64::MAX - 1).max(self.last);
+        self.first = self.first.min(at);
+        self.put(at, value);
     }
 
     #[inline]
@@ -52,57 +81,105 @@ impl<T> RadixHeap<T> {
             self.due.push_back(value);
             return;
         };
-        let place = bit as usize;
-        self.buckets[place].push((at, value));
-        self.least[place] = self.least[place].min(at);
-        self.occupied |= 1 << bit;
+        let digit = bit / BITS;
+        let figure = figure(at, digit);
+        if self.buckets.is_empty() {
+            self.buckets.resize_with(DIGITS * VALUES, Bucket::default);
+        }
+        let bucket = &mut self.buckets[digit as usize * VALUES + figure];
+        bucket.least = bucket.least.min(at);
+        bucket.entries.push((at, value));
+        self.occupied[digit as usize % DIGITS] |= 1 << figure;
+        self.digits |= 1 << digit;
     }
 
     /// The earliest instant.
     #[inline]
     pub fn first(&self) -> Option<Instant> {
-        if !self.due.is_empty() {
-            return Some(Instant::from_nanos(self.last));
-        }
-        let least = self.least.get(self.occupied.trailing_zeros() as usize);
-        least.copied().map(Instant::from_nanos)
+        (self.first < u64::MAX).then(|| Instant::from_nanos(self.first))
+    }
+
+    /// The earliest instant; [`Instant::FAR_FUTURE`] without any.
+    #[inline]
+    pub const fn next(&self) -> Instant {
+        Instant::from_nanos(self.first)
     }
 
     /// Takes the earliest value.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if self.due.is_empty() {
-            self.spread();
+        if let Some(value) = self.due.pop_front() {
+            if self.due.is_empty() {
+                self.seek();
+            }
+            return Some(value);
         }
-        self.due.pop_front()
+        self.pop_lowest()
     }
 
     /// Takes the earliest value if its instant is not after `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<T> {
-        (self.first()? <= now).then(|| self.pop())?
+        if self.first > now.as_nanos() {
+            return None;
+        }
+        self.pop()
     }
 
-    /// The earliest instant is now, and its bucket's entries go to lower ones.
-    fn spread(&mut self) {
-        let place = self.occupied.trailing_zeros() as usize;
-        let Some(bucket) = self.buckets.get_mut(place) else {
-            return;
-        };
-        let mut entries = std::mem::take(bucket);
-        self.last = std::mem::replace(&mut self.least[place], u64::MAX);
-        self.occupied &= self.occupied - 1;
-        for (at, value) in entries.drain(..) {
-            self.put(at, value);
+    /// The bucket with the earliest entries, which is that of the lowest digit and the least value: its digit, and its place.
+    #[inline]
+    fn lowest(&self) -> Option<(usize, usize)> {
+        let digit = self.digits.trailing_zeros() as usize;
+        let values = self.occupied.get(digit)?;
+        Some((digit, digit * VALUES + values.trailing_zeros() as usize))
+    }
+
+    /// Its earliest value is taken; the instant of that becomes the latest, and the others go to lower buckets.
+    fn pop_lowest(&mut self) -> Option<T> {
+        let (digit, place) = self.lowest()?;
+        self.occupied[digit] &= self.occupied[digit] - 1;
+        if self.occupied[digit] == 0 {
+            self.digits &= self.digits - 1;
         }
-        // Its memory is used again.
-        self.buckets[place] = entries;
+        let bucket = &mut self.buckets[place];
+        self.last = std::mem::replace(&mut bucket.least, u64::MAX);
+        let value = if bucket.entries.len() == 1 {
+            bucket.entries.pop().map(|(_, value)| value)
+        } else {
+            let mut entries = std::mem::take(&mut bucket.entries);
+            for (at, value) in entries.drain(..) {
+                self.put(at, value);
+            }
+            // Its memory is used again.
+            self.buckets[place].entries = entries;
+            self.due.pop_front()
+        };
+        self.seek();
+        value
+    }
+
+    /// Finds the earliest instant.
+    #[inline]
+    fn seek(&mut self) {
+        self.first = if self.due.is_empty() {
+            let lowest = self.lowest();
+            lowest.map_or(u64::MAX, |(_, place)| self.buckets[place].least)
+        } else {
+            self.last
+        };
     }
 
     /// Whether nothing is to happen.
-    pub fn is_empty(&self) -> bool {
-        self.due.is_empty() && self.occupied == 0
+    pub const fn is_empty(&self) -> bool {
+        self.first == u64::MAX
     }
+}
+
+/// The value of a digit of `at`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "it is below VALUES")]
+const fn figure(at: u64, digit: u32) -> usize {
+    ((at >> (digit * BITS)) % VALUES as u64) as usize
 }
 
 #[cfg(test)]

@@ -1,76 +1,100 @@
 //! Packets in flight, by departure.
 
+use super::wheel::Wheel;
 use crate::{Packet, RadixHeap};
 use std::collections::VecDeque;
 use units::Instant;
 
 /// Packets ordered by `at`, which holds their departure; equal departures keep the order of entry.
 ///
-/// A packet that departs after all others in `row` joins its end for a constant cost, which is all
-/// that a fixed delay ever does; the others lie still on a shelf and only their places go through a
-/// heap, so that a hundred thousand of them cost little to sort. The next to depart is the earlier
-/// of the two heads; of equals that of the row, which entered first: whoever departs at the instant of one
-/// in the row and came before it would have joined the row.
+/// A packet that departs after all others in `row` joins its end, which is all that a fixed delay ever does. The others turn on
+/// a wheel, or, when they depart later than it reaches, lie in a heap. The next to depart is the earliest of the three heads. Of equals that
+/// of the row entered first: whoever departs at the instant of one in the row and came before it would have joined the row. Then that of the
+/// heap: it entered when the wheel did not reach so far.
 pub(crate) struct Flight<B> {
     row: VecDeque<Packet<B>>,
-    /// Places on the shelf.
-    heap: RadixHeap<u32>,
-    shelf: Vec<Option<Packet<B>>>,
-    /// Places on the shelf without a packet.
-    free: Vec<u32>,
+    /// None before the first is needed.
+    near: Option<Box<Wheel<Packet<B>>>>,
+    far: RadixHeap<Packet<B>>,
+    /// The next departure; [`Instant::FAR_FUTURE`] when nothing is in flight.
+    next: Instant,
 }
 
 impl<B> Flight<B> {
     pub(crate) fn new() -> Self {
         Self {
             row: VecDeque::new(),
-            heap: RadixHeap::default(),
-            shelf: Vec::new(),
-            free: Vec::new(),
+            near: None,
+            far: RadixHeap::default(),
+            next: Instant::FAR_FUTURE,
         }
     }
 
     #[inline]
     pub(crate) fn insert(&mut self, packet: Packet<B>) {
         let at = packet.at;
+        self.next = self.next.min(at);
         if self.row.back().is_none_or(|last| last.at <= at) {
             self.row.push_back(packet);
-        } else {
-            let place = self.shelve(packet);
-            self.heap.push(at, place);
+            return;
         }
-    }
-
-    /// Puts `packet` on a place that is free.
-    fn shelve(&mut self, packet: Packet<B>) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.shelf.push(None);
-            u32::try_from(self.shelf.len() - 1).unwrap_or(u32::MAX)
-        });
-        self.shelf[place as usize] = Some(packet);
-        place
+        let near = self.near.get_or_insert_with(|| Box::new(Wheel::new()));
+        if let Err(packet) = near.insert(at, packet) {
+            self.far.push(at, packet);
+        }
     }
 
     /// Removes the next packet that departs at `now` or before.
     #[inline]
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Packet<B>> {
-        let row = self.row.front().map(|packet| packet.at);
-        match self.heap.first() {
-            Some(heap) if row.is_none_or(|row| heap < row) => {
-                let place = self.heap.pop_due(now)?;
-                self.free.push(place);
-                self.shelf[place as usize].take()
-            }
-            _ => (row? <= now).then(|| self.row.pop_front())?,
+        if now < self.next {
+            return None;
+        }
+        self.take()
+    }
+
+    /// Removes the next packet.
+    #[inline]
+    fn take(&mut self) -> Option<Packet<B>> {
+        let packet = if self.in_row() == self.next {
+            self.row.pop_front()
+        } else if self.far.next() == self.next {
+            self.far.pop()
+        } else {
+            self.near.as_mut().and_then(|near| near.pop())
+        };
+        let near = self.near.as_ref();
+        let near = near.map_or(Instant::FAR_FUTURE, |near| near.first());
+        self.next = self.in_row().min(near).min(self.far.next());
+        packet
+    }
+
+    #[inline]
+    fn in_row(&self) -> Instant {
+        let head = self.row.front();
+        head.map_or(Instant::FAR_FUTURE, |head| head.at)
+    }
+
+    /// When the next packet departs; [`Instant::FAR_FUTURE`] when nothing is in flight.
+    #[inline]
+    pub(crate) const fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// The next packet, where it is at hand.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<&Packet<B>> {
+        if self.in_row() == self.next {
+            self.row.front()
+        } else if self.far.next() == self.next {
+            None
+        } else {
+            self.near.as_ref()?.peek()
         }
     }
 
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<Instant> {
-        let row = self.row.front().map(|packet| packet.at);
-        match (row, self.heap.first()) {
-            (Some(row), Some(heap)) => Some(row.min(heap)),
-            (row, heap) => row.or(heap),
-        }
+        (self.next < Instant::FAR_FUTURE).then_some(self.next)
     }
 }

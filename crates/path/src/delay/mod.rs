@@ -9,6 +9,7 @@ mod flow;
 mod hold_back;
 mod jitter;
 mod steady;
+mod wheel;
 
 pub use assigned::{Assigned, ConnectionDelay};
 pub use fixed::Fixed;

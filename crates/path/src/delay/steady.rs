@@ -1,6 +1,7 @@
 //! Delays that every packet of a flow has alike.
 
 use super::{ConnectionDelay, DelayModel, Fixed};
+use std::time::Duration;
 use units::{FlowId, Instant};
 
 /// One of the two delays that a simulation looks up with each packet.
@@ -18,6 +19,13 @@ impl DelayModel for SteadyDelay {
         match self {
             Self::Fixed(fixed) => fixed.departure(flow, at),
             Self::Connection(own) => own.departure(flow, at),
+        }
+    }
+
+    fn least(&self) -> Duration {
+        match self {
+            Self::Fixed(fixed) => fixed.least(),
+            Self::Connection(own) => own.least(),
         }
     }
 }
