@@ -17,7 +17,7 @@ const MIN_RTT_AGE: Duration = Duration::from_secs(300);
 pub(crate) struct RoundTrips {
     floor: RtoFloor,
     rto_min: i64,
-    rto_max: Duration,
+    rto_max: u64,
     /// SRTT; zero before the first sample.
     srtt: i64,
     /// Mean deviation, and the largest in this window.
@@ -27,28 +27,34 @@ pub(crate) struct RoundTrips {
     rttvar: i64,
     /// The window over which `mdev_max` is taken ends here.
     window_end: u64,
-    base: Duration,
+    /// The timeout, before and after it was backed off.
+    base: u64,
+    rto: u64,
     backoff: u32,
-    min: (Duration, Duration),
+    /// The least of this half of the age, and of the one before; `u64::MAX` is none.
+    min: [u64; 2],
     min_since: Instant,
 }
 
 impl RoundTrips {
     pub(crate) fn new(options: &Options) -> Self {
-        Self {
+        let mut round_trips = Self {
             floor: options.rto_floor,
             rto_min: nanos(options.rto_min.0),
-            rto_max: options.rto_max.0.max(Duration::from_millis(1)),
+            rto_max: whole(options.rto_max.0).max(1_000_000),
             srtt: 0,
             mdev: 0,
             mdev_max: 0,
             rttvar: 0,
             window_end: 0,
-            base: options.rto_initial.0,
+            base: whole(options.rto_initial.0),
+            rto: 0,
             backoff: 0,
-            min: (Duration::MAX, Duration::MAX),
+            min: [u64::MAX; 2],
             min_since: Instant::ZERO,
-        }
+        };
+        round_trips.rto = round_trips.base.min(round_trips.rto_max);
+        round_trips
     }
 
     /// A round trip took `sample`; `una` and `next` are the sender's. Ends the back-off (RFC 6298 section 5, last paragraph).
@@ -68,7 +74,8 @@ impl RoundTrips {
             RtoFloor::Timeout => (self.srtt + variation).max(self.rto_min),
             RtoFloor::Variation => self.srtt + variation.max(self.rto_min),
         };
-        self.base = Duration::from_nanos(rto.unsigned_abs());
+        self.base = rto.unsigned_abs();
+        self.rto = self.base.min(self.rto_max);
     }
 
     /// RFC 6298 section 2.2.
@@ -115,22 +122,25 @@ impl RoundTrips {
 
     /// A round trip that may be the least; RACK's and `HyStart`'s measure, without the receiver's delay.
     pub(crate) fn sample_min(&mut self, sample: Duration, now: Instant) {
+        let sample = nanos(sample).unsigned_abs();
         if now.since(self.min_since) > MIN_RTT_AGE / 2 {
-            self.min = (sample, self.min.0);
+            self.min = [sample, self.min[0]];
             self.min_since = now;
         }
-        self.min.0 = self.min.0.min(sample);
+        self.min[0] = self.min[0].min(sample);
     }
 
     /// Doubles the timeout (RFC 6298 section 5.5).
-    pub(crate) const fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
+        let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
+        self.rto = self.base.saturating_mul(factor).min(self.rto_max);
     }
 
     /// The timeout, backed off as it is.
-    pub(crate) fn rto(&self) -> Duration {
-        let factor = 1_u32.checked_shl(self.backoff).unwrap_or(u32::MAX);
-        self.base.saturating_mul(factor).min(self.rto_max)
+    #[inline]
+    pub(crate) const fn rto(&self) -> Duration {
+        Duration::from_nanos(self.rto)
     }
 
     /// SRTT, after the first sample.
@@ -145,15 +155,23 @@ impl RoundTrips {
 
     /// The least round trip of the last minutes.
     pub(crate) fn min(&self) -> Option<Duration> {
-        let min = self.min.0.min(self.min.1);
-        (min < Duration::MAX).then_some(min)
+        let min = self.min[0].min(self.min[1]);
+        (min < u64::MAX).then(|| Duration::from_nanos(min))
     }
 }
 
 /// At most an hour, so that sums of a few cannot overflow.
 fn nanos(span: Duration) -> i64 {
     const HOUR: i64 = 3_600_000_000_000;
-    i64::try_from(span.as_nanos()).map_or(HOUR, |ns| ns.min(HOUR))
+    if span.as_secs() >= 3_600 {
+        return HOUR;
+    }
+    span.as_secs().cast_signed() * 1_000_000_000 + i64::from(span.subsec_nanos())
+}
+
+/// Saturates.
+fn whole(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

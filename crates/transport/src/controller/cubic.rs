@@ -53,7 +53,7 @@ pub(super) struct Cubic {
     fast_convergence: bool,
     epoch: Epoch,
     /// Before the latest cut (section 4.9).
-    before: Epoch,
+    before: Option<Box<Epoch>>,
     min_rtt: Option<Duration>,
     hystart: Option<HyStart>,
 }
@@ -66,7 +66,7 @@ impl Cubic {
             c: if cubic.c > 0.0 { cubic.c } else { 0.4 },
             fast_convergence: cubic.fast_convergence,
             epoch: Epoch::default(),
-            before: Epoch::default(),
+            before: None,
             min_rtt: None,
             hystart: cubic.hystart.then(HyStart::default),
         }
@@ -137,7 +137,7 @@ impl Controller for Cubic {
 
     /// Sections 4.6 and 4.7.
     fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.before = self.epoch;
+        self.before = Some(Box::new(self.epoch));
         let window = f64::from(cwnd);
         let gives_up_room = self.fast_convergence && window < self.epoch.w_max;
         let w_max = if gives_up_room {
@@ -165,7 +165,7 @@ impl Controller for Cubic {
 
     /// Section 4.9.
     fn undone(&mut self) {
-        self.epoch = self.before;
+        self.epoch = self.before.as_deref().copied().unwrap_or_default();
     }
 
     fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {

@@ -33,7 +33,13 @@ pub(super) struct Assembly {
     next: u64,
     bytes: u64,
     last: bool,
-    /// Segments beyond `next`.
+    /// Since something was missing for the first time.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// Segments beyond the next.
+#[derive(Debug, Default)]
+struct Beyond {
     waiting: BTreeMap<u64, Waiting>,
     ranges: Ranges,
     /// A number in each of the ranges that changed lately, the latest first.
@@ -52,12 +58,13 @@ impl Assembly {
 
     /// Whether the latest segment in order is the last of all, and nothing beyond it is here.
     pub(super) fn is_complete(&self) -> bool {
-        self.last && self.ranges.is_empty()
+        self.last && !self.has_gap()
     }
 
     /// Whether something waits beyond a gap.
     pub(super) fn has_gap(&self) -> bool {
-        !self.ranges.is_empty()
+        let beyond = self.beyond.as_ref();
+        beyond.is_some_and(|beyond| !beyond.ranges.is_empty())
     }
 
     /// Segment `number` of `len` octets is here; the caller has seen to it that it is within the window.
@@ -68,12 +75,16 @@ impl Assembly {
             self.advance(segment);
             return Placed::InOrder { closed_gap };
         }
-        if number < self.next || self.waiting.contains_key(&number) {
+        if number < self.next {
             return Placed::Duplicate;
         }
-        self.waiting.insert(number, segment);
-        self.ranges.insert(number, number + 1, |_, _| {});
-        self.touch(number);
+        let beyond = self.beyond.get_or_insert_default();
+        if beyond.waiting.contains_key(&number) {
+            return Placed::Duplicate;
+        }
+        beyond.waiting.insert(number, segment);
+        beyond.ranges.insert(number, number + 1, |_, _| {});
+        beyond.touch(number);
         Placed::Beyond
     }
 
@@ -84,14 +95,46 @@ impl Assembly {
             self.next += 1;
             self.bytes += u64::from(len);
             self.last = last;
-            segment = match self.waiting.first_entry() {
+            let beyond = self.beyond.as_mut();
+            segment = match beyond.and_then(|beyond| beyond.waiting.first_entry()) {
                 Some(entry) if *entry.key() == self.next => Some(entry.remove()),
                 _ => None,
             };
         }
-        self.ranges.forget_before(self.next);
+        if let Some(beyond) = &mut self.beyond {
+            beyond.ranges.forget_before(self.next);
+        }
     }
 
+    /// The blocks of the next acknowledgement: `duplicate` first (RFC 2883 section 4), then the latest, then those reported
+    /// most recently (RFC 2018 section 4).
+    pub(super) fn blocks(&self, duplicate: Option<u64>, seq: impl Fn(u64) -> Seq) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        let around = |number| self.beyond.as_ref()?.ranges.around(number);
+        if let Some(number) = duplicate {
+            blocks.push(seq(number), seq(number + 1));
+            if let Some((first, end)) = around(number) {
+                blocks.push(seq(first), seq(end));
+            }
+        }
+        let Some(beyond) = self.beyond.as_ref().filter(|_| self.has_gap()) else {
+            return blocks;
+        };
+        let around_duplicate = duplicate.and_then(around);
+        let mut told = [around_duplicate; MAX_BLOCKS + 1];
+        for (at, number) in beyond.recent.iter().enumerate() {
+            let range = around(*number);
+            if range.is_some() && !told.contains(&range) {
+                let (first, end) = range.unwrap_or_default();
+                blocks.push(seq(first), seq(end));
+                told[at + 1] = range;
+            }
+        }
+        blocks
+    }
+}
+
+impl Beyond {
     /// The range around `number` is the latest that changed (RFC 2018 section 4).
     fn touch(&mut self, number: u64) {
         let around = self.ranges.around(number);
@@ -106,31 +149,5 @@ impl Assembly {
             moved.rotate_right(1);
         }
         self.recent[0] = number;
-    }
-
-    /// The blocks of the next acknowledgement: `duplicate` first (RFC 2883 section 4), then the latest, then those reported
-    /// most recently (RFC 2018 section 4).
-    pub(super) fn blocks(&self, duplicate: Option<u64>, seq: impl Fn(u64) -> Seq) -> SackBlocks {
-        let mut blocks = SackBlocks::NONE;
-        if let Some(number) = duplicate {
-            blocks.push(seq(number), seq(number + 1));
-            if let Some((first, end)) = self.ranges.around(number) {
-                blocks.push(seq(first), seq(end));
-            }
-        }
-        if !self.has_gap() {
-            return blocks;
-        }
-        let around_duplicate = duplicate.and_then(|number| self.ranges.around(number));
-        let mut told = [around_duplicate; MAX_BLOCKS + 1];
-        for (at, number) in self.recent.iter().enumerate() {
-            let range = self.ranges.around(*number);
-            if range.is_some() && !told.contains(&range) {
-                let (first, end) = range.unwrap_or_default();
-                blocks.push(seq(first), seq(end));
-                told[at + 1] = range;
-            }
-        }
-        blocks
     }
 }

@@ -5,26 +5,46 @@
 const MEMORY: u32 = 1_024;
 const WORDS: usize = (MEMORY / 64) as usize;
 
-/// Which of the latest packets have arrived.
+/// Which of the latest packets have arrived. Where none is missing, which is nearly always, their number says it all.
 #[derive(Debug)]
 pub(super) struct Order {
     newest: Option<u32>,
+    /// So many up to the newest have arrived, and none before, as long as `seen` is not kept.
+    run: u32,
     /// A bit for each counter modulo [`MEMORY`].
-    seen: [u64; WORDS],
+    seen: Option<Box<[u64; WORDS]>>,
 }
 
 impl Order {
     pub(super) const fn new() -> Self {
         Self {
             newest: None,
-            seen: [0; WORDS],
+            run: 0,
+            seen: None,
         }
     }
 
     /// The packet with `counter` arrived: how many that were sent later have arrived before it, as far as is remembered; none of
     /// one that is in order, or was here already.
+    #[inline]
     pub(super) fn overtaken_by(&mut self, counter: u32) -> Option<u32> {
-        let newest = *self.newest.get_or_insert(counter);
+        let expected = self.newest.map(|newest| newest.wrapping_add(1));
+        if self.seen.is_none() && expected.is_none_or(|expected| expected == counter) {
+            self.newest = Some(counter);
+            self.run = (self.run + 1).min(MEMORY);
+            return None;
+        }
+        self.look_up(counter)
+    }
+
+    fn look_up(&mut self, counter: u32) -> Option<u32> {
+        let newest = self.newest?;
+        if self.seen.is_none() {
+            self.seen = Some(Box::new([0; WORDS]));
+            for back in 0..self.run {
+                self.set(newest.wrapping_sub(back));
+            }
+        }
         let ahead = counter.wrapping_sub(newest);
         if ahead.cast_signed() > 0 {
             for step in 1..=ahead.min(MEMORY) {
@@ -45,25 +65,26 @@ impl Order {
 
     fn has(&self, counter: u32) -> bool {
         let (word, bit) = place(counter);
-        self.seen.get(word).is_some_and(|word| word & bit != 0)
+        let seen = self.seen.as_ref();
+        seen.is_some_and(|seen| seen[word] & bit != 0)
     }
 
     /// Forgets `counter`'s bit.
     fn take(&mut self, counter: u32) {
         let (word, bit) = place(counter);
-        if let Some(word) = self.seen.get_mut(word) {
-            *word &= !bit;
+        if let Some(seen) = &mut self.seen {
+            seen[word] &= !bit;
         }
     }
 
     /// Sets `counter`'s bit and returns what it was.
     fn set(&mut self, counter: u32) -> bool {
         let (word, bit) = place(counter);
-        let Some(word) = self.seen.get_mut(word) else {
+        let Some(seen) = &mut self.seen else {
             return false;
         };
-        let was = *word & bit != 0;
-        *word |= bit;
+        let was = seen[word] & bit != 0;
+        seen[word] |= bit;
         was
     }
 }
@@ -76,6 +97,25 @@ const fn place(counter: u32) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whether bits are kept from the beginning or only once one is missing.
+        #[test]
+        fn nothing_is_known_less_for_being_counted(
+            steps in prop::collection::vec(prop_oneof![4 => Just(1_i32), 1 => -1_100..1_100_i32], 1..1_500),
+        ) {
+            let (mut counted, mut kept) = (Order::new(), Order::new());
+            let mut counter = 7_u32;
+            kept.overtaken_by(counter);
+            kept.look_up(counter);
+            counted.overtaken_by(counter);
+            for step in steps {
+                counter = counter.wrapping_add_signed(step);
+                prop_assert_eq!(counted.overtaken_by(counter), kept.look_up(counter));
+            }
+        }
+    }
 
     fn late(counters: &[u32]) -> Vec<u32> {
         let mut order = Order::new();

@@ -87,23 +87,24 @@ impl Sender {
 
     /// RFC 6675 section 4, `Update`.
     fn take_blocks(&mut self, progress: &mut Progress) {
+        if progress.claim.blocks().is_empty() {
+            return;
+        }
         let claim = progress.claim;
         let duplicate = claim.duplicate();
         if let Some(block) = duplicate {
             self.take_duplicate(block, progress);
         }
-        let mut fresh = std::mem::take(&mut self.fresh);
+        let mut fresh = Vec::new();
         let skip = usize::from(duplicate.is_some());
         for &(first, end) in claim.blocks().iter().skip(skip) {
             self.board.add_block(first.max(claim.ack), end, &mut fresh);
         }
-        for &(first, end) in &fresh {
+        for (first, end) in fresh {
             for number in first..end {
                 self.sack(number, progress);
             }
         }
-        fresh.clear();
-        self.fresh = fresh;
     }
 
     fn sack(&mut self, number: u64, progress: &mut Progress) {

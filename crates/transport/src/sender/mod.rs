@@ -104,7 +104,6 @@ pub struct Sender {
     /// The next new segment says that congestion was answered.
     owes_cwr: bool,
     usage: transmit::Usage,
-    fresh: Vec<(u64, u64)>,
     sent: Sent,
     events: Events,
 }
@@ -145,7 +144,6 @@ impl Sender {
             edge: u64::from(options.receive_window),
             owes_cwr: false,
             usage: transmit::Usage::default(),
-            fresh: Vec::new(),
             sent: Sent::default(),
             events: Events::default(),
             options,

@@ -122,33 +122,37 @@ pub enum Violation {
 /// Events that are kept for [`crate::Sender::poll_event`].
 const MOST_EVENTS: usize = 4_096;
 
-/// What happened and has not been asked for yet; when it is full, the oldest is forgotten.
-#[derive(Debug, Default)]
-pub(super) struct Events {
-    waiting: VecDeque<Event>,
-    /// Nobody will ask.
-    is_off: bool,
+/// What happened and has not been asked for yet; when it is full, the oldest is forgotten. None is kept when nobody will ask.
+#[derive(Debug)]
+#[expect(
+    clippy::box_collection,
+    reason = "where there is none it takes a quarter of the memory"
+)]
+pub(super) struct Events(Option<Box<VecDeque<Event>>>);
+
+impl Default for Events {
+    fn default() -> Self {
+        Self(Some(Box::default()))
+    }
 }
 
 impl Events {
+    #[inline]
     pub(super) fn push(&mut self, event: Event) {
-        if self.is_off {
+        let Some(waiting) = &mut self.0 else {
             return;
+        };
+        if waiting.len() >= MOST_EVENTS {
+            waiting.pop_front();
         }
-        if self.waiting.len() >= MOST_EVENTS {
-            self.waiting.pop_front();
-        }
-        self.waiting.push_back(event);
+        waiting.push_back(event);
     }
 
     pub(super) fn pop(&mut self) -> Option<Event> {
-        self.waiting.pop_front()
+        self.0.as_mut()?.pop_front()
     }
 
     pub(super) fn turn_off(&mut self) {
-        *self = Self {
-            is_off: true,
-            ..Self::default()
-        };
+        self.0 = None;
     }
 }

@@ -2,37 +2,68 @@
 
 use std::collections::VecDeque;
 
+/// Segments of equal length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    count: u64,
+    len: u16,
+}
+
 /// Segments to send, as runs of equal length.
 #[derive(Debug, Default)]
-pub(super) struct Supply(VecDeque<(u64, u16)>);
+#[expect(
+    clippy::box_collection,
+    reason = "where there is none it takes a quarter of the memory"
+)]
+pub(super) struct Supply {
+    /// None when its count is zero; then there are no others.
+    first: Run,
+    /// Where lengths differ.
+    rest: Option<Box<VecDeque<Run>>>,
+}
 
 impl Supply {
     pub(super) fn add(&mut self, count: u32, len: u16) {
+        let count = u64::from(count);
         if count == 0 {
             return;
         }
-        match self.0.back_mut() {
-            Some(run) if run.1 == len => run.0 = run.0.saturating_add(u64::from(count)),
-            _ => self.0.push_back((u64::from(count), len)),
+        if self.first.count == 0 {
+            self.first = Run { count, len };
+            return;
+        }
+        let last = self.rest.as_mut().and_then(|rest| rest.back_mut());
+        let last = last.unwrap_or(&mut self.first);
+        if last.len == len {
+            last.count = last.count.saturating_add(count);
+        } else {
+            self.rest
+                .get_or_insert_default()
+                .push_back(Run { count, len });
         }
     }
 
     /// Takes the length of the next segment.
     pub(super) fn take(&mut self) -> Option<u16> {
-        let run = self.0.front_mut()?;
-        let len = run.1;
-        run.0 -= 1;
-        if run.0 == 0 {
-            self.0.pop_front();
+        if self.first.count == 0 {
+            return None;
+        }
+        let len = self.first.len;
+        self.first.count -= 1;
+        if self.first.count == 0
+            && let Some(next) = self.rest.as_mut().and_then(|rest| rest.pop_front())
+        {
+            self.first = next;
         }
         Some(len)
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        *self = Self::default();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first.count == 0
     }
 }
