@@ -177,12 +177,10 @@ impl Node for Host {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let all = [
-            self.alarms.first(),
-            self.stack.next_timeout(),
-            self.next_open(),
-        ];
-        all.into_iter().flatten().min()
+        let open = self.next_open().unwrap_or(Instant::FAR_FUTURE);
+        let stack = self.stack.next_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let first = open.min(self.alarms.next()).min(stack);
+        (first < Instant::FAR_FUTURE).then_some(first)
     }
 }
 

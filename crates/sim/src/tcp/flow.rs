@@ -48,7 +48,7 @@ pub(super) struct Flow {
     /// The handshake's last acknowledgement is to be sent.
     confirms: bool,
     /// What had to be acknowledged at once: it leaves before the application can answer.
-    prompt: Option<Ack>,
+    prompt: Option<Box<Ack>>,
     ecn: bool,
 }
 
@@ -105,7 +105,9 @@ impl Flow {
             self.peer_fin = Some(segment.seq);
         }
         self.receiver.handle_segment(segment, ecn, now);
-        self.prompt = self.receiver.poll_transmit(now).or(self.prompt);
+        if let Some(ack) = self.receiver.poll_transmit(now) {
+            self.prompt = Some(Box::new(ack));
+        }
     }
 
     pub(super) fn handle_ack(&mut self, ack: &Ack, now: Instant) {
@@ -133,7 +135,7 @@ impl Flow {
             return Some(Tcp::Ack(None));
         }
         if let Some(ack) = self.prompt.take() {
-            return Some(Tcp::Ack(Some(Box::new(ack))));
+            return Some(Tcp::Ack(Some(ack)));
         }
         self.supply(now);
         if let Some(mut segment) = self.poll_sender(now) {

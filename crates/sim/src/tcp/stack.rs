@@ -188,6 +188,7 @@ impl Stack {
     }
 
     /// When to call [`Stack::handle_timeout`]; now and then earlier than needed.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         self.timers.first()
     }

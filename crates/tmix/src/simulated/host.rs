@@ -309,9 +309,9 @@ impl Node for Host<'_> {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let all = [self.alarms.first(), self.stack.next_timeout(), self.start];
-        let first = all.map(|at| at.unwrap_or(Instant::FAR_FUTURE));
-        let first = first.into_iter().min()?;
+        let start = self.start.unwrap_or(Instant::FAR_FUTURE);
+        let stack = self.stack.next_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let first = start.min(self.alarms.next()).min(stack);
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 }
