@@ -69,6 +69,7 @@ mod queue;
 mod radix_heap;
 mod random;
 mod remark;
+pub mod slots;
 mod spec;
 
 pub use cross::{Own, Pace, Recording, Schedule, Sent, Shared, Sizes, Source};

@@ -1,86 +1,163 @@
 //! Who is to act next: the deadlines of a fixed number of parties.
 //!
-//! A world has as many parties as it has links and nodes, each with at most one deadline, so nothing is ever inserted or
-//! removed: deadlines only change. A *tournament* holds them: a binary tree whose leaves are the parties and in which every
-//! inner node names the earlier of its two children's winners. A change replays the matches from its leaf upwards and
-//! stops at the first one that another party goes on winning.
+//! A world has as many parties as it has links and nodes, each with at most one deadline, which changes with nearly every packet. Whatever
+//! is set enters a timing wheel ([`path::slots`]), or a heap when it is further ahead; what a party has no more when its time comes is left
+//! out then. The deadlines of a few parties are simply looked through.
 
+use path::RadixHeap;
+use path::slots::{NONE, SLOTS, Slots, slot};
+use std::cmp::Reverse;
 use units::Instant;
+
+/// So many parties are few.
+const FEW: usize = 16;
 
 /// Deadlines, earliest first; among equal ones the party with the lowest number is first.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// Entry 1 is the whole tree's winner, entry `i` the earlier of entries `2i` and `2i + 1`; the second half are the
-    /// parties themselves.
-    tree: Vec<Entry>,
+    /// By party; [`Instant::FAR_FUTURE`] is none.
+    deadlines: Vec<Instant>,
+    near: Slots,
+    entries: Vec<Entry>,
+    /// The first of the entries that are free.
+    free: u32,
+    far: RadixHeap<Due>,
+    /// The slot that is open: what is due in it or before lies in `due`.
+    open: u64,
+    /// The next one last.
+    due: Vec<Due>,
 }
 
-/// A party and its deadline; [`Instant::FAR_FUTURE`] is none.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Entry {
+/// What was set; by instant, then by party.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Due {
     at: Instant,
     party: u32,
+}
+
+#[derive(Debug)]
+struct Entry {
+    due: Due,
+    /// The next of the slot, or of those that are free.
+    next: u32,
 }
 
 impl Calendar {
     /// A calendar for parties number 0 to `parties - 1`, none with a deadline.
     pub(crate) fn new(parties: u32) -> Self {
-        let leaves = parties.max(2).next_power_of_two();
-        let idle = |party| Entry {
-            at: Instant::FAR_FUTURE,
-            party,
-        };
-        let tree = (0..leaves).map(|_| 0).chain(0..leaves).map(idle);
-        let mut calendar = Self {
-            tree: tree.collect(),
-        };
-        for place in (1..leaves as usize).rev() {
-            calendar.tree[place] = calendar.winner(place);
+        Self {
+            deadlines: vec![Instant::FAR_FUTURE; parties as usize],
+            near: Slots::default(),
+            entries: Vec::new(),
+            free: NONE,
+            far: RadixHeap::default(),
+            open: 0,
+            due: Vec::new(),
         }
-        calendar
     }
 
     /// Sets the deadline of `party`.
     #[inline]
     pub(crate) fn set(&mut self, party: u32, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::FAR_FUTURE);
-        let mut place = self.tree.len() / 2 + party as usize;
-        if self.tree[place].at == at {
+        let deadline = &mut self.deadlines[party as usize];
+        if *deadline == at {
             return;
         }
-        self.tree[place].at = at;
-        while place > 1 {
-            place /= 2;
-            let winner = self.winner(place);
-            if self.tree[place] == winner {
-                // Nothing changes above.
-                return;
-            }
-            self.tree[place] = winner;
+        *deadline = at;
+        if at < Instant::FAR_FUTURE && self.deadlines.len() > FEW {
+            self.enter(Due { at, party });
         }
     }
 
     /// Sets the deadline of `party`, unless that only puts off the one it has.
     #[inline]
     pub(crate) fn advance(&mut self, party: u32, at: Option<Instant>) {
-        let has = self.tree[self.tree.len() / 2 + party as usize].at;
-        if at.is_none_or(|at| at < has) {
+        if at.is_none_or(|at| at < self.deadlines[party as usize]) {
             self.set(party, at);
         }
     }
 
-    /// The earliest deadline and whose it is.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(Instant, u32)> {
-        let Entry { at, party } = self.tree[1];
-        (at < Instant::FAR_FUTURE).then_some((at, party))
+    fn enter(&mut self, due: Due) {
+        let slot = slot(due.at);
+        let ahead = slot.saturating_sub(self.open);
+        if ahead == 0 {
+            let before = self.due.partition_point(|other| *other > due);
+            self.due.insert(before, due);
+        } else if ahead < SLOTS {
+            let number = self.store(due);
+            self.entries[number as usize].next = self.near.put(slot, number);
+        } else {
+            self.far.push(due.at, due);
+        }
     }
 
-    /// The earlier of two children; the parties on the left have the lower numbers.
     #[inline]
-    fn winner(&self, place: usize) -> Entry {
-        let (left, right) = (self.tree[2 * place], self.tree[2 * place + 1]);
-        if right.at < left.at { right } else { left }
+    fn store(&mut self, due: Due) -> u32 {
+        let number = self.free;
+        if let Some(entry) = self.entries.get_mut(number as usize) {
+            self.free = entry.next;
+            entry.due = due;
+            return number;
+        }
+        let number = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        self.entries.push(Entry { due, next: NONE });
+        number
+    }
+
+    /// The earliest deadline and whose it is.
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<(Instant, u32)> {
+        if self.deadlines.len() <= FEW {
+            return self.first_of_few();
+        }
+        loop {
+            while let Some(Due { at, party }) = self.due.last().copied() {
+                if self.deadlines[party as usize] == at {
+                    return Some((at, party));
+                }
+                self.due.pop();
+            }
+            self.turn()?;
+        }
+    }
+
+    #[inline]
+    fn first_of_few(&self) -> Option<(Instant, u32)> {
+        let mut first = (Instant::FAR_FUTURE, 0);
+        for (party, at) in (0..).zip(&self.deadlines) {
+            if *at < first.0 {
+                first = (*at, party);
+            }
+        }
+        (first.0 < Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// Opens the next slot with something in it.
+    fn turn(&mut self) -> Option<()> {
+        let far = self.far.first().map_or(u64::MAX, slot);
+        let next = self.near.next().min(far);
+        if next == u64::MAX {
+            return None;
+        }
+        self.open = next;
+        if self.near.next() == self.open {
+            let mut number = self.near.take();
+            while let Some(entry) = self.entries.get_mut(number as usize) {
+                self.due.push(entry.due);
+                let next = std::mem::replace(&mut entry.next, self.free);
+                self.free = number;
+                number = next;
+            }
+        }
+        while self.far.first().is_some_and(|at| slot(at) == self.open) {
+            self.due.extend(self.far.pop());
+        }
+        if self.due.len() > 1 {
+            self.due.sort_unstable_by_key(|due| Reverse(*due));
+        }
+        Some(())
     }
 }
 
@@ -107,13 +184,13 @@ mod tests {
         #[test]
         fn the_first_is_the_least_of_all(
             parties in 1_u32..40,
-            changes in proptest::collection::vec((0_u32..40, proptest::option::of(0_u64..50)), 0..200),
+            changes in proptest::collection::vec((0_u32..40, proptest::option::of((0_u64..50, 0_u32..30))), 0..200),
         ) {
             let mut calendar = Calendar::new(parties);
             let mut plain = vec![None; parties as usize];
             for (party, at) in changes {
                 let party = party % parties;
-                let at = at.map(Instant::from_nanos);
+                let at = at.map(|(at, scale)| Instant::from_nanos(at << scale));
                 calendar.set(party, at);
                 plain[party as usize] = at;
                 let least = (0_u32..).zip(&plain).filter_map(|(n, at)| Some((((*at)?), n))).min();

@@ -58,6 +58,6 @@ pub use node::{Addressed, LinkId, Node, NodeId, Parcel};
 pub use probing::Probing;
 pub use transfer::{
     Duplex, End, Endpoint, Headers, Log, Observer, Outcome, Packet, Plan, Report, Side, Sink,
-    Source, Transfers, pipeline,
+    Source, Transfers, pipeline, transfer_link,
 };
 pub use world::{Builder, Tap, Work, World};

@@ -174,7 +174,7 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
     }
 
     /// When something happens next; `None` when all is quiet for ever.
-    pub fn next_deadline(&self) -> Option<Instant> {
+    pub fn next_deadline(&mut self) -> Option<Instant> {
         Some(self.calendar.first()?.0)
     }
 

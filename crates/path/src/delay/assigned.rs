@@ -29,7 +29,8 @@ pub struct Assigned(Arc<Table>);
 #[derive(Debug)]
 struct Table {
     /// By the numbers of flows, from 0, for as long as the table lasts; empty where flows come and go.
-    settled: Box<[Duration]>,
+    /// Nanoseconds.
+    settled: Box<[u64]>,
     shards: [Mutex<ByFlow<Duration>>; SHARDS],
     missed: AtomicU64,
 }
@@ -49,7 +50,7 @@ impl Assigned {
     /// without a lock.
     pub fn settled(delays: impl IntoIterator<Item = Duration>) -> Self {
         Self(Arc::new(Table {
-            settled: delays.into_iter().collect(),
+            settled: delays.into_iter().map(nanos).collect(),
             ..Table::default()
         }))
     }
@@ -89,7 +90,8 @@ impl Assigned {
 
     fn settled_for(&self, flow: FlowId) -> Option<Duration> {
         let place = usize::try_from(flow.0).ok()?;
-        self.0.settled.get(place).copied()
+        let delay = self.0.settled.get(place);
+        delay.map(|delay| Duration::from_nanos(*delay))
     }
 
     fn shard(&self, flow: FlowId) -> MutexGuard<'_, ByFlow<Duration>> {
@@ -97,6 +99,10 @@ impl Assigned {
         let number = scatter(flow.0) >> 48;
         lock(&self.0.shards[usize::try_from(number).unwrap_or_default() % SHARDS])
     }
+}
+
+fn nanos(delay: Duration) -> u64 {
+    u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

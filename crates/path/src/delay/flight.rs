@@ -14,7 +14,7 @@ use units::Instant;
 pub(crate) struct Flight<B> {
     row: VecDeque<Packet<B>>,
     /// None before the first is needed.
-    near: Option<Box<Wheel<Packet<B>>>>,
+    near: Option<Box<Wheel<B>>>,
     far: RadixHeap<Packet<B>>,
     /// The next departure; [`Instant::FAR_FUTURE`] when nothing is in flight.
     next: Instant,
@@ -39,7 +39,7 @@ impl<B> Flight<B> {
             return;
         }
         let near = self.near.get_or_insert_with(|| Box::new(Wheel::new()));
-        if let Err(packet) = near.insert(at, packet) {
+        if let Err(packet) = near.insert(packet) {
             self.far.push(at, packet);
         }
     }

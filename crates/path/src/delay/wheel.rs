@@ -1,55 +1,48 @@
 //! A timing wheel of packets that soon depart.
-//!
-//! Varghese and Lauck, "Hashed and hierarchical timing wheels" (1987), scheme 4 with sorting: the next quarter of a second is cut into
-//! slots of 16 microseconds, each with the packets that depart in it as a list. A slot is put in order only when its time comes,
-//! and then has one packet or two, so a packet costs the same however many are in flight.
 
+use crate::Packet;
+use crate::slots::{NONE, SLOTS, Slots, slot};
+use std::cmp::Reverse;
 use units::Instant;
 
-/// A slot is 2^14 ns long.
-const SLOT_BITS: u32 = 14;
-/// Slots: 268 ms of them.
-const SLOTS: usize = 1 << 14;
-const WORDS: usize = SLOTS / 64;
-const NONE: u32 = u32::MAX;
-
-/// Items by their instants; equal instants keep the order of entry.
-pub(super) struct Wheel<T> {
-    /// The first item of each slot, the latest to enter.
-    slots: Box<[u32]>,
-    /// A bit for each slot with something in it, and one for each word of these.
-    occupied: Box<[u64]>,
-    words: [u64; WORDS / 64],
-    shelf: Vec<Place<T>>,
-    /// The first place on the shelf without an item.
+/// Packets by their departures, which are their `at`; equal ones keep the order of entry.
+pub(super) struct Wheel<B> {
+    /// Places on the shelf by the slots in which their packets depart.
+    slots: Slots,
+    shelf: Vec<Place<B>>,
+    /// The first place on the shelf without a packet.
     free: u32,
     /// The slot that is open: what departs in it or before lies in `due`.
     open: u64,
-    /// The next slot with something in it.
-    next: u64,
-    /// Items of the open slot, the next one last.
+    /// Packets of the open slot, the next one last.
     due: Vec<(Instant, u32)>,
-    /// The earliest instant, [`Instant::FAR_FUTURE`] without any, and the place of its item.
+    /// The earliest instant, [`Instant::FAR_FUTURE`] without any, and the place of its packet.
     first: (Instant, u32),
 }
 
-struct Place<T> {
-    at: Instant,
-    /// The next place of the slot, or without an item.
+/// A packet of most worlds and what is beside it fill a line of the processor's cache.
+#[repr(align(64))]
+struct Place<B> {
+    packet: Option<Packet<B>>,
+    /// The next place of the slot, or without a packet.
     next: u32,
-    item: Option<T>,
 }
 
-impl<T> Wheel<T> {
+impl<B> Place<B> {
+    #[inline]
+    fn at(&self) -> Instant {
+        let packet = self.packet.as_ref();
+        packet.map_or(Instant::FAR_FUTURE, |packet| packet.at)
+    }
+}
+
+impl<B> Wheel<B> {
     pub(super) fn new() -> Self {
         Self {
-            slots: vec![NONE; SLOTS].into(),
-            occupied: vec![0; WORDS].into(),
-            words: [0; WORDS / 64],
+            slots: Slots::default(),
             shelf: Vec::new(),
             free: NONE,
             open: 0,
-            next: u64::MAX,
             due: Vec::new(),
             first: (Instant::FAR_FUTURE, NONE),
         }
@@ -61,32 +54,32 @@ impl<T> Wheel<T> {
         self.first.0
     }
 
-    /// The item that departs first.
+    /// The packet that departs first.
     #[inline]
-    pub(super) fn peek(&self) -> Option<&T> {
-        self.shelf.get(self.first.1 as usize)?.item.as_ref()
+    pub(super) fn peek(&self) -> Option<&Packet<B>> {
+        self.shelf.get(self.first.1 as usize)?.packet.as_ref()
     }
 
-    /// Adds `item`, which departs `at`; gives it back when that is further ahead than the wheel goes.
+    /// Adds `packet`; gives it back when it departs later than the wheel reaches.
     #[inline]
-    pub(super) fn insert(&mut self, at: Instant, item: T) -> Result<(), T> {
-        let slot = slot(at);
-        let mut ahead = slot.saturating_sub(self.open);
-        if ahead >= SLOTS as u64 {
+    pub(super) fn insert(&mut self, packet: Packet<B>) -> Result<(), Packet<B>> {
+        let at = packet.at;
+        let mut ahead = slot(at).saturating_sub(self.open);
+        if ahead >= SLOTS {
             if self.first.0 < Instant::FAR_FUTURE {
-                return Err(item);
+                return Err(packet);
             }
             // It stood still. What comes next may depart before this one, or after it.
-            ahead = SLOTS as u64 / 2;
-            self.open = slot - ahead;
+            ahead = SLOTS / 2;
+            self.open = slot(at) - ahead;
         }
-        let place = self.shelve(at, item);
+        let place = self.shelve(packet);
         if ahead == 0 {
             // Its equals entered before it, so they lie behind it.
             let before = self.due.partition_point(|(other, _)| *other > at);
             self.due.insert(before, (at, place));
         } else {
-            self.enter(slot, place);
+            self.shelf[place as usize].next = self.slots.put(slot(at), place);
         }
         if at < self.first.0 {
             self.first = (at, place);
@@ -95,134 +88,88 @@ impl<T> Wheel<T> {
     }
 
     #[inline]
-    fn shelve(&mut self, at: Instant, item: T) -> u32 {
+    fn shelve(&mut self, packet: Packet<B>) -> u32 {
+        let packet = Some(packet);
         let place = self.free;
-        if let Some(shelf) = self.shelf.get_mut(place as usize) {
-            self.free = shelf.next;
-            (shelf.at, shelf.item) = (at, Some(item));
+        if let Some(here) = self.shelf.get_mut(place as usize) {
+            self.free = here.next;
+            here.packet = packet;
             return place;
         }
         let place = u32::try_from(self.shelf.len()).unwrap_or(NONE);
-        let item = Some(item);
-        self.shelf.push(Place {
-            at,
-            next: NONE,
-            item,
-        });
+        self.shelf.push(Place { packet, next: NONE });
         place
     }
 
+    /// Takes the packet that departs first.
     #[inline]
-    fn enter(&mut self, slot: u64, place: u32) {
-        let here = index(slot);
-        self.shelf[place as usize].next = std::mem::replace(&mut self.slots[here], place);
-        self.occupied[here / 64] |= 1 << (here % 64);
-        self.words[here / 4_096] |= 1 << (here / 64 % 64);
-        self.next = self.next.min(slot);
-    }
-
-    /// Takes the item that departs first.
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<T> {
+    pub(super) fn pop(&mut self) -> Option<Packet<B>> {
         if self.due.is_empty() {
             self.turn();
         }
         let (_, place) = self.due.pop()?;
         let here = self.shelf.get_mut(place as usize)?;
-        let item = here.item.take();
+        let packet = here.packet.take();
         here.next = std::mem::replace(&mut self.free, place);
         self.first = match self.due.last() {
             Some(first) => *first,
             None => self.first_of_next(),
         };
-        item
+        packet
     }
 
     /// Opens the next slot with something in it.
     fn turn(&mut self) {
-        if self.next == u64::MAX {
+        if self.slots.is_empty() {
             return;
         }
-        self.open = self.next;
-        let here = index(self.open);
-        let mut place = std::mem::replace(&mut self.slots[here], NONE);
-        self.occupied[here / 64] &= !(1 << (here % 64));
-        if self.occupied[here / 64] == 0 {
-            self.words[here / 4_096] &= !(1 << (here / 64 % 64));
-        }
-        while let Some(shelf) = self.shelf.get(place as usize) {
-            self.due.push((shelf.at, place));
-            place = shelf.next;
+        self.open = self.slots.next();
+        let mut place = self.slots.take();
+        while let Some(here) = self.shelf.get(place as usize) {
+            self.due.push((here.at(), place));
+            place = here.next;
         }
         // The latest to enter is first: a stable sort keeps it before its equals, which are taken from the end.
         if self.due.len() > 1 {
-            self.due.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+            self.due.sort_by_key(|(at, _)| Reverse(*at));
         }
-        self.next = self.seek();
     }
 
-    /// The first item of the next slot with something in it.
+    /// The first packet of the next slot with something in it.
     #[inline]
     fn first_of_next(&self) -> (Instant, u32) {
         let mut first = (Instant::FAR_FUTURE, NONE);
-        if self.next < u64::MAX {
-            let mut place = self.slots[index(self.next)];
-            while let Some(shelf) = self.shelf.get(place as usize) {
-                // Of equals the one that entered first, which is the last in the list.
-                if shelf.at <= first.0 {
-                    first = (shelf.at, place);
-                }
-                place = shelf.next;
+        let mut place = self.slots.head();
+        while let Some(here) = self.shelf.get(place as usize) {
+            // Of equals the one that entered first, which is the last in the list.
+            let at = here.at();
+            if at <= first.0 {
+                first = (at, place);
             }
+            place = here.next;
         }
         first
     }
-
-    /// The first slot after the open one with something in it; `u64::MAX` without any.
-    #[inline]
-    fn seek(&self) -> u64 {
-        let here = index(self.open);
-        let word = self.occupied[here / 64] & (u64::MAX << (here % 64));
-        let next = if word != 0 {
-            here / 64 * 64 + word.trailing_zeros() as usize
-        } else if let Some(word) = self.word_after(here / 64) {
-            word * 64 + self.occupied[word].trailing_zeros() as usize
-        } else {
-            return u64::MAX;
-        };
-        self.open + (next.wrapping_sub(here) % SLOTS) as u64
-    }
-
-    /// The word with a bit in it that comes first after word `word`, around the wheel.
-    fn word_after(&self, word: usize) -> Option<usize> {
-        let group = word / 64;
-        let rest = self.words[group] & (u64::MAX << (word % 64)) & !(1 << (word % 64));
-        if rest != 0 {
-            return Some(group * 64 + rest.trailing_zeros() as usize);
-        }
-        let mut groups = (1..=self.words.len()).map(|step| (group + step) % self.words.len());
-        let group = groups.find(|group| self.words[*group] != 0)?;
-        Some(group * 64 + self.words[group].trailing_zeros() as usize)
-    }
-}
-
-/// The number of the slot of `at`, from the beginning of time.
-#[inline]
-const fn slot(at: Instant) -> u64 {
-    at.as_nanos() >> SLOT_BITS
-}
-
-/// Its place on the wheel.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "it is below SLOTS")]
-const fn index(slot: u64) -> usize {
-    (slot % SLOTS as u64) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Family;
     use proptest::prelude::*;
+    use units::{Dscp, Ecn, FlowId};
+
+    fn packet(at: u64, number: usize) -> Packet<usize> {
+        Packet {
+            size: 1_500,
+            flow: FlowId(0),
+            family: Family::V4,
+            dscp: Dscp::CS0,
+            ecn: Ecn::NotEct,
+            at: Instant::from_nanos(at),
+            body: number,
+        }
+    }
 
     proptest! {
         /// Beside a list that is sorted at every step.
@@ -236,7 +183,7 @@ mod tests {
             for (number, step) in steps.into_iter().enumerate() {
                 if let Some((scale, ahead)) = step {
                     let at = now + (ahead << scale);
-                    if wheel.insert(Instant::from_nanos(at), number).is_ok() {
+                    if wheel.insert(packet(at, number)).is_ok() {
                         plain.push((at, number));
                         plain.sort_unstable();
                     } else {
@@ -244,12 +191,12 @@ mod tests {
                     }
                 } else {
                     let first = (!plain.is_empty()).then(|| plain.remove(0));
-                    prop_assert_eq!(wheel.pop(), first.map(|(_, number)| number));
+                    prop_assert_eq!(wheel.pop().map(|packet| packet.body), first.map(|(_, number)| number));
                     now = first.map_or(now, |(at, _)| at);
                 }
                 let first = plain.first().map_or(Instant::FAR_FUTURE, |(at, _)| Instant::from_nanos(*at));
                 prop_assert_eq!(wheel.first(), first);
-                prop_assert_eq!(wheel.peek(), plain.first().map(|(_, number)| number));
+                prop_assert_eq!(wheel.peek().map(|packet| packet.body), plain.first().map(|(_, number)| *number));
             }
         }
     }

@@ -25,3 +25,20 @@ mod stack;
 pub use connection::{Connection, Settings, Terms};
 pub use packet::{Data, Tcp};
 pub use stack::{Incoming, Key, Stack, back};
+
+use crate::Addressed;
+use path::{Assigned, Pipeline, Resolver, Spec};
+
+/// [`Spec::build_lazy`] for packets of connections, compiled here: with the optimisation that this crate has.
+///
+/// # Errors
+///
+/// Those of [`Spec::build`].
+pub fn link(
+    spec: &Spec,
+    seed: u64,
+    resolver: Resolver<'_>,
+    delays: &Assigned,
+) -> Result<Pipeline<Addressed<Tcp>>, path::Error> {
+    spec.build_lazy(seed, resolver, delays)
+}

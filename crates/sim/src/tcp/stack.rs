@@ -61,12 +61,23 @@ struct Entry {
     connection: Connection,
     to: NodeId,
     flow: FlowId,
-    /// The timer that will look after it.
-    alarm: Option<Instant>,
+    /// When it wants to be looked after; [`Instant::FAR_FUTURE`] is never.
+    due: Instant,
+    /// The timer that will see to that; a deadline that is put off gets another when this one has run out.
+    alarm: Instant,
     is_ready: bool,
     wants_room: bool,
     /// The application does not look at it any more.
     is_released: bool,
+}
+
+impl Entry {
+    fn set_alarm(&mut self, key: u32, timers: &mut RadixHeap<(Instant, u32)>) {
+        if self.due < self.alarm {
+            self.alarm = self.due;
+            timers.push(self.due, (self.due, key));
+        }
+    }
 }
 
 /// The flow of the other direction of the same connection.
@@ -110,7 +121,8 @@ impl Stack {
             connection,
             to,
             flow,
-            alarm: None,
+            due: Instant::FAR_FUTURE,
+            alarm: Instant::FAR_FUTURE,
             is_ready: false,
             wants_room: false,
             is_released: false,
@@ -166,23 +178,19 @@ impl Stack {
             let Some(entry) = self.entries.get_mut(key as usize) else {
                 continue;
             };
-            if entry.alarm != Some(at) {
+            if entry.alarm != at {
                 // Another timer has its place, or another connection.
                 continue;
             }
-            entry.alarm = None;
-            if entry
-                .connection
-                .next_timeout()
-                .is_some_and(|due| due <= now)
-            {
+            entry.alarm = Instant::FAR_FUTURE;
+            if entry.due <= now {
                 entry.connection.handle_timeout(&self.settings, now);
                 if entry.connection.take_news() {
                     changed.push(Key(key));
                 }
                 self.make_ready(key);
             } else {
-                self.rearm(key);
+                entry.set_alarm(key, &mut self.timers);
             }
         }
     }
@@ -229,7 +237,11 @@ impl Stack {
             entry.wants_room = false;
             self.drained.push_back(Key(key));
         }
-        self.rearm(key);
+        entry.due = entry
+            .connection
+            .next_timeout()
+            .unwrap_or(Instant::FAR_FUTURE);
+        entry.set_alarm(key, &mut self.timers);
     }
 
     /// A connection whose writer waited for room and has it.
@@ -301,18 +313,6 @@ impl Stack {
             && !std::mem::replace(&mut entry.is_ready, true)
         {
             self.ready.push_back(key);
-        }
-    }
-
-    fn rearm(&mut self, key: u32) {
-        let Some(entry) = self.entries.get_mut(key as usize) else {
-            return;
-        };
-        if let Some(due) = entry.connection.next_timeout()
-            && entry.alarm.is_none_or(|alarm| due < alarm)
-        {
-            entry.alarm = Some(due);
-            self.timers.push(due, (due, key));
         }
     }
 

@@ -15,7 +15,7 @@ pub use plan::{End, Plan};
 pub use report::{Outcome, Report};
 pub use sink::Sink;
 pub use source::Source;
-pub use topology::{Duplex, Transfers, pipeline};
+pub use topology::{Duplex, Transfers, pipeline, transfer_link};
 
 use crate::{Node, Parcel};
 use transport::Sender;

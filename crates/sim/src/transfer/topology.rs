@@ -3,21 +3,35 @@
 use super::source::Route;
 use super::{Endpoint, Observer, Plan, Report, Sink, Source};
 use crate::{Addressed, Builder, NodeId, World};
-use path::{Assigned, Pipeline, Spec};
+use path::{Assigned, Pipeline, Resolver, Spec};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use transport::wire::Datagram;
 use units::FlowId;
 
 /// A path for transfers: what `spec` describes, its chance from `seed`. Traces are not known here; for a path with one use
-/// [`Spec::build_lazy`].
+/// [`transfer_link`].
 ///
 /// # Errors
 ///
 /// Those of [`Spec::build`].
 pub fn pipeline(spec: &Spec, seed: u64) -> Result<Pipeline<Addressed<Datagram>>, path::Error> {
     let no_trace = |_: &str| Err("traces are files - give the text with Spec::build".into());
-    spec.build_lazy(seed, &no_trace, &Assigned::default())
+    transfer_link(spec, seed, &no_trace, &Assigned::default())
+}
+
+/// [`Spec::build_lazy`] for packets of transfers, compiled here: with the optimisation that this crate has.
+///
+/// # Errors
+///
+/// Those of [`Spec::build`].
+pub fn transfer_link(
+    spec: &Spec,
+    seed: u64,
+    resolver: Resolver<'_>,
+    delays: &Assigned,
+) -> Result<Pipeline<Addressed<Datagram>>, path::Error> {
+    spec.build_lazy(seed, resolver, delays)
 }
 
 /// Transfers in a world of their own.

@@ -47,7 +47,7 @@ struct Epoch {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(crate) struct Cubic {
     beta: f64,
     c: f64,
     fast_convergence: bool,

@@ -105,11 +105,55 @@ pub(crate) trait Controller: std::fmt::Debug + Send {
     fn paused(&mut self, _pause: Duration) {}
 }
 
-/// The controller that `options` ask for.
-pub(crate) fn chosen(options: &Options) -> Box<dyn Controller> {
-    match options.congestion_control {
-        CongestionControl::Reno => Box::new(Reno::new(options)),
-        CongestionControl::Cubic => Box::new(Cubic::new(options)),
+/// The controller that options ask for. It is part of its sender, whose memory is read with it.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    Reno(Reno),
+    Cubic(Cubic),
+}
+
+impl Chosen {
+    pub(crate) fn by(options: &Options) -> Self {
+        match options.congestion_control {
+            CongestionControl::Reno => Self::Reno(Reno::new(options)),
+            CongestionControl::Cubic => Self::Cubic(Cubic::new(options)),
+        }
+    }
+
+    const fn inner(&mut self) -> &mut dyn Controller {
+        match self {
+            Self::Reno(reno) => reno,
+            Self::Cubic(cubic) => cubic,
+        }
+    }
+}
+
+impl Controller for Chosen {
+    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
+        self.inner().avoid(window, growing);
+    }
+
+    fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        self.inner().ssthresh(cwnd)
+    }
+
+    fn timed_out(&mut self) {
+        self.inner().timed_out();
+    }
+
+    fn undone(&mut self) {
+        self.inner().undone();
+    }
+
+    fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
+        match self {
+            Self::Reno(_) => {}
+            Self::Cubic(cubic) => cubic.measured(window, rtt, growing),
+        }
+    }
+
+    fn paused(&mut self, pause: Duration) {
+        self.inner().paused(pause);
     }
 }
 
@@ -117,7 +161,7 @@ pub(crate) fn chosen(options: &Options) -> Box<dyn Controller> {
 /// acknowledgements (section 2.2).
 pub(crate) fn grow(
     window: &mut Window,
-    controller: &mut dyn Controller,
+    controller: &mut Chosen,
     growing: &Growing,
     abc: Option<u32>,
 ) {

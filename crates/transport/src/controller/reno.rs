@@ -5,7 +5,7 @@ use crate::{Growth, Options};
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Reno {
+pub(crate) struct Reno {
     growth: Growth,
     /// [`Growth::PerWindow`]: the window that is being acknowledged ends here.
     window_end: Option<u64>,

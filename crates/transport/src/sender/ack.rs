@@ -181,7 +181,7 @@ impl Sender {
         if may_grow && self.is_window_limited() {
             let growing = self.growing(progress);
             let abc = self.options.abc;
-            controller::grow(&mut self.window, &mut *self.controller, &growing, abc);
+            controller::grow(&mut self.window, &mut self.controller, &growing, abc);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::timer::Kind;
 use super::{Sender, State};
+use crate::controller::Controller as _;
 use crate::{Segment, SegmentFlags};
 use units::Instant;
 

@@ -12,7 +12,7 @@ pub trait Course {
     fn now(&self) -> Instant;
 
     /// When something happens next.
-    fn next_deadline(&self) -> Instant;
+    fn next_deadline(&mut self) -> Instant;
 
     /// Lets all happen that happens until then.
     ///
@@ -63,7 +63,7 @@ impl<C: Course> Line for Here<'_, C> {
             if !words.is_empty() || self.now() >= until {
                 return Ok(words);
             }
-            let next = self.course.borrow().next_deadline();
+            let next = self.course.borrow_mut().next_deadline();
             self.go_on(next.min(until))?;
         }
     }

@@ -97,7 +97,7 @@ impl Course for Simulation<'_> {
         self.world.now()
     }
 
-    fn next_deadline(&self) -> Instant {
+    fn next_deadline(&mut self) -> Instant {
         let next = self.world.next_deadline();
         next.unwrap_or(Instant::FAR_FUTURE)
     }
