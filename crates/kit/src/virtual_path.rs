@@ -6,13 +6,13 @@ pub use round_trip::{PATIENCE, packet_time};
 
 use crate::virtual_links::Hop;
 use ::path::{
-    Assigned, CoDelConfig, FqCoDelConfig, Limit, PieConfig, Probability, QueueSpec, RedConfig,
-    Spec, StageSpec,
+    Assigned, CoDelConfig, FqCoDelConfig, Limit, PieConfig, Pipeline, Probability, QueueSpec,
+    RedConfig, Resolver, Spec, StageSpec,
 };
 use lab::{Topology, profiles};
 use record::{LabInfo, LabLink, PathInfo};
 use serde_json::json;
-use sim::{Duplex, Probing};
+use sim::{Addressed, Duplex, Probing, transfer_link};
 use std::str::FromStr;
 use std::time::Duration;
 use units::{Bytes, Rate, Span};
@@ -21,6 +21,11 @@ use units::{Bytes, Rate, Span};
 pub const FULL_PACKET: u64 = 1_500;
 /// A queue holds at least so many of them.
 const LEAST_PACKETS: u64 = 2;
+
+/// Makes a link for packets with `P` in them: [`Spec::build_lazy`], or where there is one a function of the crate that `P` is of, since what is
+/// generic is as fast as the crate that it is compiled in.
+pub type Build<P> =
+    fn(&Spec, u64, Resolver<'_>, &Assigned) -> Result<Pipeline<Addressed<P>>, ::path::Error>;
 
 /// A row of links from the sender to the receiver.
 pub struct Path {
@@ -227,24 +232,23 @@ impl Path {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let delays = Assigned::default();
         let built = self.links.iter().map(|link| {
-            let up = link.up.build_lazy(link.seeds[0], &trace, &delays)?;
-            let down = link.down.build_lazy(link.seeds[1], &trace, &delays)?;
-            Ok((up, down))
+            let way = |spec, seed| transfer_link(spec, seed, &trace, &delays);
+            Ok((
+                way(&link.up, link.seeds[0])?,
+                way(&link.down, link.seeds[1])?,
+            ))
         });
         built.collect()
     }
 
-    /// The links for packets with `P` in them; a replay writes into `delays` how far its connections are.
+    /// The links for packets with `P` in them, each made by `build`; a replay writes into `delays` how far its connections are.
     ///
     /// # Errors
     /// As [`Path::build`].
-    pub fn hops<P: Clone + Send + 'static>(
-        &self,
-        delays: &Assigned,
-    ) -> anyhow::Result<Vec<Hop<P>>> {
+    pub fn hops<P>(&self, delays: &Assigned, build: Build<P>) -> anyhow::Result<Vec<Hop<P>>> {
         let trace = |name: &str| profiles::trace(name).map_err(Into::into);
         let hops = self.links.iter().map(|link| {
-            let way = |spec: &Spec, seed| spec.build_lazy(seed, &trace, delays);
+            let way = |spec, seed| build(spec, seed, &trace, delays);
             Ok(Hop {
                 name: link.name.clone(),
                 ways: [

@@ -188,9 +188,10 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
-/// Begins this program anew, with memory in huge pages (2 MiB), unless it has been already: what goes back and forth through
-/// hundreds of megabytes waits for page tables as long as for the memory. It asks the C library of Linux systems (glibc from
-/// 2.35, `glibc.malloc.hugetlb`), which looks for it only at a program's start; where that does not know it, nothing changes.
+/// Begins this program anew, with memory in huge pages (2 MiB) and what was freed kept at hand, unless it has been already: what goes
+/// back and forth through hundreds of megabytes waits for page tables as long as for the memory, and packets come and go by thousands.
+/// It asks the C library of Linux systems (glibc from 2.35, `glibc.malloc.hugetlb` and `glibc.malloc.tcache_count`), which looks for
+/// it only at a program's start; where that does not know it, nothing changes.
 ///
 /// To be called before anything else is done: what this process holds open is closed or kept as in any `exec`.
 pub fn use_huge_pages() {
@@ -206,7 +207,10 @@ pub fn use_huge_pages() {
     let _ = Command::new(program)
         .arg0(name)
         .args(arguments)
-        .env(TUNABLES, "glibc.malloc.hugetlb=1")
+        .env(
+            TUNABLES,
+            "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=30000",
+        )
         .exec();
 }
 

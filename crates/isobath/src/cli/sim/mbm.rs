@@ -7,7 +7,7 @@ use kit::options::Output;
 use kit::usage::Usage;
 use mbm::suite::THESIS;
 use mbm_run::simulated::{self, Context};
-use path::Assigned;
+use path::{Assigned, Spec};
 use schema::mbm::plan::Carrier;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
@@ -42,7 +42,9 @@ impl Args {
         }
         let path = self.through.path(plan.seed, plan.ecn).map_err(Usage::of)?;
         path.check_round_trip().map_err(Usage::of)?;
-        let hops = path.hops(&Assigned::default()).map_err(Usage::of)?;
+        let hops = path
+            .hops(&Assigned::default(), Spec::build_lazy)
+            .map_err(Usage::of)?;
         let described = serde_json::to_value(&plan)?;
         Ok(Prepared {
             run: new_run("sim-mbm", described, &self.output, path.info()),

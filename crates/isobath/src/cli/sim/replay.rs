@@ -52,7 +52,7 @@ impl Args {
         let path =
             Path::of_topology(&topology, self.name(), plan.seed, false).map_err(Usage::of)?;
         let delays = simulated::delays(&plan, &workload);
-        let hops = path.hops(&delays).map_err(Usage::of)?;
+        let hops = path.hops(&delays, sim::tcp::link).map_err(Usage::of)?;
         let mut described = serde_json::to_value(&plan)?;
         described["forecast"] =
             serde_json::to_value(Forecast::of(&workload, plan.duration.map(|d| d.0)))?;

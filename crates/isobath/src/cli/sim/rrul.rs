@@ -8,7 +8,7 @@ use kit::bar;
 use kit::options::Output;
 use kit::usage::Usage;
 use kit::virtual_path::Path;
-use path::Assigned;
+use path::{Assigned, Spec};
 use record::Instrument;
 use rrul::simulated::{self, Context};
 use rrul::streams::{Common, StreamPlan};
@@ -52,7 +52,9 @@ impl Args {
         let notes = simulated::leave_out(&mut plan);
         let path = Path::of_lab(&self.lab, self.seed, false).map_err(Usage::of)?;
         check(&plan, self, &path)?;
-        let hops = path.hops(&Assigned::default()).map_err(Usage::of)?;
+        let hops = path
+            .hops(&Assigned::default(), Spec::build_lazy)
+            .map_err(Usage::of)?;
         let cc = self.cc.algorithm();
         let common = Common {
             families: &[4],
