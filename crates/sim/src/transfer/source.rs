@@ -79,7 +79,7 @@ impl<O: Observer> Source<O> {
     pub(super) fn new(plan: Plan, route: Route, observer: O) -> Self {
         Self {
             route,
-            sender: Sender::new(&plan.options, plan.seed),
+            sender: Sender::new(&plan.options, plan.seed).trusting(),
             plan,
             phase: Phase::Waiting,
             progress: Instant::ZERO,
