@@ -91,7 +91,7 @@ impl<B> FifoDelay<B> {
             Some(model) => model.departure(packet.flow, self.free),
             None => self.free,
         };
-        self.flight.insert(packet);
+        self.flight.insert(at, packet);
     }
 
     /// A packet comes to the element.
@@ -100,8 +100,9 @@ impl<B> FifoDelay<B> {
         let Some((model, flight)) = &mut self.ahead else {
             return self.enqueue(packet);
         };
-        packet.at = model.departure(packet.flow, packet.at);
-        flight.insert(packet);
+        let at = packet.at;
+        packet.at = model.departure(packet.flow, at);
+        flight.insert(at, packet);
     }
 
     /// What has reached the queue by `now`.
@@ -113,8 +114,8 @@ impl<B> FifoDelay<B> {
         }
     }
 
-    /// When a packet may leave. Of those on their way to the queue that is the first: when it has been sent is known, unless another
-    /// overtakes it or it finds no room.
+    /// When a packet may leave. Of those on their way to the queue that is the first, which has been sent before the others come, if it
+    /// finds room; where it may not, it is looked after when it comes.
     #[inline]
     fn wake(&self) -> Instant {
         let behind = self.flight.next();
@@ -125,7 +126,9 @@ impl<B> FifoDelay<B> {
         if behind <= start {
             return behind;
         }
-        let Some(packet) = flight.peek() else {
+        // What waits only becomes less until it comes.
+        let admits = |packet: &&Packet<B>| self.limit.admits(self.held, packet.size);
+        let Some(packet) = flight.peek().filter(admits) else {
             return start;
         };
         let mut service = self.service;

@@ -17,6 +17,9 @@ const VALUES: usize = 1 << BITS;
 /// Digits of an instant.
 const DIGITS: usize = (u64::BITS / BITS) as usize;
 
+/// A bucket that is emptied keeps memory for so many entries. Each of them is the fullest in its turn.
+const KEPT: usize = 64;
+
 /// Values by their instants, the earliest first; equal instants keep the order of entry. An instant before that of the latest
 /// value taken counts as that one.
 #[derive(Clone, Debug)]
@@ -150,8 +153,9 @@ impl<T> RadixHeap<T> {
             for (at, value) in entries.drain(..) {
                 self.put(at, value);
             }
-            // Its memory is used again.
-            self.buckets[place].entries = entries;
+            if entries.capacity() <= KEPT {
+                self.buckets[place].entries = entries;
+            }
             self.due.pop_front()
         };
         self.seek();

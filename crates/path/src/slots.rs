@@ -64,6 +64,10 @@ impl Slots {
     #[inline]
     #[must_use]
     pub fn put(&mut self, slot: u64, item: u32) -> u32 {
+        debug_assert!(
+            self.is_empty() || slot.abs_diff(self.next) < SLOTS,
+            "two slots would be one"
+        );
         let here = index(slot);
         self.occupied[here / 64] |= 1 << (here % 64);
         self.words[here / 4_096] |= 1 << (here / 64 % 64);

@@ -191,7 +191,7 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
 /// Begins this program anew, with memory in huge pages (2 MiB) and what was freed kept at hand, unless it has been already: what goes
 /// back and forth through hundreds of megabytes waits for page tables as long as for the memory, and packets come and go by thousands.
 /// It asks the C library of Linux systems (glibc from 2.35, `glibc.malloc.hugetlb` and `glibc.malloc.tcache_count`), which looks for
-/// it only at a program's start; where that does not know it, nothing changes.
+/// it only at a program's start; an older one leaves the pages as they are.
 ///
 /// To be called before anything else is done: what this process holds open is closed or kept as in any `exec`.
 pub fn use_huge_pages() {

@@ -53,7 +53,7 @@ impl RoundTrips {
             min: [u64::MAX; 2],
             min_since: Instant::ZERO,
         };
-        round_trips.rto = round_trips.base.min(round_trips.rto_max);
+        round_trips.set_timeout();
         round_trips
     }
 
@@ -75,7 +75,7 @@ impl RoundTrips {
             RtoFloor::Variation => self.srtt + variation.max(self.rto_min),
         };
         self.base = rto.unsigned_abs();
-        self.rto = self.base.min(self.rto_max);
+        self.set_timeout();
     }
 
     /// RFC 6298 section 2.2.
@@ -133,6 +133,10 @@ impl RoundTrips {
     /// Doubles the timeout (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
+        self.set_timeout();
+    }
+
+    fn set_timeout(&mut self) {
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
         self.rto = self.base.saturating_mul(factor).min(self.rto_max);
     }

@@ -30,8 +30,9 @@ impl<B> Flight<B> {
         }
     }
 
+    /// Adds a packet that entered at `entered`, which never goes back.
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet<B>) {
+    pub(crate) fn insert(&mut self, entered: Instant, packet: Packet<B>) {
         let at = packet.at;
         self.next = self.next.min(at);
         if self.row.back().is_none_or(|last| last.at <= at) {
@@ -39,7 +40,7 @@ impl<B> Flight<B> {
             return;
         }
         let near = self.near.get_or_insert_with(|| Box::new(Wheel::new()));
-        if let Err(packet) = near.insert(packet) {
+        if let Err(packet) = near.insert(entered, packet) {
             self.far.push(at, packet);
         }
     }
@@ -96,5 +97,52 @@ impl<B> Flight<B> {
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<Instant> {
         (self.next < Instant::FAR_FUTURE).then_some(self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Family;
+    use proptest::prelude::*;
+    use units::{Dscp, Ecn, FlowId};
+
+    fn packet(at: u64, number: usize) -> Packet<usize> {
+        Packet {
+            size: 1_500,
+            flow: FlowId(0),
+            family: Family::V4,
+            dscp: Dscp::CS0,
+            ecn: Ecn::NotEct,
+            at: Instant::from_millis(at),
+            body: number,
+        }
+    }
+
+    proptest! {
+        /// Beside a list that is sorted at every step; delays of up to three seconds, by whole steps so that some depart together.
+        #[test]
+        fn the_earliest_leaves_first_and_equals_in_order(
+            steps in prop::collection::vec((0_u64..4, prop::option::of(prop_oneof![0_u64..30, (0_u64..30).prop_map(|n| n * 100)])), 0..500),
+        ) {
+            let (mut flight, mut plain, mut now) = (Flight::new(), Vec::new(), 0);
+            for (number, (pause, delay)) in steps.into_iter().enumerate() {
+                now += pause * 20;
+                if let Some(delay) = delay {
+                    flight.insert(Instant::from_millis(now), packet(now + delay, number));
+                    plain.push((now + delay, number));
+                    plain.sort_unstable();
+                }
+                while let Some(packet) = flight.take_due(Instant::from_millis(now)) {
+                    prop_assert_eq!(packet.body, plain.remove(0).1);
+                }
+                let first = plain.first().map(|(at, _)| Instant::from_millis(*at));
+                prop_assert_eq!(flight.next_departure(), first);
+                prop_assert!(first.is_none_or(|first| first > Instant::from_millis(now)));
+                if let Some(packet) = flight.peek() {
+                    prop_assert_eq!(packet.body, plain[0].1);
+                }
+            }
+        }
     }
 }

@@ -64,8 +64,9 @@ impl<B: Send, L: DelayModel> Element<B> for Delay<B, L> {
     ) -> Option<Instant> {
         if let Some(mut packet) = packet {
             self.counters.enter(packet.size);
-            packet.at = self.model.departure(packet.flow, packet.at);
-            self.flight.insert(packet);
+            let at = packet.at;
+            packet.at = self.model.departure(packet.flow, at);
+            self.flight.insert(at, packet);
         }
         while let Some(packet) = self.flight.take_due(now) {
             self.counters.leave(packet.size);

@@ -60,18 +60,17 @@ impl<B> Wheel<B> {
         self.shelf.get(self.first.1 as usize)?.packet.as_ref()
     }
 
-    /// Adds `packet`; gives it back when it departs later than the wheel reaches.
+    /// Adds `packet`, which entered at `entered`; gives it back when it departs later than the wheel reaches.
     #[inline]
-    pub(super) fn insert(&mut self, packet: Packet<B>) -> Result<(), Packet<B>> {
+    pub(super) fn insert(&mut self, entered: Instant, packet: Packet<B>) -> Result<(), Packet<B>> {
+        if self.first.0 == Instant::FAR_FUTURE {
+            // It stood still.
+            self.open = self.open.max(slot(entered));
+        }
         let at = packet.at;
-        let mut ahead = slot(at).saturating_sub(self.open);
+        let ahead = slot(at).saturating_sub(self.open);
         if ahead >= SLOTS {
-            if self.first.0 < Instant::FAR_FUTURE {
-                return Err(packet);
-            }
-            // It stood still. What comes next may depart before this one, or after it.
-            ahead = SLOTS / 2;
-            self.open = slot(at) - ahead;
+            return Err(packet);
         }
         let place = self.shelve(packet);
         if ahead == 0 {
@@ -183,7 +182,7 @@ mod tests {
             for (number, step) in steps.into_iter().enumerate() {
                 if let Some((scale, ahead)) = step {
                     let at = now + (ahead << scale);
-                    if wheel.insert(packet(at, number)).is_ok() {
+                    if wheel.insert(Instant::from_nanos(now), packet(at, number)).is_ok() {
                         plain.push((at, number));
                         plain.sort_unstable();
                     } else {

@@ -12,7 +12,7 @@
 //! windows are small, which section 4.3 is there to prevent.
 
 use super::hystart::HyStart;
-use super::{Controller, Growing, Window};
+use super::{Growing, Window};
 use crate::Options;
 use std::time::Duration;
 use units::Instant;
@@ -127,8 +127,8 @@ impl Cubic {
     }
 }
 
-impl Controller for Cubic {
-    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
+impl Cubic {
+    pub(super) fn avoid(&mut self, window: &mut Window, growing: &Growing) {
         self.refresh(window.cwnd, growing);
         self.count_as_reno(window.cwnd, growing.acked);
         window.additive_increase(self.epoch.every, growing.acked);
@@ -136,8 +136,8 @@ impl Controller for Cubic {
     }
 
     /// Sections 4.6 and 4.7.
-    fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.before = Some(Box::new(self.epoch));
+    pub(super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        **self.before.get_or_insert_default() = self.epoch;
         let window = f64::from(cwnd);
         let gives_up_room = self.fast_convergence && window < self.epoch.w_max;
         let w_max = if gives_up_room {
@@ -154,7 +154,7 @@ impl Controller for Cubic {
     }
 
     /// Section 4.8; the kernel forgets `W_max` too, and so does this.
-    fn timed_out(&mut self) {
+    pub(super) fn timed_out(&mut self) {
         self.epoch = Epoch {
             prior: self.epoch.prior,
             ..Epoch::default()
@@ -164,11 +164,11 @@ impl Controller for Cubic {
     }
 
     /// Section 4.9.
-    fn undone(&mut self) {
+    pub(super) fn undone(&mut self) {
         self.epoch = self.before.as_deref().copied().unwrap_or_default();
     }
 
-    fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
+    pub(super) fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
         let after_recovery = |start| growing.now.since(start) < Duration::from_secs(1);
         if self.epoch.start.is_some_and(after_recovery) {
             return;
@@ -184,7 +184,7 @@ impl Controller for Cubic {
     }
 
     /// Section 4.2's t does not run while there is nothing to send.
-    fn paused(&mut self, pause: Duration) {
+    pub(super) fn paused(&mut self, pause: Duration) {
         self.epoch.start = self.epoch.start.map(|start| start + pause);
     }
 }

@@ -84,35 +84,15 @@ pub(crate) struct Growing {
     pub(crate) now: Instant,
 }
 
-/// A congestion control. Its methods say what has happened; nothing here sends.
-pub(crate) trait Controller: std::fmt::Debug + Send {
-    /// Segments were acknowledged in congestion avoidance, and the window had been used up.
-    fn avoid(&mut self, window: &mut Window, growing: &Growing);
-
-    /// Congestion with a window of `cwnd`; returns the new threshold.
-    fn ssthresh(&mut self, cwnd: u32) -> u32;
-
-    /// The retransmission timer ran out.
-    fn timed_out(&mut self) {}
-
-    /// The latest congestion was none.
-    fn undone(&mut self) {}
-
-    /// A round trip was measured, without the receiver's delay.
-    fn measured(&mut self, _window: &mut Window, _rtt: Duration, _growing: &Growing) {}
-
-    /// Nothing was in the network for `pause`.
-    fn paused(&mut self, _pause: Duration) {}
-}
-
-/// The controller that options ask for. It is part of its sender, whose memory is read with it.
+/// The congestion control that options ask for. It is part of its sender, whose memory is read with it. Its methods say what has
+/// happened; nothing here sends.
 #[derive(Debug)]
-pub(crate) enum Chosen {
+pub(crate) enum Controller {
     Reno(Reno),
     Cubic(Cubic),
 }
 
-impl Chosen {
+impl Controller {
     pub(crate) fn by(options: &Options) -> Self {
         match options.congestion_control {
             CongestionControl::Reno => Self::Reno(Reno::new(options)),
@@ -120,40 +100,53 @@ impl Chosen {
         }
     }
 
-    const fn inner(&mut self) -> &mut dyn Controller {
+    /// Segments were acknowledged in congestion avoidance, and the window had been used up.
+    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
         match self {
-            Self::Reno(reno) => reno,
-            Self::Cubic(cubic) => cubic,
+            Self::Reno(reno) => reno.avoid(window, growing),
+            Self::Cubic(cubic) => cubic.avoid(window, growing),
         }
     }
-}
 
-impl Controller for Chosen {
-    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
-        self.inner().avoid(window, growing);
+    /// Congestion with a window of `cwnd`; returns the new threshold.
+    pub(crate) fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        match self {
+            Self::Reno(reno) => reno.ssthresh(cwnd),
+            Self::Cubic(cubic) => cubic.ssthresh(cwnd),
+        }
     }
 
-    fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.inner().ssthresh(cwnd)
+    /// The retransmission timer ran out.
+    pub(crate) fn timed_out(&mut self) {
+        match self {
+            Self::Reno(_) => {}
+            Self::Cubic(cubic) => cubic.timed_out(),
+        }
     }
 
-    fn timed_out(&mut self) {
-        self.inner().timed_out();
+    /// The latest congestion was none.
+    pub(crate) fn undone(&mut self) {
+        match self {
+            Self::Reno(_) => {}
+            Self::Cubic(cubic) => cubic.undone(),
+        }
     }
 
-    fn undone(&mut self) {
-        self.inner().undone();
-    }
-
-    fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
+    /// A round trip was measured, without the receiver's delay.
+    #[inline]
+    pub(crate) fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
         match self {
             Self::Reno(_) => {}
             Self::Cubic(cubic) => cubic.measured(window, rtt, growing),
         }
     }
 
-    fn paused(&mut self, pause: Duration) {
-        self.inner().paused(pause);
+    /// Nothing was in the network for `pause`.
+    pub(crate) fn paused(&mut self, pause: Duration) {
+        match self {
+            Self::Reno(_) => {}
+            Self::Cubic(cubic) => cubic.paused(pause),
+        }
     }
 }
 
@@ -161,7 +154,7 @@ impl Controller for Chosen {
 /// acknowledgements (section 2.2).
 pub(crate) fn grow(
     window: &mut Window,
-    controller: &mut Chosen,
+    controller: &mut Controller,
     growing: &Growing,
     abc: Option<u32>,
 ) {

@@ -1,6 +1,6 @@
 //! Reno's congestion avoidance (RFC 5681 section 3.1) by one of three rules of growth, and its halving.
 
-use super::{Controller, Growing, Window};
+use super::{Growing, Window};
 use crate::{Growth, Options};
 
 /// See the module.
@@ -30,8 +30,8 @@ impl Reno {
     }
 }
 
-impl Controller for Reno {
-    fn avoid(&mut self, window: &mut Window, growing: &Growing) {
+impl Reno {
+    pub(super) fn avoid(&mut self, window: &mut Window, growing: &Growing) {
         match self.growth {
             Growth::Bytes => window.additive_increase(window.cwnd, growing.acked),
             Growth::PerAck => window.additive_increase(window.cwnd, 1),
@@ -41,7 +41,7 @@ impl Controller for Reno {
 
     /// Half the window, at least two segments (RFC 5681 equation 4; of the window as the Linux kernel does it, which with a
     /// window that is used up is the flight).
-    fn ssthresh(&mut self, cwnd: u32) -> u32 {
+    pub(super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
         self.window_end = None;
         (cwnd / 2).max(2)
     }

@@ -1,7 +1,7 @@
 //! How far the window falls: the threshold at once, the window by proportional rate reduction (RFC 6937).
 
 use super::{Cause, Event, Sender, State};
-use crate::controller::{Controller as _, NO_THRESHOLD};
+use crate::controller::NO_THRESHOLD;
 
 /// PRR's counters of one cut.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::progress::{Departures, Progress};
 use super::{Event, Sender};
-use crate::controller::{Controller as _, Growing};
+use crate::controller::Growing;
 use std::time::Duration;
 use units::Instant;
 

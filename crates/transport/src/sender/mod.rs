@@ -26,7 +26,7 @@ mod transmit;
 mod undo;
 mod verify;
 
-use crate::controller::{Chosen, NO_THRESHOLD, Window};
+use crate::controller::{Controller, NO_THRESHOLD, Window};
 use crate::ident::Idents;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
@@ -73,7 +73,7 @@ pub struct Sender {
     supply: Supply,
     is_closed: bool,
     window: Window,
-    controller: Chosen,
+    controller: Controller,
     round_trips: RoundTrips,
     /// The segment that is being timed where there are no time stamps.
     timed: Option<u64>,
@@ -123,7 +123,7 @@ impl Sender {
             supply: Supply::default(),
             is_closed: false,
             window: Window::new(&options),
-            controller: Chosen::by(&options),
+            controller: Controller::by(&options),
             round_trips: RoundTrips::new(&options),
             timed: None,
             rack: Rack::new(&options),

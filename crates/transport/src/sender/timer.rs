@@ -4,7 +4,6 @@
 //! (5.2), started anew by progress (5.3), and when it runs out: the head again (5.4), twice the time (5.5), started (5.6).
 
 use super::{Cause, Event, Sender, State};
-use crate::controller::Controller as _;
 use units::Instant;
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -2,7 +2,6 @@
 
 use super::timer::Kind;
 use super::{Sender, State};
-use crate::controller::Controller as _;
 use crate::{Segment, SegmentFlags};
 use units::Instant;
 

@@ -8,7 +8,6 @@
 
 use super::progress::Progress;
 use super::{Event, Sender, State};
-use crate::controller::Controller as _;
 use units::Instant;
 
 /// What there is to undo.
