@@ -127,12 +127,12 @@ impl<B> FifoDelay<B> {
             return behind;
         }
         // What waits only becomes less until it comes.
-        let admits = |packet: &&Packet<B>| self.limit.admits(self.held, packet.size);
-        let Some(packet) = flight.peek().filter(admits) else {
+        let admits = |size: &u32| self.limit.admits(self.held, *size);
+        let Some(size) = flight.next_size().filter(admits) else {
             return start;
         };
         let mut service = self.service;
-        let sent = service.finish(packet.size, start);
+        let sent = service.finish(size, start);
         behind.min(sent + self.least_behind)
     }
 }

@@ -11,75 +11,98 @@ const SLOT_BITS: u32 = 14;
 /// So many of them, 268 ms, are on the wheel at a time.
 pub const SLOTS: u64 = 1 << 14;
 const WORDS: usize = (SLOTS / 64) as usize;
-/// No item.
-pub const NONE: u32 = u32::MAX;
+/// No place.
+const NONE: u32 = u32::MAX;
 
-/// Lists of items by slot. Items are numbers; which one follows which in a list is kept by whoever has them. All of them are in slots that
-/// are less than [`SLOTS`] apart.
+/// Items by slot. All of them are in slots that are less than [`SLOTS`] apart.
 #[derive(Debug)]
-pub struct Slots {
-    /// The first item of each, the latest to enter.
+pub struct Slots<T> {
+    /// The place of the first item of each, the latest to enter.
     heads: Box<[u32]>,
     /// A bit for each slot with an item, and one for each word of these.
     occupied: Box<[u64]>,
     words: [u64; WORDS / 64],
     /// The next slot with an item; `u64::MAX` without any.
     next: u64,
+    places: Vec<Place<T>>,
+    /// The first place without an item.
+    free: u32,
 }
 
-impl Default for Slots {
+#[derive(Debug)]
+struct Place<T> {
+    item: Option<T>,
+    /// The next place of the slot, or without an item.
+    next: u32,
+}
+
+impl<T> Default for Slots<T> {
     fn default() -> Self {
         Self {
             heads: vec![NONE; WORDS * 64].into(),
             occupied: vec![0; WORDS].into(),
             words: [0; WORDS / 64],
             next: u64::MAX,
+            places: Vec::new(),
+            free: NONE,
         }
     }
 }
 
-impl Slots {
-    /// Whether there is no item.
-    #[inline]
-    pub const fn is_empty(&self) -> bool {
-        self.next == u64::MAX
-    }
-
+impl<T> Slots<T> {
     /// The next slot with an item; `u64::MAX` without any.
     #[inline]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// The first item of that slot; [`NONE`] without any.
+    /// Puts `item` into `slot`.
     #[inline]
-    pub fn head(&self) -> u32 {
-        if self.is_empty() {
-            return NONE;
-        }
-        self.heads[index(self.next)]
-    }
-
-    /// Puts `item` into `slot`; returns which one is behind it in the list, or [`NONE`].
-    #[inline]
-    #[must_use]
-    pub fn put(&mut self, slot: u64, item: u32) -> u32 {
+    pub fn put(&mut self, slot: u64, item: T) {
         debug_assert!(
-            self.is_empty() || slot.abs_diff(self.next) < SLOTS,
+            self.next == u64::MAX || slot.abs_diff(self.next) < SLOTS,
             "two slots would be one"
         );
         let here = index(slot);
         self.occupied[here / 64] |= 1 << (here % 64);
         self.words[here / 4_096] |= 1 << (here / 64 % 64);
         self.next = self.next.min(slot);
-        std::mem::replace(&mut self.heads[here], item)
+        let behind = self.heads[here];
+        self.heads[here] = self.store(item, behind);
     }
 
-    /// Takes all items of the next slot; returns the first of the list.
     #[inline]
-    pub fn take(&mut self) -> u32 {
-        if self.is_empty() {
-            return NONE;
+    fn store(&mut self, item: T, behind: u32) -> u32 {
+        let (number, item) = (self.free, Some(item));
+        if let Some(place) = self.places.get_mut(number as usize) {
+            self.free = place.next;
+            (place.item, place.next) = (item, behind);
+            return number;
+        }
+        let number = u32::try_from(self.places.len()).unwrap_or(NONE);
+        self.places.push(Place { item, next: behind });
+        number
+    }
+
+    /// The items of the next slot, the latest to enter first.
+    #[inline]
+    pub fn peek(&self) -> impl Iterator<Item = &T> {
+        let mut number = match self.next {
+            u64::MAX => NONE,
+            next => self.heads[index(next)],
+        };
+        std::iter::from_fn(move || {
+            let place = self.places.get(number as usize)?;
+            number = place.next;
+            place.item.as_ref()
+        })
+    }
+
+    /// Takes the items of the next slot, the latest to enter first, to the end of `items`.
+    #[inline]
+    pub fn take(&mut self, items: &mut Vec<T>) {
+        if self.next == u64::MAX {
+            return;
         }
         let here = index(self.next);
         self.occupied[here / 64] &= !(1 << (here % 64));
@@ -87,7 +110,13 @@ impl Slots {
             self.words[here / 4_096] &= !(1 << (here / 64 % 64));
         }
         self.next = self.after(self.next);
-        std::mem::replace(&mut self.heads[here], NONE)
+        let mut number = std::mem::replace(&mut self.heads[here], NONE);
+        while let Some(place) = self.places.get_mut(number as usize) {
+            items.extend(place.item.take());
+            let next = std::mem::replace(&mut place.next, self.free);
+            self.free = number;
+            number = next;
+        }
     }
 
     /// The first slot after `slot` with an item; `u64::MAX` without any.

@@ -5,7 +5,7 @@
 //! out then. The deadlines of a few parties are simply looked through.
 
 use path::RadixHeap;
-use path::slots::{NONE, SLOTS, Slots, slot};
+use path::slots::{SLOTS, Slots, slot};
 use std::cmp::Reverse;
 use units::Instant;
 
@@ -17,10 +17,7 @@ const FEW: usize = 16;
 pub(crate) struct Calendar {
     /// By party; [`Instant::FAR_FUTURE`] is none.
     deadlines: Vec<Instant>,
-    near: Slots,
-    entries: Vec<Entry>,
-    /// The first of the entries that are free.
-    free: u32,
+    near: Slots<Due>,
     far: RadixHeap<Due>,
     /// The slot that is open: what is due in it or before lies in `due`.
     open: u64,
@@ -35,21 +32,12 @@ struct Due {
     party: u32,
 }
 
-#[derive(Debug)]
-struct Entry {
-    due: Due,
-    /// The next of the slot, or of those that are free.
-    next: u32,
-}
-
 impl Calendar {
     /// A calendar for parties number 0 to `parties - 1`, none with a deadline.
     pub(crate) fn new(parties: u32) -> Self {
         Self {
             deadlines: vec![Instant::FAR_FUTURE; parties as usize],
             near: Slots::default(),
-            entries: Vec::new(),
-            free: NONE,
             far: RadixHeap::default(),
             open: 0,
             due: Vec::new(),
@@ -86,24 +74,10 @@ impl Calendar {
             let before = self.due.partition_point(|other| *other > due);
             self.due.insert(before, due);
         } else if ahead < SLOTS {
-            let number = self.store(due);
-            self.entries[number as usize].next = self.near.put(slot, number);
+            self.near.put(slot, due);
         } else {
             self.far.push(due.at, due);
         }
-    }
-
-    #[inline]
-    fn store(&mut self, due: Due) -> u32 {
-        let number = self.free;
-        if let Some(entry) = self.entries.get_mut(number as usize) {
-            self.free = entry.next;
-            entry.due = due;
-            return number;
-        }
-        let number = u32::try_from(self.entries.len()).unwrap_or(NONE);
-        self.entries.push(Entry { due, next: NONE });
-        number
     }
 
     /// The earliest deadline and whose it is.
@@ -143,13 +117,7 @@ impl Calendar {
         }
         self.open = next;
         if self.near.next() == self.open {
-            let mut number = self.near.take();
-            while let Some(entry) = self.entries.get_mut(number as usize) {
-                self.due.push(entry.due);
-                let next = std::mem::replace(&mut entry.next, self.free);
-                self.free = number;
-                number = next;
-            }
+            self.near.take(&mut self.due);
         }
         while self.far.first().is_some_and(|at| slot(at) == self.open) {
             self.due.extend(self.far.pop());

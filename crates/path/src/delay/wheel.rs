@@ -1,50 +1,28 @@
 //! A timing wheel of packets that soon depart.
 
 use crate::Packet;
-use crate::slots::{NONE, SLOTS, Slots, slot};
+use crate::slots::{SLOTS, Slots, slot};
 use std::cmp::Reverse;
 use units::Instant;
 
 /// Packets by their departures, which are their `at`; equal ones keep the order of entry.
 pub(super) struct Wheel<B> {
-    /// Places on the shelf by the slots in which their packets depart.
-    slots: Slots,
-    shelf: Vec<Place<B>>,
-    /// The first place on the shelf without a packet.
-    free: u32,
+    slots: Slots<Packet<B>>,
     /// The slot that is open: what departs in it or before lies in `due`.
     open: u64,
     /// Packets of the open slot, the next one last.
-    due: Vec<(Instant, u32)>,
-    /// The earliest instant, [`Instant::FAR_FUTURE`] without any, and the place of its packet.
+    due: Vec<Packet<B>>,
+    /// When the first departs, [`Instant::FAR_FUTURE`] without any, and its octets.
     first: (Instant, u32),
-}
-
-/// A packet of most worlds and what is beside it fill a line of the processor's cache.
-#[repr(align(64))]
-struct Place<B> {
-    packet: Option<Packet<B>>,
-    /// The next place of the slot, or without a packet.
-    next: u32,
-}
-
-impl<B> Place<B> {
-    #[inline]
-    fn at(&self) -> Instant {
-        let packet = self.packet.as_ref();
-        packet.map_or(Instant::FAR_FUTURE, |packet| packet.at)
-    }
 }
 
 impl<B> Wheel<B> {
     pub(super) fn new() -> Self {
         Self {
             slots: Slots::default(),
-            shelf: Vec::new(),
-            free: NONE,
             open: 0,
             due: Vec::new(),
-            first: (Instant::FAR_FUTURE, NONE),
+            first: (Instant::FAR_FUTURE, 0),
         }
     }
 
@@ -54,50 +32,35 @@ impl<B> Wheel<B> {
         self.first.0
     }
 
-    /// The packet that departs first.
+    /// Octets of the packet that departs first.
     #[inline]
-    pub(super) fn peek(&self) -> Option<&Packet<B>> {
-        self.shelf.get(self.first.1 as usize)?.packet.as_ref()
+    pub(super) const fn first_size(&self) -> u32 {
+        self.first.1
     }
 
     /// Adds `packet`, which entered at `entered`; gives it back when it departs later than the wheel reaches.
     #[inline]
     pub(super) fn insert(&mut self, entered: Instant, packet: Packet<B>) -> Result<(), Packet<B>> {
+        let at = packet.at;
         if self.first.0 == Instant::FAR_FUTURE {
             // It stood still.
             self.open = self.open.max(slot(entered));
         }
-        let at = packet.at;
         let ahead = slot(at).saturating_sub(self.open);
         if ahead >= SLOTS {
             return Err(packet);
         }
-        let place = self.shelve(packet);
+        if at < self.first.0 {
+            self.first = (at, packet.size);
+        }
         if ahead == 0 {
             // Its equals entered before it, so they lie behind it.
-            let before = self.due.partition_point(|(other, _)| *other > at);
-            self.due.insert(before, (at, place));
+            let before = self.due.partition_point(|other| other.at > at);
+            self.due.insert(before, packet);
         } else {
-            self.shelf[place as usize].next = self.slots.put(slot(at), place);
-        }
-        if at < self.first.0 {
-            self.first = (at, place);
+            self.slots.put(slot(at), packet);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn shelve(&mut self, packet: Packet<B>) -> u32 {
-        let packet = Some(packet);
-        let place = self.free;
-        if let Some(here) = self.shelf.get_mut(place as usize) {
-            self.free = here.next;
-            here.packet = packet;
-            return place;
-        }
-        let place = u32::try_from(self.shelf.len()).unwrap_or(NONE);
-        self.shelf.push(Place { packet, next: NONE });
-        place
     }
 
     /// Takes the packet that departs first.
@@ -106,46 +69,36 @@ impl<B> Wheel<B> {
         if self.due.is_empty() {
             self.turn();
         }
-        let (_, place) = self.due.pop()?;
-        let here = self.shelf.get_mut(place as usize)?;
-        let packet = here.packet.take();
-        here.next = std::mem::replace(&mut self.free, place);
+        let packet = self.due.pop()?;
         self.first = match self.due.last() {
-            Some(first) => *first,
+            Some(first) => (first.at, first.size),
             None => self.first_of_next(),
         };
-        packet
+        Some(packet)
     }
 
     /// Opens the next slot with something in it.
     fn turn(&mut self) {
-        if self.slots.is_empty() {
+        if self.slots.next() == u64::MAX {
             return;
         }
         self.open = self.slots.next();
-        let mut place = self.slots.take();
-        while let Some(here) = self.shelf.get(place as usize) {
-            self.due.push((here.at(), place));
-            place = here.next;
-        }
+        self.slots.take(&mut self.due);
         // The latest to enter is first: a stable sort keeps it before its equals, which are taken from the end.
         if self.due.len() > 1 {
-            self.due.sort_by_key(|(at, _)| Reverse(*at));
+            self.due.sort_by_key(|packet| Reverse(packet.at));
         }
     }
 
     /// The first packet of the next slot with something in it.
     #[inline]
     fn first_of_next(&self) -> (Instant, u32) {
-        let mut first = (Instant::FAR_FUTURE, NONE);
-        let mut place = self.slots.head();
-        while let Some(here) = self.shelf.get(place as usize) {
+        let mut first = (Instant::FAR_FUTURE, 0);
+        for packet in self.slots.peek() {
             // Of equals the one that entered first, which is the last in the list.
-            let at = here.at();
-            if at <= first.0 {
-                first = (at, place);
+            if packet.at <= first.0 {
+                first = (packet.at, packet.size);
             }
-            place = here.next;
         }
         first
     }
@@ -158,9 +111,14 @@ mod tests {
     use proptest::prelude::*;
     use units::{Dscp, Ecn, FlowId};
 
+    /// Octets that tell packets apart.
+    fn size(number: usize) -> u32 {
+        40 + u32::try_from(number).unwrap()
+    }
+
     fn packet(at: u64, number: usize) -> Packet<usize> {
         Packet {
-            size: 1_500,
+            size: size(number),
             flow: FlowId(0),
             family: Family::V4,
             dscp: Dscp::CS0,
@@ -195,7 +153,9 @@ mod tests {
                 }
                 let first = plain.first().map_or(Instant::FAR_FUTURE, |(at, _)| Instant::from_nanos(*at));
                 prop_assert_eq!(wheel.first(), first);
-                prop_assert_eq!(wheel.peek().map(|packet| packet.body), plain.first().map(|(_, number)| *number));
+                if let Some((_, number)) = plain.first() {
+                    prop_assert_eq!(wheel.first_size(), size(*number));
+                }
             }
         }
     }
