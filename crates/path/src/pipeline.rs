@@ -3,7 +3,7 @@
 use crate::{Arrival, Count, Counters, Delay, Element, Fixed, Others, Packet};
 use std::collections::VecDeque;
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// A row of elements, itself an [`Element`]: what leaves one enters the next.
 ///
@@ -80,7 +80,7 @@ impl<B> Pipeline<B> {
     pub fn be_lazy(&mut self) {
         let mut slack = Duration::ZERO;
         for stage in self.stages.iter_mut().rev() {
-            stage.slack_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
+            stage.slack_ns = nanos(slack);
             slack = slack.saturating_add(stage.element.least_delay());
         }
     }

@@ -194,7 +194,7 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Error> {
 /// it only at a program's start; an older one leaves the pages as they are.
 ///
 /// To be called before anything else is done: what this process holds open is closed or kept as in any `exec`.
-pub fn use_huge_pages() {
+pub fn prepare_for_much_memory() {
     const TUNABLES: &str = "GLIBC_TUNABLES";
     if std::env::var_os(TUNABLES).is_some() {
         return;

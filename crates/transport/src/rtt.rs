@@ -7,7 +7,7 @@
 
 use crate::{Options, RtoFloor};
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// A minimum of round trips is at most so old, and at least half of it.
 const MIN_RTT_AGE: Duration = Duration::from_secs(300);
@@ -40,14 +40,14 @@ impl RoundTrips {
     pub(crate) fn new(options: &Options) -> Self {
         let mut round_trips = Self {
             floor: options.rto_floor,
-            rto_min: nanos(options.rto_min.0),
-            rto_max: whole(options.rto_max.0).max(1_000_000),
+            rto_min: bounded(options.rto_min.0),
+            rto_max: nanos(options.rto_max.0).max(1_000_000),
             srtt: 0,
             mdev: 0,
             mdev_max: 0,
             rttvar: 0,
             window_end: 0,
-            base: whole(options.rto_initial.0),
+            base: nanos(options.rto_initial.0),
             rto: 0,
             backoff: 0,
             min: [u64::MAX; 2],
@@ -59,7 +59,7 @@ impl RoundTrips {
 
     /// A round trip took `sample`; `una` and `next` are the sender's. Ends the back-off (RFC 6298 section 5, last paragraph).
     pub(crate) fn sample(&mut self, sample: Duration, una: u64, next: u64) {
-        let sample = nanos(sample).max(1);
+        let sample = bounded(sample).max(1);
         if self.srtt == 0 {
             self.first(sample, next);
         } else {
@@ -122,7 +122,7 @@ impl RoundTrips {
 
     /// A round trip that may be the least; RACK's and `HyStart`'s measure, without the receiver's delay.
     pub(crate) fn sample_min(&mut self, sample: Duration, now: Instant) {
-        let sample = nanos(sample).unsigned_abs();
+        let sample = nanos(sample);
         if now.since(self.min_since) > MIN_RTT_AGE / 2 {
             self.min = [sample, self.min[0]];
             self.min_since = now;
@@ -165,17 +165,12 @@ impl RoundTrips {
 }
 
 /// At most an hour, so that sums of a few cannot overflow.
-fn nanos(span: Duration) -> i64 {
+const fn bounded(span: Duration) -> i64 {
     const HOUR: i64 = 3_600_000_000_000;
     if span.as_secs() >= 3_600 {
         return HOUR;
     }
-    span.as_secs().cast_signed() * 1_000_000_000 + i64::from(span.subsec_nanos())
-}
-
-/// Saturates.
-fn whole(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+    nanos(span).cast_signed()
 }
 
 #[cfg(test)]

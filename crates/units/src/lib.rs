@@ -29,4 +29,4 @@ pub use quantity::QuantityError;
 pub use rate::{Rate, Transmitter};
 pub use source::source;
 pub use span::Span;
-pub use time::{Instant, Stamp};
+pub use time::{Instant, Stamp, nanos};

@@ -78,9 +78,9 @@ impl Sub<Duration> for Instant {
     }
 }
 
-/// Saturates. `Duration::as_nanos` has twice as many bits, and this is done for every packet.
+/// Nanoseconds of `span`, at most `u64::MAX`. `Duration::as_nanos` has twice as many bits, and this is done for every packet.
 #[inline]
-const fn nanos(span: Duration) -> u64 {
+pub const fn nanos(span: Duration) -> u64 {
     let whole = span.as_secs().saturating_mul(1_000_000_000);
     whole.saturating_add(span.subsec_nanos() as u64)
 }

@@ -12,7 +12,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use units::{FlowId, Instant};
+use units::{FlowId, Instant, nanos};
 
 /// Parts of the table, each with a lock of its own. One thread looks up and another writes, so two
 /// meet at a lock seldom; and a part that grows holds up one packet in that many.
@@ -28,8 +28,7 @@ pub struct Assigned(Arc<Table>);
 
 #[derive(Debug)]
 struct Table {
-    /// By the numbers of flows, from 0, for as long as the table lasts; empty where flows come and go.
-    /// Nanoseconds.
+    /// Nanoseconds by the numbers of flows, from 0, for as long as the table lasts; empty where flows come and go.
     settled: Box<[u64]>,
     shards: [Mutex<ByFlow<Duration>>; SHARDS],
     missed: AtomicU64,
@@ -99,10 +98,6 @@ impl Assigned {
         let number = scatter(flow.0) >> 48;
         lock(&self.0.shards[usize::try_from(number).unwrap_or_default() % SHARDS])
     }
-}
-
-fn nanos(delay: Duration) -> u64 {
-    u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

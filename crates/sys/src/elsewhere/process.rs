@@ -110,7 +110,7 @@ pub fn termination_flag() -> Result<Arc<AtomicBool>, Error> {
 }
 
 /// Huge pages: the system decides.
-pub const fn use_huge_pages() {}
+pub const fn prepare_for_much_memory() {}
 
 /// Gives memory that was freed back to the system: these C libraries keep no such amounts.
 pub const fn return_freed_memory() {}

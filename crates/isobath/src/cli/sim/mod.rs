@@ -72,7 +72,7 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
     match verb {
         Verb::Measure(measure) => {
             if matches!(**measure, Measure::Replay(_)) {
-                process::use_huge_pages();
+                process::prepare_for_much_memory();
             }
             let interrupt = process::interrupt_flag()?;
             let (name, output) = measure.asked();
