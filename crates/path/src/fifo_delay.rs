@@ -114,8 +114,8 @@ impl<B> FifoDelay<B> {
         }
     }
 
-    /// When a packet may leave. Of those on their way to the queue that is the first, which has been sent before the others come, if it
-    /// finds room; where it may not, it is looked after when it comes.
+    /// When a packet may leave. Those on their way to the queue leave in order, so the first decides: it leaves when it has been sent. If it
+    /// may find no room, the call is due when it comes.
     #[inline]
     fn wake(&self) -> Instant {
         let behind = self.flight.next();
@@ -126,7 +126,7 @@ impl<B> FifoDelay<B> {
         if behind <= start {
             return behind;
         }
-        // What waits only becomes less until it comes.
+        // Until it comes the queue only gets shorter.
         let admits = |size: &u32| self.limit.admits(self.held, *size);
         let Some(size) = flight.next_size().filter(admits) else {
             return start;

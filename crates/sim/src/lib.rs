@@ -19,8 +19,8 @@
 //! packet that arrives makes its host send another, which may pass a link without delay and arrive somewhere else. Then it
 //! goes to the next deadline. Ties are broken by number ([`World`]), so there is no chance in it but the seeds'.
 //!
-//! Packets that are under way wait inside the links, in rows that are in order already; the calendar holds parties, not
-//! packets, and stays small however much is in flight. Nothing is allocated for a packet once the buffers have grown.
+//! Packets that are under way wait inside the links, in rows that are in order already; the calendar holds deadlines of
+//! parties, not packets. Nothing is allocated for a packet once the buffers have grown.
 //!
 //! ```
 //! use isobath_sim::{End, Plan, Transfers, pipeline};

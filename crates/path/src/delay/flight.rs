@@ -101,26 +101,10 @@ impl<B> Flight<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Family;
+    use crate::delay::tests::{packet, size};
     use proptest::prelude::*;
-    use units::{Dscp, Ecn, FlowId};
 
-    /// Octets that tell packets apart.
-    fn size_of_packet(number: usize) -> u32 {
-        40 + u32::try_from(number).unwrap()
-    }
-
-    fn packet(at: u64, number: usize) -> Packet<usize> {
-        Packet {
-            size: size_of_packet(number),
-            flow: FlowId(0),
-            family: Family::V4,
-            dscp: Dscp::CS0,
-            ecn: Ecn::NotEct,
-            at: Instant::from_millis(at),
-            body: number,
-        }
-    }
+    const MS: u64 = 1_000_000;
 
     proptest! {
         /// Beside a list that is sorted at every step; delays of up to three seconds, by whole steps so that some depart together.
@@ -132,7 +116,7 @@ mod tests {
             for (number, (pause, delay)) in steps.into_iter().enumerate() {
                 now += pause * 20;
                 if let Some(delay) = delay {
-                    flight.insert(Instant::from_millis(now), packet(now + delay, number));
+                    flight.insert(Instant::from_millis(now), packet((now + delay) * MS, number));
                     plain.push((now + delay, number));
                     plain.sort_unstable();
                 }
@@ -142,8 +126,8 @@ mod tests {
                 let first = plain.first().map(|(at, _)| Instant::from_millis(*at));
                 prop_assert_eq!(flight.next_departure(), first);
                 prop_assert!(first.is_none_or(|first| first > Instant::from_millis(now)));
-                if let (Some(size), Some((_, number))) = (flight.next_size(), plain.first()) {
-                    prop_assert_eq!(size, size_of_packet(*number));
+                if let (Some(octets), Some((_, number))) = (flight.next_size(), plain.first()) {
+                    prop_assert_eq!(octets, size(*number));
                 }
             }
         }

@@ -83,3 +83,28 @@ impl<B: Send, L: DelayModel> Element<B> for Delay<B, L> {
         self.model.least()
     }
 }
+
+/// What the tests of packets in flight share.
+#[cfg(test)]
+mod tests {
+    use crate::{Family, Packet};
+    use units::{Dscp, Ecn, FlowId, Instant};
+
+    /// Octets by which packets can be told apart.
+    pub(super) fn size(number: usize) -> u32 {
+        40 + u32::try_from(number).unwrap()
+    }
+
+    /// Packet `number`, which departs at `at` ns.
+    pub(super) fn packet(at: u64, number: usize) -> Packet<usize> {
+        Packet {
+            size: size(number),
+            flow: FlowId(0),
+            family: Family::V4,
+            dscp: Dscp::CS0,
+            ecn: Ecn::NotEct,
+            at: Instant::from_nanos(at),
+            body: number,
+        }
+    }
+}

@@ -107,26 +107,8 @@ impl<B> Wheel<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Family;
+    use crate::delay::tests::{packet, size};
     use proptest::prelude::*;
-    use units::{Dscp, Ecn, FlowId};
-
-    /// Octets that tell packets apart.
-    fn size(number: usize) -> u32 {
-        40 + u32::try_from(number).unwrap()
-    }
-
-    fn packet(at: u64, number: usize) -> Packet<usize> {
-        Packet {
-            size: size(number),
-            flow: FlowId(0),
-            family: Family::V4,
-            dscp: Dscp::CS0,
-            ecn: Ecn::NotEct,
-            at: Instant::from_nanos(at),
-            body: number,
-        }
-    }
 
     proptest! {
         /// Beside a list that is sorted at every step.

@@ -67,3 +67,28 @@ impl Supply {
         self.first.count == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Beside a list of every segment.
+        #[test]
+        fn segments_leave_in_the_order_in_which_they_came(
+            steps in prop::collection::vec(prop::option::of((0_u32..4, 1_u16..4)), 0..200),
+        ) {
+            let (mut supply, mut plain) = (Supply::default(), VecDeque::new());
+            for step in steps {
+                if let Some((count, len)) = step {
+                    supply.add(count, len);
+                    plain.extend((0..count).map(|_| len));
+                } else {
+                    prop_assert_eq!(supply.take(), plain.pop_front());
+                }
+                prop_assert_eq!(supply.is_empty(), plain.is_empty());
+            }
+        }
+    }
+}
