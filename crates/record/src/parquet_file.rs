@@ -4,9 +4,9 @@ use crate::error::{Error, decode};
 use crate::input;
 use crate::journal::JournalReader;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
+use arrow_schema::{Field, SchemaRef};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
@@ -29,14 +29,32 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        Self::read(path, |_| true)
+    }
+
+    /// Of the columns of `fields`, as far as they are there.
+    pub(crate) fn open_columns(path: &Path, fields: &[Field]) -> Result<Self, Error> {
+        Self::read(path, |name| fields.iter().any(|field| field.name() == name))
+    }
+
+    /// Of the columns whose names are `wanted`.
+    fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self, Error> {
         let file = input::open_file(path)?;
         decode(path, || {
             let builder = ParquetRecordBatchReaderBuilder::try_new(file.try_clone()?)?;
             check_dictionaries(&Arc::new(file), builder.metadata())?;
+            let schema = Arc::clone(builder.schema());
+            let columns = schema.fields().iter().enumerate();
+            let columns = columns.filter(|(_, field)| wanted(field.name()));
+            let columns = columns.map(|(place, _)| place);
+            let mask = ProjectionMask::roots(builder.parquet_schema(), columns);
             Ok::<_, ParquetError>(Self {
                 path: path.to_owned(),
-                schema: Arc::clone(builder.schema()),
-                batches: builder.with_batch_size(BATCH_ROWS).build()?,
+                schema,
+                batches: builder
+                    .with_projection(mask)
+                    .with_batch_size(BATCH_ROWS)
+                    .build()?,
             })
         })
     }

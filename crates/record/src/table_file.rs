@@ -105,13 +105,13 @@ pub struct TableReader<T> {
 }
 
 impl<T: Row> TableReader<T> {
-    /// Opens the file at `path`.
+    /// Opens the file at `path`; columns that a `T` does not have are not read.
     ///
     /// # Errors
     /// [`Error::Read`], or [`Error::Table`] when it is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Ok(Self {
-            batches: ParquetFile::open(path)?,
+            batches: ParquetFile::open_columns(path, &T::fields())?,
             row: PhantomData,
         })
     }

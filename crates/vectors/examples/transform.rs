@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let set: Vec<Vector> = reader.collect::<Result<_, _>>()?;
     let mut summary = Summary::default();
     for vector in &set {
-        summary.enter(vector);
+        summary.enter(vector.min_rtt);
     }
     let transform = Transform {
         structure: structure.parse()?,

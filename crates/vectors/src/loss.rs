@@ -34,6 +34,18 @@ impl Loss {
         Self::from_millionths(u32::try_from(share).unwrap_or(WHOLE))
     }
 
+    /// A number from 0 to 1, rounded to millionths; `None` of any other.
+    pub fn from_share(share: f64) -> Option<Self> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 1,000,000"
+        )]
+        let millionths = |share: f64| (share * f64::from(WHOLE)).round() as u32;
+        let is_share = (0.0..=1.0).contains(&share);
+        is_share.then(|| Self(millionths(share)))
+    }
+
     /// In millionths, at most a million.
     pub const fn millionths(self) -> u32 {
         self.0
@@ -57,17 +69,8 @@ impl FromStr for Loss {
 
     /// A decimal number from 0 to 1, rounded to millionths.
     fn from_str(text: &str) -> Result<Self, ()> {
-        let share: f64 = text.parse().map_err(|_| ())?;
-        if !(0.0..=1.0).contains(&share) {
-            return Err(());
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 0 to 1,000,000"
-        )]
-        let millionths = (share * f64::from(WHOLE)).round() as u32;
-        Ok(Self(millionths))
+        let share = text.parse().map_err(|_| ())?;
+        Self::from_share(share).ok_or(())
     }
 }
 

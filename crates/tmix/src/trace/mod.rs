@@ -22,7 +22,7 @@ pub mod words;
 mod working;
 
 pub use extract::{Captures, Found};
-pub use input::Input;
+pub use input::{Input, beginnings};
 pub use output::{Format, Output};
 pub use rewrite::{Rewriting, Scaling};
 pub use share::Share;

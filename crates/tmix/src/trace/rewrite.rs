@@ -101,7 +101,7 @@ impl Rewriting {
         if needs_rtts || matches!(scaling, Scaling::Load { .. }) {
             for vector in Input::open(path)? {
                 let vector = vector?;
-                rtts.enter(&vector);
+                rtts.enter(vector.min_rtt);
                 if matches!(scaling, Scaling::Load { .. }) {
                     set.push(Footprint::of(&vector));
                 }

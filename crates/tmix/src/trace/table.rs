@@ -3,7 +3,7 @@
 //! Columns that say the same in every row of a connection cost next to nothing in Parquet, and one table in one file is
 //! what every reader of Parquet can group by connection.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use record::{Label, table};
 use std::time::Duration;
 use vectors::extract::Extracted;
@@ -74,6 +74,20 @@ table! {
         unseen_initiator_bytes: Option<u64> => "bytes",
         /// Data of the acceptor that must have been sent and is not in the capture.
         unseen_acceptor_bytes: Option<u64> => "bytes",
+    }
+}
+
+table! {
+    /// What [`Turn`] says of the beginning of its connection.
+    pub(super) struct Beginning in "vectors" {
+        /// As there.
+        vector: u64,
+        /// As there.
+        start_ns: u64 => "ns",
+        /// As there.
+        transport: Label,
+        /// As there.
+        min_rtt_ns: Option<u64> => "ns",
     }
 }
 
@@ -179,7 +193,7 @@ impl Gathering {
         };
         let mss = first.mss_initiator_bytes.zip(first.mss_acceptor_bytes);
         let shell = Vector {
-            transport: transport(first)?,
+            transport: transport(first.vector, &first.transport)?,
             start: Duration::from_nanos(first.start_ns),
             ids: [first.id_first, first.id_second],
             windows: [first.window_initiator_bytes, first.window_acceptor_bytes],
@@ -260,17 +274,17 @@ fn tails(body: &Body) -> Vec<(u32, Option<Duration>)> {
     }
 }
 
-fn transport(row: &Turn) -> anyhow::Result<Transport> {
-    match row.transport.as_ref() {
+/// The transport that the rows of vector `number` name.
+pub(super) fn transport(number: u64, name: &str) -> anyhow::Result<Transport> {
+    match name {
         "tcp" => Ok(Transport::Tcp),
         "udp" => Ok(Transport::Udp),
-        other => bail!("vector {} was carried by '{other}'", row.vector),
+        other => bail!("vector {number} was carried by '{other}'"),
     }
 }
 
 fn loss(share: f64) -> anyhow::Result<Loss> {
-    let loss = format!("{share:.6}").parse();
-    loss.map_err(|()| anyhow::anyhow!("{share} is no share of lost segments"))
+    Loss::from_share(share).with_context(|| format!("{share} is no share of lost segments"))
 }
 
 fn nanos(span: Duration) -> u64 {

@@ -1,6 +1,5 @@
 //! What the models need of a whole set.
 
-use crate::Vector;
 use crate::sketch::Sketch;
 use core::num::NonZeroU16;
 use core::time::Duration;
@@ -17,9 +16,9 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Enters a connection.
-    pub fn enter(&mut self, vector: &Vector) {
-        match vector.min_rtt {
+    /// Enters a connection by its [`min_rtt`](crate::Vector::min_rtt).
+    pub fn enter(&mut self, min_rtt: Option<Duration>) {
+        match min_rtt {
             Some(rtt) => {
                 let us = u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX);
                 self.known.record(us);

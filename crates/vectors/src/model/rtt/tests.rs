@@ -13,7 +13,7 @@ fn over(rtt_us: u64) -> Vector {
 fn summary(rtts_us: impl IntoIterator<Item = u64>) -> Summary {
     let mut summary = Summary::default();
     for rtt in rtts_us {
-        summary.enter(&over(rtt));
+        summary.enter(over(rtt).min_rtt);
     }
     summary
 }
@@ -30,7 +30,7 @@ fn mean_and_median_are_those_of_the_set() {
         min_rtt: None,
         ..over(1)
     };
-    set.enter(&unknown);
+    set.enter(unknown.min_rtt);
     let us = Duration::from_micros;
     assert_eq!(Model::Mean.resolve(&set), Rtts::One(us(400)));
     assert_eq!(Model::Median.resolve(&set), Rtts::One(us(30)));
@@ -130,7 +130,7 @@ proptest! {
     fn any_set_has_all_models(vectors in prop::collection::vec(any_vector(), 0..10), seed in any::<u64>()) {
         let mut set = Summary::default();
         for vector in &vectors {
-            set.enter(vector);
+            set.enter(vector.min_rtt);
         }
         for model in Model::ALL {
             let rtts = model.resolve(&set);
