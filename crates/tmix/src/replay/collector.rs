@@ -133,7 +133,7 @@ impl<'a> Collector<'a> {
             counters: Counters::default(),
             flow_counters: datagrams::Counters::default(),
             lab: lab.transpose()?,
-            figures: Figures::new(context.plan, context.workload),
+            figures: Figures::new(context.plan, &context.workload.totals()),
             heard: BTreeMap::new(),
             cpus,
             cpu: Vec::new(),
@@ -193,7 +193,7 @@ impl<'a> Collector<'a> {
             (Ending::Complete, Some(reason)) => Ending::Lost(reason.clone()),
             (ending, _) => ending,
         };
-        for ends in self.counters.rest().collect::<Vec<_>>() {
+        for ends in self.counters.rest() {
             self.end(ends);
         }
         for ends in self.flow_counters.rest() {

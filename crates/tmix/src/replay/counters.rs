@@ -23,9 +23,11 @@ impl Counters {
         Some(pair(half, Some(other)))
     }
 
-    /// Those of which only one end has told, at the end of the run.
-    pub fn rest(&mut self) -> impl Iterator<Item = [Option<Half>; 2]> {
-        self.halves.drain().map(|(_, half)| pair(half, None))
+    /// Those of which only one end has told, at the end of the run, by number.
+    pub fn rest(&mut self) -> Vec<[Option<Half>; 2]> {
+        let mut halves: Vec<Half> = self.halves.drain().map(|(_, half)| half).collect();
+        halves.sort_unstable_by_key(|half| half.number);
+        halves.into_iter().map(|half| pair(half, None)).collect()
     }
 }
 

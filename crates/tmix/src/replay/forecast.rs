@@ -7,6 +7,7 @@
 //! A replay that ends before its connections carries less than they hold: a turn that begins after the end is not counted, and
 //! of one that is under way then only the share of its time.
 
+use super::totals::Totals;
 use super::workload::{Part, Workload};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -54,44 +55,79 @@ pub struct Forecast {
 impl Forecast {
     /// Of `workload`, if it is played for `duration` at most.
     pub fn of(workload: &Workload, duration: Option<Duration>) -> Self {
-        let end = duration.unwrap_or(Duration::MAX);
-        let (mut open, mut flows) = (Level::default(), Level::default());
-        let mut tuples = [Level::default(), Level::default()];
-        let (mut second, mut starts, mut busiest) = (0, 0, 0);
-        let (mut packets, mut octets) = (0_u64, 0_u64);
-        for part in &workload.parts {
-            let start = part.vector.start;
-            if start.as_secs() != second {
-                (second, starts) = (start.as_secs(), 0);
-            }
-            starts += 1;
-            busiest = busiest.max(starts);
-            let over = start.saturating_add(length(part)).min(end);
-            let left = end.saturating_sub(start);
-            let (of_packets, of_octets) = if part.is_udp() {
-                // Who has said everything waits for what may be lost.
-                flows.enter(start, over.saturating_add(PATIENCE));
-                load_of_flow(part)
-            } else {
-                open.enter(start, over);
-                tuples[part.initiator as usize].enter(start, over.saturating_add(REST));
-                load(part, left)
-            };
-            packets = packets.saturating_add(of_packets);
-            octets = octets.saturating_add(of_octets);
-        }
-        let span = workload.last_start().max(Duration::from_secs(1));
-        let span = duration.unwrap_or(span).max(span).as_secs_f64();
+        let mut forecaster = Forecaster::new(duration);
+        workload
+            .parts
+            .iter()
+            .for_each(|part| forecaster.enter(part));
+        forecaster.finish().1
+    }
+}
+
+/// A forecast in the making, part by part.
+#[derive(Default)]
+pub struct Forecaster {
+    duration: Option<Duration>,
+    totals: Totals,
+    open: Level,
+    flows: Level,
+    tuples: [Level; 2],
+    /// Starts in this second.
+    starts: (u64, u64),
+    busiest: u64,
+    packets: u64,
+    octets: u64,
+}
+
+impl Forecaster {
+    /// Of what is played for `duration` at most.
+    pub fn new(duration: Option<Duration>) -> Self {
         Self {
-            connections: workload.connections(),
-            open: open.most,
-            flows: workload.flows(),
-            open_flows: flows.most,
-            starts_per_s: busiest,
-            packets_per_s: packets as f64 / span,
-            mbps: octets as f64 * 8e-6 / span,
-            tuples: tuples.map(|level| level.most),
+            duration,
+            ..Self::default()
         }
+    }
+
+    /// Adds `part`, which does not start before those added already.
+    pub fn enter(&mut self, part: &Part) {
+        let end = self.duration.unwrap_or(Duration::MAX);
+        let start = part.vector.start;
+        self.totals.enter(part);
+        if start.as_secs() != self.starts.0 {
+            self.starts = (start.as_secs(), 0);
+        }
+        self.starts.1 += 1;
+        self.busiest = self.busiest.max(self.starts.1);
+        let over = start.saturating_add(length(part)).min(end);
+        let (packets, octets) = if part.is_udp() {
+            // Who has said everything waits for what may be lost.
+            self.flows.enter(start, over.saturating_add(PATIENCE));
+            load_of_flow(part)
+        } else {
+            self.open.enter(start, over);
+            self.tuples[part.initiator as usize].enter(start, over.saturating_add(REST));
+            load(part, end.saturating_sub(start))
+        };
+        self.packets = self.packets.saturating_add(packets);
+        self.octets = self.octets.saturating_add(octets);
+    }
+
+    /// What was added in all, and what it asks for.
+    pub fn finish(self) -> (Totals, Forecast) {
+        let totals = self.totals;
+        let span = totals.last_start.max(Duration::from_secs(1));
+        let span = self.duration.unwrap_or(span).max(span).as_secs_f64();
+        let forecast = Forecast {
+            connections: totals.connections(),
+            open: self.open.most,
+            flows: totals.flows(),
+            open_flows: self.flows.most,
+            starts_per_s: self.busiest,
+            packets_per_s: self.packets as f64 / span,
+            mbps: self.octets as f64 * 8e-6 / span,
+            tuples: self.tuples.map(|level| level.most),
+        };
+        (totals, forecast)
     }
 }
 

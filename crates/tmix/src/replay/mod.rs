@@ -8,7 +8,7 @@
 //! file -> workload (models, order) -> forecast (can this machine?) -> run: engines at both ends -> tables, summary
 //! ```
 //!
-//! - [`workload`]: the vectors as they are played. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
+//! - [`workload`]: the vectors as they are played; [`totals`]: what they are in all. [`forecast`]: what they will ask of the machine; [`room`]: whether it has that.
 //! - [`live`]: an end of a connection on a socket; what it does [`vectors::play`] decides. [`engine`]: all ends of a host.
 //!   [`datagrams`]: flows of UDP, likewise.
 //! - [`connector`], [`listeners`], [`tuples`]: how a connection is opened, and how the accepting end knows which vector it is.
@@ -43,6 +43,7 @@ pub mod run;
 pub mod scorecard;
 pub mod script;
 pub mod summary;
+pub mod totals;
 pub mod tuples;
 pub mod verify;
 pub mod workload;

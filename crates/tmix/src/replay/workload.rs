@@ -1,6 +1,7 @@
 //! Who plays: the vectors of a replay as they will be played, in the order of their starts.
 
 use super::plan::Models;
+use super::totals::Totals;
 use crate::trace::Input;
 use anyhow::Context;
 use std::path::Path;
@@ -102,17 +103,13 @@ impl Workload {
             }
             // No flow of UDP knows its round-trip time: it gets what the model says of connections.
             if vector.transport == Transport::Tcp {
-                rtts.enter(&vector);
+                rtts.enter(vector.min_rtt);
             }
             vectors.push(vector);
         }
-        anyhow::ensure!(
-            u32::try_from(vectors.len()).is_ok_and(|count| count < u32::MAX / 2),
-            "{} holds more vectors than can be replayed at once - thin them with 'isobath trace transform --thin'",
-            file.display()
-        );
+        check_count(vectors.len() as u64, file)?;
         let transform = models.transform(&rtts, seed);
-        let parts = parts(vectors, &transform)?;
+        let parts = parts(vectors, transform)?;
         Ok(Self { parts, udp: 0 })
     }
 
@@ -140,10 +137,9 @@ impl Workload {
         }
     }
 
-    /// Octets that `host` sends in all.
-    pub fn bytes(&self, host: Host) -> u64 {
-        let bytes = self.parts.iter().map(|part| part.bytes(host));
-        bytes.fold(0, u64::saturating_add)
+    /// Counted and summed up.
+    pub fn totals(&self) -> Totals {
+        self.parts.iter().collect()
     }
 
     /// When the last of them starts.
@@ -154,31 +150,75 @@ impl Workload {
     }
 }
 
-fn parts(vectors: Vec<Vector>, transform: &Transform) -> anyhow::Result<Vec<Part>> {
-    let mut counters = Conserved::default();
+/// Whether so many vectors of `file`, of each of which a model makes two connections at most, can be numbered.
+///
+/// # Errors
+/// When they cannot.
+pub fn check_count(vectors: u64, file: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        vectors < u64::from(u32::MAX / 2),
+        "{} holds more vectors than can be replayed at once - thin them with 'isobath trace transform --thin'",
+        file.display()
+    );
+    Ok(())
+}
+
+fn parts(vectors: Vec<Vector>, transform: Transform) -> anyhow::Result<Vec<Part>> {
     let mut parts = Vec::with_capacity(vectors.len());
-    // What chance gives to a connection does not depend on the flows beside it.
-    let mut places = [0, 0];
+    let mut rewriter = Rewriter::new(transform);
     for vector in vectors {
+        parts.extend(rewriter.parts(vector));
+    }
+    rewriter.check()?;
+    parts.sort_by_key(|part| part.vector.start);
+    Ok(parts)
+}
+
+/// Makes parts of vectors, one by one, in the order of their file.
+pub struct Rewriter {
+    transform: Transform,
+    counters: Conserved,
+    /// Connections and flows so far. What chance gives to a connection does not depend on the flows beside it.
+    places: [u64; 2],
+}
+
+impl Rewriter {
+    /// Rewrites by `transform`.
+    pub fn new(transform: Transform) -> Self {
+        Self {
+            transform,
+            counters: Conserved::default(),
+            places: [0; 2],
+        }
+    }
+
+    /// The parts of the next vector, one or two, which start when it does.
+    pub fn parts(&mut self, vector: Vector) -> impl Iterator<Item = Part> + use<> {
         let was_sequential = vector.body.is_sequential();
-        let place = &mut places[vector.transport as usize];
-        let pieces = transform.apply(vector, *place, &mut counters);
+        let place = &mut self.places[vector.transport as usize];
+        let pieces = self.transform.apply(vector, *place, &mut self.counters);
         *place += 1;
         let pieces = [(Host::Client, pieces.forth), (Host::Server, pieces.back)];
-        parts.extend(pieces.into_iter().filter_map(|(initiator, vector)| {
+        pieces.into_iter().filter_map(move |(initiator, vector)| {
             Some(Part {
                 vector: vector?,
                 initiator,
                 was_sequential,
             })
-        }));
+        })
     }
-    anyhow::ensure!(
-        counters.holds(),
-        "the model did not keep what it must keep (starts and octets of each end) - this is a mistake of isobath, please tell us"
-    );
-    parts.sort_by_key(|part| part.vector.start);
-    Ok(parts)
+
+    /// Whether all vectors so far kept their starts and octets.
+    ///
+    /// # Errors
+    /// When one did not.
+    pub fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.counters.holds(),
+            "the model did not keep what it must keep (starts and octets of each end) - this is a mistake of isobath, please tell us"
+        );
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -214,12 +254,12 @@ mod tests {
             vector(Transport::Tcp, Some(40)),
         ];
         let mut rtts = Summary::default();
-        rtts.enter(&set[1]);
+        rtts.enter(set[1].min_rtt);
         let models = Models {
             structure: vectors::model::Structure::Harpoon,
             ..Models::default()
         };
-        let parts = parts(set.to_vec(), &models.transform(&rtts, 1)).unwrap();
+        let parts = parts(set.to_vec(), models.transform(&rtts, 1)).unwrap();
         let mut workload = Workload { parts, udp: 0 };
         // The connection became two.
         assert_eq!((workload.flows(), workload.connections()), (1, 2));

@@ -1,21 +1,23 @@
 //! A host of a replay in virtual time: its ends of all connections.
 
 use crate::replay::live::{Alarm, End, Half, binding_window};
-use crate::replay::workload::{Host as Which, Part};
+use crate::replay::workload::Part;
 use path::RadixHeap;
 use sim::tcp::{Connection, Incoming, Key, Settings, Stack, Tcp, Terms, back};
 use sim::{Node, NodeId, Parcel};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 use units::{FlowId, Instant};
+use vectors::Side;
 use vectors::play::{Answered, Player};
-use vectors::{Side, Vector};
 
 /// What a host has found out since it was last asked.
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// Ends of connections that are over.
-    pub(super) halves: Vec<Half>,
-    /// Responses that were heard to their end, with the number of their connection.
-    pub(super) answered: Vec<(u32, Answered)>,
+    pub(super) halves: Vec<(Half, Rc<Part>)>,
+    /// Responses that were heard to their end, with the number of their connection and whether its ends took turns in the original.
+    pub(super) answered: Vec<(u32, bool, Answered)>,
     /// Octets of data that came.
     pub(super) heard: u64,
     /// Connections that were opened.
@@ -24,28 +26,25 @@ pub(super) struct News {
 
 /// What is the same for both hosts.
 #[derive(Clone)]
-pub(super) struct Stage<'a> {
-    /// All connections, by start; their numbers are their places here.
-    pub(super) parts: &'a [Part],
+pub(super) struct Stage {
     pub(super) settings: Settings,
     pub(super) seed: u64,
 }
 
 /// See the module.
-pub(super) struct Host<'a> {
-    which: Which,
+pub(super) struct Host {
     peer: NodeId,
-    stage: Stage<'a>,
+    stage: Stage,
     stack: Stack,
     /// By the keys of their connections.
     lives: Vec<Option<Live>>,
     open: usize,
     /// When which end wants to be looked after; entries of ends that are gone do no harm.
     alarms: RadixHeap<(Instant, Key)>,
-    /// The next part that this host has to open.
-    next: usize,
-    /// When it does.
-    start: Option<Instant>,
+    /// Connections that this host has to open, by start, with their numbers.
+    coming: VecDeque<(u32, Rc<Part>)>,
+    /// Connections that the peer opens, by number, until it has.
+    expected: HashMap<u32, Rc<Part>>,
     changed: Vec<Key>,
     pub(super) news: News,
 }
@@ -53,6 +52,7 @@ pub(super) struct Host<'a> {
 /// An end at work.
 #[derive(Debug)]
 struct Live {
+    part: Rc<Part>,
     player: Player,
     half: Half,
     alarm: Alarm,
@@ -60,24 +60,31 @@ struct Live {
     peer_closed: bool,
 }
 
-impl<'a> Host<'a> {
-    /// The host `which` at node `here`, whose peer is at node `peer`.
-    pub(super) fn new(which: Which, [here, peer]: [NodeId; 2], stage: Stage<'a>) -> Self {
-        let mut host = Self {
-            which,
+impl Host {
+    /// The host at node `here`, whose peer is at node `peer`.
+    pub(super) fn new([here, peer]: [NodeId; 2], stage: Stage) -> Self {
+        Self {
             peer,
             stack: Stack::new(here, stage.settings.clone()),
             stage,
             lives: Vec::new(),
             open: 0,
             alarms: RadixHeap::default(),
-            next: 0,
-            start: None,
+            coming: VecDeque::new(),
+            expected: HashMap::new(),
             changed: Vec::new(),
             news: News::default(),
-        };
-        host.seek();
-        host
+        }
+    }
+
+    /// Has this host open connection `number`, which does not start before those that it was given already.
+    pub(super) fn give(&mut self, number: u32, part: Rc<Part>) {
+        self.coming.push_back((number, part));
+    }
+
+    /// Has this host accept connection `number` when it is asked for.
+    pub(super) fn expect(&mut self, number: u32, part: Rc<Part>) {
+        self.expected.insert(number, part);
     }
 
     /// Ends of connections that are open.
@@ -85,9 +92,9 @@ impl<'a> Host<'a> {
         self.open
     }
 
-    /// Whether nothing is left to be opened, and no connection is there.
+    /// Whether nothing that it was given is left to be opened, and no connection is there.
     pub(super) fn is_over(&self) -> bool {
-        self.next >= self.stage.parts.len() && self.open == 0
+        self.coming.is_empty() && self.open == 0
     }
 
     /// Whether an end waits for its turn by the clock.
@@ -100,31 +107,28 @@ impl<'a> Host<'a> {
         for live in std::mem::take(&mut self.lives).into_iter().flatten() {
             let mut half = live.half;
             half.closed = Some(now);
-            self.news.halves.push(half);
+            self.news.halves.push((half, live.part));
         }
         self.open = 0;
     }
 
-    /// Goes on to the next part that is this host's to open.
-    fn seek(&mut self) {
-        let rest = self.stage.parts.get(self.next..).unwrap_or_default();
-        let mine = |part: &Part| part.initiator == self.which && !part.is_udp();
-        self.next += rest.iter().position(mine).unwrap_or(rest.len());
-        let part = self.stage.parts.get(self.next);
-        self.start = part.map(|part| Instant::ZERO + part.vector.start);
+    /// When the next connection is to be opened.
+    fn start(&self) -> Instant {
+        let first = self.coming.front();
+        first.map_or(Instant::FAR_FUTURE, |(_, part)| {
+            Instant::ZERO + part.vector.start
+        })
     }
 
     fn open_due(&mut self, now: Instant) {
-        while self.start.is_some_and(|start| start <= now) {
-            let number = u32::try_from(self.next).unwrap_or(u32::MAX);
-            let part = &self.stage.parts[self.next];
+        while self.start() <= now
+            && let Some((number, part)) = self.coming.pop_front()
+        {
             let flow = FlowId(u64::from(number) * 2);
-            let terms = self.terms(part, Side::Initiator, flow);
+            let terms = self.terms(&part, Side::Initiator, flow);
             let key = self.stack.open(self.peer, flow, terms, now);
-            self.enter(key, number, Side::Initiator, now);
+            self.enter(key, number, part, Side::Initiator, now);
             self.news.begun += 1;
-            self.next += 1;
-            self.seek();
         }
     }
 
@@ -137,22 +141,22 @@ impl<'a> Host<'a> {
 
     fn accept(&mut self, from: NodeId, flow: FlowId, now: Instant) {
         let number = u32::try_from(flow.0 / 2).unwrap_or(u32::MAX);
-        let Some(part) = self.stage.parts.get(number as usize) else {
+        let Some(part) = self.expected.remove(&number) else {
             return self.stack.refuse(from, flow, now);
         };
-        let terms = self.terms(part, Side::Acceptor, back(flow));
+        let terms = self.terms(&part, Side::Acceptor, back(flow));
         let key = self.stack.accept(from, flow, terms, now);
-        self.enter(key, number, Side::Acceptor, now);
+        self.enter(key, number, part, Side::Acceptor, now);
     }
 
-    fn enter(&mut self, key: Key, number: u32, side: Side, now: Instant) {
-        let vector = &self.stage.parts[number as usize].vector;
+    fn enter(&mut self, key: Key, number: u32, part: Rc<Part>, side: Side, now: Instant) {
         if self.lives.len() <= key.index() {
             self.lives.resize_with(key.index() + 1, || None);
         }
         self.open += 1;
         self.lives[key.index()] = Some(Live {
-            player: Player::new(vector, side),
+            player: Player::new(&part.vector, side),
+            part,
             half: Half::new(number, side, now),
             alarm: Alarm::default(),
             closed: false,
@@ -165,10 +169,7 @@ impl<'a> Host<'a> {
         let Some(live) = self.lives.get_mut(key.index()).and_then(Option::as_mut) else {
             return;
         };
-        let Some(part) = self.stage.parts.get(live.half.number as usize) else {
-            return;
-        };
-        let end = live.go_on(&part.vector, key, &mut self.stack, &mut self.news, now);
+        let end = live.go_on(key, &mut self.stack, &mut self.news, now);
         if let Some(end) = end {
             live.half.end = end;
             return self.close(key, now);
@@ -191,7 +192,7 @@ impl<'a> Host<'a> {
             half.retransmits = u32::try_from(retransmits).ok();
             half.min_rtt = min_rtt;
         }
-        self.news.halves.push(half);
+        self.news.halves.push((half, live.part));
         self.open -= 1;
         if half.end == End::Complete {
             self.stack.release(key);
@@ -212,14 +213,7 @@ impl<'a> Host<'a> {
 
 impl Live {
     /// Does all that can be done now; says how the connection ended, if it did.
-    fn go_on(
-        &mut self,
-        vector: &Vector,
-        key: Key,
-        stack: &mut Stack,
-        news: &mut News,
-        now: Instant,
-    ) -> Option<End> {
+    fn go_on(&mut self, key: Key, stack: &mut Stack, news: &mut News, now: Instant) -> Option<End> {
         let connection = stack.get(key)?;
         if connection.is_refused() {
             return Some(End::Refused);
@@ -233,25 +227,28 @@ impl Live {
         let peer_closed = connection.has_peer_closed();
         if self.half.established.is_none() {
             self.half.established = Some(now);
-            self.player.handle_established(vector, now);
+            self.player.handle_established(&self.part.vector, now);
         }
         let heard = stack.take_heard(key);
         if heard > 0 {
             news.heard += heard;
             self.half.heard += heard;
             self.half.last_heard = Some(now);
+            let vector = &self.part.vector;
             if self.player.handle_heard(vector, heard, now).is_err() {
                 return Some(End::Reset);
             }
             if let Some(answered) = self.player.poll_answered() {
-                news.answered.push((self.half.number, answered));
+                let was_sequential = self.part.was_sequential;
+                news.answered
+                    .push((self.half.number, was_sequential, answered));
             }
         }
         if peer_closed && !self.peer_closed {
             self.peer_closed = true;
-            self.player.handle_closed(vector, now);
+            self.player.handle_closed(&self.part.vector, now);
         }
-        self.say(vector, key, stack, now);
+        self.say(key, stack, now);
         if self.player.poll_close(now) && !self.closed {
             self.closed = true;
             stack.close(key);
@@ -259,7 +256,8 @@ impl Live {
         (self.closed && self.peer_closed).then_some(End::Complete)
     }
 
-    fn say(&mut self, vector: &Vector, key: Key, stack: &mut Stack, now: Instant) {
+    fn say(&mut self, key: Key, stack: &mut Stack, now: Instant) {
+        let vector = &self.part.vector;
         loop {
             let allowed = self.player.poll_send(vector, now);
             if allowed == 0 {
@@ -276,7 +274,7 @@ impl Live {
     }
 }
 
-impl Node for Host<'_> {
+impl Node for Host {
     type Payload = Tcp;
 
     fn handle_packet(&mut self, packet: Parcel<Tcp>, now: Instant) {
@@ -309,9 +307,8 @@ impl Node for Host<'_> {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let start = self.start.unwrap_or(Instant::FAR_FUTURE);
         let stack = self.stack.next_timeout().unwrap_or(Instant::FAR_FUTURE);
-        let first = start.min(self.alarms.next()).min(stack);
+        let first = self.start().min(self.alarms.next()).min(stack);
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 }

@@ -4,14 +4,16 @@
 //! says and when is decided by the same [`vectors::play::Player`]; what the record holds is made of the same rows. So a trace's
 //! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
 //!
-//! - [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
+//! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
 //! - [`mod@run`]: the loop around them.
 //!
 //! Flows of UDP are not played.
 
+mod feed;
 mod host;
 mod links;
 mod run;
 
+pub use feed::{Parts, Survey};
 pub use links::Hop;
-pub use run::{Context, delays, run};
+pub use run::{Context, run};

@@ -1,23 +1,27 @@
 //! The loop: virtual time goes on in steps of 10 ms, after which queues are looked at, and each second what was found goes to
 //! the record.
 
+use super::feed::Parts;
 use super::host::{Host, News, Stage};
 use super::links::{Hop, LinkRows, Links, look, truth};
 use crate::replay::collector::Outcome;
 use crate::replay::counters::{self, Counters};
+use crate::replay::live::Half;
 use crate::replay::monitors::Rows;
 use crate::replay::summary::Figures;
-use crate::replay::workload::{Host as Which, Part, Workload};
+use crate::replay::totals::Totals;
+use crate::replay::workload::{Host as Which, Part};
 use crate::replay::{Live as Shown, nanos};
 use kit::ending::Ending;
 use kit::lab_counters::LabRows;
-use path::Assigned;
 use record::RecordWriter;
 use schema::replay::plan::{Plan, Way};
 use schema::replay::tables::{Connection, Epoch, Goodput};
 use schema::tables::Queue;
 use sim::tcp::Settings;
 use sim::{Builder, NodeId, Work, World};
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use transport::{CongestionControl, Options};
@@ -36,8 +40,8 @@ const PATIENCE: Duration = Duration::from_secs(7_200);
 pub struct Context<'a> {
     /// How it is to be played.
     pub plan: &'a Plan,
-    /// What is to be played.
-    pub workload: &'a Workload,
+    /// What is to be played, in all.
+    pub totals: &'a Totals,
     /// Of all connections.
     pub congestion_control: CongestionControl,
     /// Raised when the user interrupts.
@@ -46,40 +50,33 @@ pub struct Context<'a> {
     pub display: &'a dyn Fn(&Shown),
 }
 
-/// How far the connections of `workload` are, for the path that they are to be played over: [`sim::tcp`]'s numbers of flows are
-/// twice those of the parts, and one more on the way back.
-pub fn delays(plan: &Plan, workload: &Workload) -> Assigned {
-    let of_part = |part: &Part| {
-        let mut ways = plan.rtt_at.split(part.vector.min_rtt.unwrap_or_default());
-        if part.initiator == Which::Server {
-            ways.reverse();
-        }
-        ways
-    };
-    Assigned::settled(workload.parts.iter().flat_map(of_part))
-}
-
-/// Plays over `hops`, the client's first, writing what is found to `record` as it comes.
+/// Plays `parts` over `hops`, the client's first, writing what is found to `record` as it comes.
 ///
 /// # Errors
-/// When the record cannot be written.
+/// When the parts cannot be read, or the record cannot be written.
 pub fn run(
     context: &Context<'_>,
+    parts: Parts,
     hops: Vec<Hop>,
     record: &mut RecordWriter,
 ) -> anyhow::Result<(Outcome, Work)> {
-    let mut run = Run::new(context, hops, record);
+    let mut run = Run::new(context, parts, hops, record);
     let ending = run.play()?;
     run.conclude(ending)
 }
 
 struct Run<'a> {
     context: &'a Context<'a>,
-    world: World<Host<'a>, Links>,
+    parts: Parts,
+    /// The next one, and its number; none when all have been given to the hosts.
+    next: Option<(u32, Part)>,
+    world: World<Host, Links>,
     ends: [NodeId; 2],
     record: &'a mut RecordWriter,
     figures: Figures,
     counters: Counters,
+    /// Connections of which one end has told.
+    half_told: HashMap<u32, Rc<Part>>,
     begun: u64,
     open: u64,
     /// When the latest news came, or when somebody waited last.
@@ -97,15 +94,23 @@ struct Found {
 }
 
 impl<'a> Run<'a> {
-    fn new(context: &'a Context<'a>, hops: Vec<Hop>, record: &'a mut RecordWriter) -> Self {
+    fn new(
+        context: &'a Context<'a>,
+        parts: Parts,
+        hops: Vec<Hop>,
+        record: &'a mut RecordWriter,
+    ) -> Self {
         let (world, ends) = world(context, hops);
         Self {
             context,
+            parts,
+            next: None,
             world,
             ends,
             record,
-            figures: Figures::new(context.plan, context.workload),
+            figures: Figures::new(context.plan, context.totals),
             counters: Counters::default(),
+            half_told: HashMap::new(),
             begun: 0,
             open: 0,
             heard: Instant::ZERO,
@@ -117,9 +122,12 @@ impl<'a> Run<'a> {
         let end = self.context.plan.duration;
         let end = end.map(|duration| Instant::ZERO + duration.0);
         let mut flush = FLUSH;
+        self.read(0)?;
         loop {
             let next = self.world.now() + LOOK;
-            self.world.run_until(end.map_or(next, |end| next.min(end)));
+            let next = end.map_or(next, |end| next.min(end));
+            self.feed(next)?;
+            self.world.run_until(next);
             let now = self.world.now();
             let is_loaded = self.is_loaded(now.as_nanos());
             let queue = look(&mut self.world, is_loaded);
@@ -135,7 +143,7 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Complete);
             }
             let hosts = || self.ends.iter().filter_map(|end| self.world.node(*end));
-            if hosts().all(Host::is_over) {
+            if self.next.is_none() && hosts().all(Host::is_over) {
                 return Ok(Ending::Complete);
             }
             if hosts().any(Host::is_waiting) {
@@ -146,6 +154,33 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Lost(what.to_owned()));
             }
         }
+    }
+
+    /// Reads the part with this number.
+    fn read(&mut self, number: u32) -> anyhow::Result<()> {
+        let part = self.parts.next().transpose()?;
+        self.next = part.map(|part| (number, part));
+        Ok(())
+    }
+
+    /// Gives the hosts all connections that start up to `until`.
+    fn feed(&mut self, until: Instant) -> anyhow::Result<()> {
+        while let Some((number, part)) = self
+            .next
+            .take_if(|(_, part)| Instant::ZERO + part.vector.start <= until)
+        {
+            let [opener, other] = match part.initiator {
+                Which::Client => self.ends,
+                Which::Server => [self.ends[1], self.ends[0]],
+            };
+            let part = Rc::new(part);
+            if let Some(host) = self.world.node_mut(other) {
+                host.expect(number, Rc::clone(&part));
+            }
+            self.world.act_on(opener, |host, _| host.give(number, part));
+            self.read(number + 1)?;
+        }
+        Ok(())
     }
 
     fn is_loaded(&self, t_ns: u64) -> bool {
@@ -205,12 +240,16 @@ impl<'a> Run<'a> {
             host: which.name().into(),
             bytes: news.heard,
         });
-        for half in news.halves {
+        for (half, part) in news.halves {
+            let number = half.number;
             if let Some(ends) = self.counters.enter(half) {
-                self.end(ends);
+                self.half_told.remove(&number);
+                self.end(&part, number, ends);
+            } else {
+                self.half_told.insert(number, part);
             }
         }
-        for (number, epoch) in news.answered {
+        for (number, was_sequential, epoch) in news.answered {
             let row = Epoch {
                 connection: number.into(),
                 epoch: epoch.epoch,
@@ -219,8 +258,7 @@ impl<'a> Run<'a> {
                 response_bytes: epoch.response,
                 response_ms: epoch.answered.since(epoch.asked).as_secs_f64() * 1e3,
             };
-            let part = self.context.workload.parts.get(number as usize);
-            if part.is_some_and(|part| part.was_sequential) {
+            if was_sequential {
                 self.figures.answered(&row);
             }
             self.found.epochs.push(row);
@@ -228,27 +266,21 @@ impl<'a> Run<'a> {
     }
 
     /// A connection is over.
-    fn end(&mut self, ends: [Option<crate::replay::live::Half>; 2]) {
-        let Some(number) = ends.iter().flatten().next().map(|half| half.number) else {
-            return;
-        };
-        let Some(part) = self.context.workload.parts.get(number as usize) else {
-            return;
-        };
+    fn end(&mut self, part: &Part, number: u32, ends: [Option<Half>; 2]) {
         let row = counters::row(part, number, ends, Instant::ZERO);
         self.figures.connection(&row);
         self.found.connections.push(row);
     }
 
     fn show(&self, now: Instant) {
-        let workload = self.context.workload;
+        let totals = self.context.totals;
         let end = self.context.plan.duration.map(|duration| duration.0);
         let open = self.world.node(self.ends[0]).map_or(0, Host::open);
         (self.context.display)(&Shown {
             elapsed: now.since(Instant::ZERO),
-            planned: end.unwrap_or_else(|| workload.last_start()),
+            planned: end.unwrap_or(totals.last_start),
             begun: self.begun,
-            parts: workload.parts.len() as u64,
+            parts: totals.parts(),
             ended: self.figures.ended(),
             open: open as u64,
         });
@@ -266,8 +298,12 @@ impl<'a> Run<'a> {
             self.world.run_until(now + LINGER);
         }
         self.flush()?;
-        for ends in self.counters.rest().collect::<Vec<_>>() {
-            self.end(ends);
+        for ends in self.counters.rest() {
+            let number = ends.iter().flatten().next().map(|half| half.number);
+            let told = number.and_then(|number| self.half_told.remove_entry(&number));
+            if let Some((number, part)) = told {
+                self.end(&part, number, ends);
+            }
         }
         self.flush()?;
         let [from, to] = self.context.plan.window(length);
@@ -286,22 +322,18 @@ impl<'a> Run<'a> {
 }
 
 /// The client at node 0, the server at the other end of the row.
-fn world<'a>(
-    context: &'a Context<'a>,
-    mut hops: Vec<Hop>,
-) -> (World<Host<'a>, Links>, [NodeId; 2]) {
+fn world(context: &Context<'_>, mut hops: Vec<Hop>) -> (World<Host, Links>, [NodeId; 2]) {
     let watched = slowest(&hops, context.plan.forward);
     let links = Links::new(&hops, watched);
     let last = NodeId(u32::try_from(hops.len()).unwrap_or(u32::MAX));
     let ends = [NodeId(0), last];
     let stage = Stage {
-        parts: &context.workload.parts,
         settings: settings(context),
         seed: context.plan.seed,
     };
     let mut builder = Builder::default();
-    builder.host(ends[0], Host::new(Which::Client, ends, stage.clone()));
-    builder.host(ends[1], Host::new(Which::Server, [ends[1], ends[0]], stage));
+    builder.host(ends[0], Host::new(ends, stage.clone()));
+    builder.host(ends[1], Host::new([ends[1], ends[0]], stage));
     for (number, hop) in (0..).zip(hops.drain(..)) {
         let [mut up, mut down] = hop.ways;
         up.watch_queue();

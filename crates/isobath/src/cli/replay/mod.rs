@@ -17,7 +17,7 @@ use kit::usage::{Usage, print};
 use lab::Network;
 use path::Assigned;
 use record::{PathInfo, Run, Verdict};
-use schema::replay::plan::{Plan, Way};
+use schema::replay::plan::Plan;
 use std::net::{IpAddr, SocketAddr};
 use sys::process;
 use tmix::replay::collector::{Context, Outcome};
@@ -27,7 +27,7 @@ use tmix::replay::limits::{Limits, file};
 use tmix::replay::quality::LeftOut;
 use tmix::replay::room::Room;
 use tmix::replay::run::{self, Place};
-use tmix::replay::workload::{Host, Workload};
+use tmix::replay::workload::Workload;
 use tmix::replay::{place, quality, scorecard, verify};
 
 /// Exit status when nothing could be told.
@@ -67,20 +67,25 @@ fn play(args: &Play) -> anyhow::Result<u8> {
 ///
 /// # Errors
 /// When the file cannot be read, or nothing of it is to be played.
-pub(crate) fn prepare(mut plan: Plan) -> anyhow::Result<(Plan, Workload)> {
-    let file = plan.vectors.clone();
-    let mut workload = Workload::read(&file, &plan.models, plan.duration.map(|d| d.0), plan.seed)?;
+fn prepare(mut plan: Plan) -> anyhow::Result<(Plan, Workload)> {
+    let until = plan.duration.map(|duration| duration.0);
+    let mut workload = Workload::read(&plan.vectors, &plan.models, until, plan.seed)?;
     if !plan.udp {
         workload.leave_out_udp();
     }
     if workload.parts.is_empty() {
-        return Err(Usage::of(anyhow!(
-            "{} has no vector that starts within the duration - give another file or a longer --duration",
-            file.display()
-        )));
+        return Err(nothing_to_play(&plan));
     }
-    plan.forward = forward(&workload);
+    plan.forward = workload.totals().forward();
     Ok((plan, workload))
+}
+
+/// Why a replay of nothing is refused.
+pub(crate) fn nothing_to_play(plan: &Plan) -> anyhow::Error {
+    Usage::of(anyhow!(
+        "{} has no vector that starts within the duration - give another file or a longer --duration",
+        plan.vectors.display()
+    ))
 }
 
 fn in_lab(args: &Play, plan: &Plan, workload: &Workload) -> anyhow::Result<u8> {
@@ -145,15 +150,6 @@ impl Reserve {
         let limits = limits.components.iter();
         let limits = limits.map(|found| (found.component.name().to_owned(), found.limit.into()));
         serde_json::Value::Object(limits.collect())
-    }
-}
-
-/// The direction in which more is sent.
-fn forward(workload: &Workload) -> Way {
-    if workload.bytes(Host::Client) > workload.bytes(Host::Server) {
-        Way::Up
-    } else {
-        Way::Down
     }
 }
 

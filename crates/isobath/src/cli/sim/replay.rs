@@ -2,7 +2,7 @@
 
 use super::Control;
 use super::prepared::{Prepared, new_run};
-use crate::cli::replay::{Played, bar, prepare, show};
+use crate::cli::replay::{Played, bar, nothing_to_play, show};
 use kit::options::Output;
 use kit::usage::Usage;
 use kit::virtual_path::Path;
@@ -11,10 +11,9 @@ use serde_json::json;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::clock;
-use tmix::replay::forecast::Forecast;
 use tmix::replay::quality::LeftOut;
 use tmix::replay::{place, quality};
-use tmix::simulated::{self, Context};
+use tmix::simulated::{self, Context, Survey};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -43,19 +42,21 @@ impl Args {
         let control = self.cc.algorithm();
         let mut plan = self.played.plan()?;
         plan.congestion_control = Some(control.name().to_owned());
-        let (plan, mut workload) = prepare(plan)?;
-        workload.leave_out_udp();
+        let survey = Survey::of(&plan)?;
+        if survey.totals.parts() == 0 {
+            return Err(nothing_to_play(&plan));
+        }
+        plan.forward = survey.totals.forward();
         let mut topology = profiles::find(self.name()).map_err(Usage::of)?;
         if let Some(rate) = plan.bottleneck {
             place::bottleneck(&mut topology, rate).map_err(Usage::of)?;
         }
         let path =
             Path::of_topology(&topology, self.name(), plan.seed, false).map_err(Usage::of)?;
-        let delays = simulated::delays(&plan, &workload);
-        let hops = path.hops(&delays, sim::tcp::link).map_err(Usage::of)?;
+        let delays = &survey.delays;
+        let hops = path.hops(delays, sim::tcp::link).map_err(Usage::of)?;
         let mut described = serde_json::to_value(&plan)?;
-        described["forecast"] =
-            serde_json::to_value(Forecast::of(&workload, plan.duration.map(|d| d.0)))?;
+        described["forecast"] = serde_json::to_value(survey.forecast)?;
         Ok(Prepared {
             run: new_run("sim-replay", described, &self.output, path.info()),
             notes: String::new(),
@@ -63,13 +64,14 @@ impl Args {
                 let bar = bar(self.output.quiet);
                 let context = Context {
                     plan: &plan,
-                    workload: &workload,
+                    totals: &survey.totals,
                     congestion_control: control,
                     interrupt,
                     display: &|live| show(&bar, live),
                 };
                 let begun = clock::now();
-                let (outcome, work) = simulated::run(&context, hops, writer)?;
+                let parts = survey.parts(&plan)?;
+                let (outcome, work) = simulated::run(&context, parts, hops, writer)?;
                 let took = clock::now().since(begun);
                 bar.finish_and_clear();
                 let rate = place::rate(&topology, plan.forward);
@@ -77,7 +79,7 @@ impl Args {
                     .figures
                     .summary(&plan, outcome.length, rate, outcome.truth);
                 let left_out = LeftOut {
-                    udp: workload.udp,
+                    udp: survey.udp,
                     packets: 0,
                     rtts: !place::gives_rtts(&topology),
                 };

@@ -5,7 +5,8 @@ use crate::replay::monitors::Rows;
 use crate::replay::nanos;
 use crate::replay::plan::{Plan, Way};
 use crate::replay::tables::{Connection, Epoch, Flow, Goodput};
-use crate::replay::workload::{Host, Workload};
+use crate::replay::totals::Totals;
+use crate::replay::workload::Host;
 use kit::lab_counters::LabRows;
 use record::Record;
 use schema::LinkTruth;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::time::Duration;
 use units::Rate;
+use vectors::Transport;
 
 /// What comes later has no part in the figures by second: no replay takes two days, and a damaged record must not take all memory.
 const MOST_SECONDS: usize = 172_800;
@@ -44,15 +46,11 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// For a replay of `workload` that begins: nothing has come yet.
-    pub fn new(plan: &Plan, workload: &Workload) -> Self {
-        let bytes = |is_udp: bool| {
-            let parts = workload.parts.iter().filter(|part| part.is_udp() == is_udp);
-            let bytes = parts.flat_map(|part| Host::BOTH.map(|host| part.bytes(host)));
-            bytes.fold(0, u64::saturating_add)
-        };
-        let flows = udp::Flows::planned(workload.flows(), bytes(true));
-        Self::of(plan, workload.connections(), bytes(false), flows)
+    /// For a replay of `totals` that begins: nothing has come yet.
+    pub fn new(plan: &Plan, totals: &Totals) -> Self {
+        let bytes = |transport| totals.bytes(transport);
+        let flows = udp::Flows::planned(totals.flows(), bytes(Transport::Udp));
+        Self::of(plan, totals.connections(), bytes(Transport::Tcp), flows)
     }
 
     /// Of a record whose run was killed before it could write a summary; what was to be sent is what the connections that are in it were to send.

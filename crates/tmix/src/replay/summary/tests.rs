@@ -2,7 +2,7 @@ use super::*;
 use crate::replay::monitors::Rows;
 use crate::replay::plan::{Models, Plan};
 use crate::replay::tables::{Connection, Goodput, Offered};
-use crate::replay::workload::Workload;
+use crate::replay::totals::Totals;
 use kit::lab_counters::LabRows;
 use schema::replay::Spread;
 use schema::replay::plan::Way;
@@ -86,7 +86,7 @@ fn waiting(t_ms: u64, packets: u64) -> Queue {
 #[test]
 fn durations_are_of_complete_connections_and_series_of_the_window() {
     let plan = plan();
-    let mut figures = Figures::new(&plan, &Workload::default());
+    let mut figures = Figures::new(&plan, &Totals::default());
     figures.connection(&connection("complete", 103));
     figures.connection(&connection("unfinished", 100));
     figures.lab(&LabRows {
@@ -164,7 +164,7 @@ fn durations_are_of_complete_connections_and_series_of_the_window() {
 
 #[test]
 fn a_damaged_record_does_not_take_all_memory() {
-    let mut figures = Figures::new(&plan(), &Workload::default());
+    let mut figures = Figures::new(&plan(), &Totals::default());
     figures.goodput(&[Goodput {
         t_ns: u64::MAX,
         host: "server".into(),
