@@ -42,7 +42,7 @@ pub(super) struct Host {
     /// When which end wants to be looked after; entries of ends that are gone do no harm.
     alarms: RadixHeap<(Instant, Key)>,
     /// Connections that this host has to open, by start, with their numbers.
-    coming: VecDeque<(u32, Rc<Part>)>,
+    coming: VecDeque<(Instant, u32, Rc<Part>)>,
     /// Connections that the peer opens, by number, until it has.
     expected: HashMap<u32, Rc<Part>>,
     changed: Vec<Key>,
@@ -79,7 +79,8 @@ impl Host {
 
     /// Has this host open connection `number`, which does not start before those that it was given already.
     pub(super) fn give(&mut self, number: u32, part: Rc<Part>) {
-        self.coming.push_back((number, part));
+        let start = Instant::ZERO + part.vector.start;
+        self.coming.push_back((start, number, part));
     }
 
     /// Has this host accept connection `number` when it is asked for.
@@ -115,14 +116,12 @@ impl Host {
     /// When the next connection is to be opened.
     fn start(&self) -> Instant {
         let first = self.coming.front();
-        first.map_or(Instant::FAR_FUTURE, |(_, part)| {
-            Instant::ZERO + part.vector.start
-        })
+        first.map_or(Instant::FAR_FUTURE, |(start, ..)| *start)
     }
 
     fn open_due(&mut self, now: Instant) {
         while self.start() <= now
-            && let Some((number, part)) = self.coming.pop_front()
+            && let Some((_, number, part)) = self.coming.pop_front()
         {
             let flow = FlowId(u64::from(number) * 2);
             let terms = self.terms(&part, Side::Initiator, flow);

@@ -1,6 +1,6 @@
 //! Files of vectors, read.
 
-use super::table::{self, Gathering, Turn};
+use super::table::{self, Gathering, Said};
 use anyhow::Context;
 use record::TableReader;
 use std::fs::File;
@@ -41,8 +41,8 @@ pub struct Count {
 
 /// Rows, put together.
 struct Table {
-    batches: TableReader<Turn>,
-    rows: Vec<Turn>,
+    batches: TableReader<Said>,
+    rows: Vec<Said>,
     /// The place of the next row.
     at: usize,
 }
@@ -223,7 +223,7 @@ impl Table {
     }
 
     /// The next row.
-    fn row(&mut self) -> anyhow::Result<Option<&Turn>> {
+    fn row(&mut self) -> anyhow::Result<Option<&Said>> {
         while self.at >= self.rows.len() {
             let Some(rows) = self.batches.next().transpose()? else {
                 return Ok(None);

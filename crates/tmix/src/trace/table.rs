@@ -78,15 +78,57 @@ table! {
 }
 
 table! {
-    /// What [`Turn`] says of the beginning of its connection.
-    pub(super) struct Beginning in "vectors" {
-        /// As there.
+    /// What of [`Turn`] a vector is made of: the other columns are not read.
+    pub(super) struct Said in "vectors" {
+        /// As in [`Turn`], like all.
         vector: u64,
-        /// As there.
+        /// .
         start_ns: u64 => "ns",
-        /// As there.
+        /// .
         transport: Label,
-        /// As there.
+        /// .
+        kind: Label,
+        /// .
+        side: Label,
+        /// .
+        adu_bytes: u64 => "bytes",
+        /// .
+        wait_ns: u64 => "ns",
+        /// .
+        tail_ns: Option<u64> => "ns",
+        /// .
+        min_rtt_ns: Option<u64> => "ns",
+        /// .
+        window_initiator_bytes: u32 => "bytes",
+        /// .
+        window_acceptor_bytes: u32 => "bytes",
+        /// .
+        loss_initiator: f64,
+        /// .
+        loss_acceptor: f64,
+        /// .
+        mss_initiator_bytes: Option<u32> => "bytes",
+        /// .
+        mss_acceptor_bytes: Option<u32> => "bytes",
+        /// .
+        id_first: u64,
+        /// .
+        id_second: u64,
+        /// .
+        complete: Option<bool>,
+    }
+}
+
+table! {
+    /// What of [`Turn`] tells how its connection begins.
+    pub(super) struct Beginning in "vectors" {
+        /// As in [`Turn`], like all.
+        vector: u64,
+        /// .
+        start_ns: u64 => "ns",
+        /// .
+        transport: Label,
+        /// .
         min_rtt_ns: Option<u64> => "ns",
     }
 }
@@ -179,7 +221,7 @@ pub(super) struct Gathering {
 
 impl Gathering {
     /// Begins with the first row.
-    pub(super) fn new(first: &Turn) -> anyhow::Result<Self> {
+    pub(super) fn new(first: &Said) -> anyhow::Result<Self> {
         let body = match first.kind.as_ref() {
             "sequential" => Body::Sequential {
                 turns: Vec::new(),
@@ -215,12 +257,12 @@ impl Gathering {
     }
 
     /// Whether a row belongs to this vector.
-    pub(super) const fn holds(&self, row: &Turn) -> bool {
+    pub(super) const fn holds(&self, row: &Said) -> bool {
         row.vector == self.number
     }
 
     /// Adds the next row of this vector.
-    pub(super) fn add(&mut self, row: &Turn) -> anyhow::Result<()> {
+    pub(super) fn add(&mut self, row: &Said) -> anyhow::Result<()> {
         let side = match row.side.as_ref() {
             "initiator" => Side::Initiator,
             "acceptor" => Side::Acceptor,
@@ -305,6 +347,7 @@ mod tests {
     }
 
     fn gathered(rows: &[Turn]) -> anyhow::Result<Vector> {
+        let rows = Said::from_batch(&Turn::batch(rows)?)?;
         let mut gathering = Gathering::new(&rows[0])?;
         for row in &rows[1..] {
             gathering.add(row)?;
