@@ -129,8 +129,9 @@ pub fn write_columns(path: &Path, columns: &[(String, Column)]) -> Result<(), Er
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(Error::table(path))?;
     let unfinished = path.with_extension("parquet.tmp");
     let file = File::create(&unfinished).map_err(Error::write(&unfinished))?;
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties().build()))
-        .map_err(Error::table(&unfinished))?;
+    let properties = properties(&schema).build();
+    let mut writer =
+        ArrowWriter::try_new(file, schema, Some(properties)).map_err(Error::table(&unfinished))?;
     writer.write(&batch).map_err(Error::table(&unfinished))?;
     let file = writer.into_inner().map_err(Error::table(&unfinished))?;
     file.sync_all().map_err(Error::write(&unfinished))?;

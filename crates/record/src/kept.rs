@@ -99,8 +99,9 @@ fn write(path: &Path, run: u64, batches: &[RecordBatch]) -> Result<(), Error> {
     let fields: Vec<_> = std::iter::once(Arc::new(own)).chain(fields).collect();
     let schema = Arc::new(Schema::new(fields));
     let file = File::create(path).map_err(Error::write(path))?;
-    let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties().build()))
-        .map_err(Error::table(path))?;
+    let mut writer =
+        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties(&schema).build()))
+            .map_err(Error::table(path))?;
     for batch in batches {
         let numbers: ArrayRef = Arc::new(UInt64Array::from_value(run, batch.num_rows()));
         let columns = std::iter::once(numbers).chain(batch.columns().iter().map(Arc::clone));

@@ -4,15 +4,16 @@ use crate::error::{Error, decode};
 use crate::input;
 use crate::journal::JournalReader;
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnPath;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,15 +110,27 @@ pub(crate) fn settle(journal: &Path, parquet: &Path) -> Result<(), Error> {
     fs::remove_file(journal).map_err(Error::write(journal))
 }
 
-/// How all our files are written.
-pub(crate) fn properties() -> WriterPropertiesBuilder {
-    WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()))
+/// How all our files are written. Of whole numbers only the differences are: times grow, numbers repeat, and a dictionary of them costs more
+/// time than it saves room.
+pub(crate) fn properties(schema: &Schema) -> WriterPropertiesBuilder {
+    let compression = Compression::ZSTD(ZstdLevel::default());
+    let properties = WriterProperties::builder().set_compression(compression);
+    let fields = schema.fields().iter();
+    let whole = fields.filter(|field| field.data_type().is_integer());
+    whole.fold(properties, |properties, field| {
+        let column = ColumnPath::from(field.name().as_str());
+        properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+    })
 }
 
 fn write(batches: JournalReader, path: &Path) -> Result<(), Error> {
     let file = File::create(path).map_err(Error::write(path))?;
-    let mut writer = ArrowWriter::try_new(file, batches.schema(), Some(properties().build()))
-        .map_err(Error::table(path))?;
+    let schema = batches.schema();
+    let properties = properties(&schema).build();
+    let mut writer =
+        ArrowWriter::try_new(file, schema, Some(properties)).map_err(Error::table(path))?;
     for batch in batches {
         writer.write(&batch?).map_err(Error::table(path))?;
     }

@@ -33,8 +33,9 @@ impl<T: Row> TableWriter<T> {
         unfinished.push(".tmp");
         let unfinished = PathBuf::from(unfinished);
         let file = File::create(&unfinished).map_err(Error::write(&unfinished))?;
-        let properties = properties().set_max_row_group_row_count(Some(GROUP_ROWS));
-        let writer = ArrowWriter::try_new(file, Arc::new(T::schema()), Some(properties.build()));
+        let schema = Arc::new(T::schema());
+        let properties = properties(&schema).set_max_row_group_row_count(Some(GROUP_ROWS));
+        let writer = ArrowWriter::try_new(file, schema, Some(properties.build()));
         Ok(Self {
             path: path.to_owned(),
             writer: Some(writer.map_err(Error::table(&unfinished))?),

@@ -139,17 +139,19 @@ fn a_dictionary_that_claims_more_values_than_it_has_bytes_is_refused() {
     let dir = small_record(true);
     let path = dir.path().join("samples.parquet");
     let mut bytes = fs::read(&path).unwrap();
-    // The first column's dictionary holds 200 values: field 1, an i32, zigzag varint. It becomes 8,191.
-    let at = bytes
-        .windows(3)
-        .position(|w| w == [0x15, 0x90, 0x03])
+    // A page's header begins with its kind, 2 for a dictionary's; its field 7 begins with the dictionary's values, few words. Both are an i32, a
+    // zigzag varint. They become 63.
+    let page = bytes.windows(3).position(|w| w == [0x15, 0x04, 0x15]);
+    let at = bytes[page.unwrap()..]
+        .windows(2)
+        .position(|w| w == [0x4c, 0x15])
         .unwrap();
-    bytes[at + 1..at + 3].copy_from_slice(&[0xfe, 0x7f]);
+    bytes[page.unwrap() + at + 2] = 0x7e;
     fs::write(&path, bytes).unwrap();
     let record = Record::open(dir.path()).unwrap();
     let message = record.rows::<Sample>().unwrap_err().to_string();
     assert!(
-        message.contains("a dictionary of 8191 values in 1600 bytes"),
+        message.contains("a dictionary of 63 values in "),
         "{message}"
     );
 }
