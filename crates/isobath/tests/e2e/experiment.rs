@@ -29,6 +29,31 @@ losses = [0.0]
 queues = [1]
 "#;
 
+const WHOLE_GRID: &str = r#"
+title = "A small product?"
+about = "Eight cells in virtual time."
+[study.grid]
+congestion_control = "reno"
+repeats = 1
+shortest = "1s"
+round_trips = 1
+losses = 1
+longest = "1s"
+[study.grid.range]
+rates = ["10Mbit"]
+rtts = ["20ms", "50ms"]
+losses = [0.0, 0.01]
+queues = [0.5, 1]
+[study.grid.often]
+rates = ["10Mbit"]
+rtts = ["20ms"]
+losses = [0.0]
+queues = [1]
+[study.grid.whole]
+repeats = 2
+duration = "40s"
+"#;
+
 const STABILITY: &str = r#"
 title = "A small mesh?"
 about = "Two hosts."
@@ -182,6 +207,40 @@ fn a_grid_compares_ours_the_kernels_and_virtual_time() {
     }
     assert!(found["cases"][0]["figures"]["cells"] == 2, "{found:#}");
     assert!(found["figures"].as_array().unwrap().len() >= 8);
+}
+
+/// In virtual time figures are the same everywhere: Reno keeps the link busy behind a queue of the pipe.
+#[test]
+fn a_grid_is_run_whole_in_virtual_time_and_held_against_theory() {
+    let home = folder(&[("my.toml", WHOLE_GRID)]);
+    let found = found_in(home.path(), &["--world", "sim"]);
+    let rows = found["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    for row in 0..8 {
+        let figure = |column| cell(&found, 0, row, column).as_f64().unwrap();
+        let (loss, queue) = (figure("random loss"), figure("queue"));
+        let share = figure("of what the link carries");
+        assert!(figure("least") <= figure("throughput"), "{row}");
+        match (loss > 0.0, queue < 1.0) {
+            (true, _) => assert!((0.0..90.0).contains(&share), "{row}: {share}"),
+            (false, true) => assert!((85.0..97.5).contains(&share), "{row}: {share}"),
+            (false, false) => assert!((97.5..=100.0).contains(&share), "{row}: {share}"),
+        }
+    }
+    let cases = found["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 5);
+    // Half of the shorter pipe is too few packets for the formula, so the longer path gets a little more.
+    for case in &cases[..4] {
+        assert_ne!(case["holds"], false, "{case:#}");
+    }
+    assert_eq!(cases[4]["figures"]["pairs"], 4);
+    // Nothing is simulated again, and what is found is the same.
+    let kept = fs::read_dir(home.path().join("x/runs")).unwrap().count();
+    assert_eq!(kept, 8);
+    assert_eq!(
+        found_in(home.path(), &["--world", "sim"])["cases"],
+        found["cases"]
+    );
 }
 
 /// Holds btc/cap-failures, btc/cap-figure-1.

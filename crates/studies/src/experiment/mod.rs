@@ -7,7 +7,7 @@
 //!
 //! | study | question |
 //! |---|---|
-//! | [`grid`] | do our transfers and the kernel's get the same from a path, and the same as in virtual time? |
+//! | [`grid`] | do our transfers and the kernel's get the same from a path, and the same as in virtual time? does that follow theory? |
 //! | [`stability`] | do two transfers in a row agree while the paths change? |
 //! | [`growth`] | is the window's growth per window more aggressive than that per acknowledgement? |
 //! | [`medianet`] | does an application that adapts gain by estimates of its path, and by riding on their probes? |
@@ -66,6 +66,7 @@ impl Study {
     /// The same in another world.
     fn in_world(&mut self, world: World) -> Result<(), String> {
         match self {
+            Self::Grid(grid) => grid.in_world(world),
             Self::Replay(replays) => replays.in_world(world),
             Self::Verdicts(verdicts) => verdicts.in_world(world),
             Self::Trials(trials) => trials.in_world(world),

@@ -69,7 +69,8 @@ impl Values {
         places
     }
 
-    fn cells(&self) -> Vec<Cell> {
+    /// Every cell of the product that has room for a window.
+    pub(super) fn cells(&self) -> Vec<Cell> {
         let cells = self.places().into_iter().map(|place| self.cell(place));
         cells.filter(Cell::is_possible).collect()
     }
@@ -129,7 +130,8 @@ pub(super) fn cells(range: &Values, often: &Values) -> Vec<Cell> {
     mixed
 }
 
-fn shuffled(mut cells: Vec<Cell>) -> std::vec::IntoIter<Cell> {
+/// The same in no order.
+pub(super) fn shuffled(mut cells: Vec<Cell>) -> std::vec::IntoIter<Cell> {
     SplitMix64::new(2).shuffle(&mut cells);
     cells.into_iter()
 }

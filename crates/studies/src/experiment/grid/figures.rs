@@ -2,9 +2,8 @@
 
 use super::cases::{kernel_differences, loss_differences, pair_differences, share_within};
 use super::found::Found;
-use crate::experiment::place::{millis, per_cent};
+use crate::experiment::place::{Cell, millis, per_cent};
 use report::experiment::{Axis, Experiment, Figure, Kind, Series, Source};
-use std::fmt::Display;
 
 /// Adds the figures.
 pub(super) fn add(experiment: Experiment, found: &[Found]) -> Experiment {
@@ -23,7 +22,7 @@ pub(super) fn add(experiment: Experiment, found: &[Found]) -> Experiment {
 }
 
 /// Pairs of throughputs above the line on which they are equal.
-fn scatter(id: &str, title: &str, x: &str, y: &str, points: Vec<(f64, f64)>) -> Figure {
+pub(super) fn scatter(id: &str, title: &str, x: &str, y: &str, points: Vec<(f64, f64)>) -> Figure {
     let all = points.iter().flat_map(|&(x, y)| [x, y]);
     let (low, high) = all.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
         (low.min(value), high.max(value))
@@ -92,56 +91,67 @@ fn losses(found: &[Found]) -> Figure {
         .how_to("At 1 point the paper had 85 % of its measurements; it names no other point of the curve but 'nearly all' at 10.")
 }
 
+/// A parameter of a cell: what a figure of it is called, its axis, and its value.
+pub(super) type Parameter = (&'static str, &'static str, fn(&Cell) -> f64);
+/// All of them.
+pub(super) const PARAMETERS: [Parameter; 4] = [
+    ("rate", "rate, Mbit/s", |cell| cell.rate.as_mbps()),
+    ("rtt", "round trip, ms", |cell| millis(cell.rtt)),
+    ("loss", "random loss, %", |cell| per_cent(cell.loss)),
+    ("queue", "queue, BDP", |cell| cell.queue),
+];
+/// Places in [`PARAMETERS`].
+pub(super) const RTT: usize = 1;
+pub(super) const LOSS: usize = 2;
+
 /// Differences against each parameter: four figures.
-fn by_parameter(found: &[Found]) -> Vec<Figure> {
-    vec![
-        against("rate", "rate, Mbit/s", found, |one| one.cell.rate.as_mbps()),
-        against("rtt", "round trip, ms", found, |one| millis(one.cell.rtt)),
-        against("loss", "random loss, %", found, |one| {
-            per_cent(one.cell.loss)
-        }),
-        against("queue", "queue, BDP", found, |one| one.cell.queue),
-    ]
+fn by_parameter(found: &[Found]) -> impl Iterator<Item = Figure> {
+    PARAMETERS.into_iter().map(|(id, label, of)| {
+        let name = label.split(',').next().unwrap_or(label);
+        let points = found.iter().map(|one| (of(&one.cell), one.difference_pct()));
+        by_value(
+            format!("by-{id}"),
+            format!("Ours against the kernel's, by {name}"),
+            label,
+            "ours - kernel",
+            points,
+        )
+        .caption("Difference of the means of each cell; the cells of a column differ in the three other parameters.")
+        .how_to("A median that climbs or falls from left to right is a difference that depends on this parameter.")
+    })
 }
 
-fn against(id: &str, label: &str, found: &[Found], of: fn(&Found) -> f64) -> Figure {
-    let mut values: Vec<f64> = found.iter().map(of).collect();
+/// A figure of per cents by the values of a parameter, one column each, with the medians of the columns.
+pub(super) fn by_value(
+    id: String,
+    title: String,
+    label: &str,
+    y: &str,
+    points: impl Iterator<Item = (f64, f64)>,
+) -> Figure {
+    let points: Vec<(f64, f64)> = points.collect();
+    let mut values: Vec<f64> = points.iter().map(|point| point.0).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
-    let place = |value: f64| {
-        values
-            .iter()
-            .position(|known| known.total_cmp(&value).is_eq())
-    };
-    let points = |difference: fn(&Found) -> Option<f64>| -> Vec<(f64, f64)> {
-        let point = |one: &Found| Some((place(of(one))? as f64, difference(one)?));
-        let mut points: Vec<_> = found.iter().filter_map(point).collect();
-        points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        points
-    };
-    let cells = points(|one| Some(one.difference_pct()));
-    let medians = (0..values.len()).filter_map(|index| {
-        let mut here: Vec<f64> = cells
-            .iter()
-            .filter(|point| point.0.total_cmp(&(index as f64)).is_eq())
-            .map(|point| point.1)
-            .collect();
+    let columns = values.iter().zip(0_u32..).map(|(value, column)| {
+        let here = points.iter().filter(|(x, _)| x.total_cmp(value).is_eq());
+        let mut here: Vec<f64> = here.map(|(_, y)| *y).collect();
         here.sort_unstable_by(f64::total_cmp);
-        Some((index as f64, stats::quantile(&here, 0.5)?))
+        (f64::from(column), here)
     });
-    let medians = Series::new("median", Kind::Line, medians);
-    Figure::new(
-        format!("by-{id}"),
-        format!("Ours against the kernel's, by {}", label.split(',').next().unwrap_or(label)),
-    )
-    .caption("Difference of the means of each cell; the cells of a column differ in the three other parameters.")
-    .x(Axis::of_categories(label, values.iter().map(shown)))
-    .y(Axis::new("ours - kernel", "%"))
-    .series(medians)
-    .series(Series::new("cells", Kind::Points, cells).source(Source::Ours))
-    .how_to("A median that climbs or falls from left to right is a difference that depends on this parameter.")
-}
-
-fn shown(value: impl Display) -> String {
-    value.to_string()
+    let columns: Vec<(f64, Vec<f64>)> = columns.collect();
+    let medians = columns
+        .iter()
+        .filter_map(|(column, here)| Some((*column, stats::quantile(here, 0.5)?)));
+    let cells = columns
+        .iter()
+        .flat_map(|(column, here)| here.iter().map(|y| (*column, *y)));
+    Figure::new(id, title)
+        .x(Axis::of_categories(
+            label,
+            values.iter().map(f64::to_string),
+        ))
+        .y(Axis::new(y, "%"))
+        .series(Series::new("median", Kind::Line, medians))
+        .series(Series::new("cells", Kind::Points, cells).source(Source::Ours))
 }

@@ -4,6 +4,8 @@
 //! to back, ours and the kernel's in random order. The same cell is then simulated: the same machines, the same pipelines,
 //! the same rules, another chance.
 //!
+//! In virtual time alone the whole product is run, and held against theory ([`whole`], [`theory`]).
+//!
 //! Under random loss no two transfers are alike, whoever makes them. So what is expected of ours against the kernel's is
 //! seen beside what the kernel's own repeats differ by.
 
@@ -11,11 +13,13 @@ mod cases;
 mod design;
 mod figures;
 mod found;
+mod theory;
+mod whole;
 
 use super::place::Cell;
 use super::pool::{self, Job};
 use super::simulate::{self, Case, Simulated};
-use super::{Bench, Scale};
+use super::{Bench, Scale, World};
 use design::Values;
 use found::Found;
 use report::experiment::Experiment;
@@ -24,6 +28,7 @@ use sim::End;
 use std::time::Duration;
 use transport::{CongestionControl, Options};
 use units::Span;
+use whole::Whole;
 
 /// The fewest cells, however small the scale.
 const FEWEST: usize = 6;
@@ -51,10 +56,35 @@ pub struct Grid {
     range: Values,
     /// Every combination of these does: what users often have.
     often: Values,
+    /// Where it is done.
+    #[serde(default)]
+    world: World,
+    /// How much of the whole product is done in virtual time.
+    whole: Option<Whole>,
 }
 
 impl Grid {
+    /// The same in another world.
+    ///
+    /// # Errors
+    /// When it does not say how much there is of it in that world.
+    pub(super) fn in_world(&mut self, world: World) -> Result<(), String> {
+        self.world = world;
+        self.check()
+    }
+
+    /// What is done in virtual time, when that is all.
+    fn simulated(&self) -> Option<&Whole> {
+        self.whole.as_ref().filter(|_| self.world == World::Sim)
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
+        if self.world == World::Sim && self.whole.is_none() {
+            return Err("it does not say what is done in virtual time - add a table 'whole' with repeats and duration".to_owned());
+        }
+        if let Some(whole) = &self.whole {
+            whole.check()?;
+        }
         self.range
             .check()
             .map_err(|what| format!("range: {what}"))?;
@@ -69,9 +99,17 @@ impl Grid {
 
     /// The cells at this scale.
     pub(super) fn cells(&self, scale: Scale) -> Vec<Cell> {
-        let mut cells = design::cells(&self.range, &self.often);
+        let mut cells = match self.simulated() {
+            Some(_) => self.product(),
+            None => design::cells(&self.range, &self.often),
+        };
         cells.truncate(scale.of(cells.len(), FEWEST));
         cells
+    }
+
+    /// All cells of the product, in no order.
+    fn product(&self) -> Vec<Cell> {
+        design::shuffled(self.range.cells()).collect()
     }
 
     /// The repeats at this scale.
@@ -92,6 +130,9 @@ impl Grid {
     }
 
     pub(super) fn expected(&self, scale: Scale, jobs: usize) -> Duration {
+        if let Some(whole) = self.simulated() {
+            return whole.expected(&self.cells(scale), scale, jobs);
+        }
         let repeats = u32::try_from(self.repeats(scale)).unwrap_or(u32::MAX);
         let transfers = repeats.saturating_mul(2);
         let (mut light, mut heavy, mut packets) = (Duration::ZERO, Duration::ZERO, 0.0);
@@ -144,9 +185,7 @@ impl Grid {
             ack_loss: 0.0,
             options: options.clone(),
             end: End::After(self.duration(cell)),
-            seed: self::seed(bench, index)
-                .wrapping_mul(10_000)
-                .wrapping_add(seed),
+            seed: transfer_seed(bench, index, seed),
         };
         seeds.map(case).collect()
     }
@@ -157,6 +196,11 @@ const fn seed(bench: &Bench<'_>, index: usize) -> u64 {
     bench.seed.wrapping_mul(10_000).wrapping_add(index as u64)
 }
 
+/// The seed of transfer number `repeat` in it.
+const fn transfer_seed(bench: &Bench<'_>, index: usize, repeat: u64) -> u64 {
+    seed(bench, index).wrapping_mul(10_000).wrapping_add(repeat)
+}
+
 /// Where the simulations of a cell are kept.
 fn simulated_name(cell: &Cell) -> String {
     format!("{}.sim.json", cell.name())
@@ -164,6 +208,9 @@ fn simulated_name(cell: &Cell) -> String {
 
 /// Runs what has not been run.
 pub(super) fn run(grid: &Grid, bench: &Bench<'_>) -> anyhow::Result<()> {
+    if let Some(whole) = grid.simulated() {
+        return whole::run(grid, whole, bench);
+    }
     let cells = grid.cells(bench.scale);
     let jobs: Vec<Job> = cells
         .iter()
@@ -188,8 +235,15 @@ fn simulate(grid: &Grid, bench: &Bench<'_>, cells: &[Cell]) -> anyhow::Result<()
             cases.extend(new);
         }
     }
-    let results = simulate::all(bench, &cases);
-    let results: Vec<_> = of.into_iter().zip(results).collect();
+    keep(bench, of.into_iter().zip(simulate::all(bench, &cases)))
+}
+
+/// Keeps what was made of each cell, if all of it was; what belongs to one cell follows each other.
+fn keep<'a>(
+    bench: &Bench<'_>,
+    results: impl Iterator<Item = (&'a Cell, Option<Simulated>)>,
+) -> anyhow::Result<()> {
+    let results: Vec<_> = results.collect();
     for group in results.chunk_by(|one, other| one.0 == other.0) {
         let made: Option<Vec<Simulated>> = group.iter().map(|(_, result)| *result).collect();
         if let (Some(made), Some((cell, _))) = (made, group.first()) {
@@ -201,6 +255,9 @@ fn simulate(grid: &Grid, bench: &Bench<'_>, cells: &[Cell]) -> anyhow::Result<()
 
 /// What the grid shows.
 pub(super) fn conclude(grid: &Grid, bench: &Bench<'_>, experiment: Experiment) -> Experiment {
+    if let Some(whole) = grid.simulated() {
+        return theory::conclude(grid, whole, bench, experiment);
+    }
     let cells = grid.cells(bench.scale);
     let outcomes = found::all(bench, &cells);
     let mut experiment = cases::add(experiment, &outcomes.found);
