@@ -1,8 +1,8 @@
 //! The connections of a replay, one after the other, from a file that may be larger than memory.
 //!
 //! What is played is known of all of it before it begins: how far connections are apart by a model depends on the whole set, and so do
-//! the forecast and the direction of more data. So the file is read three times: for the round-trip times ([`Survey::rtts`]), for the
-//! rest of the survey, and by the hosts, which hold what is open and nothing else. That needs a file in the order of starts, as
+//! the forecast and the direction of more data. So the file is read three times: for the round-trip times, for the rest of the
+//! [`Survey`], and by the hosts, which hold what is open and nothing else. That needs a file in the order of starts, as
 //! `isobath trace synth` writes it. Any other is read as a whole and sorted.
 
 use crate::replay::forecast::{Forecast, Forecaster};
