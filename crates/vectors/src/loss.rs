@@ -41,9 +41,10 @@ impl Loss {
             clippy::cast_sign_loss,
             reason = "from 0 to 1,000,000"
         )]
-        let millionths = |share: f64| (share * f64::from(WHOLE)).round() as u32;
-        let is_share = (0.0..=1.0).contains(&share);
-        is_share.then(|| Self(millionths(share)))
+        let whole = |millionths: f64| millionths as u32;
+        let millionths = (share * f64::from(WHOLE)).round();
+        let is_share = (0.0..=f64::from(WHOLE)).contains(&millionths);
+        is_share.then(|| Self(whole(millionths)))
     }
 
     /// In millionths, at most a million.

@@ -71,7 +71,7 @@ impl Survey {
     /// The connections, by start.
     ///
     /// # Errors
-    /// As [`Survey::of`], when the file has changed meanwhile.
+    /// As [`Survey::of`]; while parts are read, too, when the file has changed and is in another order now.
     pub fn parts(&self, plan: &Plan) -> anyhow::Result<Parts> {
         self.reading.parts(plan)
     }
@@ -131,6 +131,7 @@ impl Reading {
                 input: Input::open(&plan.vectors)?,
                 until: until(plan),
                 rewriter: Rewriter::new(transform.clone()),
+                latest: Duration::ZERO,
                 second: None,
             }))),
             Self::Whole => {
@@ -156,6 +157,8 @@ pub struct Stream {
     input: Input,
     until: Option<Duration>,
     rewriter: Rewriter,
+    /// When the vector before started.
+    latest: Duration,
     /// Of the two parts of the vector before.
     second: Option<Part>,
 }
@@ -183,6 +186,11 @@ impl Stream {
                 self.rewriter.check()?;
                 return Ok(None);
             };
+            anyhow::ensure!(
+                vector.start >= self.latest,
+                "the vectors have changed since they were first read - replay them again"
+            );
+            self.latest = vector.start;
             if vector.transport == Transport::Tcp {
                 let mut parts = self.rewriter.parts(vector);
                 let first = parts.next();

@@ -126,7 +126,10 @@ impl<'a> Run<'a> {
         loop {
             let next = self.world.now() + LOOK;
             let next = end.map_or(next, |end| next.min(end));
-            self.feed(next)?;
+            if let Err(error) = self.feed(next) {
+                // What was played is not lost with it.
+                return Ok(Ending::Lost(format!("{error:#}")));
+            }
             self.world.run_until(next);
             let now = self.world.now();
             let is_loaded = self.is_loaded(now.as_nanos());
@@ -159,6 +162,10 @@ impl<'a> Run<'a> {
     /// Reads the part with this number.
     fn read(&mut self, number: u32) -> anyhow::Result<()> {
         let part = self.parts.next().transpose()?;
+        anyhow::ensure!(
+            part.is_some() == (u64::from(number) < self.context.totals.parts()),
+            "the vectors have changed since they were first read - replay them again"
+        );
         self.next = part.map(|part| (number, part));
         Ok(())
     }
