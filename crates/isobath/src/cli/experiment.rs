@@ -1,6 +1,7 @@
 //! `isobath experiment`: what the papers did, run again.
 
 use super::FAILED;
+use clap::ValueEnum;
 use kit::options::INTERRUPTED;
 use kit::pool::child::OWNER;
 use kit::pool::words;
@@ -214,10 +215,14 @@ fn conclude(
         print(&found.to_json()?)?;
     }
     if is_interrupted {
+        let world = args.world.and_then(|world| world.to_possible_value());
+        let world = world.map_or_else(String::new, |world| {
+            format!(" --world {}", world.get_name())
+        });
         // With stderr closed there is nobody to tell.
         let _ = writeln!(
             std::io::stderr(),
-            "experiment: interrupted - go on with 'isobath experiment run {} --scale {} --seed {} --out {}'",
+            "experiment: interrupted - go on with 'isobath experiment run {}{world} --scale {} --seed {} --out {}'",
             args.name,
             args.scale.get(),
             args.seed,

@@ -57,7 +57,8 @@ impl Case {
 pub(super) fn all(bench: &Bench<'_>, cases: &[Case]) -> Vec<Option<Simulated>> {
     let began = sys::clock::now();
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = bench.jobs.min(processors);
     let show = |done: usize| {
         let took = sys::clock::now().since(began).as_secs_f64();
         let left = took / done.max(1) as f64 * (cases.len() - done) as f64;
