@@ -44,7 +44,7 @@ pub mod websocket;
 pub mod webtransport;
 
 pub use credentials::{Acceptor, Credentials};
-pub use loader::{Target, load, probe};
+pub use loader::{Loading, Outcome, Phase, Step, Target, host_of, load, probe};
 pub use model::{Flaw, ModelError, Object, PageModel};
 pub use result::{Kind, ObjectLoad, PageLoad, Probe};
 pub use server::{Published, Site, SiteError};

@@ -69,6 +69,18 @@ pub struct PageLoad {
 }
 
 impl PageLoad {
+    /// A load that begins.
+    pub const fn begun(protocol: HttpVersion, started: Instant) -> Self {
+        Self {
+            started,
+            protocol,
+            load_time: None,
+            first_byte: None,
+            error: None,
+            objects: Vec::new(),
+        }
+    }
+
     /// Objects that arrived whole.
     pub fn loaded(&self) -> usize {
         let whole = |object: &&ObjectLoad| object.total.is_some();

@@ -3,9 +3,10 @@
 use super::NearStream;
 use crate::collector::Finding;
 use crate::run::Peer;
+use crate::stream::page::{PATIENCE, PROBE_PATIENCE, Told};
 use crate::summary::CUT_OFF;
 use kit::stream::wait_until;
-use schema::tables::{HttpsProbe, PageLoad, PageObject};
+use schema::tables::HttpsProbe;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -13,11 +14,6 @@ use std::time::Duration;
 use sys::clock;
 use units::{Dscp, HttpVersion, Instant};
 use web::{PageModel, Target};
-
-/// A page that has not loaded after this has failed: whoever waited has gone.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A small request that has not been answered after this is not any more.
-const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a browser expects pages; its proxy knows where they are.
 const HTTPS: u16 = 443;
@@ -84,48 +80,20 @@ impl NearStream<'_> {
     }
 
     fn tell_load(&self, number: u32, way: Way<'_>, pages: &Pages<'_>, load: &web::PageLoad) {
-        let started_ns = self.sampler.since_origin(load.started);
-        let given_up = clock::now().since(load.started);
-        let spent_ns = kit::stream::nanos(load.load_time.unwrap_or(given_up));
-        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (loader, page) = match way {
-            Way::Browser(_) => ("chromium", pages.loaders.url.as_ref()),
+            Way::Browser(_) => ("chromium", pages.loaders.url.as_deref()),
             Way::Native(_) => ("native", None),
         };
-        let row = PageLoad {
-            t_ns: started_ns,
-            load: number,
+        let told = Told {
             stream: self.plan.id,
-            loader: loader.into(),
-            protocol: load.protocol.name().into(),
-            page: page.map_or_else(|| pages.model.name().to_owned(), Clone::clone),
-            load_ns: load.load_time.map(kit::stream::nanos),
-            spent_ns: Some(spent_ns),
-            first_byte_ns: load.first_byte.map(kit::stream::nanos),
-            objects: count(load.loaded()),
-            failed: count(load.objects.len() - load.loaded()),
-            bytes: load.bytes(),
-            error: load.error.clone(),
+            number,
+            loader,
+            page: page.unwrap_or_else(|| pages.model.name()),
+            started_ns: self.sampler.since_origin(load.started),
+            spent: clock::now().since(load.started),
         };
-        let objects = load.objects.iter().map(|object| PageObject {
-            t_ns: started_ns + kit::stream::nanos(object.found),
-            load: number,
-            object: object.object,
-            host: object.host.clone(),
-            path: object.path.clone(),
-            kind: object.kind.name().into(),
-            blocked_ns: object.blocked.map(kit::stream::nanos),
-            dns_ns: object.dns.map(kit::stream::nanos),
-            connect_ns: object.connect.map(kit::stream::nanos),
-            tls_ns: object.tls.map(kit::stream::nanos),
-            wait_ns: object.wait.map(kit::stream::nanos),
-            receive_ns: object.receive.map(kit::stream::nanos),
-            total_ns: object.total.map(kit::stream::nanos),
-            bytes: object.bytes,
-            status: object.status,
-            connection: object.connection,
-        });
-        self.tell(Finding::Page(row, objects.collect()));
+        let (row, objects) = told.rows(load);
+        self.tell(Finding::Page(row, objects));
     }
 
     pub(super) fn https(&self, peer: &Peer, address: SocketAddr) -> Result<(), String> {

@@ -6,6 +6,7 @@ pub(crate) mod connect;
 pub(crate) mod dns;
 pub(crate) mod echo;
 pub(crate) mod line;
+pub(crate) mod page;
 pub(crate) mod requests;
 pub(crate) mod tcp_rr;
 pub(crate) mod udp_load;

@@ -2,6 +2,7 @@
 
 use super::Target;
 use super::exchange::Sender;
+use super::loading::Phase;
 use crate::http3::client as http3;
 use crate::quic::{Failed, Windows};
 use crate::reason::reason;
@@ -13,12 +14,11 @@ use rustls::{CertificateError, ClientConfig};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use units::HttpVersion;
-use units::{Instant, TrafficClass};
+use units::TrafficClass;
 
 /// What a stream and a connection may receive ahead of the reader: Chromium's settings of HTTP/2 and of HTTP/3.
 const STREAM_WINDOW: u32 = 6 * 1024 * 1024;
@@ -30,25 +30,6 @@ const WINDOWS: Windows = Windows {
     ahead: 64 << 10,
     has_datagrams: false,
 };
-
-/// A time from its begin to its end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Phase {
-    pub(super) begin: Instant,
-    pub(super) end: Instant,
-}
-
-impl Phase {
-    pub(super) fn length(&self) -> Duration {
-        self.end.since(self.begin)
-    }
-
-    /// What of it lies between two moments; `None` when that is nothing.
-    pub(super) fn within(&self, from: Instant, to: Instant) -> Option<Duration> {
-        let common = self.end.min(to).since(self.begin.max(from));
-        (!common.is_zero()).then_some(common)
-    }
-}
 
 /// A connection that is ready for requests.
 pub(super) struct Opened {

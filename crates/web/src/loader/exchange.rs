@@ -1,5 +1,6 @@
 //! One request and its answer.
 
+use super::loading::Outcome;
 use super::queue::urgency;
 use crate::answer::Body;
 use crate::http3::client as http3;
@@ -11,7 +12,6 @@ use hyper::client::conn::{http1, http2};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use hyper::http::request::Builder;
 use hyper::{Request, StatusCode};
-use units::Instant;
 
 /// RFC 9218 section 5.
 const PRIORITY: HeaderName = HeaderName::from_static("priority");
@@ -82,18 +82,6 @@ pub(super) struct Wish {
     pub(super) kind: Kind,
     /// Octets of the answer; more are not read.
     pub(super) size: u64,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
-    pub(super) sent: Instant,
-    pub(super) first: Option<Instant>,
-    pub(super) last: Option<Instant>,
-    pub(super) status: Option<u16>,
-    pub(super) bytes: u64,
-    pub(super) is_usable: bool,
-    pub(super) error: Option<String>,
 }
 
 /// Sends the request and reads the answer to its end, with `tell` called for the octets so far.

@@ -5,7 +5,8 @@
 //! named is known from the page model. So a load takes what the network takes.
 //!
 //! - `page.rs` knows what has been found and what is awaited; `queue.rs` which request goes next, and over which
-//!   connection. Both are state machines without I/O.
+//!   connection; `loading.rs` puts them together and writes down when what happened. These are state machines without I/O, and
+//!   drive loads in virtual time as well.
 //! - `resolve.rs`, `connect.rs` and `exchange.rs` each do one thing with a socket.
 //! - `run.rs` lets these meet, in one thread.
 //!
@@ -14,13 +15,16 @@
 
 mod connect;
 mod exchange;
+mod loading;
 mod page;
 mod probe;
 mod queue;
 mod resolve;
 mod run;
 
+pub use loading::{Loading, Outcome, Phase};
 pub use probe::probe;
+pub use queue::{Step, host_of};
 
 use crate::model::PageModel;
 use crate::result::PageLoad;
@@ -83,12 +87,8 @@ pub fn load(
 
 fn failed(protocol: HttpVersion, why: String) -> PageLoad {
     PageLoad {
-        started: sys::clock::now(),
-        protocol,
-        load_time: None,
-        first_byte: None,
         error: Some(why),
-        objects: Vec::new(),
+        ..PageLoad::begun(protocol, sys::clock::now())
     }
 }
 

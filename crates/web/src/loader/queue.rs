@@ -31,7 +31,7 @@ const MAX_DELAYABLE: usize = 2;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Step {
+pub enum Step {
     /// Open a connection for the pool: [`host_of`] says to where.
     Open(u16),
     /// Send the request for the object over the connection.
@@ -75,7 +75,7 @@ pub(super) const fn urgency(kind: Kind) -> u8 {
 }
 
 /// The host to which the connections of a pool lead.
-pub(super) const fn host_of(pool: u16) -> u16 {
+pub const fn host_of(pool: u16) -> u16 {
     pool / 2
 }
 
