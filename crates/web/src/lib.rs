@@ -32,6 +32,7 @@ mod loader;
 mod model;
 pub mod names;
 pub mod ndt7;
+pub mod octets;
 mod quic;
 mod reason;
 pub mod resolver;

@@ -14,7 +14,7 @@ use units::HttpVersion;
 
 /// Octets of a record. Nothing of a record can be read before all of it is there: the largest, 16 KiB, do not fit
 /// TCP's initial window (RFC 6928), so a page's first octets would take another round trip.
-const RECORD: usize = 4 * 1024;
+pub(crate) const RECORD: usize = 4 * 1024;
 
 /// A server with these credentials, for both protocols.
 pub(crate) fn server_config(credentials: &Credentials) -> Result<ServerConfig, Error> {

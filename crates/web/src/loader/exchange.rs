@@ -16,7 +16,7 @@ use hyper::{Request, StatusCode};
 /// RFC 9218 section 5.
 const PRIORITY: HeaderName = HeaderName::from_static("priority");
 /// Says who asks, at about the length at which browsers do: requests are part of the load.
-const AGENT: &str = concat!(
+pub(crate) const AGENT: &str = concat!(
     "Mozilla/5.0 (X11; Linux x86_64) isobath/",
     env!("CARGO_PKG_VERSION"),
     " (page load measurement; no browser)"

@@ -22,6 +22,7 @@ mod queue;
 mod resolve;
 mod run;
 
+pub(crate) use exchange::AGENT;
 pub use loading::{Loading, Outcome, Phase};
 pub use probe::probe;
 pub use queue::{Step, host_of};
