@@ -180,11 +180,7 @@ impl<'a> Collector<'a> {
             down_mbps,
             up_mbps,
             class_rtt_ms: self.tables.latest_by_class(),
-            page_ms: self
-                .tables
-                .pages
-                .last()
-                .and_then(|load| Some(load.load_ns? as f64 / 1e6)),
+            page_ms: self.tables.latest_page_ms(),
             rtt_ms,
         });
     }

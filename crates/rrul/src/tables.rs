@@ -319,6 +319,11 @@ impl Tables {
         )
     }
 
+    /// How long the last load of a page took, in milliseconds; `None` when it came to nothing, or there was none.
+    pub fn latest_page_ms(&self) -> Option<f64> {
+        Some(self.pages.last()?.load_ns? as f64 / 1e6)
+    }
+
     /// The last round trip of each class by UDP, in ms.
     pub fn latest_by_class(&self) -> Vec<(String, f64)> {
         let latest = self.streams.iter().filter_map(|stream| {

@@ -45,9 +45,11 @@ pub mod websocket;
 pub mod webtransport;
 
 pub use credentials::{Acceptor, Credentials};
-pub use loader::{Loading, Outcome, Phase, Step, Target, host_of, load, probe};
+pub use loader::{
+    DNS_PATIENCE, Loading, Outcome, Phase, Step, Target, host_of, load, probe, probe_host,
+};
 pub use model::{Flaw, ModelError, Object, PageModel};
 pub use result::{Kind, ObjectLoad, PageLoad, Probe};
-pub use server::{Published, Site, SiteError};
+pub use server::{PROBE_ANSWER, PROBE_PATH, Published, Site, SiteError};
 pub use tls::fingerprint;
 pub use trust::Trust;

@@ -10,6 +10,7 @@ mod udp_load;
 
 pub use pages::{Loaders, Pages};
 pub use rehearsal::lengthen;
+pub(crate) use rehearsal::{MOST_IDLE, REHEARSED, long_enough};
 
 use super::Plan;
 use super::collector::{Finding, Teller};

@@ -18,9 +18,10 @@ use units::{Dscp, Span};
 /// So many idle loads make a mean.
 const LEAST_LOADS: u32 = 5;
 /// The phase is made no longer than this.
-const MOST: Duration = Duration::from_secs(60);
+pub(crate) const MOST_IDLE: Duration = Duration::from_secs(60);
 /// A rehearsed load that takes longer needs all of it.
-const PATIENCE: Duration = Duration::from_secs(MOST.as_secs() / LEAST_LOADS as u64);
+pub(crate) const REHEARSED: Duration =
+    Duration::from_secs(MOST_IDLE.as_secs() / LEAST_LOADS as u64);
 /// What a session takes beside its run: to connect, to agree, to send the rows.
 const SLACK: Duration = Duration::from_secs(20);
 /// Loads are not all as fast as the one that was tried.
@@ -40,22 +41,22 @@ pub fn lengthen(
     interrupt: &AtomicBool,
 ) -> anyhow::Result<Plan> {
     let ways = u32::try_from(pages.ways().len()).unwrap_or(u32::MAX);
-    let total = plan.total() + PATIENCE * ways + SLACK;
+    let total = plan.total() + REHEARSED * ways + SLACK;
     let Some(web) = plan.web.as_mut().filter(|_| !plan.load.is_empty()) else {
         return Ok(plan);
     };
     // A server that hardly has the time for the run has none for a rehearsal.
     let spare = most.saturating_sub(total);
-    if web.before.0 < MOST && !spare.is_zero() {
+    if web.before.0 < MOST_IDLE && !spare.is_zero() {
         let turn = rehearse(pages, peer, client, interrupt)?;
-        let most = MOST.min(web.before.0 + spare);
+        let most = MOST_IDLE.min(web.before.0 + spare);
         web.before = Span(long_enough(turn, most).max(web.before.0));
     }
     Ok(plan)
 }
 
 /// How long the phase must be when one load by each way takes `turn`, pauses included: in whole seconds.
-fn long_enough(turn: Duration, most: Duration) -> Duration {
+pub(crate) fn long_enough(turn: Duration, most: Duration) -> Duration {
     let needed = turn.mul_f64(MARGIN) * LEAST_LOADS;
     let more = u64::from(needed.subsec_nanos() > 0);
     Duration::from_secs(needed.as_secs() + more).min(most)
@@ -77,7 +78,7 @@ fn rehearse(
     let clock = client.control.measure_clock(1, ANSWER)?;
     let setup = Setup {
         origin_ns: clock.to_theirs(clock::now()).as_nanos(),
-        total: Span(PATIENCE * u32::try_from(ways.len()).unwrap_or(u32::MAX)),
+        total: Span(REHEARSED * u32::try_from(ways.len()).unwrap_or(u32::MAX)),
         streams: Vec::new(),
         page: Some(pages.model.clone()),
     };
@@ -87,7 +88,7 @@ fn rehearse(
     let begun = clock::now();
     let mut pauses = Duration::ZERO;
     for way in ways {
-        pages.load(way, &target, PATIENCE, interrupt);
+        pages.load(way, &target, REHEARSED, interrupt);
         pauses += pages.pause;
     }
     Ok(clock::now().since(begun) + pauses)
@@ -101,10 +102,10 @@ mod tests {
     #[test]
     fn the_phase_of_idle_pages_has_room_for_five_loads_and_an_end() {
         let seconds = Duration::from_secs;
-        let for_turn = |ms| long_enough(Duration::from_millis(ms), MOST);
+        let for_turn = |ms| long_enough(Duration::from_millis(ms), MOST_IDLE);
         assert_eq!(for_turn(900), seconds(6), "the plan's own 8 s are longer");
         assert_eq!(for_turn(5_000), seconds(30));
-        assert_eq!(for_turn(12_200), MOST);
+        assert_eq!(for_turn(12_200), MOST_IDLE);
         let short = long_enough(seconds(5), seconds(20));
         assert_eq!(short, seconds(20), "a server may allow no more");
     }

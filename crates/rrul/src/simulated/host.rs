@@ -3,12 +3,15 @@
 use super::super::streams::{Kind, StreamPlan};
 use super::super::tables::CallSample;
 use super::datagrams::{Asking, Talking, heard};
+use super::https::{Client, Lines, Probes, Server};
 use super::names::LookingUp;
+use super::pages::{Page, Pages};
 use super::tcp::{Common, TcpEnd};
 use super::{Datagram, Says, Wire, flow, packet, stream};
 use sim::tcp::back;
 use sim::{Node, NodeId, Parcel};
 use std::collections::VecDeque;
+use std::time::Duration;
 use units::{FlowId, Instant, TrafficClass};
 
 /// See the module.
@@ -26,26 +29,58 @@ pub(super) struct Host<'a> {
     pub(super) heard: Vec<CallSample>,
 }
 
+/// The page of a run, and when it is loaded: idle, and under load.
+#[derive(Debug)]
+pub(super) struct Visits<'a> {
+    pub(super) page: Page<'a>,
+    pub(super) phases: [(Duration, Duration); 2],
+}
+
 /// This host's part in a stream.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
     Tcp(Box<TcpEnd<'a>>),
     Asking(Asking<'a>),
     LookingUp(LookingUp<'a>),
+    Loading(Box<Pages<'a>>),
+    Probing(Box<Probes<'a>>),
+    Serving(Box<Server>),
     Talking(Talking),
     /// It answers, or listens.
     Passive,
 }
 
 impl<'a> Host<'a> {
-    /// The client, or the server, at the first of `ends`.
+    /// The client, or the server, at the first of `ends`. Both have `lines`; the client loads `page` in its phases, if there is one.
     pub(super) fn new(
         plans: &'a [StreamPlan],
         is_client: bool,
         ends: [NodeId; 2],
         common: Common,
+        (page, lines): (Option<&Visits<'a>>, &Lines),
     ) -> Self {
+        let token = common.seed;
+        let client = |plan: &StreamPlan| {
+            let stream = (plan.id, plan.class);
+            Client::new(stream, ends, common.cc, common.seed, lines.clone())
+        };
         let part = |plan: &'a StreamPlan| match plan.kind {
+            Kind::Web | Kind::Https if !is_client => {
+                let (class, lines) = (plan.class, lines.clone());
+                let server = Server::new(ends[0], class, common.cc, common.seed, lines);
+                Part::Serving(Box::new(server))
+            }
+            Kind::Https => Part::Probing(Box::new(Probes::new(plan, client(plan), token))),
+            Kind::Web => page.map_or(Part::Passive, |visits| {
+                let (page, phases) = (visits.page.clone(), visits.phases);
+                Part::Loading(Box::new(Pages::new(
+                    plan,
+                    page,
+                    phases,
+                    client(plan),
+                    token,
+                )))
+            }),
             Kind::Down | Kind::Up | Kind::TcpRr => {
                 Part::Tcp(Box::new(TcpEnd::new(plan, is_client, ends, common)))
             }
@@ -81,14 +116,14 @@ impl<'a> Host<'a> {
             match part {
                 Part::Tcp(end) => end.conclude(now),
                 Part::Asking(asking) => asking.end(now),
-                Part::LookingUp(_) | Part::Talking(_) | Part::Passive => {}
+                _ => {}
             }
         }
     }
 
     /// The flow of what this host sends of stream number `index`.
     fn flow(&self, index: usize) -> FlowId {
-        let flow = flow(self.plans.get(index).map_or(u16::MAX, |plan| plan.id));
+        let flow = flow(self.plans.get(index).map_or(u16::MAX, |plan| plan.id), 0);
         if self.is_client { flow } else { back(flow) }
     }
 
@@ -126,6 +161,11 @@ impl<'a> Host<'a> {
                 look_ups.handle_answer(sequence, now);
                 self.send(index, now);
             }
+            (Says::Reply { .. }, Some(Part::Loading(pages))) => {
+                pages.handle_answer(sequence, now);
+                self.send(index, now);
+                self.ready.push_back(index);
+            }
             (
                 Says::Reply {
                     received,
@@ -161,7 +201,41 @@ impl Part<'_> {
             Self::Asking(asking) => asking.poll(now),
             Self::LookingUp(look_ups) => look_ups.poll(now),
             Self::Talking(talking) => talking.poll(now),
-            Self::Tcp(_) | Self::Passive => None,
+            Self::Loading(pages) => pages.poll_question(),
+            Self::Tcp(_) | Self::Probing(_) | Self::Serving(_) | Self::Passive => None,
+        }
+    }
+
+    /// The next packet of a connection.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Wire>> {
+        match self {
+            Self::Tcp(end) => end.poll_transmit(now),
+            Self::Loading(pages) => pages.poll_transmit(now),
+            Self::Probing(probes) => probes.poll_transmit(now),
+            Self::Serving(server) => server.poll_transmit(now),
+            Self::Asking(_) | Self::LookingUp(_) | Self::Talking(_) | Self::Passive => None,
+        }
+    }
+
+    /// A packet of a connection arrived.
+    fn handle_packet(&mut self, parcel: Parcel<Wire>, now: Instant) {
+        match self {
+            Self::Tcp(end) => end.handle_packet(parcel, now),
+            Self::Loading(pages) => pages.handle_packet(parcel, now),
+            Self::Probing(probes) => probes.handle_packet(parcel, now),
+            Self::Serving(server) => server.handle_packet(parcel, now),
+            Self::Asking(_) | Self::LookingUp(_) | Self::Talking(_) | Self::Passive => {}
+        }
+    }
+
+    /// What has connections looks after them.
+    fn handle_timeout(&mut self, now: Instant) {
+        match self {
+            Self::Tcp(end) => end.handle_timeout(now),
+            Self::Loading(pages) => pages.handle_timeout(now),
+            Self::Probing(probes) => probes.handle_timeout(now),
+            Self::Serving(server) => server.handle_timeout(now),
+            Self::Asking(_) | Self::LookingUp(_) | Self::Talking(_) | Self::Passive => {}
         }
     }
 
@@ -171,6 +245,9 @@ impl Part<'_> {
             Self::Asking(asking) => asking.next_due(),
             Self::LookingUp(look_ups) => look_ups.next_due(),
             Self::Talking(talking) => talking.next_due(),
+            Self::Loading(pages) => pages.next_timeout(),
+            Self::Probing(probes) => probes.next_timeout(),
+            Self::Serving(server) => server.next_timeout(),
             Self::Passive => None,
         }
     }
@@ -188,9 +265,10 @@ impl Node for Host<'_> {
         if let Wire::Datagram(datagram) = &parcel.body.payload {
             let datagram = datagram.clone();
             self.handle_datagram(index, &datagram, class, now);
-        } else if let Some(Part::Tcp(end)) = self.parts.get_mut(index) {
-            end.handle_packet(parcel, now);
+        } else if let Some(part) = self.parts.get_mut(index) {
+            part.handle_packet(parcel, now);
             self.ready.push_back(index);
+            self.send(index, now);
         }
     }
 
@@ -199,12 +277,9 @@ impl Node for Host<'_> {
             if self.parts[index].next_due().is_none_or(|due| due > now) {
                 continue;
             }
-            if let Part::Tcp(end) = &mut self.parts[index] {
-                end.handle_timeout(now);
-                self.ready.push_back(index);
-            } else {
-                self.send(index, now);
-            }
+            self.parts[index].handle_timeout(now);
+            self.ready.push_back(index);
+            self.send(index, now);
         }
     }
 
@@ -213,9 +288,8 @@ impl Node for Host<'_> {
             return Some(parcel);
         }
         while let Some(index) = self.ready.front() {
-            if let Some(Part::Tcp(end)) = self.parts.get_mut(*index)
-                && let Some(parcel) = end.poll_transmit(now)
-            {
+            let part = self.parts.get_mut(*index);
+            if let Some(parcel) = part.and_then(|part| part.poll_transmit(now)) {
                 return Some(parcel);
             }
             self.ready.pop_front();

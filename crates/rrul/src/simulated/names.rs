@@ -58,27 +58,13 @@ impl<'a> LookingUp<'a> {
         self.sequence = sequence.wrapping_add(1);
         self.waits = Some((sequence, now));
         self.next = now + self.plan.gap;
-        let [octets, answer] = self.octets(sequence);
+        let name = names::host_name(&format!("dns{sequence}"), self.token);
+        let [octets, answer] = octets(&name, dns::Family::V4);
         Some(Datagram {
             sequence,
             octets,
             says: Says::Request { answer },
         })
-    }
-
-    /// Octets of a query and of its answer.
-    fn octets(&self, sequence: u32) -> [u32; 2] {
-        let name = names::host_name(&format!("dns{sequence}"), self.token);
-        let query = dns::query(0, &name, dns::Family::V4);
-        let mut answer = Vec::new();
-        dns::answer(
-            &query,
-            |_| true,
-            IpAddr::V4(Ipv4Addr::LOCALHOST),
-            &mut answer,
-        );
-        [query.len(), answer.len()]
-            .map(|length| u32::try_from(length).unwrap_or(u32::MAX) + UDP_HEADERS[0])
     }
 
     /// When to poll next.
@@ -116,4 +102,14 @@ impl<'a> LookingUp<'a> {
             ..Sample::default()
         }
     }
+}
+
+/// Octets of a query for the name's addresses of one family and of its answer by a server that has IPv4 only.
+pub(super) fn octets(name: &str, family: dns::Family) -> [u32; 2] {
+    let query = dns::query(0, name, family);
+    let mut answer = Vec::new();
+    let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    dns::answer(&query, |_| true, here, &mut answer);
+    [query.len(), answer.len()]
+        .map(|length| u32::try_from(length).unwrap_or(u32::MAX) + UDP_HEADERS[0])
 }

@@ -7,7 +7,9 @@ use super::super::run::Outcome;
 use super::super::streams::StreamPlan;
 use super::super::tables::Tables;
 use super::Wire;
-use super::host::{Host, Part};
+use super::host::{Host, Part, Visits};
+use super::https::Lines;
+use super::pages::Page;
 use super::tcp::Common;
 use kit::ending::Ending;
 use kit::sampler::{BIN, StreamEnd};
@@ -37,6 +39,8 @@ pub struct Context<'a> {
     pub plan: &'a Plan,
     /// Its streams.
     pub streams: &'a [StreamPlan],
+    /// The plan's page, if it loads one.
+    pub page: Option<Page<'a>>,
     /// Of all senders.
     pub congestion_control: CongestionControl,
     /// Where names of packets come from.
@@ -88,7 +92,7 @@ struct Run<'a, 'b> {
 }
 
 /// The client at node 0, the server at the other end of the row.
-fn world<'a>(
+pub(super) fn world<'a>(
     context: &'a Context<'a>,
     hops: Vec<Hop<Wire>>,
 ) -> (World<Host<'a>, VirtualLinks>, [NodeId; 2]) {
@@ -100,7 +104,13 @@ fn world<'a>(
         ecn: context.plan.tcp_ecn.is_some_and(Switch::is_on),
         seed: context.seed,
     };
-    let host = |is_client, ends| Host::new(context.streams, is_client, ends, common);
+    let (plan, lines) = (context.plan, Lines::default());
+    let visits = context.page.clone().map(|page| Visits {
+        page,
+        phases: [plan.web_idle(), plan.loaded()],
+    });
+    let http = (visits.as_ref(), &lines);
+    let host = |is_client, ends| Host::new(context.streams, is_client, ends, common, http);
     let mut builder = Builder::default();
     builder.host(ends[0], host(true, ends));
     builder.host(ends[1], host(false, [ends[1], ends[0]]));
@@ -191,7 +201,14 @@ impl Run<'_, '_> {
                         let samples = look_ups.samples.drain(..);
                         samples.for_each(|row| self.tables.sample(row));
                     }
-                    Part::Talking(_) | Part::Passive => {}
+                    Part::Loading(pages) => {
+                        for (load, objects) in pages.found.drain(..) {
+                            self.tables.pages.push(load);
+                            self.tables.objects.extend(objects);
+                        }
+                    }
+                    Part::Probing(probes) => self.tables.https.append(&mut probes.found),
+                    Part::Talking(_) | Part::Serving(_) | Part::Passive => {}
                 }
             }
         }
@@ -216,7 +233,7 @@ impl Run<'_, '_> {
             down_mbps,
             up_mbps,
             class_rtt_ms: self.tables.latest_by_class(),
-            page_ms: None,
+            page_ms: self.tables.latest_page_ms(),
             rtt_ms,
         });
     }

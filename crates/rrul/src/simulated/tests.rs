@@ -1,4 +1,4 @@
-use super::{Context, Wire, leave_out, run};
+use super::{Context, Page, Wire, leave_out, run};
 use crate::plan::Plan;
 use crate::run::Outcome;
 use crate::streams::{Common, StreamPlan};
@@ -10,8 +10,10 @@ use record::{RecordWriter, Run};
 use schema::LinkTruth;
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use transport::CongestionControl;
-use units::Span;
+use units::{HttpVersion, Span};
+use web::PageModel;
 
 /// The line of the lab `dsl`: 5 Mbit/s up, 20 Mbit/s down, 24 ms, queues of 200 ms; what `more` says comes after it.
 fn dsl(more: &[Value]) -> Vec<Hop<Wire>> {
@@ -40,9 +42,17 @@ fn measured(plan: &Plan, hops: Vec<Hop<Wire>>) -> (Outcome, Vec<LinkTruth>) {
         families: &[4],
         cc: Some("cubic"),
     };
+    let model = plan.web.as_ref();
+    let model = model.map(|web| PageModel::find(&web.page).unwrap());
+    let page = plan.web.as_ref().zip(model.as_ref());
     let context = Context {
         plan,
         streams: &StreamPlan::all(plan, &common),
+        page: page.map(|(web, model)| Page {
+            model,
+            protocols: &web.protocols,
+            pause: web.pause.0,
+        }),
         congestion_control: CongestionControl::Cubic,
         seed: 1,
         interrupt: &AtomicBool::new(false),
@@ -131,11 +141,129 @@ fn what_is_not_simulated_is_left_out_and_said() {
     let [warning] = &leave_out(&mut rrul)[..] else {
         panic!("one warning");
     };
-    assert!(rrul.web.is_none() && rrul.trace.is_none());
+    assert!(rrul.trace.is_none());
     let kept = |kind: plan::ProbeKind| rrul.probe.iter().any(|probe| probe.kind == kind);
-    assert!(kept(plan::ProbeKind::Dns) && !kept(plan::ProbeKind::Https));
-    for what in ["pages", "trace", "HTTPS", "IPv6"] {
+    assert!(kept(plan::ProbeKind::Dns) && kept(plan::ProbeKind::Https));
+    for what in ["trace", "IPv6"] {
         assert!(warning.message.contains(what), "{what}");
     }
     assert!(leave_out(&mut rrul).is_empty());
+    let mut by_quic = catalogue::find("rrul").unwrap();
+    let web = by_quic.web.as_mut().unwrap();
+    web.protocols = vec![HttpVersion::H3, HttpVersion::Http1];
+    let [warning] = &leave_out(&mut by_quic)[..] else {
+        panic!("one warning");
+    };
+    assert!(warning.message.contains("pages over HTTP/3"));
+    assert_eq!(by_quic.web.unwrap().protocols, [HttpVersion::Http1]);
+}
+
+/// A plan that loads `page` and nothing else, by both protocols in turn.
+fn pages(page: &str, seconds: u64) -> Plan {
+    Plan {
+        load: Vec::new(),
+        probe: Vec::new(),
+        call: Vec::new(),
+        idle_before: Span::default(),
+        web: Some(plan::Web {
+            page: page.to_owned(),
+            protocols: vec![HttpVersion::H2, HttpVersion::Http1],
+            before: Span::from_millis(seconds * 1_000),
+            ..plan::Web::default()
+        }),
+        trace: None,
+        ..planned("rrul_be", 1)
+    }
+}
+
+#[test]
+fn a_page_is_loaded_whole_and_a_small_object_takes_its_round_trips() {
+    for name in ["rrul2013", "today"] {
+        let plan = pages(name, 10);
+        let (outcome, _) = measured(&plan, dsl(&[]));
+        assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+        let model = PageModel::find(name).unwrap();
+        let loads = &outcome.tables.pages;
+        assert!(loads.len() >= 4, "{loads:?}");
+        let (last, whole) = loads.split_last().unwrap();
+        for load in whole {
+            assert_eq!(load.error, None);
+            assert_eq!(
+                (load.objects as usize, load.failed),
+                (model.objects().len(), 0)
+            );
+            assert_eq!(load.bytes, model.bytes().get());
+            // What the line needs for the octets, and the round trips before the first.
+            let at_least = load.bytes as f64 * 8.0 / 20e6 + 0.1;
+            let took = load.load_ns.unwrap() as f64 / 1e9;
+            assert!(
+                (at_least..2.0 * at_least).contains(&took),
+                "{took} {at_least}"
+            );
+        }
+        assert!(last.load_ns.is_some() || last.error.is_some());
+        assert_eq!(whole[0].protocol, "h2");
+        assert_eq!(whole[1].protocol, "http/1.1");
+        // Look-up, TCP, TLS and the request are a round trip each; the document takes 40 ms to make.
+        let document = outcome
+            .tables
+            .objects
+            .iter()
+            .find(|object| object.object == 0);
+        let document = document.unwrap();
+        let ms = |ns: Option<u64>| ns.unwrap() as f64 / 1e6;
+        for phase in [document.dns_ns, document.connect_ns, document.tls_ns] {
+            assert!((24.0..26.5).contains(&ms(phase)), "{document:?}");
+        }
+        assert!((64.0..68.0).contains(&ms(document.wait_ns)), "{document:?}");
+    }
+}
+
+#[test]
+fn loads_survive_loss_and_are_the_same_for_the_same_seed() {
+    let plan = pages("rrul2013", 30);
+    let random = [json!({ "kind": "loss", "probability": 0.03 })];
+    let [one, other] = [(); 2].map(|()| measured(&plan, dsl(&random)).0.tables);
+    assert!(one.pages.len() > 5);
+    let (_, whole) = one
+        .pages
+        .split_last()
+        .map(|(last, rest)| (last, rest))
+        .unwrap();
+    assert!(whole.iter().all(|load| load.error.is_none()), "{whole:?}");
+    let rows = |tables: &crate::tables::Tables| format!("{:?}{:?}", tables.pages, tables.objects);
+    assert_eq!(rows(&one), rows(&other));
+}
+
+#[test]
+fn a_page_that_the_end_of_its_phase_cuts_off_says_so() {
+    let (outcome, _) = measured(&pages("today", 1), dsl(&[]));
+    let [load] = &outcome.tables.pages[..] else {
+        panic!("{:?}", outcome.tables.pages);
+    };
+    assert_eq!(load.error.as_deref(), Some(crate::summary::CUT_OFF));
+    assert_eq!(load.spent_ns, Some(1_000_000_000));
+    assert!(load.load_ns.is_none() && load.objects > 0);
+}
+
+#[test]
+fn requests_on_new_connections_take_a_round_trip_for_each_step() {
+    let mut plan = planned("rrul", 10);
+    leave_out(&mut plan);
+    plan.web = None;
+    let (outcome, _) = measured(&plan, dsl(&[]));
+    let until = (plan.load_start() - Duration::from_secs(1)).as_nanos();
+    let idle = |row: &&schema::tables::HttpsProbe| u128::from(row.t_ns) < until;
+    let rows = outcome.tables.https.iter().filter(idle);
+    let mut count = 0;
+    for row in rows {
+        for phase in [row.connect_ns, row.tls_ns, row.http_ns] {
+            let ms = phase.unwrap() as f64 / 1e6;
+            assert!((24.0..27.0).contains(&ms), "{row:?}");
+        }
+        count += 1;
+    }
+    assert!(count >= 3);
+    let summary = summarise(&plan, &outcome.tables);
+    assert!(summary.rpm.is_some(), "RPM is told");
 }

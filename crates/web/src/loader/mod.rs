@@ -24,8 +24,9 @@ mod run;
 
 pub(crate) use exchange::AGENT;
 pub use loading::{Loading, Outcome, Phase};
-pub use probe::probe;
+pub use probe::{probe, probe_host};
 pub use queue::{Step, host_of};
+pub use resolve::DNS_PATIENCE;
 
 use crate::model::PageModel;
 use crate::result::PageLoad;

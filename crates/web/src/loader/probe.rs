@@ -13,6 +13,11 @@ use units::HttpVersion;
 /// A host that every page has, whatever its model.
 const HOST: &str = "probe";
 
+/// The name of the host that probes ask in the session `token`.
+pub fn probe_host(token: u64) -> String {
+    host_name(HOST, token)
+}
+
 /// Connects, agrees on TLS and asks for a few octets over HTTP/2, each timed. There is no look-up. Blocks until that is done,
 /// `timeout` is over or `abort` is set.
 pub fn probe(target: &Target, timeout: Duration, abort: &AtomicBool) -> Probe {
@@ -30,7 +35,7 @@ pub fn probe(target: &Target, timeout: Duration, abort: &AtomicBool) -> Probe {
 
 async fn measure(target: &Target, probe: &mut Probe) -> Result<(), String> {
     let dialer = Dialer::new(target, HttpVersion::H2)?;
-    let host = host_name(HOST, target.token);
+    let host = probe_host(target.token);
     let (stream, connect) = dialer.connect().await?;
     probe.connect = Some(connect.length());
     let (stream, tls) = dialer.handshake(&host, stream).await?;

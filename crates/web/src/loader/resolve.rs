@@ -12,7 +12,7 @@ use units::TrafficClass;
 
 /// How long an answer is waited for after each sending: the retries of Chromium's resolver begin after
 /// one second and double.
-const PATIENCE: [Duration; 3] = [
+pub const DNS_PATIENCE: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(2),
     Duration::from_secs(4),
@@ -49,7 +49,7 @@ async fn ask(resolver: SocketAddr, name: &str, class: TrafficClass) -> Result<Ve
     let words = |error: io::Error| reason(&error);
     let socket = open(resolver, class).await.map_err(words)?;
     let mut asked = Asked::new(name);
-    for patience in PATIENCE {
+    for patience in DNS_PATIENCE {
         asked.send(&socket).await.map_err(words)?;
         match tokio::time::timeout(patience, asked.receive(&socket)).await {
             Ok(Ok(())) => return Ok(asked.addresses),

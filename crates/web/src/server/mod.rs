@@ -22,7 +22,7 @@ mod respond;
 mod serve;
 mod udp;
 
-pub(crate) use respond::{PROBE_ANSWER, PROBE_PATH};
+pub use respond::{PROBE_ANSWER, PROBE_PATH};
 
 use crate::bulk::{self, Bulk, Expected, Loads};
 use crate::credentials::Credentials;

@@ -11,8 +11,9 @@ use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode};
 
 /// Where a few octets are answered, on every host of a page.
-pub(crate) const PROBE_PATH: &str = "/probe";
-pub(crate) const PROBE_ANSWER: &str = "isobath\n";
+pub const PROBE_PATH: &str = "/probe";
+/// What is answered there.
+pub const PROBE_ANSWER: &str = "isobath\n";
 /// A page may read how long its objects took (Resource Timing, section 4.5).
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 /// Of `https` (RFC 9110 section 4.2.2).

@@ -7,10 +7,11 @@ use indicatif::ProgressBar;
 use kit::bar;
 use kit::options::Output;
 use kit::usage::Usage;
+use kit::virtual_links::Hop;
 use kit::virtual_path::Path;
 use path::{Assigned, Spec};
 use record::Instrument;
-use rrul::simulated::{self, Context};
+use rrul::simulated::{self, Context, Page, Wire};
 use rrul::streams::{Common, StreamPlan};
 use rrul::summary::summarise;
 use rrul::{Live, quality, warnings};
@@ -19,6 +20,8 @@ use schema::rrul::{Plan, Summary};
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use transport::CongestionControl;
+use web::PageModel;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit status: 0 measured; 130 interrupted, record kept.")]
@@ -52,15 +55,16 @@ impl Args {
         let notes = simulated::leave_out(&mut plan);
         let path = Path::of_lab(&self.lab, self.seed, false).map_err(Usage::of)?;
         check(&plan, self, &path)?;
-        let hops = path
-            .hops(&Assigned::default(), Spec::build_lazy)
-            .map_err(Usage::of)?;
         let cc = self.cc.algorithm();
-        let common = Common {
-            families: &[4],
-            cc: Some(cc.name()),
+        let model = plan.web.as_ref().map(|web| PageModel::find(&web.page));
+        let model = model.transpose().map_err(Usage::of)?;
+        let plan = {
+            let streams = streams(&plan, cc);
+            let context = self.context(&plan, &streams, model.as_ref(), interrupt);
+            simulated::lengthen(&context, hops(&path)?)
         };
-        let streams = StreamPlan::all(&plan, &common);
+        let streams = streams(&plan, cc);
+        let hops = hops(&path)?;
         let mut described = serde_json::to_value(&plan)?;
         described["cc"] = json!(cc.name());
         described["seed"] = json!(self.seed);
@@ -71,12 +75,8 @@ impl Args {
                 let template = "rrul {wide_bar}  {msg}";
                 let bar = bar::bar(template, Some(bar::STEPS), self.output.quiet);
                 let context = Context {
-                    plan: &plan,
-                    streams: &streams,
-                    congestion_control: cc,
-                    seed: self.seed,
-                    interrupt,
                     display: &|live| show(&bar, plan.total(), live),
+                    ..self.context(&plan, &streams, model.as_ref(), interrupt)
                 };
                 let (outcome, links, work) = simulated::run(&context, hops, writer)?;
                 bar.finish_and_clear();
@@ -98,6 +98,42 @@ impl Args {
             }),
         })
     }
+
+    fn context<'a>(
+        &self,
+        plan: &'a Plan,
+        streams: &'a [StreamPlan],
+        model: Option<&'a PageModel>,
+        interrupt: &'a AtomicBool,
+    ) -> Context<'a> {
+        let page = plan.web.as_ref().zip(model).map(|(web, model)| Page {
+            model,
+            protocols: &web.protocols,
+            pause: web.pause.0,
+        });
+        Context {
+            plan,
+            streams,
+            page,
+            congestion_control: self.cc.algorithm(),
+            seed: self.seed,
+            interrupt,
+            display: &|_| (),
+        }
+    }
+}
+
+fn streams(plan: &Plan, cc: CongestionControl) -> Vec<StreamPlan> {
+    let common = Common {
+        families: &[4],
+        cc: Some(cc.name()),
+    };
+    StreamPlan::all(plan, &common)
+}
+
+fn hops(path: &Path) -> anyhow::Result<Vec<Hop<Wire>>> {
+    let hops = path.hops(&Assigned::default(), Spec::build_lazy);
+    hops.map_err(Usage::of)
 }
 
 /// What of the plan is not simulated and cannot be left out, and what would have no end.

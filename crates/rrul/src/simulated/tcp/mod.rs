@@ -4,13 +4,13 @@ mod looks;
 mod program;
 
 use super::super::streams::{Kind, StreamPlan};
-use super::{Wire, flow, packet};
+use super::{Wire, as_tcp, as_wire, flow};
 use kit::sampler::StreamEnd;
 use schema::tables::{Sample, Series};
 use sim::tcp::{Incoming, Key, Settings, Stack, Tcp, Terms};
-use sim::{Addressed, NodeId, Parcel};
+use sim::{NodeId, Parcel};
 use transport::{CongestionControl, Options};
-use units::{Dscp, Ecn, Instant, TrafficClass};
+use units::{Ecn, Instant, TrafficClass};
 
 /// The kernel wakes a sender when less than this is unsent, as real load has it.
 const UNSENT: u64 = 128 << 10;
@@ -173,10 +173,10 @@ impl<'a> TcpEnd<'a> {
 
     /// A packet of the connection arrived.
     pub(super) fn handle_packet(&mut self, parcel: Parcel<Wire>, now: Instant) {
-        let Wire::Tcp(tcp) = parcel.body.payload else {
+        let Some(parcel) = as_tcp(parcel) else {
             return;
         };
-        let len = data(&tcp);
+        let len = data(&parcel.body.payload);
         let class = TrafficClass {
             dscp: parcel.dscp,
             ecn: parcel.ecn,
@@ -187,24 +187,11 @@ impl<'a> TcpEnd<'a> {
         self.segments.received += 1;
         self.segments.received_with_data += u64::from(len > 0);
         self.segments.received_marked += u64::from(parcel.ecn == Ecn::Ce);
-        if tcp.is_reset() {
+        if parcel.body.payload.is_reset() {
             // What it knows is gone with it.
             self.conclude(now);
         }
         let copies = self.copies();
-        let parcel = Parcel {
-            body: Addressed {
-                from: parcel.body.from,
-                to: parcel.body.to,
-                payload: tcp,
-            },
-            size: parcel.size,
-            flow: parcel.flow,
-            family: parcel.family,
-            dscp: parcel.dscp,
-            ecn: parcel.ecn,
-            at: parcel.at,
-        };
         match self.stack.handle_packet(&parcel, now) {
             Incoming::Asked { from, flow } => {
                 let terms = self.terms();
@@ -234,7 +221,7 @@ impl<'a> TcpEnd<'a> {
         if self.phase == Phase::Before && Instant::ZERO + self.plan.start <= now {
             self.phase = Phase::Opening;
             let (to, terms) = (self.ends[1], self.terms());
-            self.key = Some(self.stack.open(to, flow(self.plan.id), terms, now));
+            self.key = Some(self.stack.open(to, flow(self.plan.id, 0), terms, now));
         }
         self.act(now);
         if self.stops() && now >= self.stop() && self.phase != Phase::Over {
@@ -259,26 +246,15 @@ impl<'a> TcpEnd<'a> {
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Wire>> {
         loop {
             if let Some(parcel) = self.stack.poll_transmit(now) {
-                let tcp = parcel.body.payload;
                 self.segments.sent += 1;
-                self.segments.sent_with_data += u64::from(data(&tcp) > 0);
-                let class = TrafficClass {
-                    dscp: self.class(),
-                    ecn: parcel.ecn,
-                };
-                let wire = Wire::Tcp(tcp);
-                let sent = packet(self.ends, parcel.flow, class, parcel.size, wire, now);
-                return Some(sent);
+                self.segments.sent_with_data += u64::from(data(&parcel.body.payload) > 0);
+                return Some(as_wire(parcel, self.plan.class, now));
             }
             let key = self.stack.poll_drained()?;
             if self.role == Role::Send && self.phase == Phase::Open && !self.is_limited() {
                 self.fill(key);
             }
         }
-    }
-
-    const fn class(&self) -> Dscp {
-        self.plan.class
     }
 }
 
