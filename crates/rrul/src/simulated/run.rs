@@ -104,12 +104,12 @@ pub(super) fn world<'a>(
         ecn: context.plan.tcp_ecn.is_some_and(Switch::is_on),
         seed: context.seed,
     };
-    let (plan, lines) = (context.plan, Lines::default());
+    let (plan, http) = (context.plan, Lines::default());
     let visits = context.page.clone().map(|page| Visits {
         page,
         phases: [plan.web_idle(), plan.loaded()],
     });
-    let http = (visits.as_ref(), &lines);
+    let http = (visits.as_ref(), &http);
     let host = |is_client, ends| Host::new(context.streams, is_client, ends, common, http);
     let mut builder = Builder::default();
     builder.host(ends[0], host(true, ends));

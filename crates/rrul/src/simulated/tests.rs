@@ -10,7 +10,6 @@ use record::{RecordWriter, Run};
 use schema::LinkTruth;
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use transport::CongestionControl;
 use units::{HttpVersion, Span};
 use web::PageModel;
@@ -225,11 +224,7 @@ fn loads_survive_loss_and_are_the_same_for_the_same_seed() {
     let random = [json!({ "kind": "loss", "probability": 0.03 })];
     let [one, other] = [(); 2].map(|()| measured(&plan, dsl(&random)).0.tables);
     assert!(one.pages.len() > 5);
-    let (_, whole) = one
-        .pages
-        .split_last()
-        .map(|(last, rest)| (last, rest))
-        .unwrap();
+    let (_, whole) = one.pages.split_last().unwrap();
     assert!(whole.iter().all(|load| load.error.is_none()), "{whole:?}");
     let rows = |tables: &crate::tables::Tables| format!("{:?}{:?}", tables.pages, tables.objects);
     assert_eq!(rows(&one), rows(&other));
@@ -252,7 +247,7 @@ fn requests_on_new_connections_take_a_round_trip_for_each_step() {
     leave_out(&mut plan);
     plan.web = None;
     let (outcome, _) = measured(&plan, dsl(&[]));
-    let until = (plan.load_start() - Duration::from_secs(1)).as_nanos();
+    let until = plan.load_start().as_nanos() - 1_000_000_000;
     let idle = |row: &&schema::tables::HttpsProbe| u128::from(row.t_ns) < until;
     let rows = outcome.tables.https.iter().filter(idle);
     let mut count = 0;
