@@ -1,13 +1,12 @@
 //! The IP and UDP headers that a datagram had, made up of what its socket knows.
 
+use crate::ip;
 use packet::Sum;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use units::TrafficClass;
 
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
-const IPV4_HEADER: usize = 20;
-const IPV6_HEADER: usize = 40;
 
 /// A UDP datagram as a socket knows it.
 ///
@@ -37,57 +36,15 @@ impl Datagram<'_> {
     /// Both checksums are right for a payload whose octets that were not kept are zero; where they were not, UDP's is that of
     /// another payload, which nobody can tell who has not got the octets.
     pub fn write(&self, out: &mut Vec<u8>) -> usize {
-        let most = usize::from(u16::MAX) - UDP_HEADER - IPV4_HEADER;
+        let most = usize::from(u16::MAX) - UDP_HEADER - ip::IPV4_HEADER;
         let payload = self.len.max(self.kept.len()).min(most);
         let kept = &self.kept[..self.kept.len().min(payload)];
         // At most 65,535 with the header, as was just seen.
         let udp_len = u16::try_from(UDP_HEADER + payload).unwrap_or(u16::MAX);
-        let (from, to) = (self.from.ip().to_canonical(), self.to.ip().to_canonical());
-        let mut pseudo = Sum::default();
-        pseudo.add_u32(u32::from(udp_len));
-        pseudo.add_u32(u32::from(UDP));
-        let header = if let (IpAddr::V4(from), IpAddr::V4(to)) = (from, to) {
-            self.ipv4(from, to, udp_len, out);
-            pseudo.add(&from.octets());
-            pseudo.add(&to.octets());
-            IPV4_HEADER
-        } else {
-            let [from, to] = [from, to].map(v6);
-            self.ipv6(from, to, udp_len, out);
-            pseudo.add(&from.octets());
-            pseudo.add(&to.octets());
-            IPV6_HEADER
-        };
+        let ends = [self.from, self.to].map(|end| end.ip());
+        let (header, pseudo) = ip::header(ends, self.class, self.hop_limit, (UDP, udp_len), out);
         self.udp(udp_len, kept, pseudo, out);
         header + UDP_HEADER + payload
-    }
-
-    /// RFC 791 section 3.1.
-    fn ipv4(&self, from: Ipv4Addr, to: Ipv4Addr, udp_len: u16, out: &mut Vec<u8>) {
-        let total = udp_len.saturating_add(20);
-        let mut header = [0; IPV4_HEADER];
-        header[0] = 0x45;
-        header[1] = self.class.octet();
-        header[2..4].copy_from_slice(&total.to_be_bytes());
-        header[6] = 0x40;
-        header[8] = self.hop_limit;
-        header[9] = UDP;
-        header[12..16].copy_from_slice(&from.octets());
-        header[16..20].copy_from_slice(&to.octets());
-        let mut sum = Sum::default();
-        sum.add(&header);
-        header[10..12].copy_from_slice(&sum.finish().to_be_bytes());
-        out.extend(header);
-    }
-
-    /// RFC 8200 section 3.
-    fn ipv6(&self, from: Ipv6Addr, to: Ipv6Addr, udp_len: u16, out: &mut Vec<u8>) {
-        let first = 6 << 28 | u32::from(self.class.octet()) << 20;
-        out.extend(first.to_be_bytes());
-        out.extend(udp_len.to_be_bytes());
-        out.extend([UDP, self.hop_limit]);
-        out.extend(from.octets());
-        out.extend(to.octets());
     }
 
     /// RFC 768, with the sum of its pseudo header (RFC 8200 section 8.1 has the other form of it; the sum is the same).
@@ -107,13 +64,6 @@ impl Datagram<'_> {
         header[6..8].copy_from_slice(&checksum.to_be_bytes());
         out.extend(header);
         out.extend(kept);
-    }
-}
-
-fn v6(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped(),
-        IpAddr::V6(v6) => v6,
     }
 }
 

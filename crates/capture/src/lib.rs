@@ -3,7 +3,8 @@
 //! [`read`] reads captures of other instruments, and [`dissect`] finds in a packet what a program sent. [`pcapng`] writes capture
 //! files. What goes in is a packet from its IP header on. An instrument that works with sockets never
 //! sees that header, so [`Datagram`] makes one up of what the socket knows: addresses, ports, marks and lengths are true,
-//! checksums are right, and nothing is claimed that was not known.
+//! checksums are right, and nothing is claimed that was not known. A simulation has no octets at all; [`Segment`] makes the headers of
+//! its segments.
 //!
 //! ```
 //! use isobath_capture::{Datagram, pcapng};
@@ -31,7 +32,10 @@
 
 mod datagram;
 pub mod dissect;
+mod ip;
 pub mod pcapng;
 pub mod read;
+mod segment;
 
 pub use datagram::Datagram;
+pub use segment::Segment;

@@ -1,11 +1,13 @@
 //! Replays in virtual time, from outside, and beside the same replay on real sockets.
 
 use crate::replay::vectors;
-use crate::support::{Machine, folder, number, rows, run};
+use crate::support::{Machine, folder, has, number, rows, run};
 use schema::replay::tables::{Connection, Goodput};
+use schema::tables::Counters;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 fn simulated(place: &Path, out: &str, more: &[&str]) -> Value {
     let arguments = [&["sim", "replay", "v.cvec", "--json", "-o", out], more].concat();
@@ -44,6 +46,104 @@ fn everything_is_said_and_heard_and_the_same_seed_gives_the_same_tables() {
     );
     run(place.path(), &["compare", "one", "two"]).ended(0);
     run(place.path(), &["report", "one", "-o", "page.html"]).ended(0);
+}
+
+/// What tshark reads in the capture of the run `name`: the values of `fields`, packet by packet.
+fn dissected(place: &Path, name: &str, fields: &[&str]) -> Vec<Vec<String>> {
+    let mut command = Command::new("tshark");
+    command
+        .arg("-r")
+        .arg(place.join(name).join("bottleneck.pcapng"));
+    command.args(["-T", "fields"]);
+    for field in fields {
+        command.args(["-e", field]);
+    }
+    let said = command.output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let text = String::from_utf8(said.stdout).unwrap();
+    let values = |line: &str| line.split('\t').map(str::to_owned).collect();
+    text.lines().map(values).collect()
+}
+
+#[test]
+fn a_capture_holds_what_was_played_and_tshark_finds_nothing_wrong_with_it() {
+    let place = folder(&[("v.cvec", &vectors(120))]);
+    let printed = simulated(place.path(), "run", &["--capture"]);
+    assert_eq!(printed["status"], "complete");
+    let verified = run(place.path(), &["replay", "verify", "run", "--json"]);
+    let found: Value = serde_json::from_str(&verified.ended(0).stdout).unwrap();
+    assert_eq!(found["verdict"], "PASS", "{found}");
+    assert_eq!(
+        (&found["found"], &found["same_adus"]),
+        (&120.into(), &120.into())
+    );
+    assert!(number(&found, "/rtt_error_ms/max") < 0.1, "{found}");
+    if !has("tshark") {
+        return;
+    }
+    let fields = [
+        "frame.len",
+        "tcp.len",
+        "ip.checksum.status",
+        "tcp.analysis.lost_segment",
+        "tcp.analysis.ack_lost_segment",
+        "tcp.analysis.retransmission",
+        "_ws.malformed",
+    ];
+    let packets = dissected(place.path(), "run", &fields);
+    let counters: Vec<Counters> = rows(&place.path().join("run"));
+    let counted = |of: fn(&Counters) -> u64| counters.iter().map(of).sum::<u64>();
+    assert_eq!(packets.len() as u64, counted(|row| row.packets));
+    let sum = |field: usize| {
+        let values = packets.iter().map(|packet| packet[field].parse::<u64>());
+        values.map(Result::unwrap).sum::<u64>()
+    };
+    assert_eq!(sum(0), counted(|row| row.bytes), "octets of IP packets");
+    assert_eq!(printed["summary"]["bytes"]["sent"], sum(1));
+    for packet in &packets {
+        assert_ne!(packet[2], "0", "a bad checksum: {packet:?}");
+        assert!(packet[3..].iter().all(String::is_empty), "{packet:?}");
+    }
+}
+
+#[test]
+fn a_capture_behind_loss_acknowledges_nothing_that_was_not_sent() {
+    let place = folder(&[("v.cvec", &vectors(60))]);
+    let _ = simulated(place.path(), "run", &["--lab", "lossy", "--capture"]);
+    let connections: Vec<Connection> = rows(&place.path().join("run"));
+    let resent = |row: &Connection| u64::from(row.retransmits.unwrap());
+    assert!(connections.iter().map(resent).sum::<u64>() > 10);
+    if !has("tshark") {
+        return;
+    }
+    let fields = [
+        "tcp.stream",
+        "tcp.srcport",
+        "tcp.seq",
+        "tcp.len",
+        "tcp.ack",
+        "tcp.options.sack_re",
+    ];
+    // The end of what was sent, by connection and port of its sender.
+    let mut ends = std::collections::HashMap::new();
+    let mut blocks = 0;
+    for packet in dissected(place.path(), "run", &fields) {
+        let value = |field: usize| packet[field].parse::<u64>().unwrap_or(0);
+        let end = ends.entry((value(0), value(1))).or_insert(0);
+        *end = value(2).saturating_add(value(3)).max(*end);
+        blocks += u64::from(!packet[5].is_empty());
+    }
+    assert!(blocks > 0, "selective acknowledgements");
+    let said: u64 = ends.values().map(|end| end.saturating_sub(2)).sum();
+    let planned: u64 = connections
+        .iter()
+        .map(|row| row.request_bytes + row.response_bytes)
+        .sum();
+    // A last octet is the FIN's, after which an acknowledgement of the other's still comes.
+    assert!(
+        said.abs_diff(planned) <= 2 * ends.len() as u64,
+        "{said} {planned}"
+    );
 }
 
 #[test]
@@ -101,6 +201,10 @@ fn what_cannot_be_played_is_refused_before_anything_is_written() {
         (
             &["v.cvec", "--lab", "wire", "--bottleneck", "1Mbit"],
             "no link of this lab has a rate",
+        ),
+        (
+            &["v.cvec", "--lab", "wire", "--capture"],
+            "no bottleneck to capture at",
         ),
     ] {
         let ran = run(place.path(), &[&["sim", "replay"], arguments].concat());

@@ -21,6 +21,7 @@
 //! no proxy is between.
 
 pub mod active;
+pub mod capture;
 pub mod collector;
 pub mod connector;
 pub mod counters;

@@ -2,24 +2,17 @@
 //! packets themselves.
 
 use super::active::{Seconds, Signal};
+use super::capture::{CAPTURE, Capture};
 use super::nanos;
 use super::plan::Plan;
 use super::tables::{Active, Offered};
-use capture::pcapng::{Interface, InterfaceId, Packet, Section, Statistics, Writer};
 use kit::lab_counters::Extra;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 use sys::clock;
-use units::{Instant, Stamp};
+use units::Instant;
 
-/// The name of the capture in the record's folder.
-pub const CAPTURE: &str = "bottleneck.pcapng";
-/// Octets that are kept of a packet: the headers of IPv6 and TCP with all their options.
-pub const SNAP: u16 = 100;
-/// Most octets of a capture; what comes after is counted.
-const MOST: u64 = 4 << 30;
 /// The two directions of a link are logged one after the other; what is younger than this waits for the other's.
 const SETTLE: Duration = Duration::from_millis(50);
 
@@ -31,7 +24,7 @@ pub struct Monitors {
     seconds: Seconds,
     signals: Vec<lab::Signal>,
     packets: Vec<Kept>,
-    tap: Option<Tap>,
+    tap: Option<Capture>,
 }
 
 /// Rows for the record.
@@ -51,17 +44,6 @@ struct Kept {
     octets: Box<[u8]>,
 }
 
-/// The capture.
-struct Tap {
-    writer: Writer<BufWriter<File>>,
-    ways: [InterfaceId; 2],
-    stamp: Stamp,
-    begun: u64,
-    written: u64,
-    seen: [u64; 2],
-    dropped: [u64; 2],
-}
-
 impl Monitors {
     /// Monitors on the links whose names are `link`, for a run that starts at `origin`; a capture goes to `folder`, if the plan wants one.
     ///
@@ -73,7 +55,7 @@ impl Monitors {
         origin: Instant,
         folder: &Path,
     ) -> io::Result<Self> {
-        let tap = plan.capture.then(|| Tap::create(&folder.join(CAPTURE)));
+        let tap = (plan.capture).then(|| Capture::create(&folder.join(CAPTURE), clock::stamp()));
         Ok(Self {
             origin,
             link,
@@ -101,7 +83,7 @@ impl Monitors {
         }));
         self.signals.extend(extra.signals);
         if let Some(tap) = &mut self.tap {
-            tap.dropped[usize::from(!is_up)] = extra.uncaptured;
+            tap.lost(is_up, extra.uncaptured);
             self.packets.extend(extra.capture.iter().map(|packet| Kept {
                 at: packet.at,
                 is_up,
@@ -135,7 +117,7 @@ impl Monitors {
         let ready = self.packets.partition_point(|packet| packet.at < until);
         if let Some(tap) = &mut self.tap {
             for packet in self.packets.drain(..ready) {
-                tap.write(&packet)?;
+                tap.write(packet.is_up, packet.at, &packet.octets, packet.length)?;
             }
         }
         Ok(())
@@ -148,72 +130,5 @@ impl Monitors {
     pub fn finish(mut self, now: Instant, rows: &mut Rows) -> io::Result<u64> {
         self.settle(now + SETTLE, rows)?;
         self.tap.map_or(Ok(0), |tap| tap.finish(now))
-    }
-}
-
-impl Tap {
-    fn create(path: &Path) -> io::Result<Self> {
-        let section = Section {
-            hardware: "",
-            os: "",
-            application: concat!("isobath ", env!("CARGO_PKG_VERSION")),
-            comment: "What left the bottleneck of an isobath replay, both directions, by the logical time at which it left. Only headers are kept.",
-        };
-        let mut writer = Writer::new(BufWriter::new(File::create_new(path)?), &section)?;
-        let mut interface = |name| {
-            writer.interface(&Interface {
-                name,
-                description: "the far end of a direction of the bottleneck",
-                addresses: &[],
-                snaplen: SNAP.into(),
-            })
-        };
-        let ways = [interface("up")?, interface("down")?];
-        let stamp = clock::stamp();
-        Ok(Self {
-            writer,
-            ways,
-            stamp,
-            begun: stamp.wall_ns,
-            written: 0,
-            seen: [0; 2],
-            dropped: [0; 2],
-        })
-    }
-
-    fn write(&mut self, packet: &Kept) -> io::Result<()> {
-        let way = usize::from(!packet.is_up);
-        self.seen[way] += 1;
-        if self.written >= MOST {
-            self.dropped[way] += 1;
-            return Ok(());
-        }
-        self.written += packet.octets.len() as u64 + 32;
-        self.writer.packet(
-            self.ways[way],
-            &Packet {
-                wall_ns: self.stamp.wall_at(packet.at),
-                octets: &packet.octets,
-                original_len: packet.length as usize,
-                direction: None,
-            },
-        )
-    }
-
-    fn finish(mut self, now: Instant) -> io::Result<u64> {
-        for way in 0..2 {
-            let statistics = Statistics {
-                start_ns: self.begun,
-                end_ns: self.stamp.wall_at(now),
-                received: self.seen[way] + self.dropped[way],
-                dropped: self.dropped[way],
-            };
-            self.writer.statistics(self.ways[way], &statistics)?;
-        }
-        self.writer
-            .finish()?
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        Ok(self.dropped.iter().sum())
     }
 }

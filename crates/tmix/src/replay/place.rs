@@ -1,6 +1,6 @@
 //! The lab of a replay: delays by connection, monitors, and the bottleneck that the plan wants.
 
-use super::monitors::SNAP;
+use super::capture::SNAP;
 use super::plan::{Plan, Way};
 use kit::usage::Usage;
 use lab::{Network, Topology, profiles};

@@ -6,7 +6,7 @@
 
 mod udp;
 
-use super::monitors::CAPTURE;
+use super::capture::CAPTURE;
 use super::plan::Plan;
 use super::tables::{Connection, Flow};
 use super::workload::{Host, Part, Workload};
@@ -90,7 +90,7 @@ pub fn verify(folder: &Path) -> anyhow::Result<(Fidelity, Sets)> {
     let record = Record::open(folder)?;
     let run = record.run();
     ensure!(
-        run.test == "replay",
+        matches!(run.test.as_str(), "replay" | "sim-replay"),
         "{} is a record of '{}' - give that of a replay",
         folder.display(),
         run.test
@@ -99,7 +99,7 @@ pub fn verify(folder: &Path) -> anyhow::Result<(Fidelity, Sets)> {
     let capture = folder.join(CAPTURE);
     ensure!(
         capture.exists(),
-        "{} has no {CAPTURE} - replay without --no-capture",
+        "{} has no {CAPTURE} - replay without --no-capture, or in virtual time with --capture",
         folder.display()
     );
     let duration = plan.duration.map(|duration| duration.0);

@@ -1,5 +1,6 @@
 //! A host of a replay in virtual time: its ends of all connections.
 
+use super::headers::{self, Shared};
 use crate::replay::live::{Alarm, End, Half, binding_window};
 use crate::replay::workload::Part;
 use path::RadixHeap;
@@ -29,6 +30,8 @@ pub(super) struct News {
 pub(super) struct Stage {
     pub(super) settings: Settings,
     pub(super) seed: u64,
+    /// If packets are captured.
+    pub(super) headers: Option<Shared>,
 }
 
 /// See the module.
@@ -156,7 +159,10 @@ impl Host {
         self.lives[key.index()] = Some(Live {
             player: Player::new(&part.vector, side),
             part,
-            half: Half::new(number, side, now),
+            half: Half {
+                ports: Some(headers::ends(number).map(|end| end.port())),
+                ..Half::new(number, side, now)
+            },
             alarm: Alarm::default(),
             closed: false,
             peer_closed: false,
@@ -298,6 +304,9 @@ impl Node for Host {
     fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Tcp>> {
         loop {
             if let Some(packet) = self.stack.poll_transmit(now) {
+                if let Some(headers) = &self.stage.headers {
+                    headers.borrow_mut().sent(&packet);
+                }
                 return Some(packet);
             }
             let key = self.stack.poll_drained()?;

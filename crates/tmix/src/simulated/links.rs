@@ -1,12 +1,15 @@
 //! What is seen of the links: what came, what left, what waits, and who is alive.
 
+use super::headers::Shared;
 use crate::replay::active::{Seconds, Signal};
+use crate::replay::capture::Capture;
 use kit::virtual_links::{self, Bins, VirtualLinks};
 use schema::LinkTruth;
 use schema::replay::tables::{Active, Offered};
 use schema::tables::{Counters, Queue};
 use sim::tcp::Tcp;
 use sim::{LinkId, Node, Parcel, Tap, World};
+use std::io;
 use std::time::Duration;
 use units::{FlowId, Instant};
 
@@ -25,6 +28,16 @@ pub(super) struct Links {
     watched: Option<[LinkId; 2]>,
     seconds: Seconds,
     active: Vec<Active>,
+    capturing: Option<Capturing>,
+}
+
+/// A capture of what leaves the link that is watched.
+pub(super) struct Capturing {
+    pub(super) capture: Capture,
+    pub(super) headers: Shared,
+    pub(super) octets: Vec<u8>,
+    /// Why there is no more of it.
+    pub(super) failed: Option<io::Error>,
 }
 
 /// Rows for the record.
@@ -37,7 +50,7 @@ pub(super) struct LinkRows {
 
 impl Links {
     /// Of `hops`, whose directions have the numbers 2n and 2n + 1; `watched` is a place among them.
-    pub(super) fn new(hops: &[Hop], watched: Option<usize>) -> Self {
+    pub(super) fn new(hops: &[Hop], watched: Option<usize>, capturing: Option<Capturing>) -> Self {
         let both = |place: usize| {
             let first = u32::try_from(2 * place).unwrap_or(u32::MAX);
             [LinkId(first), LinkId(first + 1)]
@@ -48,7 +61,19 @@ impl Links {
             watched: watched.map(both),
             seconds: Seconds::default(),
             active: Vec::new(),
+            capturing,
         }
+    }
+
+    /// Why the capture could not be written, if it could not.
+    pub(super) fn capture_error(&mut self) -> Option<io::Error> {
+        self.capturing.as_mut()?.failed.take()
+    }
+
+    /// Ends the capture at `now`; the packets that are not in it.
+    pub(super) fn end_capture(&mut self, now: Instant) -> io::Result<u64> {
+        let capturing = self.capturing.take();
+        capturing.map_or(Ok(0), |capturing| capturing.capture.finish(now))
     }
 
     fn is_watched(&self, id: LinkId) -> bool {
@@ -81,9 +106,26 @@ impl Links {
     }
 }
 
+impl Capturing {
+    fn enter(&mut self, is_up: bool, packet: &Parcel<Tcp>) {
+        self.octets.clear();
+        let mut headers = self.headers.borrow_mut();
+        if self.failed.is_none() && headers.write(packet, &mut self.octets).is_some() {
+            let written = (self.capture).write(is_up, packet.at, &self.octets, packet.size);
+            self.failed = written.err();
+        }
+    }
+}
+
 impl Tap<Tcp> for Links {
     fn left(&mut self, id: LinkId, packet: &Parcel<Tcp>) {
         self.seen.put(id, packet.at, packet.size);
+        if self.capturing.is_some() && self.is_watched(id) {
+            let is_up = self.watched.is_some_and(|[up, _]| up == id);
+            if let Some(capturing) = &mut self.capturing {
+                capturing.enter(is_up, packet);
+            }
+        }
         let tcp = &packet.body.payload;
         let signal = Signal {
             syn: *tcp == Tcp::Syn,

@@ -5,11 +5,13 @@
 //! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
 //!
 //! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
+//! - [`headers`]: what packets would look like on a network, for a capture.
 //! - [`mod@run`]: the loop around them.
 //!
 //! Flows of UDP are not played.
 
 mod feed;
+mod headers;
 mod host;
 mod links;
 mod run;

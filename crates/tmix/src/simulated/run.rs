@@ -2,16 +2,19 @@
 //! the record.
 
 use super::feed::Parts;
+use super::headers::Shared;
 use super::host::{Host, News, Stage};
-use super::links::{Hop, LinkRows, Links, look, truth};
+use super::links::{Capturing, Hop, LinkRows, Links, look, truth};
+use crate::replay::capture::{CAPTURE, Capture};
 use crate::replay::collector::Outcome;
 use crate::replay::counters::{self, Counters};
-use crate::replay::live::Half;
+use crate::replay::live::{Half, binding_window};
 use crate::replay::monitors::Rows;
 use crate::replay::summary::Figures;
 use crate::replay::totals::Totals;
 use crate::replay::workload::{Host as Which, Part};
 use crate::replay::{Live as Shown, nanos};
+use anyhow::Context as _;
 use kit::ending::Ending;
 use kit::lab_counters::LabRows;
 use record::RecordWriter;
@@ -21,11 +24,13 @@ use schema::tables::Queue;
 use sim::tcp::Settings;
 use sim::{Builder, NodeId, Work, World};
 use std::collections::HashMap;
+use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use transport::{CongestionControl, Options};
-use units::Instant;
+use units::{Instant, Stamp};
+use vectors::Side;
 
 /// How often queues are looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -60,7 +65,7 @@ pub fn run(
     hops: Vec<Hop>,
     record: &mut RecordWriter,
 ) -> anyhow::Result<(Outcome, Work)> {
-    let mut run = Run::new(context, parts, hops, record);
+    let mut run = Run::new(context, parts, hops, record)?;
     let ending = run.play()?;
     run.conclude(ending)
 }
@@ -71,6 +76,7 @@ struct Run<'a> {
     /// The next one, and its number; none when all have been given to the hosts.
     next: Option<(u32, Part)>,
     world: World<Host, Links>,
+    headers: Option<Shared>,
     ends: [NodeId; 2],
     record: &'a mut RecordWriter,
     figures: Figures,
@@ -99,9 +105,26 @@ impl<'a> Run<'a> {
         parts: Parts,
         hops: Vec<Hop>,
         record: &'a mut RecordWriter,
-    ) -> Self {
-        let (world, ends) = world(context, hops);
-        Self {
+    ) -> anyhow::Result<Self> {
+        let headers = context.plan.capture.then(Shared::default);
+        let capturing = headers.as_ref().map(|headers| {
+            // Virtual time begins with 1970.
+            let stamp = Stamp {
+                wall_ns: 0,
+                mono: Instant::ZERO,
+            };
+            let capture = Capture::create(&record.dir().join(CAPTURE), stamp)?;
+            Ok::<_, io::Error>(Capturing {
+                capture,
+                headers: Rc::clone(headers),
+                octets: Vec::new(),
+                failed: None,
+            })
+        });
+        let capturing = capturing.transpose().context("cannot write the capture")?;
+        let (world, ends) = world(context, hops, (headers.clone(), capturing));
+        Ok(Self {
+            headers,
             context,
             parts,
             next: None,
@@ -115,7 +138,7 @@ impl<'a> Run<'a> {
             open: 0,
             heard: Instant::ZERO,
             found: Found::default(),
-        }
+        })
     }
 
     fn play(&mut self) -> anyhow::Result<Ending> {
@@ -180,6 +203,10 @@ impl<'a> Run<'a> {
                 Which::Client => self.ends,
                 Which::Server => [self.ends[1], self.ends[0]],
             };
+            if let Some(headers) = &self.headers {
+                let windows = Side::BOTH.map(|side| binding_window(&part, side));
+                headers.borrow_mut().begin(number, windows);
+            }
             let part = Rc::new(part);
             if let Some(host) = self.world.node_mut(other) {
                 host.expect(number, Rc::clone(&part));
@@ -213,6 +240,9 @@ impl<'a> Run<'a> {
             offered,
             active,
         } = self.world.tap_mut().take(now, is_loaded);
+        if let Some(error) = self.world.tap_mut().capture_error() {
+            return Err(error).context("cannot write the capture");
+        }
         let found = std::mem::take(&mut self.found);
         let rows = LabRows {
             queue: found.queue,
@@ -274,6 +304,9 @@ impl<'a> Run<'a> {
 
     /// A connection is over.
     fn end(&mut self, part: &Part, number: u32, ends: [Option<Half>; 2]) {
+        if let Some(headers) = &self.headers {
+            headers.borrow_mut().end(number, self.world.now());
+        }
         let row = counters::row(part, number, ends, Instant::ZERO);
         self.figures.connection(&row);
         self.found.connections.push(row);
@@ -313,6 +346,8 @@ impl<'a> Run<'a> {
             }
         }
         self.flush()?;
+        let last = self.world.now();
+        let uncaptured = self.world.tap_mut().end_capture(last)?;
         let [from, to] = self.context.plan.window(length);
         let work = self.world.work();
         let outcome = Outcome {
@@ -320,7 +355,7 @@ impl<'a> Run<'a> {
             truth: truth(&mut self.world, to.saturating_sub(from).as_secs_f64()),
             figures: self.figures,
             cpu: Vec::new(),
-            uncaptured: 0,
+            uncaptured,
             open: self.open,
             length,
         };
@@ -329,14 +364,19 @@ impl<'a> Run<'a> {
 }
 
 /// The client at node 0, the server at the other end of the row.
-fn world(context: &Context<'_>, mut hops: Vec<Hop>) -> (World<Host, Links>, [NodeId; 2]) {
+fn world(
+    context: &Context<'_>,
+    mut hops: Vec<Hop>,
+    (headers, capturing): (Option<Shared>, Option<Capturing>),
+) -> (World<Host, Links>, [NodeId; 2]) {
     let watched = slowest(&hops, context.plan.forward);
-    let links = Links::new(&hops, watched);
+    let links = Links::new(&hops, watched, capturing);
     let last = NodeId(u32::try_from(hops.len()).unwrap_or(u32::MAX));
     let ends = [NodeId(0), last];
     let stage = Stage {
         settings: settings(context),
         seed: context.plan.seed,
+        headers,
     };
     let mut builder = Builder::default();
     builder.host(ends[0], Host::new(ends, stage.clone()));

@@ -25,6 +25,10 @@ pub(crate) struct Args {
     /// Congestion control of all connections.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Control::Cubic)]
     cc: Control,
+    /// Write the headers of all packets that leave the bottleneck to bottleneck.pcapng in the record, for
+    /// 'isobath replay verify', Wireshark and the like; at most 4 GiB.
+    #[arg(long)]
+    capture: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -41,6 +45,7 @@ impl Args {
     pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let control = self.cc.algorithm();
         let mut plan = self.played.plan()?;
+        plan.capture = self.capture;
         plan.congestion_control = Some(control.name().to_owned());
         let survey = Survey::of(&plan)?;
         if survey.totals.parts() == 0 {
@@ -50,6 +55,11 @@ impl Args {
         let mut topology = profiles::find(self.name()).map_err(Usage::of)?;
         if let Some(rate) = plan.bottleneck {
             place::bottleneck(&mut topology, rate).map_err(Usage::of)?;
+        }
+        if self.capture && place::rate(&topology, plan.forward).is_none() {
+            return Err(Usage::of(anyhow::anyhow!(
+                "no link of this lab has a rate, so there is no bottleneck to capture at - leave --capture out"
+            )));
         }
         let path =
             Path::of_topology(&topology, self.name(), plan.seed, false).map_err(Usage::of)?;
@@ -80,7 +90,7 @@ impl Args {
                     .summary(&plan, outcome.length, rate, outcome.truth);
                 let left_out = LeftOut {
                     udp: survey.udp,
-                    packets: 0,
+                    packets: outcome.uncaptured,
                     rtts: !place::gives_rtts(&topology),
                 };
                 run.instrument = quality::instrument(&[], &summary, None);
