@@ -110,16 +110,8 @@ fn replayed(place: &Path, arguments: &[&str]) -> Value {
     ran.json()
 }
 
-/// Holds tmix/udp.
-#[test]
-fn quiet_flows_are_played_beside_connections_and_found_in_the_capture() {
-    let Some(_machine) = Machine::quiet() else {
-        return;
-    };
-    let place = folder(&[]);
-    let seen = questions().chain(streams()).chain(connection());
-    extract(place.path(), seen.collect());
-    let printed = replayed(place.path(), &[]);
+/// Everything of [`questions`], [`streams`] and [`connection`] was said and heard in the run at `place`.
+fn assert_played(place: &Path, printed: &Value) {
     let summary = &printed["summary"];
     let udp = &summary["udp"];
     assert_eq!(udp["planned"], 43, "{summary}");
@@ -134,7 +126,7 @@ fn quiet_flows_are_played_beside_connections_and_found_in_the_capture() {
     assert_eq!(summary["bytes"]["planned"], 2);
     assert_eq!(summary["duration_ms"]["n"], 1);
     assert_eq!(printed["plan"]["forecast"]["flows"], 43);
-    let rows = TableReader::<Flow>::open(&place.path().join("run/flows.parquet")).unwrap();
+    let rows = TableReader::<Flow>::open(&place.join("run/flows.parquet")).unwrap();
     let rows: Vec<_> = rows.flat_map(Result::unwrap).collect();
     assert_eq!(rows.len(), 43);
     assert_eq!(rows.iter().filter(|row| row.isochronous).count(), 2);
@@ -145,6 +137,46 @@ fn quiet_flows_are_played_beside_connections_and_found_in_the_capture() {
         // What the connection has: nobody knows it of a flow.
         assert!((29_900..=30_100).contains(&row.rtt_us), "{}", row.rtt_us);
     }
+}
+
+#[test]
+fn flows_are_played_in_virtual_time_as_on_sockets() {
+    let place = folder(&[]);
+    let seen = questions().chain(streams()).chain(connection());
+    extract(place.path(), seen.collect());
+    let played = [
+        "sim",
+        "replay",
+        "v.parquet",
+        "--capture",
+        "-o",
+        "run",
+        "--json",
+    ];
+    let printed = run(place.path(), &played).ended(0).json();
+    assert_played(place.path(), &printed);
+    assert_eq!(printed["warnings"], serde_json::json!([]));
+    let udp = &printed["summary"]["udp"];
+    assert!(number(udp, "/send_lateness_ms/max") <= 0.0, "{udp}");
+    let verified = run(place.path(), &["replay", "verify", "run", "--json"]);
+    let found: Value = serde_json::from_str(&verified.ended(5).stdout).unwrap();
+    for count in ["flows", "found", "same_bytes"] {
+        assert_eq!(found["udp"][count], 43, "{found}");
+    }
+    assert_eq!(found["udp"]["asked"], found["udp"]["captured"]);
+}
+
+/// Holds tmix/udp.
+#[test]
+fn quiet_flows_are_played_beside_connections_and_found_in_the_capture() {
+    let Some(_machine) = Machine::quiet() else {
+        return;
+    };
+    let place = folder(&[]);
+    let seen = questions().chain(streams()).chain(connection());
+    extract(place.path(), seen.collect());
+    let printed = replayed(place.path(), &[]);
+    assert_played(place.path(), &printed);
     let verified = run(place.path(), &["replay", "verify", "run", "--json"]);
     // One connection is too little to judge the others by.
     let found: Value = serde_json::from_str(&verified.ended(5).stdout).unwrap();

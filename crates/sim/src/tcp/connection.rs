@@ -117,7 +117,7 @@ impl Connection {
             Tcp::Ack(Some(ack)) => flow.handle_ack(ack, now),
             // The handshake's last word was lost.
             Tcp::SynAck => flow.confirm(),
-            Tcp::Syn | Tcp::Ack(None) | Tcp::Reset => {}
+            Tcp::Syn | Tcp::Ack(None) | Tcp::Reset | Tcp::Udp(_) => {}
         }
     }
 

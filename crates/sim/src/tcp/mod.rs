@@ -23,7 +23,7 @@ mod packet;
 mod stack;
 
 pub use connection::{Connection, Settings, Terms};
-pub use packet::{Data, Tcp};
+pub use packet::{Data, Datagram, Tcp};
 pub use stack::{Incoming, Key, Stack, back};
 
 use crate::Addressed;

@@ -7,6 +7,8 @@ use transport::{Ack, Segment};
 const SYN: u32 = 60;
 /// Octets of a packet that resets: the two headers.
 const RESET: u32 = 40;
+/// Octets of the headers of a datagram: 20 of IPv4, 8 of UDP.
+const UDP_HEADERS: u32 = 28;
 
 /// A packet of a connection. It is copied from stage to stage of a path, so what is large in it is elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,6 +23,17 @@ pub enum Tcp {
     Ack(Option<Box<Ack>>),
     /// The connection is no more.
     Reset,
+    /// Of no connection: a datagram beside them, which the host handles itself.
+    Udp(Datagram),
+}
+
+/// A datagram of UDP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Datagram {
+    /// Octets of payload.
+    pub len: u16,
+    /// What its sender says in it.
+    pub label: Option<u32>,
 }
 
 /// Data with what goes beside them.
@@ -58,6 +71,7 @@ impl Tcp {
             }
             Self::Ack(ack) => ack.as_ref().map_or(headers.ack, |ack| headers.of_ack(ack)),
             Self::Reset => RESET,
+            Self::Udp(datagram) => UDP_HEADERS + u32::from(datagram.len),
         }
     }
 }

@@ -59,6 +59,7 @@ fn a_handshake_takes_a_round_trip_and_the_answer_another() {
             Tcp::Data(_) => "data",
             Tcp::Ack(_) => "ack",
             Tcp::Reset => "reset",
+            Tcp::Udp(_) => "a datagram",
         };
         seen.sent.iter().map(|(_, tcp)| kind(tcp)).collect()
     };

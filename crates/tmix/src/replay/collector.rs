@@ -310,8 +310,14 @@ impl<'a> Collector<'a> {
 
     /// A flow is over.
     fn end_flow(&mut self, ends: &[Option<datagrams::Half>; 2]) {
-        let parts = &self.context.workload.parts;
-        if let Some(row) = datagrams::counters::row(parts, &self.stage.flows, ends, self.origin) {
+        let Some(number) = ends.iter().flatten().next().map(|half| half.number) else {
+            return;
+        };
+        let part = self.context.workload.parts.get(number as usize);
+        let row = part.zip(self.stage.flows.ports(number));
+        let row =
+            row.and_then(|(part, ports)| datagrams::counters::row(part, ports, ends, self.origin));
+        if let Some(row) = row {
             self.figures.flow(&row);
             self.flows.push(row);
         }

@@ -19,14 +19,12 @@ use vectors::{Transport, Vector};
 
 /// What is known of a replay before it begins.
 pub struct Survey {
-    /// In all, without flows of UDP.
+    /// In all.
     pub totals: Totals,
     /// What the connections will ask for.
     pub forecast: Forecast,
     /// How far they are apart. [`sim::tcp`]'s numbers of flows are twice those of the parts, and one more on the way back.
     pub delays: Assigned,
-    /// Flows of UDP, which are left out.
-    pub udp: u64,
     /// How to read the file once more.
     reading: Reading,
 }
@@ -63,7 +61,6 @@ impl Survey {
             totals,
             forecast,
             delays: Assigned::settled(delays),
-            udp: set.flows,
             reading,
         })
     }
@@ -95,7 +92,6 @@ fn until(plan: &Plan) -> Option<Duration> {
 #[derive(Default)]
 struct Set {
     rtts: Summary,
-    flows: u64,
     is_in_order: bool,
 }
 
@@ -114,9 +110,8 @@ impl Set {
             }
             count += 1;
             // No flow of UDP knows its round-trip time: it gets what the model says of connections.
-            match vector.transport {
-                Transport::Tcp => set.rtts.enter(vector.min_rtt),
-                Transport::Udp => set.flows += 1,
+            if vector.transport == Transport::Tcp {
+                set.rtts.enter(vector.min_rtt);
             }
         })?;
         check_count(count, &plan.vectors)?;
@@ -135,16 +130,14 @@ impl Reading {
                 second: None,
             }))),
             Self::Whole => {
-                let mut workload =
-                    Workload::read(&plan.vectors, &plan.models, until(plan), plan.seed)?;
-                workload.leave_out_udp();
+                let workload = Workload::read(&plan.vectors, &plan.models, until(plan), plan.seed)?;
                 Ok(Parts::Whole(workload.parts.into_iter()))
             }
         }
     }
 }
 
-/// Connections by start, without flows of UDP.
+/// Connections and flows by start.
 pub enum Parts {
     /// Read as they are asked for.
     Stream(Box<Stream>),
@@ -191,13 +184,11 @@ impl Stream {
                 "the vectors have changed since they were first read - replay them again"
             );
             self.latest = vector.start;
-            if vector.transport == Transport::Tcp {
-                let mut parts = self.rewriter.parts(vector);
-                let first = parts.next();
-                self.second = parts.next();
-                if first.is_some() {
-                    return Ok(first);
-                }
+            let mut parts = self.rewriter.parts(vector);
+            let first = parts.next();
+            self.second = parts.next();
+            if first.is_some() {
+                return Ok(first);
             }
         }
     }
@@ -288,11 +279,9 @@ mod tests {
 
     fn same(plan: &Plan, in_order: bool) {
         let duration = plan.duration.map(|Span(duration)| duration);
-        let mut whole = Workload::read(&plan.vectors, &plan.models, duration, plan.seed).unwrap();
-        whole.leave_out_udp();
+        let whole = Workload::read(&plan.vectors, &plan.models, duration, plan.seed).unwrap();
         let survey = Survey::of(plan).unwrap();
         assert_eq!(matches!(survey.reading, Reading::Stream(_)), in_order);
-        assert_eq!(survey.udp, whole.udp);
         assert_eq!(survey.totals, whole.totals());
         assert_eq!(survey.forecast, Forecast::of(&whole, duration));
         let parts: Vec<Part> = survey.parts(plan).unwrap().map(Result::unwrap).collect();

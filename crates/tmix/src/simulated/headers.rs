@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use transport::{Ack, Seq};
 use units::{Instant, TrafficClass};
+use vectors::play::datagrams::{LABEL, label};
 
 /// Packets of a connection that has ended may still come for so long.
 const LATE: Duration = Duration::from_secs(130);
@@ -24,6 +25,8 @@ const LATE: Duration = Duration::from_secs(130);
 const SOURCES: std::ops::Range<u16> = 1_024..64_000;
 /// The largest segment, as a SYN says it.
 const MSS: u16 = 1_460;
+/// As Linux sends packets, seen from the next hop.
+const HOP_LIMIT: u8 = 64;
 /// A window without a limit, as Linux scales it.
 const WIDE: u32 = 4 << 20;
 
@@ -115,9 +118,25 @@ impl Headers {
     /// Appends the headers of a packet to `out`; returns the octets that it had, or none for a packet of no connection.
     pub(super) fn write(&mut self, packet: &Parcel<Tcp>, out: &mut Vec<u8>) -> Option<usize> {
         let [number, side] = place(packet);
-        let connection = self.connections.get_mut(&number)?;
         let side = side as usize;
         let [from, to] = [ends(number)[side], ends(number)[1 - side]];
+        let class = TrafficClass {
+            dscp: packet.dscp,
+            ecn: packet.ecn,
+        };
+        if let Tcp::Udp(datagram) = &packet.body.payload {
+            let datagram = capture::Datagram {
+                from,
+                to,
+                class,
+                hop_limit: HOP_LIMIT,
+                kept: &datagram.label.map(label).unwrap_or_default()
+                    [..LABEL.min(datagram.len.into())],
+                len: datagram.len.into(),
+            };
+            return Some(datagram.write(out));
+        }
+        let connection = self.connections.get_mut(&number)?;
         let mut options = Vec::with_capacity(40);
         let (flags, numbers, len) = connection.say(side, &packet.body.payload, &mut options)?;
         let is_syn = flags.has(Flags::SYN);
@@ -125,11 +144,8 @@ impl Headers {
         let segment = Segment {
             from,
             to,
-            class: TrafficClass {
-                dscp: packet.dscp,
-                ecn: packet.ecn,
-            },
-            hop_limit: 64,
+            class,
+            hop_limit: HOP_LIMIT,
             seq: seq.wrapping_add(first(number, side)),
             ack: if flags.has(Flags::ACK) {
                 ack.wrapping_add(first(number, 1 - side))
@@ -185,6 +201,7 @@ impl Connection {
             }
             Tcp::Ack(ack) => (ack.as_deref(), 0, None),
             Tcp::Reset => (None, 0, None),
+            Tcp::Udp(_) => return None,
         };
         if let Some(ack) = said {
             self.acknowledge(side, ack);

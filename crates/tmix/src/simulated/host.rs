@@ -1,6 +1,8 @@
 //! A host of a replay in virtual time: its ends of all connections.
 
+use super::flows::Flows;
 use super::headers::{self, Shared};
+use crate::replay::datagrams;
 use crate::replay::live::{Alarm, End, Half, binding_window};
 use crate::replay::workload::Part;
 use path::RadixHeap;
@@ -21,8 +23,10 @@ pub(super) struct News {
     pub(super) answered: Vec<(u32, bool, Answered)>,
     /// Octets of data that came.
     pub(super) heard: u64,
-    /// Connections that were opened.
+    /// Connections and flows that were begun.
     pub(super) begun: u64,
+    /// Ends of flows of UDP that are over.
+    pub(super) flows: Vec<(datagrams::Half, Rc<Part>)>,
 }
 
 /// What is the same for both hosts.
@@ -49,7 +53,8 @@ pub(super) struct Host {
     /// Connections that the peer opens, by number, until it has.
     expected: HashMap<u32, Rc<Part>>,
     changed: Vec<Key>,
-    pub(super) news: News,
+    flows: Flows,
+    news: News,
 }
 
 /// An end at work.
@@ -76,6 +81,7 @@ impl Host {
             coming: VecDeque::new(),
             expected: HashMap::new(),
             changed: Vec::new(),
+            flows: Flows::new([here, peer]),
             news: News::default(),
         }
     }
@@ -84,6 +90,19 @@ impl Host {
     pub(super) fn give(&mut self, number: u32, part: Rc<Part>) {
         let start = Instant::ZERO + part.vector.start;
         self.coming.push_back((start, number, part));
+    }
+
+    /// Has this host play `side` of flow `number` of UDP, likewise.
+    pub(super) fn give_flow(&mut self, number: u32, part: Rc<Part>, side: Side) {
+        self.flows.give(number, part, side);
+    }
+
+    /// What is new.
+    pub(super) fn take_news(&mut self) -> News {
+        let mut news = std::mem::take(&mut self.news);
+        news.flows = std::mem::take(&mut self.flows.over);
+        news.begun += std::mem::take(&mut self.flows.begun);
+        news
     }
 
     /// Has this host accept connection `number` when it is asked for.
@@ -98,12 +117,12 @@ impl Host {
 
     /// Whether nothing that it was given is left to be opened, and no connection is there.
     pub(super) fn is_over(&self) -> bool {
-        self.coming.is_empty() && self.open == 0
+        self.coming.is_empty() && self.open == 0 && self.flows.are_over()
     }
 
     /// Whether an end waits for its turn by the clock.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.alarms.is_empty()
+        !self.alarms.is_empty() || self.flows.are_waiting()
     }
 
     /// Cuts what is still open at `now`, the end of the replay.
@@ -114,6 +133,7 @@ impl Host {
             self.news.halves.push((half, live.part));
         }
         self.open = 0;
+        self.flows.cut(now);
     }
 
     /// When the next connection is to be opened.
@@ -283,6 +303,9 @@ impl Node for Host {
     type Payload = Tcp;
 
     fn handle_packet(&mut self, packet: Parcel<Tcp>, now: Instant) {
+        if let Tcp::Udp(datagram) = packet.body.payload {
+            return self.flows.handle_datagram(packet.flow, datagram, now);
+        }
         match self.stack.handle_packet(&packet, now) {
             Incoming::Changed(key) => self.attend(key, now),
             Incoming::Asked { from, flow } => self.accept(from, flow, now),
@@ -299,6 +322,9 @@ impl Node for Host {
         }
         self.changed = changed;
         self.ring_due(now);
+        if self.flows.next_timeout() <= now {
+            self.flows.handle_timeout(now);
+        }
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Tcp>> {
@@ -309,14 +335,17 @@ impl Node for Host {
                 }
                 return Some(packet);
             }
-            let key = self.stack.poll_drained()?;
+            let Some(key) = self.stack.poll_drained() else {
+                return self.flows.poll_transmit();
+            };
             self.attend(key, now);
         }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
         let stack = self.stack.next_timeout().unwrap_or(Instant::FAR_FUTURE);
-        let first = self.start().min(self.alarms.next()).min(stack);
+        let own = self.start().min(self.alarms.next());
+        let first = own.min(stack).min(self.flows.next_timeout());
         (first < Instant::FAR_FUTURE).then_some(first)
     }
 }

@@ -4,13 +4,12 @@
 //! says and when is decided by the same [`vectors::play::Player`]; what the record holds is made of the same rows. So a trace's
 //! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
 //!
-//! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection. [`links`]: queues, arrivals and departures of the path, and who is alive.
+//! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection; [`flows`]: of each flow of UDP. [`links`]: queues, arrivals and departures of the path, and who is alive.
 //! - [`headers`]: what packets would look like on a network, for a capture.
 //! - [`mod@run`]: the loop around them.
-//!
-//! Flows of UDP are not played.
 
 mod feed;
+mod flows;
 mod headers;
 mod host;
 mod links;

@@ -2,12 +2,13 @@
 //! the record.
 
 use super::feed::Parts;
-use super::headers::Shared;
+use super::headers::{self, Shared};
 use super::host::{Host, News, Stage};
 use super::links::{Capturing, Hop, LinkRows, Links, look, truth};
 use crate::replay::capture::{CAPTURE, Capture};
 use crate::replay::collector::Outcome;
 use crate::replay::counters::{self, Counters};
+use crate::replay::datagrams;
 use crate::replay::live::{Half, binding_window};
 use crate::replay::monitors::Rows;
 use crate::replay::summary::Figures;
@@ -19,7 +20,7 @@ use kit::ending::Ending;
 use kit::lab_counters::LabRows;
 use record::RecordWriter;
 use schema::replay::plan::{Plan, Way};
-use schema::replay::tables::{Connection, Epoch, Goodput};
+use schema::replay::tables::{Connection, Epoch, Flow, Goodput};
 use schema::tables::Queue;
 use sim::tcp::Settings;
 use sim::{Builder, NodeId, Work, World};
@@ -81,7 +82,8 @@ struct Run<'a> {
     record: &'a mut RecordWriter,
     figures: Figures,
     counters: Counters,
-    /// Connections of which one end has told.
+    flow_counters: datagrams::Counters,
+    /// Connections and flows of which one end has told.
     half_told: HashMap<u32, Rc<Part>>,
     begun: u64,
     open: u64,
@@ -95,6 +97,7 @@ struct Run<'a> {
 struct Found {
     connections: Vec<Connection>,
     epochs: Vec<Epoch>,
+    flows: Vec<Flow>,
     queue: Vec<Queue>,
     goodput: Vec<Goodput>,
 }
@@ -133,6 +136,7 @@ impl<'a> Run<'a> {
             record,
             figures: Figures::new(context.plan, context.totals),
             counters: Counters::default(),
+            flow_counters: datagrams::Counters::default(),
             half_told: HashMap::new(),
             begun: 0,
             open: 0,
@@ -208,10 +212,20 @@ impl<'a> Run<'a> {
                 headers.borrow_mut().begin(number, windows);
             }
             let part = Rc::new(part);
-            if let Some(host) = self.world.node_mut(other) {
-                host.expect(number, Rc::clone(&part));
+            if part.is_udp() {
+                let theirs = Rc::clone(&part);
+                self.world.act_on(other, |host, _| {
+                    host.give_flow(number, theirs, Side::Acceptor);
+                });
+                self.world.act_on(opener, |host, _| {
+                    host.give_flow(number, part, Side::Initiator);
+                });
+            } else {
+                if let Some(host) = self.world.node_mut(other) {
+                    host.expect(number, Rc::clone(&part));
+                }
+                self.world.act_on(opener, |host, _| host.give(number, part));
             }
-            self.world.act_on(opener, |host, _| host.give(number, part));
             self.read(number + 1)?;
         }
         Ok(())
@@ -226,7 +240,7 @@ impl<'a> Run<'a> {
     fn flush(&mut self) -> anyhow::Result<()> {
         for (which, end) in Which::BOTH.into_iter().zip(self.ends) {
             if let Some(host) = self.world.node_mut(end) {
-                let news = std::mem::take(&mut host.news);
+                let news = host.take_news();
                 let open = host.open() as u64;
                 self.open = self.open.max(open);
                 self.enter(which, news);
@@ -260,6 +274,7 @@ impl<'a> Run<'a> {
         self.record.append(&found.goodput)?;
         self.record.append(&found.connections)?;
         self.record.append(&found.epochs)?;
+        self.record.append(&found.flows)?;
         self.show(now);
         Ok(())
     }
@@ -282,6 +297,15 @@ impl<'a> Run<'a> {
             if let Some(ends) = self.counters.enter(half) {
                 self.half_told.remove(&number);
                 self.end(&part, number, ends);
+            } else {
+                self.half_told.insert(number, part);
+            }
+        }
+        for (half, part) in news.flows {
+            let number = half.number;
+            if let Some(ends) = self.flow_counters.enter(half) {
+                self.half_told.remove(&number);
+                self.end_flow(&part, number, &ends);
             } else {
                 self.half_told.insert(number, part);
             }
@@ -310,6 +334,19 @@ impl<'a> Run<'a> {
         let row = counters::row(part, number, ends, Instant::ZERO);
         self.figures.connection(&row);
         self.found.connections.push(row);
+    }
+
+    /// A flow is over.
+    fn end_flow(&mut self, part: &Part, number: u32, ends: &[Option<datagrams::Half>; 2]) {
+        if let Some(headers) = &self.headers {
+            headers.borrow_mut().end(number, self.world.now());
+        }
+        let ports = headers::ends(number).map(|end| end.port());
+        let row = datagrams::counters::row(part, ports, ends, Instant::ZERO);
+        if let Some(row) = row {
+            self.figures.flow(&row);
+            self.found.flows.push(row);
+        }
     }
 
     fn show(&self, now: Instant) {
@@ -343,6 +380,13 @@ impl<'a> Run<'a> {
             let told = number.and_then(|number| self.half_told.remove_entry(&number));
             if let Some((number, part)) = told {
                 self.end(&part, number, ends);
+            }
+        }
+        for ends in self.flow_counters.rest() {
+            let number = ends.iter().flatten().next().map(|half| half.number);
+            let told = number.and_then(|number| self.half_told.remove_entry(&number));
+            if let Some((number, part)) = told {
+                self.end_flow(&part, number, &ends);
             }
         }
         self.flush()?;

@@ -46,6 +46,7 @@ impl Args {
         let control = self.cc.algorithm();
         let mut plan = self.played.plan()?;
         plan.capture = self.capture;
+        plan.udp = true;
         plan.congestion_control = Some(control.name().to_owned());
         let survey = Survey::of(&plan)?;
         if survey.totals.parts() == 0 {
@@ -89,7 +90,7 @@ impl Args {
                     .figures
                     .summary(&plan, outcome.length, rate, outcome.truth);
                 let left_out = LeftOut {
-                    udp: survey.udp,
+                    udp: 0,
                     packets: outcome.uncaptured,
                     rtts: !place::gives_rtts(&topology),
                 };

@@ -3,7 +3,6 @@
 use super::super::live::End;
 use super::super::tables::Flow;
 use super::super::workload::Part;
-use super::Flows;
 use std::collections::HashMap;
 use std::time::Duration;
 use units::Instant;
@@ -94,16 +93,16 @@ fn pair(one: Half, other: Option<Half>) -> [Option<Half>; 2] {
     }
 }
 
-/// The row of a flow of which its ends know this; `origin` is the first planned start.
+/// The row of the flow `part` between `ports`, of which its ends know this; `origin` is the first planned start.
 pub fn row(
-    parts: &[Part],
-    flows: &Flows,
+    part: &Part,
+    ports: [u16; 2],
     ends: &[Option<Half>; 2],
     origin: Instant,
 ) -> Option<Flow> {
     let number = ends.iter().flatten().next()?.number;
-    let vector = &parts.get(number as usize)?.vector;
-    let [source, destination] = flows.addresses(number)?;
+    let vector = &part.vector;
+    let [source_port, destination_port] = ports;
     let at = |at: Instant| u64::try_from(at.since(origin).as_nanos()).unwrap_or(u64::MAX);
     let us = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
     let known = || ends.iter().flatten();
@@ -117,8 +116,8 @@ pub fn row(
         first_sent_ns: known().filter_map(|half| half.first_sent).min().map(at),
         last_heard_ns: known().filter_map(|half| half.last_heard).max().map(at),
         ended_ns: ended.filter(|_| acceptor.is_some()).map(at),
-        source_port: source.port(),
-        destination_port: destination.port(),
+        source_port,
+        destination_port,
         isochronous: !vector.body.is_sequential(),
         rtt_us: us(vector.min_rtt.unwrap_or_default()),
         initiator_bytes: vector.body.bytes(Side::Initiator),

@@ -74,6 +74,10 @@ impl Flows {
     }
 
     /// The ports of the flow that is part `number`.
+    pub fn ports(&self, number: u32) -> Option<[u16; 2]> {
+        Some(self.addresses(number)?.map(|address| address.port()))
+    }
+
     fn addresses(&self, number: u32) -> Option<[SocketAddr; 2]> {
         let place = self.numbers.binary_search(&number).ok()?;
         Some(self.tuples.addresses(u32::try_from(place).ok()?))
