@@ -21,6 +21,7 @@ pub(super) struct LookUp {
     open: [bool; 2],
     due: [bool; 2],
     done: Option<Phase>,
+    /// Nobody answers.
     has_failed: bool,
 }
 
@@ -65,15 +66,20 @@ impl LookUp {
         is_open.then_some(self.until)
     }
 
-    /// Asks again when it is time; or says, once, that nobody answers.
-    pub(super) fn poll_failure(&mut self, now: Instant) -> Option<String> {
-        self.next_due().filter(|due| *due <= now)?;
-        if self.tries < DNS_PATIENCE.len() {
-            self.ask(now);
-            return None;
+    /// Asks again when it is time, or gives up.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.next_due().is_some_and(|due| due <= now) {
+            self.has_failed = self.tries >= DNS_PATIENCE.len();
+            if !self.has_failed {
+                self.ask(now);
+            }
         }
-        self.has_failed = true;
-        Some(format!("cannot look up {}: no answer", self.name))
+    }
+
+    /// Why it came to nothing, if it did.
+    pub(super) fn failure(&self) -> Option<String> {
+        let why = || format!("cannot look up {}: no answer", self.name);
+        self.has_failed.then(why)
     }
 
     /// The next question in load number `load`.

@@ -252,11 +252,10 @@ impl<'a> Pages<'a> {
         let Some(current) = &mut self.current else {
             return;
         };
-        for number in 0..current.look_ups.len() {
-            if let Some(why) = current.look_ups[number].poll_failure(now) {
-                current.give_up(number, &why);
-            }
+        for look_up in &mut current.look_ups {
+            look_up.handle_timeout(now);
         }
+        current.give_up();
         while let Some(step) = current.loading.poll(now) {
             match step {
                 Step::Open(pool) => {
@@ -264,6 +263,7 @@ impl<'a> Pages<'a> {
                         look_up.begin(now);
                     }
                     current.waiting.push(pool);
+                    current.give_up();
                 }
                 Step::Send { object, connection } => {
                     let number = current.connections.get(usize::from(connection));
@@ -313,14 +313,14 @@ impl<'a> Pages<'a> {
 }
 
 impl Current<'_> {
-    /// The host with this number has no address: neither have its connections.
-    fn give_up(&mut self, host: usize, why: &str) {
-        let (without, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition(|pool| usize::from(host_of(*pool)) == host);
-        self.waiting = waiting;
-        for pool in without {
-            self.loading.handle_open_failed(pool, why.to_owned());
+    /// Hosts whose look-ups came to nothing have no address, so their connections cannot be opened.
+    fn give_up(&mut self) {
+        for pool in std::mem::take(&mut self.waiting) {
+            let look_up = self.look_ups.get(usize::from(host_of(pool)));
+            match look_up.and_then(LookUp::failure) {
+                Some(why) => self.loading.handle_open_failed(pool, why),
+                None => self.waiting.push(pool),
+            }
         }
     }
 

@@ -262,3 +262,30 @@ fn requests_on_new_connections_take_a_round_trip_for_each_step() {
     let summary = summarise(&plan, &outcome.tables);
     assert!(summary.rpm.is_some(), "RPM is told");
 }
+
+#[test]
+fn what_the_end_of_a_run_cuts_off_ends_with_it() {
+    let mut plan = planned("rrul", 1);
+    leave_out(&mut plan);
+    plan.web = None;
+    plan.load.clear();
+    for probe in &mut plan.probe {
+        probe.gap = Span::from_millis(10);
+    }
+    // Most requests are under way for longer than their gap.
+    let random = [json!({ "kind": "loss", "probability": 0.2 })];
+    let (outcome, _) = measured(&plan, dsl(&random));
+    assert!(outcome.tables.https.len() > 3);
+}
+
+#[test]
+fn a_page_whose_hosts_nobody_knows_says_so() {
+    let all = [json!({ "kind": "loss", "probability": 1.0 })];
+    let (outcome, _) = measured(&pages("rrul2013", 20), dsl(&all));
+    let load = &outcome.tables.pages[0];
+    let why = load.error.as_deref().unwrap();
+    assert!(why.starts_with("cannot look up www."), "{why}");
+    // Three questions, a second, two and four apart; then the document is given up, and with it the page.
+    assert_eq!(load.spent_ns, Some(7_000_000_000));
+    assert!(outcome.tables.pages.len() > 1);
+}

@@ -64,7 +64,7 @@ impl<'a> Probes<'a> {
     pub(in super::super) fn next_timeout(&self) -> Option<Instant> {
         let next = match &self.current {
             Some(current) => Some(current.until),
-            None => (self.next < self.stop()).then_some(self.next),
+            None => (self.next < Instant::FAR_FUTURE).then_some(self.next.min(self.stop())),
         };
         [self.client.next_timeout(), next]
             .into_iter()
@@ -88,7 +88,9 @@ impl<'a> Probes<'a> {
                 self.found.push(current.row);
             }
         }
-        if self.current.is_none() && self.next <= now && now < self.stop() {
+        if now >= self.stop() {
+            self.next = Instant::FAR_FUTURE;
+        } else if self.current.is_none() && self.next <= now {
             self.begin(now);
         }
     }
