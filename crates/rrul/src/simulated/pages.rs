@@ -134,10 +134,11 @@ impl<'a> Pages<'a> {
     }
 
     fn act(&mut self, now: Instant) {
+        self.advance(now);
         while let Some(news) = self.client.poll_news() {
             self.take(news, now);
+            self.advance(now);
         }
-        self.advance(now);
         let is_over =
             |current: &mut Current<'_>| current.loading.is_finished() || current.until <= now;
         if let Some(current) = self.current.take_if(is_over) {

@@ -63,7 +63,7 @@ pub fn run(
 ) -> Result<(Outcome, Vec<LinkTruth>, Work), record::Error> {
     let (world, ends) = world(context, hops);
     let mut tables = Tables::new(context.streams, None);
-    // Datagrams have no connection to wait for.
+    // Only connections of load and round trips are waited for.
     let datagrams = context.streams.iter().filter(|plan| !plan.kind.is_tcp());
     datagrams.for_each(|plan| tables.opened(plan.id, nanos(plan.start)));
     let mut run = Run {
@@ -245,6 +245,7 @@ impl Run<'_, '_> {
         let now = self.world.now();
         self.hosts(|host| host.end(now));
         self.calls();
+        self.probes();
         self.flush()?;
         self.tables.close_calls(true);
         self.tables.write(self.record, None)?;
@@ -262,6 +263,19 @@ impl Run<'_, '_> {
             far: Vec::new(),
         };
         Ok((outcome, truth, self.world.work()))
+    }
+
+    /// Says which streams of requests on new connections failed.
+    fn probes(&mut self) {
+        let client = self.world.node(self.ends[0]);
+        let parts = client.into_iter().flat_map(|host| &host.parts);
+        for (plan, part) in self.context.streams.iter().zip(parts) {
+            if let Part::Probing(probes) = part
+                && let Some(why) = &probes.failure
+            {
+                self.failures.push(format!("{}: {why}", plan.name));
+            }
+        }
     }
 
     /// Says how many datagrams of calls there were.

@@ -1,11 +1,12 @@
 //! Simulated packets as they would stand on a network: numbers of octets, headers, options.
 //!
 //! The machines count segments, a network counts octets. Hosts tell [`Headers`] of each segment when it first leaves; whoever sees
-//! a packet later is told its headers. Connections have addresses and ports of their own: that of [`ends`].
+//! a packet later is told its headers. Connections have ports of their own ([`ports`]), hosts an address each.
 //!
 //! Not known, and therefore as it was when the packet's end last said it: what a packet acknowledges that carries no
-//! acknowledgement, and the time stamp of one without data.
+//! acknowledgement, and number and time stamp of one without data.
 
+use crate::replay::workload::Host;
 use capture::Segment;
 use capture::dissect::Flags;
 use sim::Parcel;
@@ -25,6 +26,8 @@ const LATE: Duration = Duration::from_secs(130);
 const SOURCES: std::ops::Range<u16> = 1_024..64_000;
 /// The largest segment, as a SYN says it.
 const MSS: u16 = 1_460;
+/// SACK blocks that an option has room for beside time stamps; a simulated acknowledgement has a fourth after a duplicate.
+const MOST_BLOCKS: usize = 3;
 /// As Linux sends packets, seen from the next hop.
 const HOP_LIMIT: u8 = 64;
 /// A window without a limit, as Linux scales it.
@@ -41,8 +44,12 @@ pub(super) struct Headers {
     ended: VecDeque<(Instant, u32)>,
 }
 
-/// The two ends, the initiator's first.
-struct Connection([End; 2]);
+/// A connection, or a flow of UDP.
+struct Connection {
+    initiator: Host,
+    /// The initiator's first.
+    ends: [End; 2],
+}
 
 /// What an end says.
 #[derive(Default)]
@@ -73,28 +80,34 @@ struct Run {
     len: u32,
 }
 
-/// The addresses of connection `number`, the initiator's first.
-pub(super) fn ends(number: u32) -> [SocketAddr; 2] {
+/// The ports of connection `number`, the initiator's first.
+pub(super) fn ports(number: u32) -> [u16; 2] {
     let sources = u32::from(SOURCES.end - SOURCES.start);
     let port =
         |from: u16, steps: u32| from.wrapping_add(u16::try_from(steps & 0xffff).unwrap_or(0));
     let source = port(SOURCES.start, number % sources);
     let destination = port(SOURCES.end, number / sources % 1_536);
-    [
-        (Ipv4Addr::new(192, 0, 2, 1), source).into(),
-        (Ipv4Addr::new(192, 0, 2, 2), destination).into(),
-    ]
+    [source, destination]
+}
+
+/// Of a host: from the first block for documentation (RFC 5737).
+const fn address(host: Host) -> Ipv4Addr {
+    match host {
+        Host::Client => Ipv4Addr::new(192, 0, 2, 1),
+        Host::Server => Ipv4Addr::new(192, 0, 2, 2),
+    }
 }
 
 impl Headers {
-    /// Connection `number` may begin; its ends offer these windows, if they are limited.
-    pub(super) fn begin(&mut self, number: u32, windows: [Option<u32>; 2]) {
+    /// Connection `number` may begin at `initiator`; its ends offer these windows, if they are limited.
+    pub(super) fn begin(&mut self, number: u32, initiator: Host, windows: [Option<u32>; 2]) {
         let end = |window: Option<u32>| End {
             window: window.unwrap_or(WIDE),
             ..End::default()
         };
+        let ends = windows.map(end);
         self.connections
-            .insert(number, Connection(windows.map(end)));
+            .insert(number, Connection { initiator, ends });
     }
 
     /// It has ended at `now`.
@@ -111,7 +124,7 @@ impl Headers {
         if let Tcp::Data(data) = &packet.body.payload
             && let Some(connection) = self.connections.get_mut(&number)
         {
-            connection.0[side as usize].sequence.sent(data);
+            connection.ends[side as usize].sequence.sent(data);
         }
     }
 
@@ -119,7 +132,8 @@ impl Headers {
     pub(super) fn write(&mut self, packet: &Parcel<Tcp>, out: &mut Vec<u8>) -> Option<usize> {
         let [number, side] = place(packet);
         let side = side as usize;
-        let [from, to] = [ends(number)[side], ends(number)[1 - side]];
+        let connection = self.connections.get_mut(&number)?;
+        let [from, to] = connection.addresses(number, side);
         let class = TrafficClass {
             dscp: packet.dscp,
             ecn: packet.ecn,
@@ -136,9 +150,10 @@ impl Headers {
             };
             return Some(datagram.write(out));
         }
-        let connection = self.connections.get_mut(&number)?;
         let mut options = Vec::with_capacity(40);
-        let (flags, numbers, len) = connection.say(side, &packet.body.payload, &mut options)?;
+        let firsts = [first(number, side), first(number, 1 - side)];
+        let tcp = &packet.body.payload;
+        let (flags, numbers, len) = connection.say(side, tcp, firsts[1], &mut options)?;
         let is_syn = flags.has(Flags::SYN);
         let [seq, ack] = numbers;
         let segment = Segment {
@@ -146,14 +161,14 @@ impl Headers {
             to,
             class,
             hop_limit: HOP_LIMIT,
-            seq: seq.wrapping_add(first(number, side)),
+            seq: seq.wrapping_add(firsts[0]),
             ack: if flags.has(Flags::ACK) {
-                ack.wrapping_add(first(number, 1 - side))
+                ack.wrapping_add(firsts[1])
             } else {
                 0
             },
             flags,
-            window: connection.0[side].shown(is_syn),
+            window: connection.ends[side].shown(is_syn),
             options: &options,
             len,
         };
@@ -174,16 +189,25 @@ fn first(number: u32, side: usize) -> u32 {
 }
 
 impl Connection {
-    /// Flags, numbers (counted from the SYNs) and payload of what `side` says; its options go to `options`.
+    /// Where what `side` says comes from and goes to.
+    fn addresses(&self, number: u32, side: usize) -> [SocketAddr; 2] {
+        let hosts = [self.initiator, self.initiator.other()];
+        let ports = ports(number);
+        [side, 1 - side].map(|end| (address(hosts[end]), ports[end]).into())
+    }
+
+    /// Flags, numbers (counted from the SYNs) and payload of what `side` says; its options go to `options`, with numbers counted
+    /// from `first`, that of the peer's SYN.
     fn say(
         &mut self,
         side: usize,
         tcp: &Tcp,
+        first: u32,
         options: &mut Vec<u8>,
     ) -> Option<(Flags, [u32; 2], usize)> {
         let (said, len, end) = match tcp {
             Tcp::Syn | Tcp::SynAck => {
-                let end = &self.0[side];
+                let end = &self.ends[side];
                 end.syn_options(options);
                 let is_answer = *tcp == Tcp::SynAck;
                 let (flags, ack) = if is_answer {
@@ -194,19 +218,17 @@ impl Connection {
                 return Some((flags, [0, ack], 0));
             }
             Tcp::Data(data) => {
-                let offset = self.0[side].sequence.offset(data.segment.seq)?;
+                let offset = self.ends[side].sequence.offset(data.segment.seq)?;
                 let len = u32::from(data.segment.len);
-                self.0[side].clock = milliseconds(data.segment.sent);
+                self.ends[side].clock = milliseconds(data.segment.sent);
                 (data.ack.as_ref(), len, Some((offset, data)))
             }
             Tcp::Ack(ack) => (ack.as_deref(), 0, None),
             Tcp::Reset => (None, 0, None),
             Tcp::Udp(_) => return None,
         };
-        if let Some(ack) = said {
-            self.acknowledge(side, ack);
-        }
-        let this = &mut self.0[side];
+        let acked = said.map_or(self.ends[side].acked, |ack| self.acknowledge(side, ack));
+        let this = &mut self.ends[side];
         let (mut flags, mut seq) = (Flags::ACK, this.seen);
         if let Some((offset, data)) = end {
             seq = offset;
@@ -221,31 +243,35 @@ impl Connection {
                 this.seen = later(this.seen, after);
             }
         }
-        let numbers = [seq.wrapping_add(1), this.acked.wrapping_add(1)];
+        let numbers = [seq.wrapping_add(1), acked.wrapping_add(1)];
         if tcp.is_reset() {
             return Some((Flags::RST | Flags::ACK, numbers, 0));
         }
         this.options(options);
         if let Some(ack) = said {
-            self.blocks(side, ack, options);
+            self.blocks(side, ack, first, options);
         }
         Some((flags, numbers, len as usize))
     }
 
-    fn acknowledge(&mut self, side: usize, ack: &Ack) {
-        let acked = self.0[1 - side].sequence.offset(ack.ack);
-        let this = &mut self.0[side];
-        this.acked = acked.map_or(this.acked, |acked| later(this.acked, acked));
+    /// Takes an acknowledgement of `side`; the octets before what it expects next.
+    fn acknowledge(&mut self, side: usize, ack: &Ack) -> u32 {
+        let acked = self.ends[1 - side].sequence.offset(ack.ack);
+        let this = &mut self.ends[side];
+        let acked = acked.unwrap_or(this.acked);
+        this.acked = later(this.acked, acked);
         this.echo = milliseconds(ack.echo);
+        acked
     }
 
-    /// Selective acknowledgements (RFC 2018 section 3).
-    fn blocks(&self, side: usize, ack: &Ack, options: &mut Vec<u8>) {
-        let sequence = &self.0[1 - side].sequence;
-        let edge = |number| Some(sequence.offset(number)?.wrapping_add(1));
+    /// Selective acknowledgements (RFC 2018 section 3), as many as there is room for beside time stamps.
+    fn blocks(&self, side: usize, ack: &Ack, first: u32, options: &mut Vec<u8>) {
+        let sequence = &self.ends[1 - side].sequence;
+        let first = first.wrapping_add(1);
+        let edge = |number| Some(sequence.offset(number)?.wrapping_add(first));
         let blocks = ack.sack.iter();
         let blocks = blocks.filter_map(|(from, to)| Some([edge(from)?, edge(to)?]));
-        let blocks: Vec<_> = blocks.collect();
+        let blocks: Vec<_> = blocks.take(MOST_BLOCKS).collect();
         if blocks.is_empty() {
             return;
         }
@@ -277,7 +303,8 @@ impl End {
     /// The least shift with which the window fits its field.
     fn scale(&self) -> u8 {
         let bits = u32::BITS - self.window.leading_zeros();
-        u8::try_from(bits.saturating_sub(16)).unwrap_or(14)
+        // At most 14 (RFC 7323 section 2.3).
+        u8::try_from(bits.saturating_sub(16)).map_or(14, |shift| shift.min(14))
     }
 
     /// The window as it stands in a header; a SYN's is not shifted.
@@ -377,8 +404,8 @@ mod tests {
         fn a_window_fits_its_field(window: u32) {
             let end = End { window, ..End::default() };
             let shift = end.scale();
-            prop_assert!(shift <= 16 && window >> shift <= 65_535);
-            prop_assert_eq!(u32::from(end.shown(false)), window >> shift);
+            prop_assert!(shift <= 14);
+            prop_assert_eq!(u32::from(end.shown(false)), (window >> shift).min(65_535));
             prop_assert!(window > 65_535 || u32::from(end.shown(true)) == window);
         }
     }

@@ -180,7 +180,7 @@ impl Host {
             player: Player::new(&part.vector, side),
             part,
             half: Half {
-                ports: Some(headers::ends(number).map(|end| end.port())),
+                ports: Some(headers::ports(number)),
                 ..Half::new(number, side, now)
             },
             alarm: Alarm::default(),

@@ -110,8 +110,11 @@ impl Capturing {
     fn enter(&mut self, is_up: bool, packet: &Parcel<Tcp>) {
         self.octets.clear();
         let mut headers = self.headers.borrow_mut();
-        if self.failed.is_none() && headers.write(packet, &mut self.octets).is_some() {
-            let written = (self.capture).write(is_up, packet.at, &self.octets, packet.size);
+        if self.failed.is_none()
+            && let Some(length) = headers.write(packet, &mut self.octets)
+        {
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            let written = (self.capture).write(is_up, packet.at, &self.octets, length);
             self.failed = written.err();
         }
     }

@@ -110,6 +110,10 @@ impl<'a> Run<'a> {
         record: &'a mut RecordWriter,
     ) -> anyhow::Result<Self> {
         let headers = context.plan.capture.then(Shared::default);
+        anyhow::ensure!(
+            headers.is_none() || !record.dir().as_os_str().is_empty(),
+            "a capture needs a record of its own - leave --capture out"
+        );
         let capturing = headers.as_ref().map(|headers| {
             // Virtual time begins with 1970.
             let stamp = Stamp {
@@ -209,7 +213,7 @@ impl<'a> Run<'a> {
             };
             if let Some(headers) = &self.headers {
                 let windows = Side::BOTH.map(|side| binding_window(&part, side));
-                headers.borrow_mut().begin(number, windows);
+                headers.borrow_mut().begin(number, part.initiator, windows);
             }
             let part = Rc::new(part);
             if part.is_udp() {
@@ -341,7 +345,7 @@ impl<'a> Run<'a> {
         if let Some(headers) = &self.headers {
             headers.borrow_mut().end(number, self.world.now());
         }
-        let ports = headers::ends(number).map(|end| end.port());
+        let ports = headers::ports(number);
         let row = datagrams::counters::row(part, ports, ends, Instant::ZERO);
         if let Some(row) = row {
             self.figures.flow(&row);

@@ -91,6 +91,11 @@ impl<'a> Loading<'a> {
         }
     }
 
+    /// The load begins at `now`, not before.
+    pub const fn begin(&mut self, now: Instant) {
+        self.load.started = now;
+    }
+
     /// `total` octets of the document have come.
     pub fn handle_octets(&mut self, total: u64) {
         self.page.handle_octets(total);
@@ -98,12 +103,11 @@ impl<'a> Loading<'a> {
     }
 
     /// The connection that [`Step::Open`] asked for is there, after these times for look-up, TCP and TLS (with QUIC: nothing, and
-    /// QUIC). Returns its number.
-    pub fn handle_open(&mut self, pool: u16, phases: [Phase; 3]) -> u16 {
+    /// QUIC). Connections are numbered in this order.
+    pub fn handle_open(&mut self, pool: u16, phases: [Phase; 3]) {
         let number = u16::try_from(self.phases.len()).unwrap_or(u16::MAX);
         self.phases.push(Some(phases));
         self.queue.handle_open(pool, number);
-        number
     }
 
     /// It could not be had, for this reason.

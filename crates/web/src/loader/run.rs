@@ -60,6 +60,7 @@ impl<'a> Run<'a> {
 
     /// Loads until nothing more is to come.
     pub(super) async fn drive(&mut self) {
+        self.loading.begin(sys::clock::now());
         self.advance();
         while !self.loading.is_finished() {
             let Some(event) = self.events.1.recv().await else {

@@ -55,6 +55,13 @@ impl Args {
         let notes = simulated::leave_out(&mut plan);
         let path = Path::of_lab(&self.lab, self.seed, false).map_err(Usage::of)?;
         check(&plan, self, &path)?;
+        let is_empty = plan.load.is_empty() && plan.probe.is_empty() && plan.call.is_empty();
+        if is_empty && plan.web.is_none() {
+            return Err(Usage::of(anyhow::anyhow!(
+                "nothing of plan {} is simulated - use 'isobath rrul --lab'",
+                plan.name
+            )));
+        }
         let cc = self.cc.algorithm();
         let model = plan.web.as_ref().map(|web| PageModel::find(&web.page));
         let model = model.transpose().map_err(Usage::of)?;

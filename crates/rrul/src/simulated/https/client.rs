@@ -136,9 +136,11 @@ impl Client {
             let is_first = !std::mem::replace(&mut connection.has_asked, true);
             let text = octets::request(connection.protocol, is_first, authority, path);
             connection.asking += text;
-            // The last of what is asked at once carries the record's own octets.
+
             let message = Message::Request(request);
             self.lines.say(connection.flow, Way::Up, text, message);
+        } else {
+            self.news.push_back(News::Lost(number));
         }
     }
 
@@ -165,7 +167,8 @@ impl Client {
     pub(in super::super) fn close(&mut self, number: u32, is_broken: bool) {
         if let Some(connection) = self.connections.remove(&number) {
             self.by_key.remove(&connection.key);
-            if is_broken {
+            let state = self.stack.get(connection.key);
+            if is_broken || state.is_none_or(|state| !state.is_established()) {
                 self.stack.abort(connection.key);
             } else {
                 self.stack.close(connection.key);

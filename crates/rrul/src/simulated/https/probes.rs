@@ -21,6 +21,8 @@ pub(in super::super) struct Probes<'a> {
     next: Instant,
     current: Option<Current>,
     pub(in super::super) found: Vec<HttpsProbe>,
+    /// Why the latest that came to nothing did.
+    pub(in super::super) failure: Option<String>,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,7 @@ impl<'a> Probes<'a> {
             next: Instant::ZERO + plan.start,
             current: None,
             found: Vec::new(),
+            failure: None,
         }
     }
 
@@ -85,6 +88,7 @@ impl<'a> Probes<'a> {
             self.client.close(current.connection, true);
             // One that the end of the stream cut off tells nothing.
             if now < self.stop() {
+                self.failure = Some(format!("no answer within {PROBE_PATIENCE:?}"));
                 self.found.push(current.row);
             }
         }

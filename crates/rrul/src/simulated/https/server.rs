@@ -135,6 +135,8 @@ impl Server {
             .is_none_or(|state| state.is_refused() || state.is_broken() || state.has_peer_closed());
         if is_over {
             self.connections.remove(&key);
+            // Its key may be another's soon.
+            self.delayed.retain(|_, (of, _)| *of != key);
             self.stack.close(key);
             self.stack.release(key);
             return;
