@@ -74,6 +74,16 @@ test("replays stand beside each other: models by colour, modes by dashes", async
   assert.deepEqual(problems, []);
 });
 
+test("replays by the same models have a colour each", async () => {
+  const { page, problems } = await chrome.open("replays-alike");
+  for (const id of ["compare-durations", "compare-queue-time"]) {
+    const entries = await page.locator(`#${id} svg path`).evaluateAll((all) => all.map((path) => path.getAttribute("stroke")).filter((stroke) => stroke && stroke !== "none" && stroke !== "transparent"));
+    const colours = new Set(["#0072B2", "#D55E00"].filter((one) => entries.some((stroke) => stroke.toLowerCase() === one.toLowerCase())));
+    assert.equal(colours.size, 2, `${id}: ${[...new Set(entries)]}`);
+  }
+  assert.deepEqual(problems, []);
+});
+
 // Holds tmix/figures.
 test("a family of replays is drawn by an experiment, with variants of a name in its colour", async () => {
   const { page, problems } = await chrome.open("replay-family");

@@ -22,7 +22,8 @@ export function replaysOf(runs: RunView[]): Shown[] {
   const modes = new Set(all.map(({ replay }) => replay.models.mode)).size > 1;
   const kinds = [...new Set(all.map(({ replay }) => model(replay)))];
   const named = all.map(({ run, replay }) => ({ run, replay, name: [model(replay), modes ? replay.models.mode : ""].filter(Boolean).join(", ") || run.name }));
-  const twice = named.some(({ name }, i) => named.findIndex((other) => other.name === name) !== i);
+  // Where models do not tell runs apart, each has a colour of its own: the same vectors in a lab and in virtual time.
+  const twice = (!differ.length && !modes) || named.some(({ name }, i) => named.findIndex((other) => other.name === name) !== i);
   return named.map(({ run, replay, name }, i) => ({
     run, replay, name: twice ? run.name : name, dash: !twice && modes && replay.models.mode === "unconstrained",
     colour: ORDER[(twice ? i : kinds.indexOf(model(replay))) % ORDER.length]!,
