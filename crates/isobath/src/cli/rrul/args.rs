@@ -55,9 +55,6 @@ pub(crate) struct Args {
     /// Congestion control of the load [default: the sending host's; cubic in a lab].
     #[arg(long, value_name = "NAME")]
     pub(super) cc: Option<String>,
-    /// Page model to load: rrul2013, today, or a TOML file [default: the plan's].
-    #[arg(long, value_name = "NAME")]
-    page: Option<String>,
     /// Also load the page in a real browser.
     #[arg(long, value_name = "NAME")]
     pub(super) browser: Option<BrowserName>,
@@ -104,6 +101,9 @@ pub(crate) struct Asked {
     /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
     #[arg(long)]
     dscp: Option<Dscp>,
+    /// Page model to load: rrul2013, today, or a TOML file [default: the plan's].
+    #[arg(long, value_name = "NAME")]
+    page: Option<String>,
     /// How long it is idle before and after the load, if not as long as the plan says.
     #[arg(skip)]
     idle: Option<Span>,
@@ -136,9 +136,8 @@ impl Args {
         if self.ipv4 || self.ipv6 {
             plan.families = Families::One;
         }
-        if self.page.is_some() || self.browser.is_some() {
-            let web = plan.web.get_or_insert_with(Web::default);
-            web.page = self.page.clone().unwrap_or_else(|| web.page.clone());
+        if self.browser.is_some() {
+            plan.web.get_or_insert_with(Web::default);
         }
         checked(plan)
     }
@@ -200,6 +199,12 @@ impl Asked {
             plan.load.iter_mut().for_each(|load| load.class = class);
             plan.probe.iter_mut().for_each(|probe| probe.class = class);
             plan.call.iter_mut().for_each(|call| call.class = class);
+        }
+        if let Some(page) = &self.page {
+            plan.web
+                .get_or_insert_with(Web::default)
+                .page
+                .clone_from(page);
         }
         Ok(plan)
     }
