@@ -75,6 +75,12 @@ test("a drag zooms, the button and a double click show all again", async () => {
   // In which order they are drawn means nothing.
   const axis = async () => (await page.locator("#timeline svg text").allTextContents()).sort();
   const whole = await axis();
+  const isWhole = async () => JSON.stringify(await axis()) === JSON.stringify(whole);
+  // A busy machine draws a little later.
+  const settles = async (wanted, what) => {
+    for (let left = 50; left > 0 && (await isWhole()) !== wanted; left--) await page.waitForTimeout(100);
+    assert.equal(await isWhole(), wanted, what);
+  };
   const drag = async () => {
     const box = await canvas.boundingBox();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 120);
@@ -84,14 +90,15 @@ test("a drag zooms, the button and a double click show all again", async () => {
     await page.mouse.up();
   };
   await drag();
-  assert.notDeepEqual(await axis(), whole, "a drag zooms");
+  await settles(false, "a drag zooms");
   await page.locator("#timeline button", { hasText: "Reset" }).click();
-  assert.deepEqual(await axis(), whole, "the button resets");
+  await settles(true, "the button resets");
   await drag();
+  await settles(false, "a second drag zooms");
   await canvas.dblclick({ position: { x: 300, y: 120 } });
-  assert.deepEqual(await axis(), whole, "a double click resets");
+  await settles(true, "a double click resets");
   await page.locator("#timeline button", { hasText: "+" }).click();
-  assert.notDeepEqual(await axis(), whole, "the button zooms");
+  await settles(false, "the button zooms");
   assert.deepEqual(problems, []);
 });
 
