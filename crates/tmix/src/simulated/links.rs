@@ -1,8 +1,7 @@
 //! What is seen of the links: what came, what left, what waits, and who is alive.
 
-use super::headers::Shared;
+use super::capturing::Capturing;
 use crate::replay::active::{Seconds, Signal};
-use crate::replay::capture::Capture;
 use kit::virtual_links::{self, Bins, VirtualLinks};
 use schema::LinkTruth;
 use schema::replay::tables::{Active, Offered};
@@ -29,15 +28,6 @@ pub(super) struct Links {
     seconds: Seconds,
     active: Vec<Active>,
     capturing: Option<Capturing>,
-}
-
-/// A capture of what leaves the link that is watched.
-pub(super) struct Capturing {
-    pub(super) capture: Capture,
-    pub(super) headers: Shared,
-    pub(super) octets: Vec<u8>,
-    /// Why there is no more of it.
-    pub(super) failed: Option<io::Error>,
 }
 
 /// Rows for the record.
@@ -73,7 +63,7 @@ impl Links {
     /// Ends the capture at `now`; the packets that are not in it.
     pub(super) fn end_capture(&mut self, now: Instant) -> io::Result<u64> {
         let capturing = self.capturing.take();
-        capturing.map_or(Ok(0), |capturing| capturing.capture.finish(now))
+        capturing.map_or(Ok(0), |capturing| capturing.finish(now))
     }
 
     fn is_watched(&self, id: LinkId) -> bool {
@@ -103,20 +93,6 @@ impl Links {
                 }));
         }
         rows
-    }
-}
-
-impl Capturing {
-    fn enter(&mut self, is_up: bool, packet: &Parcel<Tcp>) {
-        self.octets.clear();
-        let mut headers = self.headers.borrow_mut();
-        if self.failed.is_none()
-            && let Some(length) = headers.write(packet, &mut self.octets)
-        {
-            let length = u32::try_from(length).unwrap_or(u32::MAX);
-            let written = (self.capture).write(is_up, packet.at, &self.octets, length);
-            self.failed = written.err();
-        }
     }
 }
 

@@ -5,9 +5,10 @@
 //! whole hour is played in minutes, the same seed gives the same octets, and nothing depends on the machine.
 //!
 //! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection; [`flows`]: of each flow of UDP. [`links`]: queues, arrivals and departures of the path, and who is alive.
-//! - [`headers`]: what packets would look like on a network, for a capture.
+//! - [`capturing`]: a capture of them, with the headers ([`headers`]) that they would have on a network.
 //! - [`mod@run`]: the loop around them.
 
+mod capturing;
 mod feed;
 mod flows;
 mod headers;

@@ -1,11 +1,11 @@
 //! The loop: virtual time goes on in steps of 10 ms, after which queues are looked at, and each second what was found goes to
 //! the record.
 
+use super::capturing::Capturing;
 use super::feed::Parts;
 use super::headers::{self, Shared};
 use super::host::{Host, News, Stage};
-use super::links::{Capturing, Hop, LinkRows, Links, look, truth};
-use crate::replay::capture::{CAPTURE, Capture};
+use super::links::{Hop, LinkRows, Links, look, truth};
 use crate::replay::collector::Outcome;
 use crate::replay::counters::{self, Counters};
 use crate::replay::datagrams;
@@ -25,12 +25,11 @@ use schema::tables::Queue;
 use sim::tcp::Settings;
 use sim::{Builder, NodeId, Work, World};
 use std::collections::HashMap;
-use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use transport::{CongestionControl, Options};
-use units::{Instant, Stamp};
+use units::Instant;
 use vectors::Side;
 
 /// How often queues are looked at.
@@ -109,26 +108,9 @@ impl<'a> Run<'a> {
         hops: Vec<Hop>,
         record: &'a mut RecordWriter,
     ) -> anyhow::Result<Self> {
-        let headers = context.plan.capture.then(Shared::default);
-        anyhow::ensure!(
-            headers.is_none() || !record.dir().as_os_str().is_empty(),
-            "a capture needs a record of its own - leave --capture out"
-        );
-        let capturing = headers.as_ref().map(|headers| {
-            // Virtual time begins with 1970.
-            let stamp = Stamp {
-                wall_ns: 0,
-                mono: Instant::ZERO,
-            };
-            let capture = Capture::create(&record.dir().join(CAPTURE), stamp)?;
-            Ok::<_, io::Error>(Capturing {
-                capture,
-                headers: Rc::clone(headers),
-                octets: Vec::new(),
-                failed: None,
-            })
-        });
-        let capturing = capturing.transpose().context("cannot write the capture")?;
+        let wants = context.plan.capture;
+        let begun = wants.then(|| Capturing::begin(record.dir())).transpose()?;
+        let (capturing, headers) = begun.unzip();
         let (world, ends) = world(context, hops, (headers.clone(), capturing));
         Ok(Self {
             headers,
