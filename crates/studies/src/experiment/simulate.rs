@@ -5,7 +5,10 @@ use super::place::Cell;
 use super::pool::map;
 use serde::{Deserialize, Serialize};
 use sim::{End, Plan, Transfers, pipeline};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 use transport::Options;
+use units::Instant;
 
 /// What came of a transfer in virtual time.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
@@ -55,20 +58,71 @@ impl Case {
 
 /// Makes every one of `cases`, several at once, and shows how far things are. What was not made is `None`.
 pub(super) fn all(bench: &Bench<'_>, cases: &[Case]) -> Vec<Option<Simulated>> {
-    let began = sys::clock::now();
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = bench.jobs.min(processors);
-    let show = |done: usize| {
-        let took = sys::clock::now().since(began).as_secs_f64();
-        let left = took / done.max(1) as f64 * (cases.len() - done) as f64;
-        let left = std::time::Duration::from_secs_f64(left);
-        bench.display.progress("transfer", done, cases.len(), left);
-    };
-    let results = map(cases, workers, bench, |case| {
-        let result = case.run();
-        show(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-        result
-    });
+    let progress = Progress::new(bench, cases.len());
+    let results = map(cases, workers(bench), bench, |case| progress.make(case));
     results.into_iter().map(Option::flatten).collect()
+}
+
+/// Makes every group of cases, several groups at once, and has `keep` keep what came of a group as soon as all of it is there: whatever
+/// stops this costs the groups at hand, not those before. What was not made is not kept.
+///
+/// # Errors
+///
+/// The first of `keep`; nothing is made after it.
+pub(super) fn groups<K: Sync>(
+    bench: &Bench<'_>,
+    groups: &[(K, Vec<Case>)],
+    keep: impl Fn(&K, &[Simulated]) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let progress = Progress::new(bench, groups.iter().map(|(_, cases)| cases.len()).sum());
+    let is_full = AtomicBool::new(false);
+    let kept = map(groups, workers(bench), bench, |(key, cases)| {
+        let go_on = || !bench.is_interrupted() && !is_full.load(Ordering::Relaxed);
+        let cases = cases
+            .iter()
+            .map(|case| progress.make(case).filter(|_| go_on()));
+        let Some(made) = cases.collect::<Option<Vec<_>>>() else {
+            return Ok(());
+        };
+        keep(key, &made).inspect_err(|_| is_full.store(true, Ordering::Relaxed))
+    });
+    kept.into_iter().flatten().collect()
+}
+
+/// No more threads than processors: a simulation waits for nothing.
+fn workers(bench: &Bench<'_>) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    bench.jobs.min(processors)
+}
+
+/// How many transfers have been made.
+struct Progress<'a> {
+    bench: &'a Bench<'a>,
+    began: Instant,
+    all: usize,
+    done: AtomicUsize,
+}
+
+impl<'a> Progress<'a> {
+    fn new(bench: &'a Bench<'a>, all: usize) -> Self {
+        Self {
+            bench,
+            began: sys::clock::now(),
+            all,
+            done: AtomicUsize::new(0),
+        }
+    }
+
+    /// Makes one more, and shows it.
+    fn make(&self, case: &Case) -> Option<Simulated> {
+        let result = case.run();
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        let took = sys::clock::now().since(self.began).as_secs_f64();
+        let left = took / done as f64 * (self.all - done) as f64;
+        let left = Duration::from_secs_f64(left);
+        self.bench
+            .display
+            .progress("transfer", done, self.all, left);
+        result
+    }
 }

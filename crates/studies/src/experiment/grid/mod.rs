@@ -18,7 +18,7 @@ mod whole;
 
 use super::place::Cell;
 use super::pool::{self, Job};
-use super::simulate::{self, Case, Simulated};
+use super::simulate::{self, Case};
 use super::{Bench, Scale, World};
 use design::Values;
 use found::Found;
@@ -223,34 +223,25 @@ pub(super) fn run(grid: &Grid, bench: &Bench<'_>) -> anyhow::Result<()> {
 
 /// Simulates the cells that have been measured and not simulated.
 fn simulate(grid: &Grid, bench: &Bench<'_>, cells: &[Cell]) -> anyhow::Result<()> {
-    let mut of = Vec::new();
-    let mut cases = Vec::new();
+    let mut wanted = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let Some(found) = Found::of(bench, cell) else {
             continue;
         };
         if bench.read(&simulated_name(cell)).is_none() {
-            let new = grid.simulations(bench, index, cell, &found.options);
-            of.extend(std::iter::repeat_n(cell, new.len()));
-            cases.extend(new);
+            let cases = grid.simulations(bench, index, cell, &found.options);
+            wanted.push((*cell, cases));
         }
     }
-    keep(bench, of.into_iter().zip(simulate::all(bench, &cases)))
+    make(bench, &wanted)
 }
 
-/// Keeps what was made of each cell, if all of it was; what belongs to one cell follows each other.
-fn keep<'a>(
-    bench: &Bench<'_>,
-    results: impl Iterator<Item = (&'a Cell, Option<Simulated>)>,
-) -> anyhow::Result<()> {
-    let results: Vec<_> = results.collect();
-    for group in results.chunk_by(|one, other| one.0 == other.0) {
-        let made: Option<Vec<Simulated>> = group.iter().map(|(_, result)| *result).collect();
-        if let (Some(made), Some((cell, _))) = (made, group.first()) {
-            bench.write(&simulated_name(cell), &serde_json::to_string(&made)?)?;
-        }
-    }
-    Ok(())
+/// Makes the simulations of cells, and keeps each cell's.
+fn make(bench: &Bench<'_>, wanted: &[(Cell, Vec<Case>)]) -> anyhow::Result<()> {
+    simulate::groups(bench, wanted, |cell, made| {
+        bench.write(&simulated_name(cell), &serde_json::to_string(made)?)?;
+        Ok(())
+    })
 }
 
 /// What the grid shows.

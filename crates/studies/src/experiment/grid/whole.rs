@@ -15,7 +15,7 @@
 use super::Grid;
 use super::figures::PARAMETERS;
 use crate::experiment::place::{Cell, PERIODIC, model_mbps};
-use crate::experiment::simulate::{self, Case, Simulated};
+use crate::experiment::simulate::{Case, Simulated};
 use crate::experiment::{Bench, Scale};
 use serde::{Deserialize, Serialize};
 use sim::End;
@@ -134,7 +134,7 @@ pub(super) fn slow_start(cell: &Cell) -> Duration {
 /// Runs what has not been run.
 pub(super) fn run(grid: &Grid, whole: &Whole, bench: &Bench<'_>) -> anyhow::Result<()> {
     let cells = grid.cells(bench.scale);
-    let mut all = Vec::new();
+    let mut wanted = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         if bench.read(&super::simulated_name(cell)).is_none() {
             let options = Options {
@@ -143,17 +143,17 @@ pub(super) fn run(grid: &Grid, whole: &Whole, bench: &Bench<'_>) -> anyhow::Resu
                 ..Options::default()
             };
             let seeds = 0..whole.repeats(bench.scale) as u64;
-            all.extend(seeds.map(|seed| Case {
+            let cases = seeds.map(|seed| Case {
                 cell: *cell,
                 ack_loss: 0.0,
                 options: options.clone(),
                 end: End::After(whole.duration.0),
                 seed: super::transfer_seed(bench, index, seed),
-            }));
+            });
+            wanted.push((*cell, cases.collect()));
         }
     }
-    let results = simulate::all(bench, &all);
-    super::keep(bench, all.iter().map(|case| &case.cell).zip(results))
+    super::make(bench, &wanted)
 }
 
 /// What was found, by the cells' parameters.
