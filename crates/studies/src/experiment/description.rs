@@ -66,8 +66,23 @@ pub struct Description {
     /// Where the claims come from.
     #[serde(default)]
     pub papers: Vec<String>,
+    /// The same of what is done in virtual time, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sim: Option<Words>,
     /// What is done, for the program.
     pub study: Study,
+}
+
+/// What a reader is told of an experiment.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// See [`Description::title`].
+    pub title: String,
+    /// See [`Description::about`].
+    pub about: String,
+    /// See [`Description::papers`].
+    pub papers: Vec<String>,
 }
 
 /// What is done.
@@ -137,6 +152,9 @@ impl Description {
             what,
         };
         self.study.in_world(world).map_err(&wrong)?;
+        if let Some(words) = self.sim.take().filter(|_| world == World::Sim) {
+            (self.title, self.about, self.papers) = (words.title, words.about, words.papers);
+        }
         let text = toml::to_string(&self).map_err(|error| wrong(error.to_string()))?;
         Ok((self, text))
     }
@@ -200,6 +218,15 @@ mod tests {
                 "{name}"
             );
             assert!(found.title.ends_with('?'), "{name}");
+            let words = found.sim.clone();
+            let Ok((there, _)) = found.clone().in_world(World::Sim) else {
+                continue;
+            };
+            let title = words.map_or(found.title, |words| words.title);
+            assert!(
+                there.title == title && there.title.ends_with('?') && !there.papers.is_empty(),
+                "{name}"
+            );
         }
     }
 

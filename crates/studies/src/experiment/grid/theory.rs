@@ -37,12 +37,7 @@ pub(super) fn conclude(
     let points = whole::points(bench, &cells);
     let control = grid.congestion_control;
     let long = whole.duration.0;
-    let mut experiment = experiment;
-    experiment.title = format!(
-        "What does {} get from every path of a grid, and is it what theory says?",
-        name(control)
-    );
-    experiment = experiment
+    let mut experiment = experiment
         .summary(answer(&points, control))
         .case(by_loss(&points, control));
     if control == CongestionControl::Reno {
