@@ -502,14 +502,14 @@ struct Far(Receiver, Instant, u64);
 
 impl Far {
     fn new(rule: DelayedAck) -> Self {
-        Self(
-            Receiver::new(&Options {
-                delayed_ack: rule,
-                ..Options::default()
-            }),
-            Instant::from_millis(5),
-            0,
-        )
+        Self::by(&Options {
+            delayed_ack: rule,
+            ..Options::default()
+        })
+    }
+
+    fn by(options: &Options) -> Self {
+        Self(Receiver::new(options), Instant::from_millis(5), 0)
     }
 
     /// Segment `number` arrives; returns the number acknowledged at once, and the SACK blocks.
@@ -560,9 +560,9 @@ fn every_second_segment_is_acknowledged_and_a_single_one_after_a_while() {
 /// RFC 2018 section 5 and RFC 2883 section 4.1, in segments.
 #[test]
 fn sack_blocks_tell_the_latest_first_and_a_duplicate_before_it() {
-    let mut far = Far::new(DelayedAck {
-        quick: 0,
-        ..DelayedAck::default()
+    let mut far = Far::by(&Options {
+        timestamps: false,
+        ..at_once()
     });
     assert_eq!(far.hear(2), Some((0, vec![(2, 3)])));
     assert_eq!(far.hear(4), Some((0, vec![(4, 5), (2, 3)])));
@@ -590,6 +590,29 @@ fn sack_blocks_tell_the_latest_first_and_a_duplicate_before_it() {
         Some((5, vec![(0, 1), (10, 11), (8, 9), (6, 7)]))
     );
     assert_eq!(far.0.receipts().duplicates, 2);
+}
+
+/// Every segment is acknowledged at once.
+fn at_once() -> Options {
+    Options {
+        delayed_ack: DelayedAck {
+            quick: 0,
+            ..DelayedAck::default()
+        },
+        ..Options::default()
+    }
+}
+
+/// RFC 2018 section 3: 40 octets of options hold four blocks, or three beside time stamps.
+#[test]
+fn time_stamps_leave_room_for_three_blocks() {
+    let mut far = Far::by(&at_once());
+    for number in [2, 4, 6] {
+        far.hear(number);
+    }
+    assert_eq!(far.hear(8), Some((0, vec![(8, 9), (6, 7), (4, 5)])));
+    assert_eq!(far.hear(3), Some((0, vec![(2, 5), (8, 9), (6, 7)])));
+    assert_eq!(far.hear(3), Some((0, vec![(3, 4), (2, 5), (8, 9)])));
 }
 
 /// Holds btc/new-algorithms.

@@ -26,8 +26,6 @@ const LATE: Duration = Duration::from_secs(130);
 const SOURCES: std::ops::Range<u16> = 1_024..64_000;
 /// The largest segment, as a SYN says it.
 const MSS: u16 = 1_460;
-/// SACK blocks that an option has room for beside time stamps; a simulated acknowledgement has a fourth after a duplicate.
-const MOST_BLOCKS: usize = 3;
 /// As Linux sends packets, seen from the next hop.
 const HOP_LIMIT: u8 = 64;
 /// A window without a limit, as Linux scales it.
@@ -264,14 +262,14 @@ impl Connection {
         acked
     }
 
-    /// Selective acknowledgements (RFC 2018 section 3), as many as there is room for beside time stamps.
+    /// Selective acknowledgements (RFC 2018 section 3).
     fn blocks(&self, side: usize, ack: &Ack, first: u32, options: &mut Vec<u8>) {
         let sequence = &self.ends[1 - side].sequence;
         let first = first.wrapping_add(1);
         let edge = |number| Some(sequence.offset(number)?.wrapping_add(first));
         let blocks = ack.sack.iter();
         let blocks = blocks.filter_map(|(from, to)| Some([edge(from)?, edge(to)?]));
-        let blocks: Vec<_> = blocks.take(MOST_BLOCKS).collect();
+        let blocks: Vec<_> = blocks.collect();
         if blocks.is_empty() {
             return;
         }

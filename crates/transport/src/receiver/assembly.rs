@@ -106,9 +106,14 @@ impl Assembly {
         }
     }
 
-    /// The blocks of the next acknowledgement: `duplicate` first (RFC 2883 section 4), then the latest, then those reported
+    /// The blocks of the next acknowledgement, `most` at most: `duplicate` first (RFC 2883 section 4), then the latest, then those reported
     /// most recently (RFC 2018 section 4).
-    pub(super) fn blocks(&self, duplicate: Option<u64>, seq: impl Fn(u64) -> Seq) -> SackBlocks {
+    pub(super) fn blocks(
+        &self,
+        duplicate: Option<u64>,
+        most: usize,
+        seq: impl Fn(u64) -> Seq,
+    ) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
         let around = |number| self.beyond.as_ref()?.ranges.around(number);
         if let Some(number) = duplicate {
@@ -124,7 +129,8 @@ impl Assembly {
         let mut told = [around_duplicate; MAX_BLOCKS + 1];
         for (at, number) in beyond.recent.iter().enumerate() {
             let range = around(*number);
-            if range.is_some() && !told.contains(&range) {
+            let has_room = blocks.iter().len() < most;
+            if has_room && range.is_some() && !told.contains(&range) {
                 let (first, end) = range.unwrap_or_default();
                 blocks.push(seq(first), seq(end));
                 told[at + 1] = range;

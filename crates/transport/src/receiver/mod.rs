@@ -16,17 +16,23 @@ mod assembly;
 mod delay;
 mod order;
 
+use crate::segment::MAX_BLOCKS;
 use crate::{Ack, Options, PacketId, Segment, Seq};
 use assembly::{Assembly, Placed};
 use delay::Delay;
 use order::Order;
 use units::{Ecn, Instant};
 
+/// SACK blocks that TCP's options have room for beside time stamps (RFC 2018 section 3).
+const BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
+
 /// The receiving end of a transfer.
 #[derive(Debug)]
 pub struct Receiver {
     first_seq: u32,
     mss: u16,
+    /// SACK blocks that an acknowledgement has room for.
+    blocks: usize,
     room: u64,
     assembly: Assembly,
     delay: Delay,
@@ -82,6 +88,11 @@ impl Receiver {
         Self {
             first_seq: options.first_seq,
             mss: options.mss,
+            blocks: if options.timestamps {
+                BLOCKS_BESIDE_TIMESTAMPS
+            } else {
+                MAX_BLOCKS
+            },
             room,
             assembly: Assembly::default(),
             delay: Delay::new(options.delayed_ack),
@@ -222,7 +233,9 @@ impl Receiver {
             delay_ns: u32::try_from(now.since(self.echo_arrived).as_nanos()).unwrap_or(u32::MAX),
             window: u32::try_from(self.edge - next).unwrap_or(u32::MAX),
             ece: self.echoes_mark,
-            sack: self.assembly.blocks(duplicate, |number| self.seq(number)),
+            sack: self
+                .assembly
+                .blocks(duplicate, self.blocks, |number| self.seq(number)),
         }
     }
 
