@@ -1,6 +1,7 @@
 //! What the reader of a record should be warned of, each with what to do about it.
 
 use super::run::Outcome;
+use super::streams::{Common, StreamPlan};
 use super::tables::Tables;
 use kit::ending::Ending;
 use kit::stream::DRAIN;
@@ -22,6 +23,8 @@ const FAR_MS: f64 = 80.0;
 const LEAST_LOADED_S: f64 = 5.0;
 /// Probes and calls that take more than this share of what the path carries load it themselves.
 const HEAVY: f64 = 0.25;
+/// A load by UDP below this share of its rate is not the load that was planned.
+const SLOW: f64 = 0.95;
 /// A call without more than this share of its datagrams is not the call that was planned.
 const UNSENT: f64 = 0.01;
 
@@ -34,7 +37,7 @@ pub fn warnings(
 ) -> Vec<Warning> {
     let mut list = List::default();
     endings(&mut list, outcome);
-    missing(&mut list, outcome, summary);
+    missing(&mut list, plan, outcome, summary);
     server(&mut list, outcome);
     list.instrument(instrument, &outcome.tables.cpu, &summary.lab);
     standstill(&mut list, outcome);
@@ -60,7 +63,7 @@ fn endings(list: &mut List, outcome: &Outcome) {
 }
 
 /// What was planned and did not take place.
-fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
+fn missing(list: &mut List, plan: &Plan, outcome: &Outcome, summary: &Summary) {
     let (streams, samples) = (&outcome.tables.streams, &outcome.tables.samples);
     let rates = &summary.throughput_mbps;
     for (direction, rate) in [("down", rates.down), ("up", rates.up)] {
@@ -83,6 +86,9 @@ fn missing(list: &mut List, outcome: &Outcome, summary: &Summary) {
     few_pages(list, summary);
     unsent(list, outcome);
     udp_load(list, outcome);
+    if matches!(outcome.ending, Ending::Complete) {
+        slow_senders(list, plan, &outcome.tables.streams);
+    }
     if silent("udp_rr") {
         list.add(
             "udp_unanswered",
@@ -132,6 +138,35 @@ fn udp_load(list: &mut List, outcome: &Outcome) {
                 tables.overflows
             ),
             "raise net.core.rmem_max to 4194304, or take a lower rate",
+        );
+    }
+}
+
+/// Loads by UDP that their hosts did not send at their rates.
+fn slow_senders(list: &mut List, plan: &Plan, streams: &[schema::tables::Stream]) {
+    let common = Common {
+        families: &[],
+        cc: None,
+    };
+    let slow = StreamPlan::all(plan, &common)
+        .into_iter()
+        .filter_map(|planned| {
+            let stream = streams.iter().find(|stream| stream.id == planned.id)?;
+            let rate = planned.rate.filter(|_| stream.kind == "udp_load")?;
+            let seconds = planned.stop.saturating_sub(planned.start).as_secs_f64();
+            let [sent, rate] = [
+                stream.sent_bytes? as f64 * 8e-6 / seconds,
+                rate.as_bps() as f64 * 1e-6,
+            ];
+            let name = &planned.name;
+            (sent < SLOW * rate).then(|| format!("{name} sent {sent:.2} of {rate:.2} Mbit/s"))
+        });
+    let slow: Vec<_> = slow.collect();
+    if !slow.is_empty() {
+        list.add(
+            "udp_load_slow",
+            format!("a host could not send a load by UDP at its rate: {}", slow.join(", ")),
+            "loss is told of what was sent; take a lower rate, or close other programs on that host",
         );
     }
 }
@@ -421,6 +456,47 @@ mod tests {
             list.0.len()
         };
         assert_eq!((warned([15.6, 16.0]), warned([15.6, 75.6])), (1, 0));
+    }
+
+    #[test]
+    fn a_host_that_sends_less_by_udp_than_planned_is_told() {
+        let plan = crate::catalogue::parse(
+            "summary = 'test'
+             duration = '10s'
+             load = [{ direction = 'both', transport = 'udp', rate = '8Mbit' }]",
+            "test",
+        )
+        .unwrap();
+        let common = Common {
+            families: &[4],
+            cc: None,
+        };
+        let warned = |sent: [Option<u64>; 2]| {
+            let streams = StreamPlan::all(&plan, &common).into_iter().zip(sent);
+            let streams: Vec<_> = streams
+                .map(|(stream, sent_bytes)| schema::tables::Stream {
+                    id: stream.id,
+                    name: stream.name.clone(),
+                    kind: stream.label().into(),
+                    sent_bytes,
+                    ..schema::tables::Stream::default()
+                })
+                .collect();
+            let mut list = List::default();
+            slow_senders(&mut list, &plan, &streams);
+            list.0
+                .iter()
+                .map(|warning| warning.message.clone())
+                .collect::<Vec<_>>()
+        };
+        // Ten seconds at 1 MB/s.
+        assert!(warned([Some(10_000_000), Some(9_600_000)]).is_empty());
+        assert!(warned([None, None]).is_empty());
+        let told = warned([Some(4_000_000), Some(10_000_000)]);
+        assert!(
+            told.len() == 1 && told[0].ends_with("sent 3.20 of 8.00 Mbit/s"),
+            "{told:?}"
+        );
     }
 
     #[test]
